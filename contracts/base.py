@@ -1,0 +1,65 @@
+"""The base of every schema and the bounded text types the specification uses."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, PlainSerializer, StringConstraints
+
+
+class Contract(BaseModel):
+    """A frozen value that crosses a boundary. Unknown fields are refused, so a typo never passes silently."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class VersionedContract(Contract):
+    """A contract that names its schema version, as the documents ask of everything durable."""
+
+    schema_version: Literal[1] = 1
+
+
+def _in_utc(value: datetime) -> datetime:
+    return value.astimezone(UTC)
+
+
+def rfc3339(value: datetime) -> str:
+    """The one spelling of a time on the wire and in files: UTC, microseconds, ``Z``."""
+    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+UtcTime = Annotated[
+    AwareDatetime, AfterValidator(_in_utc), PlainSerializer(rfc3339, return_type=str, when_used="json")
+]
+"""An aware time, normalised to UTC; a naive one is refused."""
+
+
+def _canonical_uuid(value: str) -> str:
+    return str(UUID(value))
+
+
+Uuid = Annotated[str, StringConstraints(max_length=36), AfterValidator(_canonical_uuid)]
+"""A UUID in its canonical text form (a string, so that ids compare and serialise as what they look like)."""
+
+Text80 = Annotated[str, StringConstraints(max_length=80)]
+Text120 = Annotated[str, StringConstraints(max_length=120)]
+Text160 = Annotated[str, StringConstraints(max_length=160)]
+Text200 = Annotated[str, StringConstraints(max_length=200)]
+Text240 = Annotated[str, StringConstraints(max_length=240)]
+Text400 = Annotated[str, StringConstraints(max_length=400)]
+Text500 = Annotated[str, StringConstraints(max_length=500)]
+Text600 = Annotated[str, StringConstraints(max_length=600)]
+Text800 = Annotated[str, StringConstraints(max_length=800)]
+Text1000 = Annotated[str, StringConstraints(max_length=1000)]
+Text2000 = Annotated[str, StringConstraints(max_length=2000)]
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""A SHA-256 digest in lower-case hex."""
+
+SkillSlug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9])){0,63}$")]
+"""A skill's name: 1-64 of a-z, 0-9 and single inner hyphens (the Agent Skills specification)."""
+
+
+def clipped(text: str, limit: int) -> str:
+    """``text`` cut to at most ``limit`` characters, the cut shown by an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

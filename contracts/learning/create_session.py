@@ -1,0 +1,63 @@
+"""Creating a session (DOC3 §0C.2)."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Contract, Text80, Text120, Text160, Text240, Uuid, VersionedContract
+from contracts.learning.session import (
+    BuildPolicy,
+    LearnExecutionMode,
+    LearningEntryMode,
+    LearnSession,
+    LearnTargetKind,
+    ObservationMode,
+)
+
+
+class CreateLearnSessionRequest(VersionedContract):
+    """What a client asks for; ``clone_of`` takes the settings of one of its own sessions."""
+
+    entry_mode: LearningEntryMode
+    observation_mode: ObservationMode = ObservationMode.NONE
+    build_policy: BuildPolicy = BuildPolicy.BUILD_THEN_REVIEW
+    execution_mode: LearnExecutionMode = LearnExecutionMode.GUIDED
+    target_kind: LearnTargetKind = LearnTargetKind.NEW_SKILL
+    project_id: Text120 | None = None
+    room_id: Text160 | None = None
+    target_skill_id: Text160 | None = None
+    target_app_family: Text80 | None = None
+    target_app_whitelist: tuple[Text160, ...] = Field(default=(), max_length=100)
+    ask_before_build: bool = False
+    allow_private_install: bool = False
+    requested_safe_target_ref: Text240 | None = None
+    clone_of: Uuid | None = None
+    client_request_id: Text120 | None = None
+
+
+class LearnUiMode(StrEnum):
+    """Which surface a client opens for the new session."""
+
+    OVERLAY = "overlay"
+    DRAWER = "drawer"
+    RECENT_RUN = "recent-run"
+    EXPLORATORY = "exploratory"
+    IMPORT = "import"
+
+
+class CreateNextAction(StrEnum):
+    """What the client does next."""
+
+    WAIT_FOR_FIRST_MEANINGFUL_EVENT = "wait_for_first_meaningful_event"
+    SHOW_RECENT_RUN_PICKER = "show_recent_run_picker"
+    LAUNCH_EXPLORATION = "launch_exploration"
+    SHOW_SKILL_DELTA_EDITOR = "show_skill_delta_editor"
+    SHOW_IMPORT_CONFIGURATOR = "show_import_configurator"
+
+
+class CreateLearnSessionResponse(Contract):
+    """The new session, and how to show it."""
+
+    session: LearnSession
+    ui_mode: LearnUiMode
+    next_action: CreateNextAction

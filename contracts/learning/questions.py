@@ -1,0 +1,50 @@
+"""Clarification questions and answers (DOC3 §0C.10A)."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Text400, Text2000, UtcTime, Uuid, VersionedContract
+
+MAX_QUESTIONS = 5
+"""The most questions asked about one proposal (DOC3 rows G0-13)."""
+
+ASK_BELOW_CONFIDENCE = 0.6
+"""A required field below this is asked about before building (decisions "Learning")."""
+
+
+class QuestionField(StrEnum):
+    """The fields of an ability that can be asked about."""
+
+    NAME = "name"
+    GOAL_SUMMARY = "goal_summary"
+    USE_CONDITIONS = "use_conditions"
+    NON_USE_CONDITIONS = "non_use_conditions"
+    PROJECT_SCOPE = "project_scope"
+    PREFERRED_SURFACE = "preferred_surface"
+    PACKAGE_ASSIGNMENT = "package_assignment"
+    SUCCESS_CONDITION = "success_condition"
+
+
+class LearningQuestion(VersionedContract):
+    """One question about an uncertain field, tied to the events that raised it."""
+
+    question_id: Uuid
+    proposal_id: Uuid
+    field: QuestionField
+    prompt: Text400
+    required: bool = True
+    suggestion: Text400 | None = Field(
+        default=None, description="The best inference, used if nobody answers."
+    )
+    evidence_event_ids: tuple[Uuid, ...] = Field(default=(), max_length=50)
+    created_at: UtcTime
+
+
+class LearningAnswer(VersionedContract):
+    """A person's answer to one question."""
+
+    question_id: Uuid
+    proposal_id: Uuid
+    answer: Text2000
+    created_at: UtcTime

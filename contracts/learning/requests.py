@@ -1,0 +1,124 @@
+"""Bodies of the commands on sessions and proposals (DOC3 §0C.16A, §0C.28)."""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from contracts.base import Contract, Text80, Text120, Text240, Text1000, Text2000, Uuid, VersionedContract
+from contracts.learning.proposal import InstallLane
+from contracts.learning.test_policy import TestPolicy
+
+
+class Command(VersionedContract):
+    """A body that may carry its own idempotency key beside the header."""
+
+    client_request_id: Text120 | None = None
+
+
+class SessionActionRequest(Command):
+    """The body of a command that takes no arguments; it may be left out altogether."""
+
+    reason: Text240 | None = None
+
+
+class MarkGoalRequest(Command):
+    """States the goal of what is being shown."""
+
+    goal_description: str = Field(min_length=1, max_length=400)
+    at_event_id: Uuid | None = None
+
+
+class StepKindHint(StrEnum):
+    """What kind of step the person means."""
+
+    ACTION = "action"
+    GUARD = "guard"
+    VERIFICATION = "verification"
+    DECISION = "decision"
+    OTHER = "other"
+
+
+class MarkStepRequest(Command):
+    """Names the step that begins now."""
+
+    step_label: str = Field(min_length=1, max_length=240)
+    step_kind_hint: StepKindHint = StepKindHint.ACTION
+    at_event_id: Uuid | None = None
+
+
+class TrimKind(StrEnum):
+    """Which end of the capture to cut."""
+
+    TRIM_START = "trim_start"
+    TRIM_END = "trim_end"
+
+
+class TrimRequest(Command):
+    """Cuts the capture so that it starts or ends with the named event."""
+
+    trim_kind: TrimKind
+    to_event_id: Uuid
+
+
+class SubmittedAnswer(Contract):
+    """An answer on the wire."""
+
+    question_id: Text80
+    answer_text: str = Field(min_length=1, max_length=2000)
+
+
+class AnswerQuestionsRequest(Command):
+    """Answers to some or all open questions."""
+
+    answers: tuple[SubmittedAnswer, ...] = Field(min_length=1, max_length=20)
+
+
+class SetTestPolicyRequest(Command):
+    """Sets the bounds of the rehearsal."""
+
+    test_policy: TestPolicy
+
+
+class GenerateProposalRequest(Command):
+    """Draft a proposal; ``ask_before_build`` asks first even where the session's policy would not."""
+
+    ask_before_build: bool | None = None
+
+
+class ProposalReviseRequest(Command):
+    """Sends a proposal back to drafting with instructions and edited fields.
+
+    ``edited_fields`` may hold ``title``, ``proposed_skill_slug``, ``goal_summary``, ``use_conditions``,
+    ``non_use_conditions``, ``success_conditions``, ``trigger_phrases``, ``negative_triggers``,
+    ``project_scope`` and ``checkpoints``; anything else is ``REVISION_INVALID``.
+    """
+
+    revision_instructions: Text2000
+    edited_fields: dict[str, Any] = Field(default_factory=dict, max_length=20)
+
+
+class StartValidationRunRequest(Command):
+    """Runs the checks; none selected means all of them."""
+
+    run_label: Text120 | None = None
+    selected_tests: tuple[Text120, ...] = Field(default=(), max_length=20)
+
+
+class ProposalInstallRequest(Command):
+    """Installs a proposal that is ready for review."""
+
+    install_lane: InstallLane
+
+
+class ApproveProposalRequest(Command):
+    """Accepts a proposal for the workspace."""
+
+    approval_scope: InstallLane = InstallLane.APPROVED_WORKSPACE
+    approval_note: Text1000 | None = None
+
+
+class RejectProposalRequest(Command):
+    """Turns a proposal down, for good."""
+
+    reason: str = Field(min_length=1, max_length=1000)

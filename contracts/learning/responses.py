@@ -1,0 +1,211 @@
+"""Answers of the learning routes (DOC3 §0C.16A, §0C.16E)."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import (
+    Contract,
+    Text80,
+    Text160,
+    Text200,
+    Text240,
+    Text400,
+    Text2000,
+    UtcTime,
+    Uuid,
+    VersionedContract,
+)
+from contracts.learning.checkpoint import CheckpointVerificationReceipt
+from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.lifecycle import LearningReceipt
+from contracts.learning.proposal import CheckpointLintReport, DraftedFile, SkillBundleProposal
+from contracts.learning.session import LearnSession
+from contracts.learning.validation import ValidationRun, ValidationStepResult
+
+
+class Page(VersionedContract):
+    """The frame of every list: newest first, at most 100 a page."""
+
+    total: int = Field(ge=0)
+    page: int = Field(ge=1)
+    page_size: int = Field(ge=1, le=100)
+
+
+class SessionActionResponse(Contract):
+    """The session after a command."""
+
+    session: LearnSession
+
+
+class StartSessionResponse(Contract):
+    """The session after capture began."""
+
+    session: LearnSession
+    observation_active: bool
+    adapters_armed: tuple[Text80, ...] = ()
+
+
+class StopNextAction(StrEnum):
+    """What to do with a finished capture."""
+
+    REVIEW_CAPTURED = "review_captured"
+    GENERATE_PROPOSAL = "generate_proposal"
+    CANCEL = "cancel"
+
+
+class StopSessionResponse(Contract):
+    """What was captured."""
+
+    session: LearnSession
+    captured_event_count: int = Field(ge=0)
+    captured_trace_ids: tuple[Uuid, ...] = ()
+    next_action: StopNextAction
+
+
+class AnswerNextAction(StrEnum):
+    """What follows an answer."""
+
+    MORE_QUESTIONS = "more_questions"
+    GENERATE_PROPOSAL = "generate_proposal"
+    READY_FOR_REVIEW = "ready_for_review"
+
+
+class AnswerQuestionsResponse(Contract):
+    """How many questions are left."""
+
+    session: LearnSession
+    remaining_questions: int = Field(ge=0)
+    next_action: AnswerNextAction
+
+
+class GenerateProposalResponse(Contract):
+    """The session and the proposal it now has."""
+
+    session: LearnSession
+    proposal_id: Uuid
+
+
+class QuestionView(Contract):
+    """A question on the wire."""
+
+    question_id: Text80
+    question_text: Text400
+    answered: bool
+    answer_text: Text2000 | None = None
+    suggestion: Text400 | None = None
+    evidence_event_ids: tuple[Uuid, ...] = ()
+
+
+class ProposalDetailResponse(Contract):
+    """A proposal with all that a person needs to judge it."""
+
+    proposal: SkillBundleProposal
+    interpretation: SemanticWorkflowInterpretation | None = None
+    checkpoint_lint_report: CheckpointLintReport | None = None
+    questions: tuple[QuestionView, ...] = ()
+
+
+class ProposalInstallResponse(Contract):
+    """The install that was started or is done."""
+
+    proposal: SkillBundleProposal
+    ability_id: Text160
+    saga_id: Uuid
+
+
+class ValidationRunResponse(VersionedContract):
+    """The run that was started."""
+
+    validation_run: ValidationRun
+
+
+class ValidationRunsListResponse(Page):
+    """A proposal's runs, with their steps."""
+
+    runs: tuple[ValidationRun, ...] = ()
+    steps: tuple[ValidationStepResult, ...] = ()
+
+
+class LearnSessionsListResponse(Page):
+    """The caller's sessions."""
+
+    sessions: tuple[LearnSession, ...] = ()
+
+
+class LearnProposalsListResponse(Page):
+    """The caller's proposals."""
+
+    proposals: tuple[SkillBundleProposal, ...] = ()
+
+
+class ProposalFilesResponse(VersionedContract):
+    """The drafted files."""
+
+    proposal_id: Uuid
+    files: tuple[DraftedFile, ...]
+
+
+class ProposalDiffResponse(VersionedContract):
+    """The unified diff against the installed version; empty when nothing differs."""
+
+    proposal_id: Uuid
+    base_version: int | None = None
+    diff: str
+
+
+class LearnCheckpointReceiptsResponse(Page):
+    """Checkpoint receipts of a session."""
+
+    receipts: tuple[CheckpointVerificationReceipt, ...] = ()
+
+
+class HistoryOutcome(StrEnum):
+    """How a session ended, or that it has not."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    IN_PROGRESS = "in_progress"
+    QUARANTINED = "quarantined"
+
+
+class LearnHistoryItem(Contract):
+    """One line of the history."""
+
+    learn_session_id: Uuid
+    entry_mode: Text80
+    state: Text80
+    title: Text200 | None = None
+    created_at: UtcTime
+    completed_at: UtcTime | None = None
+    proposal_id: Uuid | None = None
+    ability_id: Text160 | None = None
+    outcome: HistoryOutcome | None = None
+
+
+class LearnHistoryResponse(Page):
+    """All sessions of the caller, archived ones included."""
+
+    items: tuple[LearnHistoryItem, ...] = ()
+
+
+class LearnReceiptsResponse(Page):
+    """Learning receipts of the caller."""
+
+    receipts: tuple[LearningReceipt, ...] = ()
+
+
+class DeletedResponse(Contract):
+    """The session's data is gone."""
+
+    deleted: bool = True
+
+
+class WorkflowLinkResponse(VersionedContract):
+    """The Temporal execution behind an object."""
+
+    workflow_id: Text240
+    status: Text80
+    run_id: Text80 | None = None
+    temporal_ui_url: str | None = None

@@ -1,0 +1,66 @@
+"""The install saga as clients read it (DOC3 §0C.13, §0C.23; shape by routes.md)."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Contract, Text80, Text160, Text240, UtcTime, Uuid, VersionedContract
+from contracts.learning.proposal import InstallLane
+
+
+class SagaState(StrEnum):
+    """Where a saga stands."""
+
+    RUNNING = "running"
+    INSTALLED = "installed"
+    COMPENSATING = "compensating"
+    ROLLED_BACK = "rolled_back"
+    ROLLBACK_FAILED = "rollback_failed"
+
+
+class SagaStepName(StrEnum):
+    """The steps, in order."""
+
+    PLAN = "plan"
+    MATERIALISE = "materialise"
+    PROJECT_WORKSPACE = "project_workspace"
+    REBUILD_BRIDGE = "rebuild_bridge"
+    REFRESH_AVAILABILITY = "refresh_availability"
+
+
+class SagaStepState(StrEnum):
+    """Where a step stands."""
+
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
+    COMPENSATED = "compensated"
+    COMPENSATION_FAILED = "compensation_failed"
+
+
+class SagaStep(Contract):
+    """One step's progress."""
+
+    name: SagaStepName
+    state: SagaStepState = SagaStepState.PENDING
+    attempts: int = Field(default=0, ge=0)
+    error: Text240 | None = None
+    updated_at: UtcTime | None = None
+
+
+class InstallSaga(VersionedContract):
+    """One install, readable while it runs and afterwards."""
+
+    saga_id: Uuid
+    proposal_id: Uuid
+    learn_session_id: Uuid
+    ability_id: Text160
+    skill_slug: Text80
+    install_lane: InstallLane
+    version: int | None = Field(default=None, ge=1)
+    state: SagaState
+    steps: tuple[SagaStep, ...]
+    error: Text240 | None = None
+    workflow_id: Text240
+    started_at: UtcTime
+    updated_at: UtcTime

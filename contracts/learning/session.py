@@ -1,0 +1,110 @@
+"""LearnSession, the one runtime object of learning (DOC3 §0C.1)."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Text80, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
+
+
+class LearningEntryMode(StrEnum):
+    """How a person starts teaching (DOC3 §0B.5)."""
+
+    DEMONSTRATING_SKILL = "demonstrating_skill"
+    COACHING_AGENT = "coaching_agent"
+    AUTONOMOUS_AGENT_PRACTICE = "autonomous_agent_practice"
+    IMPROVING_EXISTING_SKILL = "improving_existing_skill"
+    IMPORT_SKILL = "import_skill"
+
+
+class ObservationMode(StrEnum):
+    """What may be watched; an option of a session, never a mode of its own (DOC3 §0C.5)."""
+
+    NONE = "none"
+    INSIDE_AGENT = "inside_agent"
+    OUTSIDE_AGENT = "outside_agent"
+    MIXED = "mixed"
+
+
+class BuildPolicy(StrEnum):
+    """Whether to ask before a proposal is built, and how far it may go without a person."""
+
+    ASK_BEFORE_BUILD = "ask_before_build"
+    BUILD_THEN_REVIEW = "build_then_review"
+    PRIVATE_AUTO_INSTALL = "private_auto_install"
+
+
+class LearnExecutionMode(StrEnum):
+    """How closely the ability keeps to what was shown."""
+
+    STRICT = "strict"
+    GUIDED = "guided"
+    ADAPTIVE = "adaptive"
+
+
+class LearnSessionState(StrEnum):
+    """The sixteen states of a session (DOC3 §0C.1)."""
+
+    IDLE = "idle"
+    ARMED = "armed"
+    CAPTURING = "capturing"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+    REVIEWING = "reviewing"
+    AWAITING_QUESTIONS = "awaiting_questions"
+    DRAFTING_PROPOSAL = "drafting_proposal"
+    TESTING_PROPOSAL = "testing_proposal"
+    READY_FOR_REVIEW = "ready_for_review"
+    INSTALLING_PRIVATE = "installing_private"
+    INSTALLED_PRIVATE = "installed_private"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    QUARANTINED = "quarantined"
+
+
+class LearnTargetKind(StrEnum):
+    """What the session is to bring about."""
+
+    NEW_SKILL = "new_skill"
+    EXISTING_SKILL = "existing_skill"
+    IMPORTED_SKILL = "imported_skill"
+
+
+class ActorMode(StrEnum):
+    """Who acts during the session."""
+
+    USER_DRIVEN = "user_driven"
+    AGENT_DRIVEN = "agent_driven"
+    MIXED = "mixed"
+
+
+class LearnSession(VersionedContract):
+    """A learning session as clients see it (DOC3 §0C.1; ``owner_user_id`` by decision, rows §2.20)."""
+
+    learn_session_id: Uuid
+    owner_user_id: Text120
+    entry_mode: LearningEntryMode
+    observation_mode: ObservationMode = ObservationMode.NONE
+    build_policy: BuildPolicy = BuildPolicy.BUILD_THEN_REVIEW
+    execution_mode: LearnExecutionMode = LearnExecutionMode.GUIDED
+    target_kind: LearnTargetKind = LearnTargetKind.NEW_SKILL
+    state: LearnSessionState
+    actor_mode: ActorMode = ActorMode.MIXED
+    project_id: Text120 | None = None
+    room_id: Text160 | None = None
+    target_skill_id: Text160 | None = None
+    target_app_family: Text80 | None = None
+    target_app_whitelist: tuple[Text160, ...] = ()
+    active_trace_ids: tuple[Uuid, ...] = ()
+    active_observation_batch_ids: tuple[Uuid, ...] = ()
+    proposal_id: Uuid | None = None
+    interpretation_id: Uuid | None = None
+    validation_run_id: Uuid | None = None
+    ability_id: Text160 | None = None
+    start_boundary_ref: Text240 | None = None
+    stop_boundary_ref: Text240 | None = None
+    test_policy_ref: Text240 | None = None
+    clone_of: Uuid | None = Field(default=None, description="The rejected session this one was cloned from.")
+    created_at: UtcTime
+    updated_at: UtcTime

@@ -1,0 +1,99 @@
+"""Validation runs and their step results (DOC3 §0C.10, §0A.18)."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Text160, Text240, Text1000, UtcTime, Uuid, VersionedContract
+
+
+class ValidationRunKind(StrEnum):
+    """The kinds of check."""
+
+    LINT = "lint"
+    TRIGGER = "trigger"
+    DRY_RUN = "dry_run"
+    CANARY = "canary"
+    ADAPTER_CHECK = "adapter_check"
+    DEPENDENCY_CHECK = "dependency_check"
+    REHEARSAL = "rehearsal"
+
+
+REQUIRED_CHECKS: tuple[ValidationRunKind, ...] = (
+    ValidationRunKind.LINT,
+    ValidationRunKind.TRIGGER,
+    ValidationRunKind.DRY_RUN,
+    ValidationRunKind.DEPENDENCY_CHECK,
+    ValidationRunKind.REHEARSAL,
+)
+"""The ladder every draft climbs, in order; all must pass for one content hash before it may be installed."""
+
+
+class OverallResult(StrEnum):
+    """A run's result; a running one is ``partial`` without ``completed_at`` (decisions "Learning")."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    PARTIAL = "partial"
+    CANCELLED = "cancelled"
+
+
+class StepResult(StrEnum):
+    """One test case's result."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class ValidationRun(VersionedContract):
+    """One run of checks over one proposal. ``run_kind`` is the deepest check it holds."""
+
+    validation_run_id: Uuid
+    proposal_id: Uuid
+    run_kind: ValidationRunKind
+    run_label: str | None = Field(default=None, max_length=120)
+    content_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="The draft the results are bound to.")
+    stale: bool = Field(
+        default=False, description="The draft has changed since; the results prove nothing now."
+    )
+    started_at: UtcTime
+    completed_at: UtcTime | None = None
+    overall_result: OverallResult
+    result_refs: tuple[Text240, ...] = ()
+
+
+class ValidationStepResult(VersionedContract):
+    """One test case. Its id starts with the check it belongs to (``trigger/positive-1``)."""
+
+    validation_run_id: Uuid
+    test_case_id: Text160
+    label: Text240
+    result: StepResult
+    details: Text1000 | None = None
+    created_at: UtcTime
+
+
+class SafetyClass(StrEnum):
+    """How much harm the taught commands could do."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class SkillValidationReport(VersionedContract):
+    """The sum of a proposal's validation runs, which an install is bound to (DOC3 §0A.18)."""
+
+    proposal_id: Uuid
+    lint_passed: bool
+    trigger_tests_passed: bool
+    dry_run_passed: bool
+    canary_passed: bool = False
+    dependency_check_passed: bool
+    collision_check_passed: bool
+    rehearsal_passed: bool = False
+    safety_class: SafetyClass
+    content_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
+    issues: tuple[Text240, ...] = ()
+    created_at: UtcTime
