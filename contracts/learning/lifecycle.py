@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from contracts.base import Contract, Text80, Text160, Text200, Text240, UtcTime, Uuid, VersionedContract
+from contracts.learning.session import LearnSessionState
 
 
 class LearningLifecycleEvent(StrEnum):
@@ -93,6 +94,7 @@ class LifecycleChange(Contract):
     """What a workflow says has happened; the store makes the journal entry and the receipt of it."""
 
     event: LearningLifecycleEvent
+    state: LearnSessionState = Field(description="The session's state after the change.")
     receipt: LearningReceiptKind | None = None
     reason: Text240 | None = None
     ability_id: Text160 | None = None

@@ -1,13 +1,14 @@
 """Bodies of the commands on sessions and proposals (DOC3 §0C.16A, §0C.28)."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from contracts.base import Contract, Text80, Text120, Text240, Text1000, Text2000, Uuid, VersionedContract
 from contracts.learning.proposal import InstallLane
 from contracts.learning.test_policy import TestPolicy
+from contracts.learning.validation import ValidationRunKind
 
 
 class Command(VersionedContract):
@@ -102,19 +103,21 @@ class StartValidationRunRequest(Command):
     """Runs the checks; none selected means all of them."""
 
     run_label: Text120 | None = None
-    selected_tests: tuple[Text120, ...] = Field(default=(), max_length=20)
+    selected_tests: tuple[ValidationRunKind, ...] = Field(default=(), max_length=20)
 
 
 class ProposalInstallRequest(Command):
     """Installs a proposal that is ready for review."""
 
-    install_lane: InstallLane
+    install_lane: Literal[InstallLane.EXPERIMENTAL_PRIVATE, InstallLane.APPROVED_WORKSPACE]
 
 
 class ApproveProposalRequest(Command):
     """Accepts a proposal for the workspace."""
 
-    approval_scope: InstallLane = InstallLane.APPROVED_WORKSPACE
+    approval_scope: Literal[InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED] = (
+        InstallLane.APPROVED_WORKSPACE
+    )
     approval_note: Text1000 | None = None
 
 

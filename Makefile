@@ -1,0 +1,43 @@
+# All that a machine needs is Python 3.11 or newer; PYTHON=… chooses one. Everything is installed into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/installed
+
+.PHONY: demo up test check bench format lock clean
+
+demo: $(INSTALLED)  ## watch an ability being taught; KEEP=1 leaves everything running
+	$(BIN)/apprentice demo $(if $(KEEP),--keep)
+
+up: $(INSTALLED)  ## run everything until Ctrl-C; ARGS="--api-port 0"
+	$(BIN)/apprentice up $(ARGS)
+
+test: $(INSTALLED)  ## ARGS=tests/cli runs a part
+	$(BIN)/pytest -n 2 $(ARGS)
+
+check: $(INSTALLED)  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)
+	$(BIN)/python -m bench.run $(ARGS)
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:  ## after a change of dependencies; needs uv
+	uv lock
+	uv export --quiet --no-emit-project --no-annotate --no-header --all-extras --output-file requirements.lock
+
+clean:  ## removes what make made, and no data
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

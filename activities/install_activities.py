@@ -1,0 +1,51 @@
+"""Activities of an install saga: do a step, undo a step, close the saga."""
+
+from collections.abc import Callable
+
+from temporalio import activity
+
+from activities.refusals import refusing
+from contracts.learning.install_work import SagaClose, SagaStepInput, SagaStepOutput
+from stores.install_store import InstallStore
+
+
+class InstallActivities:
+    """A step is its transaction and the files that follow from it: both are there when it answers."""
+
+    def __init__(self, installs: InstallStore, project: Callable[[], object]) -> None:
+        """``project`` makes the files on disk agree with the store, now."""
+        self._installs = installs
+        self._project = project
+
+    @activity.defn(name="install_step")
+    @refusing
+    def do_step(self, request: SagaStepInput) -> SagaStepOutput:
+        """Does one step; a repeated one changes nothing more."""
+        try:
+            output = self._installs.do_step(request.saga, request.step)
+            self._project()
+        except Exception as error:
+            self._installs.note_attempt(request.saga, request.step, _shown(error), undoing=False)
+            raise
+        return output
+
+    @activity.defn(name="undo_install_step")
+    @refusing
+    def undo_step(self, request: SagaStepInput) -> None:
+        """Undoes one step, whether or not it was done."""
+        try:
+            self._installs.undo_step(request.saga, request.step)
+            self._project()
+        except Exception as error:
+            self._installs.note_attempt(request.saga, request.step, _shown(error), undoing=True)
+            raise
+
+    @activity.defn(name="close_install")
+    @refusing
+    def close(self, request: SagaClose) -> None:
+        """Records how the saga ended."""
+        self._installs.close(request.saga, request.state, request.error)
+
+
+def _shown(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:240]

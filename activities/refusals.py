@@ -1,0 +1,46 @@
+"""Turns refusals and full disks into application errors that Temporal does not retry."""
+
+import errno
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from sqlalchemy.exc import OperationalError
+from temporalio.exceptions import ApplicationError
+
+from contracts.errors import ErrorCode, Refusal
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+def refusing(function: Callable[Params, Result]) -> Callable[Params, Result]:
+    """A refusal is final: the error's type is its code. Everything else propagates and is retried."""
+
+    @wraps(function)
+    def wrapper(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except Refusal as refusal:
+            raise ApplicationError(
+                refusal.message, refusal.extra, type=refusal.code.value, non_retryable=True
+            ) from None
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise _full(error) from error
+            raise
+        except OperationalError as error:
+            if "disk is full" in str(error.orig):
+                raise _full(error) from error
+            raise
+
+    return wrapper
+
+
+def _full(error: Exception) -> ApplicationError:
+    return ApplicationError(
+        "The disk is full; free space and repeat the command.",
+        {"cause": type(error).__name__},
+        type=ErrorCode.STORAGE_FULL.value,
+        non_retryable=True,
+    )

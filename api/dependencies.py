@@ -1,0 +1,122 @@
+"""What routes ask for: the services, the caller with a scope, the page, the command's frame."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Header, Query, Request
+from pydantic import BaseModel
+from uuid_utils import uuid7
+
+from api.correlation import correlation_id_of
+from api.services import Services
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import CommitKey
+from contracts.runtime.identity import Principal, Scope
+from stores.canonical import canonical_json, digest_of
+from stores.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageRequest
+
+MAX_KEY_LENGTH = 120
+
+
+def services_of(request: Request) -> Services:
+    """The services of this application."""
+    services: Services = request.app.state.services
+    return services
+
+
+ServicesDep = Annotated[Services, Depends(services_of)]
+
+
+def authenticated(request: Request, services: ServicesDep) -> Principal:
+    """The caller, by its bearer token.
+
+    Raises:
+        Refusal: ``UNAUTHENTICATED``.
+    """
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    principal = services.tokens.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
+    if principal is None:
+        raise Refusal(
+            ErrorCode.UNAUTHENTICATED,
+            "Send a valid access token: Authorization: Bearer apr_…; `apprentice tokens create` makes one.",
+        )
+    return principal
+
+
+def require(scope: Scope) -> Callable[..., Principal]:
+    """A dependency that lets through callers with ``scope``; ``admin`` has every right.
+
+    Raises:
+        Refusal: ``FORBIDDEN``.
+    """
+
+    def caller(principal: Annotated[Principal, Depends(authenticated)]) -> Principal:
+        if scope not in principal.scopes and Scope.ADMIN not in principal.scopes:
+            raise Refusal(
+                ErrorCode.FORBIDDEN,
+                f"This needs the scope {scope.value}; ask for a token that has it.",
+                required_scope=scope.value,
+            )
+        return principal
+
+    return caller
+
+
+Reader = Annotated[Principal, Depends(require(Scope.READ))]
+Learner = Annotated[Principal, Depends(require(Scope.LEARN))]
+Observer = Annotated[Principal, Depends(require(Scope.OBSERVE))]
+Approver = Annotated[Principal, Depends(require(Scope.APPROVE))]
+Installer = Annotated[Principal, Depends(require(Scope.INSTALL))]
+Admin = Annotated[Principal, Depends(require(Scope.ADMIN))]
+
+
+def page_request(
+    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+    page_size: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = DEFAULT_PAGE_SIZE,
+) -> PageRequest:
+    """The wanted page of a list."""
+    return PageRequest(page=page, page_size=page_size)
+
+
+PageDep = Annotated[PageRequest, Depends(page_request)]
+
+
+@dataclass(frozen=True)
+class CommandFrame:
+    """What every command carries beside its body."""
+
+    route: str
+    header_key: str | None
+    correlation_id: str
+
+    def key_for(self, owner: str, body: BaseModel | None) -> CommitKey:
+        """The command's key: the header's, else the body's, else one of its own.
+
+        The digest covers route and body, so that a key cannot stand for two different requests.
+        """
+        from_body = getattr(body, "client_request_id", None)
+        payload = body.model_dump(mode="json", exclude={"client_request_id"}) if body is not None else {}
+        return CommitKey(
+            owner_user_id=owner,
+            key=self.header_key or from_body or f"once-{uuid7()}",
+            request_digest=digest_of(canonical_json({"route": self.route, "body": payload})),
+        )
+
+
+def command_frame(
+    request: Request,
+    idempotency_key: Annotated[
+        str | None,
+        Header(min_length=1, max_length=MAX_KEY_LENGTH, description="Makes a repeated request harmless."),
+    ] = None,
+) -> CommandFrame:
+    """The frame of this request."""
+    return CommandFrame(
+        route=f"{request.method} {request.url.path}",
+        header_key=idempotency_key,
+        correlation_id=correlation_id_of(request),
+    )
+
+
+FrameDep = Annotated[CommandFrame, Depends(command_frame)]

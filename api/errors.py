@@ -1,0 +1,111 @@
+"""Every failure as the one envelope, with the status its code has in the table."""
+
+import errno
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+
+from api.correlation import correlation_id_of
+from contracts.base import clipped
+from contracts.errors import ERROR_RULES, ApiError, ApiErrorEnvelope, ErrorCode, Refusal
+
+log = structlog.get_logger(__name__)
+
+RETRY_AFTER_SECONDS = "2"
+_RETRY_LATER = frozenset({503, 429, 507})
+_CODES_OF_STATUS: Mapping[int, ErrorCode] = {
+    401: ErrorCode.UNAUTHENTICATED,
+    403: ErrorCode.FORBIDDEN,
+    404: ErrorCode.NOT_FOUND,
+    405: ErrorCode.METHOD_NOT_ALLOWED,
+    413: ErrorCode.PAYLOAD_TOO_LARGE,
+    429: ErrorCode.TOO_MANY_REQUESTS,
+}
+
+
+def error_response(request: Request, code: ErrorCode, message: str, **extra: Any) -> JSONResponse:
+    """The envelope for one error."""
+    rule = ERROR_RULES[code]
+    envelope = ApiErrorEnvelope(
+        error=ApiError(
+            code=code.value,
+            message=clipped(message, 240),
+            retryable=rule.retryable,
+            correlation_id=correlation_id_of(request),
+            **extra,
+        )
+    )
+    headers = {"retry-after": RETRY_AFTER_SECONDS} if rule.status in _RETRY_LATER else None
+    return JSONResponse(envelope.model_dump(mode="json"), status_code=rule.status, headers=headers)
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Every way a request can fail ends in the envelope."""
+    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(OperationalError, _database)
+    app.add_exception_handler(OSError, _os)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refusal)
+    return error_response(request, error.code, error.message, **error.extra)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    fields = [_field(found) for found in error.errors()]
+    first = fields[0] if fields else {"path": "body", "problem": "unreadable"}
+    more = f" ({len(fields) - 1} more)" if len(fields) > 1 else ""
+    return error_response(
+        request,
+        ErrorCode.VALIDATION_FAILED,
+        f"{first['path']}: {first['problem']}{more}",
+        fields=fields[:20],
+    )
+
+
+def _field(found: Mapping[str, Any]) -> dict[str, str]:
+    location: Sequence[object] = found.get("loc", ())
+    # Never the offending value itself: it may be a secret typed into the wrong field.
+    return {
+        "path": clipped(".".join(str(part) for part in location) or "body", 160),
+        "problem": clipped(str(found.get("msg", "invalid")), 200),
+    }
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    code = _CODES_OF_STATUS.get(error.status_code, ErrorCode.VALIDATION_FAILED)
+    message = f"{request.method} {request.url.path}: {error.detail}"
+    return error_response(request, code, message)
+
+
+async def _database(request: Request, error: Exception) -> JSONResponse:
+    if "disk is full" in str(error):
+        return error_response(request, ErrorCode.STORAGE_FULL, "The disk is full; free space and try again.")
+    return await _unexpected(request, error)
+
+
+async def _os(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, OSError)
+    if error.errno == errno.ENOSPC:
+        return error_response(request, ErrorCode.STORAGE_FULL, "The disk is full; free space and try again.")
+    return await _unexpected(request, error)
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.error("request failed", path=request.url.path, exc_info=error)
+    return error_response(
+        request,
+        ErrorCode.INTERNAL_ERROR,
+        "Something went wrong here; the log has it under this correlation id.",
+    )

@@ -1,0 +1,162 @@
+"""A session's live events as Server-Sent Events (DOC3 §0C.16C, §0C.16E; decisions "Wire rules").
+
+The frames are written here because the framework's own event stream fixes the text and interval of its pings.
+"""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from anyio import to_thread
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.lifecycle import LearnSessionEvent, LearnSessionEventEnvelope
+from contracts.learning.state_machine import AT_REST
+from stores.journal_subscription import TailEntry
+from stores.journal_tail import JournalTail
+
+KEEPALIVE_SECONDS = 30.0
+"""How long a stream may be silent (DOC3 L1641)."""
+
+RETRY = b"retry: 2000\n\n"
+"""Tells the client to wait two seconds before it connects again."""
+
+KEEPALIVE = b":keepalive\n\n"
+"""The comment that keeps proxies from closing a silent stream."""
+
+RESET = "reset"
+"""The event that says: events after your id are gone; read the session anew, what is left follows."""
+
+_CHECKPOINT = "checkpoint."
+_LARGEST_ID = 2**63 - 1
+
+
+class EventStreamResponse(StreamingResponse):
+    """A stream of frames that frees what it holds as soon as the client is gone."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, frames: AsyncGenerator[bytes]) -> None:
+        super().__init__(frames, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        self._frames = frames
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends the frames until they end or the client goes."""
+        async with aclosing(self._frames):
+            await super().__call__(scope, receive, send)
+
+
+def parse_event_id(text: str | None) -> int | None:
+    """The journal number in a ``Last-Event-ID``; ``None`` when there is none.
+
+    Raises:
+        Refusal: ``VALIDATION_FAILED`` when it is not an id that this service gives out.
+    """
+    if text is None or text == "":
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= _LARGEST_ID):
+        raise Refusal(
+            ErrorCode.VALIDATION_FAILED,
+            "Last-Event-ID is not an id of this stream; send the last `id` received, or leave it out.",
+            fields=["last_event_id"],
+        )
+    return int(text)
+
+
+async def session_events(
+    tail: JournalTail,
+    session_id: str,
+    last_event_id: int | None,
+    *,
+    keepalive_seconds: float = KEEPALIVE_SECONDS,
+) -> AsyncGenerator[bytes]:
+    """The session's events after ``last_event_id``, then live ones; from the oldest kept for ``None`` and 0.
+
+    Every event comes once, in order, with its journal number as ``id``. Ends when the session is at rest and
+    its last event is out, or when the tail closes. An id that the journal cannot resume from gives one
+    ``reset`` event, then everything that is kept.
+    """
+    yield RETRY
+    position: int = last_event_id or 0
+    if position:
+        reset = await _reset_frame(tail, session_id, position)
+        if reset is not None:
+            yield reset
+            position = 0
+    at_rest = False
+    async with tail.subscribe(session_id) as subscription:
+        while not subscription.closed:
+            if subscription.lagging:
+                subscription.resume()
+                while missed := await to_thread.run_sync(tail.replay, session_id, position):
+                    yield _frames(missed)
+                    position = missed[-1].seq
+                at_rest = await to_thread.run_sync(tail.state_of, session_id) in AT_REST
+                # Whatever came in since is taken before the stream may end.
+                entries = await subscription.take(0)
+            else:
+                entries = await subscription.take(keepalive_seconds)
+                if not (entries or subscription.lagging or subscription.closed):
+                    yield KEEPALIVE
+            if fresh := [entry for entry in entries if entry.seq > position]:
+                yield _frames(fresh)
+                position = fresh[-1].seq
+                at_rest = _at_rest(fresh, at_rest)
+            if at_rest and not subscription.lagging:
+                return
+
+
+async def _reset_frame(tail: JournalTail, session_id: str, position: int) -> bytes | None:
+    """The ``reset`` event when events after ``position`` may be gone, or it was never given out."""
+    kept = await to_thread.run_sync(tail.kept)
+    # The number just before the oldest has lost nothing: whatever follows it is kept.
+    first = kept.newest if kept.oldest is None else kept.oldest - 1
+    if first <= position <= kept.newest:
+        return None
+    event = LearnSessionEvent(
+        event_kind=RESET,
+        session_id=session_id,
+        payload={"requested_event_id": position, "oldest_event_id": kept.oldest},
+        timestamp=datetime.now(UTC),
+    )
+    envelope = LearnSessionEventEnvelope(event=RESET, data=event).model_dump_json()
+    return _frame(first, RESET, envelope)
+
+
+def _at_rest(entries: list[TailEntry], before: bool) -> bool:
+    for entry in reversed(entries):
+        state = entry.state
+        if state is not None:
+            return state in AT_REST
+    return before
+
+
+def _frames(entries: list[TailEntry]) -> bytes:
+    return b"".join(map(_entry_frame, entries))
+
+
+@lru_cache(maxsize=1024)
+def _entry_frame(entry: TailEntry) -> bytes:
+    # Cached, since every listener of a session is sent the same bytes.
+    event = LearnSessionEvent.model_validate_json(entry.document)
+    envelope = LearnSessionEventEnvelope(event=event.event_kind, data=event)
+    if not event.event_kind.startswith(_CHECKPOINT):
+        return _frame(entry.seq, event.event_kind, envelope.model_dump_json())
+    # The documents' samples show a checkpoint's fields at the top level too (rows §3.11).
+    mirrored: dict[str, Any] = {
+        **event.payload,
+        "session_id": event.session_id,
+        "timestamp": rfc3339(event.timestamp),
+        **envelope.model_dump(mode="json"),
+    }
+    return _frame(entry.seq, event.event_kind, json.dumps(mirrored, ensure_ascii=False))
+
+
+def _frame(event_id: int, kind: str, data: str) -> bytes:
+    return f"id: {event_id}\nevent: {kind}\ndata: {data}\n\n".encode()

@@ -1,0 +1,215 @@
+"""The one way from the API to Temporal: a command is one update-with-start of the session's workflow."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from temporalio.client import Client, WithStartWorkflowOperation, WorkflowUpdateFailedError
+from temporalio.client import WorkflowUpdateRPCTimeoutOrCancelledError as UpdateTimeout
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
+from contracts.learning.commands import SessionCommand, refusal
+from contracts.learning.state_machine import AT_REST
+from workflows.ids import learn_session_id
+from workflows.learn_session_messages import Asked, LearnSessionStart
+from workflows.learn_session_workflow import LearnSessionWorkflow
+from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE, phase_of
+
+log = structlog.get_logger(__name__)
+
+ANSWER_WITHIN = timedelta(seconds=10)
+"""How long a command waits for a worker before the client is told to try again."""
+
+INSTALL_ANSWERS_WITHIN = timedelta(seconds=60)
+"""An install is answered when it has ended; after this the client is told to watch it instead."""
+
+REOPENINGS = 3
+"""How often a command follows a workflow that was just closing."""
+
+Update = Callable[[LearnSessionWorkflow, Any], Any]
+
+_INSTALLS = frozenset({SessionCommand.INSTALL, SessionCommand.APPROVE})
+_UPDATES: dict[SessionCommand, Update] = {
+    SessionCommand.CREATE: LearnSessionWorkflow.create,
+    SessionCommand.START: LearnSessionWorkflow.start,
+    SessionCommand.PAUSE: LearnSessionWorkflow.pause,
+    SessionCommand.RESUME: LearnSessionWorkflow.resume,
+    SessionCommand.STOP: LearnSessionWorkflow.stop,
+    SessionCommand.CANCEL: LearnSessionWorkflow.cancel,
+    SessionCommand.MARK: LearnSessionWorkflow.mark,
+    SessionCommand.TRIM: LearnSessionWorkflow.mark,
+    SessionCommand.SET_TEST_POLICY: LearnSessionWorkflow.set_test_policy,
+    SessionCommand.GENERATE_PROPOSAL: LearnSessionWorkflow.generate_proposal,
+    SessionCommand.ANSWER_QUESTIONS: LearnSessionWorkflow.answer_questions,
+    SessionCommand.REVISE: LearnSessionWorkflow.revise,
+    SessionCommand.VALIDATE: LearnSessionWorkflow.validate,
+    SessionCommand.INSTALL: LearnSessionWorkflow.install,
+    SessionCommand.APPROVE: LearnSessionWorkflow.approve,
+    SessionCommand.REJECT: LearnSessionWorkflow.reject,
+}
+
+
+class LearnGateway:
+    """Sends commands. Every refusal comes back as a ``Refusal``, whoever made it."""
+
+    def __init__(self, client: Client, task_queue: str) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self.calls = 0
+
+    async def send(
+        self,
+        command: SessionCommand,
+        asked: Asked,
+        load: Callable[[], LearnSessionAggregate],
+        *,
+        created: bool = True,
+    ) -> CommandReceipt:
+        """One command to the session that ``load`` reads from the store.
+
+        Raises:
+            Refusal: what the session refuses; ``TEMPORAL_UNAVAILABLE`` when nobody answers;
+                ``INSTALL_IN_PROGRESS`` when an install takes longer than this call waits.
+        """
+        for last in (False,) * (REOPENINGS - 1) + (True,):
+            aggregate = await asyncio.to_thread(load)
+            _refuse_at_rest(aggregate, command)
+            try:
+                return await self._update(command, asked, aggregate, created)
+            except _WorkflowWasClosing:
+                if last:
+                    break
+        raise Refusal(ErrorCode.CONFLICT, "The session is changing too fast; repeat the command.")
+
+    async def _update(
+        self, command: SessionCommand, asked: Asked, aggregate: LearnSessionAggregate, created: bool
+    ) -> CommandReceipt:
+        session = aggregate.session
+        start = WithStartWorkflowOperation(
+            LearnSessionWorkflow.run,
+            LearnSessionStart(aggregate=aggregate, created=created),
+            id=learn_session_id(session.learn_session_id),
+            task_queue=self._task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            static_summary=f"{session.entry_mode.value} by {session.owner_user_id}",
+            static_details=_static_details(aggregate),
+            search_attributes=TypedSearchAttributes(
+                [
+                    SearchAttributePair(STATE_ATTRIBUTE, phase_of(session.state)),
+                    SearchAttributePair(OWNER_ATTRIBUTE, session.owner_user_id),
+                    SearchAttributePair(KIND_ATTRIBUTE, "learn-session"),
+                ]
+            ),
+        )
+        patience = INSTALL_ANSWERS_WITHIN if command in _INSTALLS else ANSWER_WITHIN
+        self.calls += 1
+        try:
+            async with asyncio.timeout(patience.total_seconds()):
+                receipt: CommandReceipt = await self._client.execute_update_with_start_workflow(
+                    _UPDATES[command],
+                    asked,
+                    start_workflow_operation=start,
+                    id=f"{asked.commit_key.owner_user_id}/{asked.commit_key.key}",
+                    rpc_timeout=patience,
+                )
+                return receipt
+        except WorkflowUpdateFailedError as error:
+            raise _answer_to(error) from None
+        except (TimeoutError, UpdateTimeout) as error:
+            raise _nobody_answers(command) from error
+        except RPCError as error:
+            raise _rpc_refusal(error, command) from error
+        except RuntimeError as error:
+            # The SDK's first connection attempt fails with a plain RuntimeError.
+            raise _unavailable(error) from error
+
+    async def capture_began(
+        self, session_id: str, asked: Asked, load: Callable[[], LearnSessionAggregate]
+    ) -> None:
+        """Tells an armed session that its first meaningful event is in.
+
+        The event is durable already, and the next batch tells it again: trouble here loses nothing.
+        """
+        try:
+            await self.send(SessionCommand.START, asked, load)
+        except Refusal as refused:
+            log.info("capture was not begun by an event", session_id=session_id, code=refused.code.value)
+
+
+class _WorkflowWasClosing(Exception):
+    """The run ended while the update was on its way; another attempt opens the next run."""
+
+
+def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -> None:
+    """At rest no workflow runs and the store is the truth: a hopeless command need not open one."""
+    if aggregate.session.state not in AT_REST:
+        return
+    found = refusal(aggregate, command)
+    if found is not None:
+        raise Refusal(
+            found.code,
+            found.message,
+            current_state=found.current_state.value,
+            allowed=[one.value for one in found.allowed],
+        )
+
+
+def _static_details(aggregate: LearnSessionAggregate) -> str:
+    session = aggregate.session
+    return "\n".join(
+        [
+            f"Learning session `{session.learn_session_id}`",
+            "",
+            f"- entry mode: {session.entry_mode.value}",
+            f"- observation: {session.observation_mode.value}",
+            f"- build policy: {session.build_policy.value}",
+        ]
+    )
+
+
+def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
+    cause = error.cause
+    if not isinstance(cause, ApplicationError):
+        return error
+    if cause.type == "AcceptedUpdateCompletedWorkflow":
+        return _WorkflowWasClosing()
+    if cause.type not in ErrorCode.__members__:
+        return Refusal(ErrorCode.INTERNAL_ERROR, f"{cause.type}: {cause.message}"[:240])
+    extra: dict[str, Any] = cause.details[0] if cause.details else {}
+    return Refusal(ErrorCode(cause.type), cause.message, **extra)
+
+
+def _rpc_refusal(error: RPCError, command: SessionCommand) -> Exception:
+    match error.status:
+        case RPCStatusCode.NOT_FOUND:
+            return _WorkflowWasClosing()
+        case RPCStatusCode.RESOURCE_EXHAUSTED:
+            return Refusal(ErrorCode.TOO_MANY_REQUESTS, "Too many commands at once; try again shortly.")
+        case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED:
+            return _nobody_answers(command)
+        case _:
+            return _unavailable(error)
+
+
+def _nobody_answers(command: SessionCommand) -> Refusal:
+    if command in _INSTALLS:
+        return Refusal(
+            ErrorCode.INSTALL_IN_PROGRESS,
+            "The install goes on; watch the session's events, or repeat with the same idempotency key.",
+        )
+    return Refusal(
+        ErrorCode.TEMPORAL_UNAVAILABLE, "No worker has answered in time; try again with the same key."
+    )
+
+
+def _unavailable(error: Exception) -> Refusal:
+    log.warning("temporal is unavailable", error=str(error))
+    return Refusal(
+        ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key."
+    )

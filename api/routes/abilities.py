@@ -1,0 +1,70 @@
+"""Reading abilities: availability, catalog, detail, versions, lookup, explain (DOC3 §0C.11, §0C.16)."""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+
+from api.dependencies import Reader, ServicesDep
+from api.paths import AbilityId
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilityAvailabilityResponse,
+    AbilityDetailResponse,
+    AbilityVersionsResponse,
+    SkillCatalogCurrent,
+)
+from contracts.abilities.lookup import (
+    AbilityExplainMatchRequest,
+    AbilityExplainMatchResponse,
+    AbilityLookupQuery,
+    AbilityLookupResult,
+)
+from domain.abilities.matching import explain
+
+router = APIRouter(prefix="/api/abilities", tags=["abilities"])
+
+
+@router.get("/availability", operation_id="ability_availability")
+def availability(caller: Reader, services: ServicesDep) -> AbilityAvailabilityResponse:
+    """All abilities the caller may see, and which are usable now."""
+    return services.abilities.availability(caller.user_id)
+
+
+@router.get("/catalog", operation_id="ability_catalog")
+def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogCurrent:
+    """The skills catalog."""
+    return services.abilities.catalog(caller.user_id)
+
+
+@router.post("/lookup", operation_id="ability_lookup")
+def lookup(body: AbilityLookupQuery, caller: Reader, services: ServicesDep) -> AbilityLookupResult:
+    """The abilities that fit what the user says, best first, at most ten."""
+    index = services.abilities.index()
+    return index.lookup(body, caller_user_id=caller.user_id, now=datetime.now(UTC))
+
+
+@router.post("/explain-match", operation_id="ability_explain_match")
+def explain_match(
+    body: AbilityExplainMatchRequest, caller: Reader, services: ServicesDep
+) -> AbilityExplainMatchResponse:
+    """Why an ability does or does not match."""
+    entry = services.abilities.visible_entry(body.ability_id, caller.user_id)
+    return explain(body.user_query, entry, body.project_id)
+
+
+@router.get("/{ability_id}", operation_id="ability_detail")
+def detail(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityDetailResponse:
+    """One ability with its SKILL.md."""
+    return services.abilities.detail(ability_id, caller.user_id)
+
+
+@router.get("/{ability_id}/availability", operation_id="ability_availability_one")
+def one_availability(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityAvailabilityEntry:
+    """One ability's entry of the snapshot, whole."""
+    return services.abilities.visible_entry(ability_id, caller.user_id)
+
+
+@router.get("/{ability_id}/versions", operation_id="ability_versions")
+def versions(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityVersionsResponse:
+    """An ability's installed versions, newest first."""
+    return services.abilities.versions(ability_id, caller.user_id)

@@ -1,0 +1,72 @@
+"""What recorders report: taking it in, showing it, taking it out again (routes.md, DOC3 §0C.22)."""
+
+import anyio.to_thread
+from fastapi import APIRouter
+
+from api.dependencies import FrameDep, Learner, Observer, PageDep, Reader, ServicesDep
+from api.paths import EventId, SessionId
+from contracts.learning.aggregate import CommitKey, LearnSessionAggregate
+from contracts.learning.observation import (
+    IngestObservationsRequest,
+    IngestObservationsResponse,
+    ObservationListResponse,
+)
+from contracts.learning.responses import DeletedResponse
+from contracts.learning.session import LearnSessionState
+from stores.canonical import digest_of
+from workflows.learn_session_messages import AskedCapture
+
+router = APIRouter(prefix="/api/learn/sessions/{session_id}/observations", tags=["observations"])
+
+
+@router.post("", operation_id="learn_observations_ingest")
+async def ingest(
+    session_id: SessionId,
+    body: IngestObservationsRequest,
+    caller: Observer,
+    services: ServicesDep,
+    frame: FrameDep,
+) -> IngestObservationsResponse:
+    """Keeps what matters of a batch, redacted; durable when this answers. Sending it again changes nothing.
+
+    The first event that is kept begins the capture of an armed session.
+    """
+    owner = caller.user_id
+
+    def load() -> LearnSessionAggregate:
+        return services.sessions.owned(session_id, owner)
+
+    def keep() -> IngestObservationsResponse:
+        load()
+        return services.observations.ingest(session_id, body.events)
+
+    kept = await anyio.to_thread.run_sync(keep)
+    if kept.session_state is LearnSessionState.ARMED and kept.accepted + kept.duplicate:
+        # A batch sent again counts too: the one before may not have reached Temporal.
+        key = f"first-event-{session_id}"
+        asked = AskedCapture(
+            commit_key=CommitKey(owner_user_id=owner, key=key, request_digest=digest_of(key)),
+            correlation_id=frame.correlation_id,
+            by_event=True,
+        )
+        await services.gateway.capture_began(session_id, asked, load)
+    return kept
+
+
+@router.get("", operation_id="learn_observations_list")
+def page_of(
+    session_id: SessionId, caller: Reader, services: ServicesDep, page: PageDep
+) -> ObservationListResponse:
+    """The captured actions in their redacted form, oldest first."""
+    services.sessions.owned(session_id, caller.user_id)
+    return services.observations.page(session_id, page.page, page.page_size)
+
+
+@router.delete("/{event_id}", operation_id="learn_observation_remove")
+def remove(
+    session_id: SessionId, event_id: EventId, caller: Learner, services: ServicesDep
+) -> DeletedResponse:
+    """Takes one action out of the capture for good; possible until a proposal is drafted."""
+    services.sessions.owned(session_id, caller.user_id)
+    services.observations.remove(session_id, event_id)
+    return DeletedResponse()

@@ -1,0 +1,275 @@
+"""Commands on a session: capture, marks, policy, questions, proposal (DOC3 §0C.16, §0C.16A)."""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+
+from api.commands import Commands
+from api.dependencies import CommandFrame, FrameDep, Learner, ServicesDep
+from api.paths import SessionId, parse_uuid
+from api.services import Services
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import CommandReceipt
+from contracts.learning.commands import SessionCommand
+from contracts.learning.observation import BoundaryKind
+from contracts.learning.questions import LearningAnswer
+from contracts.learning.requests import (
+    AnswerQuestionsRequest,
+    GenerateProposalRequest,
+    MarkGoalRequest,
+    MarkStepRequest,
+    SessionActionRequest,
+    SetTestPolicyRequest,
+    TrimKind,
+    TrimRequest,
+)
+from contracts.learning.responses import (
+    AnswerNextAction,
+    AnswerQuestionsResponse,
+    GenerateProposalResponse,
+    SessionActionResponse,
+    StartSessionResponse,
+    StopNextAction,
+    StopSessionResponse,
+)
+from contracts.learning.session import ObservationMode
+from contracts.runtime.identity import Principal
+from workflows.learn_session_messages import (
+    Asked,
+    AskedAnswers,
+    AskedCapture,
+    AskedMark,
+    AskedProposal,
+    AskedTestPolicy,
+)
+
+router = APIRouter(prefix="/api/learn/sessions/{session_id}", tags=["sessions"])
+
+NOTHING = SessionActionRequest()
+
+
+async def _act(
+    command: SessionCommand,
+    session_id: str,
+    body: SessionActionRequest,
+    caller: Principal,
+    services: Services,
+    frame: CommandFrame,
+) -> CommandReceipt:
+    asked = Asked(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        reason=body.reason,
+    )
+    return await Commands(services).to_session(command, session_id, asked)
+
+
+@router.post("/start", operation_id="learn_session_start")
+async def start(
+    session_id: SessionId,
+    caller: Learner,
+    services: ServicesDep,
+    frame: FrameDep,
+    body: SessionActionRequest = NOTHING,
+) -> StartSessionResponse:
+    """Begins capture."""
+    asked = AskedCapture(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        reason=body.reason,
+    )
+    receipt = await Commands(services).to_session(SessionCommand.START, session_id, asked)
+    watching = receipt.session.observation_mode is not ObservationMode.NONE
+    return StartSessionResponse(
+        session=receipt.session,
+        observation_active=watching,
+        adapters_armed=("terminal_command",) if watching else (),
+    )
+
+
+@router.post("/pause", operation_id="learn_session_pause")
+async def pause(
+    session_id: SessionId,
+    caller: Learner,
+    services: ServicesDep,
+    frame: FrameDep,
+    body: SessionActionRequest = NOTHING,
+) -> SessionActionResponse:
+    """Pauses capture."""
+    receipt = await _act(SessionCommand.PAUSE, session_id, body, caller, services, frame)
+    return SessionActionResponse(session=receipt.session)
+
+
+@router.post("/resume", operation_id="learn_session_resume")
+async def resume(
+    session_id: SessionId,
+    caller: Learner,
+    services: ServicesDep,
+    frame: FrameDep,
+    body: SessionActionRequest = NOTHING,
+) -> SessionActionResponse:
+    """Resumes capture."""
+    receipt = await _act(SessionCommand.RESUME, session_id, body, caller, services, frame)
+    return SessionActionResponse(session=receipt.session)
+
+
+@router.post("/stop", operation_id="learn_session_stop")
+async def stop(
+    session_id: SessionId,
+    caller: Learner,
+    services: ServicesDep,
+    frame: FrameDep,
+    body: SessionActionRequest = NOTHING,
+) -> StopSessionResponse:
+    """Ends capture and says what was captured."""
+    receipt = await _act(SessionCommand.STOP, session_id, body, caller, services, frame)
+    captured = services.observations.counters(session_id).accepted
+    return StopSessionResponse(
+        session=receipt.session,
+        captured_event_count=captured,
+        captured_trace_ids=receipt.session.active_trace_ids if captured else (),
+        next_action=StopNextAction.GENERATE_PROPOSAL if captured else StopNextAction.CANCEL,
+    )
+
+
+@router.post("/cancel", operation_id="learn_session_cancel")
+async def cancel(
+    session_id: SessionId,
+    caller: Learner,
+    services: ServicesDep,
+    frame: FrameDep,
+    body: SessionActionRequest = NOTHING,
+) -> SessionActionResponse:
+    """Cancels the session."""
+    receipt = await _act(SessionCommand.CANCEL, session_id, body, caller, services, frame)
+    return SessionActionResponse(session=receipt.session)
+
+
+@router.post("/mark-goal", operation_id="learn_session_mark_goal")
+async def mark_goal(
+    session_id: SessionId, body: MarkGoalRequest, caller: Learner, services: ServicesDep, frame: FrameDep
+) -> SessionActionResponse:
+    """Says what the demonstration is for."""
+    asked = AskedMark(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        kind=BoundaryKind.MARK_GOAL,
+        label=body.goal_description,
+        at_event_id=body.at_event_id,
+    )
+    return await _mark(SessionCommand.MARK, session_id, asked, services)
+
+
+@router.post("/mark-step", operation_id="learn_session_mark_step")
+async def mark_step(
+    session_id: SessionId, body: MarkStepRequest, caller: Learner, services: ServicesDep, frame: FrameDep
+) -> SessionActionResponse:
+    """Names the step that begins now."""
+    asked = AskedMark(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        kind=BoundaryKind.MARK_STEP,
+        label=body.step_label,
+        at_event_id=body.at_event_id,
+    )
+    return await _mark(SessionCommand.MARK, session_id, asked, services)
+
+
+@router.post("/trim", operation_id="learn_session_trim")
+async def trim(
+    session_id: SessionId, body: TrimRequest, caller: Learner, services: ServicesDep, frame: FrameDep
+) -> SessionActionResponse:
+    """Cuts the capture at one of its events."""
+    if not services.observations.has(session_id, body.to_event_id):
+        services.sessions.owned(session_id, caller.user_id)
+        raise Refusal(
+            ErrorCode.BOUNDARY_INVALID,
+            f"The session has no event {body.to_event_id}; list them with GET …/observations.",
+        )
+    kind = BoundaryKind.TRIM_START if body.trim_kind is TrimKind.TRIM_START else BoundaryKind.TRIM_END
+    asked = AskedMark(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        kind=kind,
+        at_event_id=body.to_event_id,
+    )
+    return await _mark(SessionCommand.TRIM, session_id, asked, services)
+
+
+async def _mark(
+    command: SessionCommand, session_id: str, asked: AskedMark, services: Services
+) -> SessionActionResponse:
+    receipt = await Commands(services).to_session(command, session_id, asked)
+    return SessionActionResponse(session=receipt.session)
+
+
+@router.post("/set-test-policy", operation_id="learn_session_set_test_policy")
+async def set_test_policy(
+    session_id: SessionId, body: SetTestPolicyRequest, caller: Learner, services: ServicesDep, frame: FrameDep
+) -> SessionActionResponse:
+    """Sets the bounds of the rehearsal."""
+    asked = AskedTestPolicy(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        policy=body.test_policy,
+    )
+    receipt = await Commands(services).to_session(SessionCommand.SET_TEST_POLICY, session_id, asked)
+    return SessionActionResponse(session=receipt.session)
+
+
+@router.post("/answer-questions", operation_id="learn_session_answer_questions")
+async def answer_questions(
+    session_id: SessionId,
+    body: AnswerQuestionsRequest,
+    caller: Learner,
+    services: ServicesDep,
+    frame: FrameDep,
+) -> AnswerQuestionsResponse:
+    """Answers open questions; with the last one the draft is made."""
+    aggregate = services.sessions.owned(session_id, caller.user_id)
+    now = datetime.now(UTC)
+    answers = tuple(
+        LearningAnswer(
+            question_id=_question_id(answer.question_id),
+            proposal_id=aggregate.session.proposal_id or session_id,
+            answer=answer.answer_text,
+            created_at=now,
+        )
+        for answer in body.answers
+    )
+    asked = AskedAnswers(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        answers=answers,
+    )
+    receipt = await Commands(services).to_session(SessionCommand.ANSWER_QUESTIONS, session_id, asked)
+    left = receipt.remaining_questions
+    return AnswerQuestionsResponse(
+        session=receipt.session,
+        remaining_questions=left,
+        next_action=AnswerNextAction.MORE_QUESTIONS if left else AnswerNextAction.READY_FOR_REVIEW,
+    )
+
+
+def _question_id(value: str) -> str:
+    return parse_uuid(value, ErrorCode.QUESTION_NOT_FOUND, "question")
+
+
+@router.post("/generate-proposal", operation_id="learn_session_generate_proposal")
+async def generate_proposal(
+    session_id: SessionId,
+    caller: Learner,
+    services: ServicesDep,
+    frame: FrameDep,
+    body: GenerateProposalRequest = GenerateProposalRequest(),
+) -> GenerateProposalResponse:
+    """Drafts a proposal from what was captured, asking first where that is wanted."""
+    asked = AskedProposal(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        ask_before_build=body.ask_before_build,
+    )
+    receipt = await Commands(services).to_session(SessionCommand.GENERATE_PROPOSAL, session_id, asked)
+    if receipt.proposal_id is None:
+        raise Refusal(ErrorCode.INTERNAL_ERROR, "The proposal was not made.")
+    return GenerateProposalResponse(session=receipt.session, proposal_id=receipt.proposal_id)

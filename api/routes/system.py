@@ -1,0 +1,121 @@
+"""Liveness, readiness, metrics, and the Temporal execution behind an object (routes.md)."""
+
+import asyncio
+from datetime import timedelta
+from urllib.parse import quote
+
+import anyio.to_thread
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from sqlalchemy import text
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.service import RPCError, RPCStatusCode
+
+from api.dependencies import Reader, ServicesDep
+from api.services import Services
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.responses import WorkflowLinkResponse
+
+router = APIRouter(tags=["system"])
+
+CHECK_WITHIN_SECONDS = 2
+
+
+@router.get("/healthz", operation_id="healthz")
+def healthz() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", operation_id="readyz")
+async def readyz(services: ServicesDep) -> JSONResponse:
+    """Whether every part this service needs is there: store, Temporal, a worker that polls."""
+    store, temporal = await asyncio.gather(
+        anyio.to_thread.run_sync(_store_problem, services), _temporal_problem(services)
+    )
+    parts = {"store": store or "ok", "temporal": temporal or "ok"}
+    ready = store is None and temporal is None
+    return JSONResponse({"ready": ready, "parts": parts}, status_code=200 if ready else 503)
+
+
+@router.get("/metrics", operation_id="metrics")
+def metrics() -> PlainTextResponse:
+    """Prometheus metrics of this process."""
+    return PlainTextResponse(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/api/workflows/{workflow_id:path}", operation_id="workflow_link")
+async def workflow_link(
+    workflow_id: str, caller: Reader, services: ServicesDep, request: Request
+) -> WorkflowLinkResponse:
+    """Where an object's workflow can be watched in the Temporal UI."""
+    await anyio.to_thread.run_sync(_require_owner, services, workflow_id, caller.user_id)
+    handle = services.client.get_workflow_handle(workflow_id)
+    try:
+        found = await handle.describe(rpc_timeout=timedelta(seconds=CHECK_WITHIN_SECONDS))
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise Refusal(ErrorCode.NOT_FOUND, f"Temporal keeps no execution of {workflow_id}.") from None
+        raise Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again.") from None
+    except RuntimeError:
+        raise Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again.") from None
+    return WorkflowLinkResponse(
+        workflow_id=workflow_id,
+        status=found.status.name.lower() if found.status else "unknown",
+        run_id=found.run_id,
+        temporal_ui_url=temporal_ui_link(services, workflow_id, found.run_id),
+    )
+
+
+def temporal_ui_link(services: Services, workflow_id: str, run_id: str | None) -> str | None:
+    """The page of an execution in the Temporal UI, where its address is known."""
+    base = services.settings.temporal_ui_url
+    if base is None:
+        return None
+    page = f"{base.rstrip('/')}/namespaces/{services.client.namespace}/workflows/{quote(workflow_id, safe='')}"
+    return f"{page}/{run_id}/history" if run_id else page
+
+
+def _require_owner(services: Services, workflow_id: str, owner: str) -> None:
+    kind, _, object_id = workflow_id.partition("/")
+    match kind:
+        case "learn-session":
+            services.sessions.owned(object_id, owner)
+        case "install-saga":
+            services.proposals.saga(object_id, owner)
+        case "validation-run":
+            run = services.proposals.validation_run(object_id)
+            services.proposals.owned(run.proposal_id, owner)
+        case _:
+            raise Refusal(
+                ErrorCode.NOT_FOUND,
+                "Name a workflow: learn-session/{id}, validation-run/{id} or install-saga/{id}.",
+            )
+
+
+def _store_problem(services: Services) -> str | None:
+    try:
+        with services.database.read() as connection:
+            connection.execute(text("SELECT 1 FROM learn_sessions LIMIT 1"))
+    except Exception as error:
+        return f"the store does not answer: {type(error).__name__}"
+    return None
+
+
+async def _temporal_problem(services: Services) -> str | None:
+    request = DescribeTaskQueueRequest(
+        namespace=services.client.namespace,
+        task_queue=TaskQueue(name=services.settings.task_queue),
+        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    )
+    try:
+        async with asyncio.timeout(CHECK_WITHIN_SECONDS):
+            answer = await services.client.workflow_service.describe_task_queue(
+                request, timeout=timedelta(seconds=CHECK_WITHIN_SECONDS)
+            )
+    except (RPCError, RuntimeError, TimeoutError):
+        return "Temporal cannot be reached"
+    return None if answer.pollers else "no worker polls the task queue"

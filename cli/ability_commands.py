@@ -1,0 +1,117 @@
+"""``apprentice abilities``: what has been learned, and why it is or is not used."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from cli.invocation import Invocation, api_command
+from cli.learn_views import FAILED, PASSED, facts
+from contracts.abilities.availability import AbilityAvailabilityItem, AbilityDetailResponse
+from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityExplainMatchRequest, AbilityLookupQuery
+
+app = typer.Typer(no_args_is_help=True, help="See abilities: list, look up, explain, versions.")
+
+AbilityArgument = Annotated[str, typer.Argument(help="The ability's id.", metavar="ABILITY")]
+QueryArgument = Annotated[str, typer.Argument(help="What somebody might say.", metavar="WORDS")]
+ProjectOption = Annotated[str | None, typer.Option(help="The project it is asked in.")]
+
+
+@api_command(app, "list")
+def list_abilities(call: Invocation) -> None:
+    """List abilities and whether they can be used now."""
+    listed = call.api.abilities.availability()
+    call.answer(_abilities_view(listed.abilities))
+
+
+@api_command(app, "show")
+def show(call: Invocation, ability: AbilityArgument) -> None:
+    """Show an ability, and the SKILL.md that the agent reads."""
+    call.answer(_ability_view(call.api.abilities.ability(ability)))
+
+
+@api_command(app, "lookup")
+def lookup(call: Invocation, words: QueryArgument, project: ProjectOption = None) -> None:
+    """Find the abilities that fit what somebody says."""
+    found = call.api.abilities.lookup(AbilityLookupQuery(user_query=words, project_id=project))
+    if not found.matches:
+        call.answer("No ability fits.")
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("score", "ability", "lane", "usable"):
+        table.add_column(column)
+    for match in found.matches:
+        usable = PASSED if match.usable_now else f"{FAILED} {escape(match.reason_unusable or '')}"
+        score = f"{match.score:.2f}"
+        strong = f"[green]{score}[/]" if match.score >= ROUTE_FROM_SCORE else f"[dim]{score}[/]"
+        table.add_row(strong, match.ability_id, match.install_lane.value, usable)
+    call.answer(table)
+
+
+@api_command(app, "explain")
+def explain(
+    call: Invocation, ability: AbilityArgument, words: QueryArgument, project: ProjectOption = None
+) -> None:
+    """Say why an ability fits, or does not fit, what somebody says."""
+    request = AbilityExplainMatchRequest(user_query=words, ability_id=ability, project_id=project)
+    why = call.api.abilities.explain_match(request)
+    verdict = "[green]fits[/]" if why.matched else "[yellow]does not fit[/]"
+    lines = [f"{why.ability_id} {verdict} (score {why.score:.2f})"]
+    lines += [f"  {PASSED} {escape(reason)}" for reason in why.match_reasons]
+    lines += [f"  {FAILED} {escape(reason)}" for reason in why.rejection_reasons]
+    call.answer(Text.from_markup("\n".join(lines)))
+
+
+@api_command(app, "versions")
+def versions(call: Invocation, ability: AbilityArgument) -> None:
+    """List an ability's installed versions, newest first."""
+    found = call.api.abilities.ability_versions(ability)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("version", "current", "lane", "installed", "content hash"):
+        table.add_column(column)
+    for version in found.versions:
+        table.add_row(
+            str(version.version),
+            PASSED if version.current else "",
+            version.install_lane.value,
+            version.installed_at.strftime("%Y-%m-%d %H:%M"),
+            version.content_hash[:16],
+        )
+    call.answer(table)
+
+
+def _abilities_view(abilities: tuple[AbilityAvailabilityItem, ...]) -> RenderableType:
+    if not abilities:
+        return Text.from_markup("No abilities yet. Teach one: [cyan]apprentice learn create[/].")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("ability", "title", "lane", "usable", "checkpoints"):
+        table.add_column(column, overflow="fold")
+    for one in abilities:
+        usable = PASSED if one.usable_now else f"{FAILED} {escape(one.reason_unusable or '')}"
+        health = one.checkpoint_health.value if one.checkpoint_health else ""
+        table.add_row(one.ability_id, escape(one.title), one.install_lane.value, usable, health)
+    return table
+
+
+def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
+    ability = detail.ability
+    usable = "yes" if ability.usable_now else f"no: {ability.reason_unusable or 'unknown'}"
+    parts: list[RenderableType] = [
+        Text.from_markup(f"Ability [bold]{escape(ability.title)}[/] ({ability.ability_id})"),
+        facts(
+            (
+                ("lane", ability.install_lane.value),
+                ("usable now", escape(usable)),
+                ("version", str(detail.version)),
+                ("said as", escape(" · ".join(ability.trigger_phrases))),
+                ("not as", escape(" · ".join(ability.negative_triggers))),
+                ("SKILL.md", detail.skill_path),
+            )
+        ),
+    ]
+    if detail.skill_markdown:
+        parts.append(Text("\n" + detail.skill_markdown.rstrip("\n")))
+    return Group(*parts)

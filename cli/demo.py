@@ -1,0 +1,132 @@
+"""``apprentice demo``: one ability, from its demonstration to its use, on a stack of its own."""
+
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from cli.demo_lesson import Lesson, LessonFailed
+from cli.demo_stack import DemoStack, StackFailed
+from cli.output import ExitCode, JsonFlag, fail
+from cli.story import Story
+from clients.api_transport import ApiError
+from clients.apprentice_api import ApprenticeApi
+
+_WIDTH_WHEN_PIPED = 120
+_PREFIX = "apprentice-demo-"
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Stay up afterwards, until Ctrl-C.")] = False,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Where to keep everything (default: a temporary folder).")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Watch an ability being taught, proved, installed and found again, for real, in about a minute."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH_WHEN_PIPED
+    story = Story(console, as_json=as_json)
+    with _folder(data_dir, keep=keep) as folder, _stopped_by_sigterm():
+        stack = DemoStack(folder)
+        problem: str | None = None
+        facts: dict[str, object] = {}
+        started = time.monotonic()
+        try:
+            with stack:
+                facts = _tell(story, stack)
+                if keep:
+                    _stay(story, stack, facts)
+        except KeyboardInterrupt:
+            problem = "stopped by Ctrl-C"
+        except (ApiError, StackFailed, LessonFailed, OSError) as error:
+            problem = str(error)
+        seconds = round(time.monotonic() - started, 1)
+        if problem is None:
+            kept = f" Its data is in {folder}." if keep or data_dir else ""
+            story.say(Text.from_markup(f"\n[green]Everything is stopped.[/] It took {seconds:.0f} s.{kept}"))
+            story.end(ok=True, seconds=seconds, **facts)
+            return
+        logs = _kept_logs(stack.log_dir)
+        story.end(ok=False, seconds=seconds, problem=problem, logs=str(logs))
+    fail(
+        f"{problem}\nEverything the demo started is stopped. Its logs are in {logs}.\n"
+        "Next: `apprentice doctor` checks what the application needs; then run the demo again.",
+        ExitCode.FAILURE,
+    )
+
+
+def _tell(story: Story, stack: DemoStack) -> dict[str, object]:
+    story.say(
+        Text.from_markup(
+            "[bold]Apprentice demo[/]: a task is shown once in a shell; an ability comes of it.\n"
+        )
+    )
+    with story.step("Start Temporal, the worker, the API and the console") as step:
+        state = stack.start()
+        step.say(f"API {state.api_url}  ·  console {state.console_url}")
+        if state.temporal_ui_url:
+            step.say(f"Temporal UI {state.temporal_ui_url}")
+        step.facts.update(api_url=state.api_url, temporal_ui_url=state.temporal_ui_url)
+    with ApprenticeApi(state.api_url, state.admin_token) as api:
+        return Lesson(api, story, stack.data_dir / "demonstration", state).teach()
+
+
+def _stay(story: Story, stack: DemoStack, facts: dict[str, object]) -> None:
+    story.say(
+        Text.from_markup("\n[bold]Still running.[/] In another terminal:"),
+        Text(f"  export APPRENTICE_DATA_DIR={stack.data_dir}", style="cyan"),
+        Text("  apprentice abilities list", style="cyan"),
+        Text(f"  apprentice learn status {facts['session_id']}", style="cyan"),
+        Text.from_markup("Ctrl-C stops it."),
+    )
+    try:
+        while True:
+            time.sleep(1)
+    except KeyboardInterrupt:
+        story.say("")
+
+
+@contextmanager
+def _folder(given: Path | None, *, keep: bool) -> Generator[Path]:
+    """The demo's data directory; a temporary one is removed at the end, unless it is to be kept."""
+    if given is not None:
+        given.mkdir(parents=True, exist_ok=True)
+        yield given.absolute()
+    elif keep:
+        yield Path(tempfile.mkdtemp(prefix=_PREFIX))
+    else:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as name:
+            yield Path(name)
+
+
+def _kept_logs(log_dir: Path) -> Path:
+    """Where the logs can be read after the data directory is gone."""
+    kept = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}logs-"))
+    if log_dir.is_dir():
+        shutil.copytree(log_dir, kept, dirs_exist_ok=True)
+    return kept
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Generator[None]:
+    """Let SIGTERM end the demo as Ctrl-C does, so that nothing is left running."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,230 @@
+"""The demo's lesson: every step a person would take, taken through the public API."""
+
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.rule import Rule
+from rich.text import Text
+
+from cli.demo_task import GOAL, LOOKUPS, demonstrated_commands
+from cli.learn_progress import Progress, newest_saga_id, wait_for_validation
+from cli.learn_views import facts, question_view, saga_view
+from cli.run_state import RunState
+from cli.story import Step, Story
+from clients.api_transport import ApiError
+from clients.apprentice_api import ApprenticeApi
+from contracts.abilities.lookup import AbilityLookupQuery
+from contracts.learning.create_session import CreateLearnSessionRequest
+from contracts.learning.requests import (
+    AnswerQuestionsRequest,
+    ApproveProposalRequest,
+    GenerateProposalRequest,
+    MarkGoalRequest,
+    StartValidationRunRequest,
+    SubmittedAnswer,
+)
+from contracts.learning.session import BuildPolicy, LearningEntryMode, LearnSessionState, ObservationMode
+from contracts.learning.validation import OverallResult
+
+
+class LessonFailed(Exception):
+    """A step of the lesson did not bring what it had to bring; the text says what, and why."""
+
+
+class Lesson:
+    """One session from its creation to an ability that is found by what somebody says."""
+
+    def __init__(self, api: ApprenticeApi, story: Story, folder: Path, state: RunState) -> None:
+        self._api = api
+        self._story = story
+        self._folder = folder
+        self._state = state
+        self._session_id = ""
+        self._proposal_id = ""
+        self._ability_id = ""
+        self._workflows: dict[str, str] = {}
+
+    def teach(self) -> dict[str, object]:
+        """Take every step; returns what the story ends with.
+
+        Raises:
+            ApiError: the service refused a step or cannot be reached.
+            LessonFailed: a step was taken and did not bring what it had to.
+        """
+        self._create()
+        self._demonstrate()
+        self._end_capture()
+        self._propose()
+        self._validate()
+        self._approve()
+        skill_path = self._read_skill()
+        self._look_up()
+        links = self._links()
+        return {
+            "session_id": self._session_id,
+            "proposal_id": self._proposal_id,
+            "ability_id": self._ability_id,
+            "skill_path": skill_path,
+            "temporal_ui": links,
+        }
+
+    def _create(self) -> None:
+        with self._story.step("Begin a session that may watch the terminal, and nothing else") as step:
+            request = CreateLearnSessionRequest(
+                entry_mode=LearningEntryMode.DEMONSTRATING_SKILL,
+                observation_mode=ObservationMode.OUTSIDE_AGENT,
+                build_policy=BuildPolicy.ASK_BEFORE_BUILD,
+                target_app_whitelist=("terminal",),
+            )
+            session = self._api.learn.create_session(request).session
+            self._session_id = session.learn_session_id
+            self._workflows["session"] = f"learn-session/{session.learn_session_id}"
+            step.say(f"session {session.learn_session_id} is {session.state.value}")
+            step.facts["session_id"] = session.learn_session_id
+
+    def _demonstrate(self) -> None:
+        commands = demonstrated_commands()
+        with self._story.step(f"Show the task: {len(commands)} commands in a real bash") as step:
+            record_demonstration(self._state, self._session_id, self._folder, commands)
+            step.lines.extend(Text(f"    $ {command}", style="dim") for command in commands)
+            step.facts["commands"] = list(commands)
+
+    def _end_capture(self) -> None:
+        with self._story.step("Say what it is for, and end the capture") as step:
+            self._api.learn.mark_goal(self._session_id, MarkGoalRequest(goal_description=GOAL))
+            stopped = self._api.learn.stop(self._session_id)
+            if not stopped.captured_event_count:
+                raise LessonFailed("nothing of the demonstration arrived; the recorder saw no command")
+            step.say(f"[italic]“{GOAL}”[/]")
+            step.say(f"{stopped.captured_event_count} actions captured")
+            step.facts["captured"] = stopped.captured_event_count
+
+    def _propose(self) -> None:
+        with self._story.step("Draft a proposal from what was seen") as step:
+            request = GenerateProposalRequest(ask_before_build=True)
+            drafted = self._api.learn.generate_proposal(self._session_id, request)
+            self._proposal_id = drafted.proposal_id
+            step.say(f"proposal {drafted.proposal_id}; the session is {drafted.session.state.value}")
+            step.facts["proposal_id"] = drafted.proposal_id
+        if drafted.session.state is LearnSessionState.AWAITING_QUESTIONS:
+            self._answer()
+        self._show_meaning()
+
+    def _answer(self) -> None:
+        with self._story.step("Answer what the demonstration could not tell") as step:
+            asked = [one for one in self._api.learn.proposal(self._proposal_id).questions if not one.answered]
+            step.lines.extend(question_view(number, one) for number, one in enumerate(asked, 1))
+            answers = tuple(
+                SubmittedAnswer(question_id=one.question_id, answer_text=one.suggestion or GOAL)
+                for one in asked
+            )
+            request = AnswerQuestionsRequest(answers=answers)
+            left = self._api.learn.answer_questions(self._session_id, request).remaining_questions
+            step.say(f"{len(answers)} answered as suggested, {left} left")
+            step.facts["questions"] = [one.question_text for one in asked]
+
+    def _show_meaning(self) -> None:
+        with self._story.step("Read what was understood") as step:
+            detail = self._api.learn.proposal(self._proposal_id)
+            meaning = detail.interpretation
+            if meaning is None:
+                raise LessonFailed(f"proposal {self._proposal_id} has no interpretation")
+            step.lines.append(
+                facts(
+                    (
+                        ("  title", escape(detail.proposal.title)),
+                        ("  goal", escape(meaning.goal_summary)),
+                        ("  said as", escape(" · ".join(detail.proposal.trigger_phrases))),
+                    )
+                )
+            )
+            for checkpoint in meaning.checkpoints:
+                step.say(f"[dim]{checkpoint.checkpoint_id}[/] {escape(checkpoint.success_condition)}")
+            step.facts.update(title=detail.proposal.title, content_hash=detail.proposal.content_hash)
+
+    def _validate(self) -> None:
+        with self._story.step("Prove it: lint, triggers, dry run, dependencies, and a rehearsal") as step:
+            request = StartValidationRunRequest(run_label="demo")
+            run = self._api.learn.validate(self._proposal_id, request).validation_run
+            self._workflows["validation"] = f"validation-run/{run.validation_run_id}"
+            run, _ = wait_for_validation(
+                self._api.learn, self._proposal_id, run.validation_run_id, _PictureOf(step)
+            )
+            step.facts.update(validation_run_id=run.validation_run_id, result=run.overall_result.value)
+            if run.overall_result is not OverallResult.PASSED:
+                raise LessonFailed(f"the validation {run.overall_result.value}; its steps are above")
+
+    def _approve(self) -> None:
+        with self._story.step("Approve it: the install saga puts it into the workspace") as step:
+            try:
+                self._api.learn.approve(self._proposal_id, ApproveProposalRequest(approval_note="demo"))
+            finally:
+                saga_id = newest_saga_id(self._api.learn, self._session_id)
+                if saga_id is not None:
+                    self._workflows["install"] = f"install-saga/{saga_id}"
+                    step.lines.append(saga_view(self._api.learn.saga(saga_id)))
+            session = self._api.learn.session(self._session_id)
+            if session.state is not LearnSessionState.APPROVED or session.ability_id is None:
+                raise LessonFailed(f"after the approval the session is {session.state.value}")
+            self._ability_id = session.ability_id
+            step.facts.update(ability_id=session.ability_id, saga_id=saga_id)
+
+    def _read_skill(self) -> str:
+        with self._story.step("Read the skill as the agent finds it") as step:
+            detail = self._api.abilities.ability(self._ability_id)
+            if detail.skill_path is None or not Path(detail.skill_path).is_file():
+                raise LessonFailed(f"ability {self._ability_id} has no SKILL.md at {detail.skill_path}")
+            step.say(escape(detail.skill_path))
+            text = Path(detail.skill_path).read_text(encoding="utf-8").rstrip("\n")
+            body = Text("\n".join(f"    {line}" for line in text.splitlines()))
+            step.lines.extend((Rule(style="dim"), body, Rule(style="dim")))
+            step.facts["skill_path"] = detail.skill_path
+        return detail.skill_path
+
+    def _look_up(self) -> None:
+        with self._story.step("Find it again by what somebody might say") as step:
+            scores: dict[str, float] = {}
+            for words in LOOKUPS:
+                matches = self._api.abilities.lookup(AbilityLookupQuery(user_query=words)).matches
+                found = next((one for one in matches if one.ability_id == self._ability_id), None)
+                scores[words] = found.score if found else 0.0
+                verdict = f"{found.ability_id}, score {found.score:.2f}" if found else "not found"
+                step.say(f"“{words}” → {verdict}")
+            step.facts["lookups"] = scores
+            if not scores[LOOKUPS[0]]:
+                raise LessonFailed(f"nothing was found for “{LOOKUPS[0]}”")
+
+    def _links(self) -> dict[str, str]:
+        """The workflows behind the lesson, as deep links into the Temporal UI."""
+        links: dict[str, str] = {}
+        for name, workflow_id in self._workflows.items():
+            try:
+                url = self._api.workflow_link(workflow_id).temporal_ui_url
+            except ApiError:
+                url = None
+            if url:
+                links[name] = url
+        if links:
+            self._story.say(
+                Text.from_markup("\nThe same story in the Temporal UI (while it runs, see --keep):")
+            )
+            self._story.say(*(Text(f"  {name:11} {url}") for name, url in links.items()))
+        return links
+
+
+class _PictureOf(Progress):
+    """Draws a run into a step of the story."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(None)
+        self._step = step
+
+    def draw(self, picture: RenderableType, doing: str | None = None) -> None:
+        """Show ``picture`` under the step."""
+        self._step.draw(Group(picture), doing)
+
+
+def record_demonstration(state: RunState, session_id: str, folder: Path, commands: tuple[str, ...]) -> None:
+    """Type ``commands`` into a real bash that the terminal recorder watches."""
+    raise LessonFailed("recorder")

@@ -1,0 +1,33 @@
+"""The task that the demo demonstrates: a small piece of real office work, typed as a person would type it."""
+
+import shutil
+from collections.abc import Sequence
+
+GOAL = "Summarise the sales by region and hand them over as an archive with a checksum"
+
+LOOKUPS = ("summarise sales by region", "pack the sales report with a checksum")
+"""What somebody who never saw the demonstration might ask for; the first is the one that must be found."""
+
+
+def demonstrated_commands() -> tuple[str, ...]:
+    """The commands in order; one is mistyped and two only look around: the ability must be free of them."""
+    checksum = checksum_program()
+    return (
+        "mkdir -p sales-report",
+        r"printf 'region,amount\nnorth,120\nsouth,80\nnorth,60\neast,40\nsouth,15\n'"
+        " > sales-report/sales.csv",
+        "ls sales-report",
+        "sotr sales-report/sales.csv",
+        "awk -F, 'NR > 1 { sum[$1] += $2 } END { for (r in sum) print r \",\" sum[r] }' "
+        "sales-report/sales.csv | sort -t, -k2,2nr > sales-report/summary.csv",
+        "cat sales-report/summary.csv",
+        "tar -czf sales-report.tar.gz sales-report",
+        f"{checksum} sales-report.tar.gz > sales-report.tar.gz.sha256",
+        f"{checksum} -c sales-report.tar.gz.sha256",
+    )
+
+
+def checksum_program(programs: Sequence[str] = ("sha256sum", "shasum")) -> str:
+    """The checksum command of this machine: Linux has ``sha256sum``, macOS has ``shasum``."""
+    found = next((name for name in programs if shutil.which(name)), "sha256sum")
+    return "shasum -a 256" if found == "shasum" else found

@@ -1,0 +1,102 @@
+"""The ``apprentice`` command: composition only.
+
+Each command's module is imported when that command is used, so that help and completion stay quick.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+
+class _Entry(NamedTuple):
+    """Where a command lives: a typer app, or a function that is one command."""
+
+    module: str
+    attribute: str
+    help: str
+
+
+COMMANDS = {
+    "up": _Entry("cli.up", "up", "Run everything on this machine until Ctrl-C."),
+    "demo": _Entry("cli.demo", "demo", "Watch an ability being taught, proved, installed and taken back."),
+    "learn": _Entry("cli.learn_commands", "app", "Teach an ability: sessions, questions, proposals."),
+    "record": _Entry("cli.record_commands", "app", "Record a demonstration."),
+    "ability": _Entry("cli.ability_commands", "app", "See, switch and roll back abilities."),
+    "memory": _Entry("cli.memory_commands", "app", "Check and rebuild the memory tree."),
+    "maintenance": _Entry("cli.maintenance_commands", "app", "Nightly maintenance: history, run now."),
+    "token": _Entry("cli.token_commands", "app", "Make, list and revoke access tokens."),
+    "config": _Entry("cli.config_commands", "app", "See the settings in effect."),
+    "doctor": _Entry("cli.doctor", "doctor", "Check what the application needs, and say what to do."),
+    "api": _Entry("cli.service_commands", "api", "Run the API and the console alone (for a cluster)."),
+    "worker": _Entry("cli.service_commands", "worker", "Run a worker alone (for a cluster)."),
+}
+
+# Typer offers these on every app; they belong to the whole command only.
+_ROOT_OPTIONS = {"install_completion", "show_completion"}
+
+
+def load_command(name: str) -> Any:
+    """The real command; imports its module."""
+    entry = COMMANDS[name]
+    found = getattr(import_module(entry.module), entry.attribute)
+    if isinstance(found, typer.Typer):
+        app = found
+    else:
+        app = typer.Typer()
+        app.command(name, help=found.__doc__)(found)
+    command = get_command(app)
+    command.name = name
+    command.params = [option for option in command.params if option.name not in _ROOT_OPTIONS]
+    return command
+
+
+class _LazyGroup(TyperGroup):
+    """Lists commands without importing them; imports the one that is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        entry = COMMANDS.get(cmd_name)
+        return entry and TyperCommand(cmd_name, help=entry.help)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        self.commands = {name: TyperCommand(name) for name in COMMANDS}  # for "did you mean"
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load_command(str(name)), rest
+
+
+app = typer.Typer(
+    cls=_LazyGroup,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_show_locals=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"apprentice {version('apprentice')}")
+        raise typer.Exit
+
+
+@app.callback()
+def apprentice(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Teach an AI agent new abilities by showing them, and stay in control of what it does."""
+
+
+def main() -> None:
+    """Runs the command line."""
+    app(prog_name="apprentice")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""``apprentice record``: recording a demonstration."""

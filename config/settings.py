@@ -1,0 +1,228 @@
+"""The settings of every process: environment variables over one TOML file over defaults.
+
+A setting ``x`` is read from ``APPRENTICE_X``. The file is the one ``APPRENTICE_CONFIG`` names, else
+``./apprentice.toml``, else ``<data_dir>/apprentice.toml``. Where a value would be unsafe or contradict
+another one the settings are refused as a whole, before anything is opened.
+"""
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from config.durations import Duration
+from config.origins import (
+    SettingsError,
+    SettingView,
+    explain,
+    find_config_file,
+    read_config_file,
+    setting_views,
+    variable_of,
+)
+from config.safety import checked_origin, checked_time_zone, find_contradiction, find_unsafe, with_password
+
+ENV_PREFIX = "APPRENTICE_"
+_CLUSTER_VARIABLES = ("TEMPORAL_ADDRESS", "TEMPORAL_PROFILE", "TEMPORAL_CONFIG_FILE")
+
+Port = Annotated[int, Field(ge=0, le=65_535)]
+"""A TCP port; 0 asks for a free one (``apprentice up`` resolves it before the parts start)."""
+
+
+def _under(name: str) -> Any:
+    return Field(default_factory=lambda data: data["data_dir"] / name)
+
+
+def _default_database_url(data: Mapping[str, Any]) -> str:
+    return f"sqlite:///{data['data_dir'] / 'apprentice.db'}"
+
+
+class Settings(BaseSettings):
+    """The effective settings, frozen. Programs build them with ``load_settings``, which explains refusals.
+
+    Raises:
+        ValidationError: a value is wrong or unsafe (``load_settings`` turns it into ``SettingsError``).
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, frozen=True, extra="forbid", validate_default=True, env_ignore_empty=True
+    )
+
+    data_dir: Path = Field(default=Path("~/.apprentice"), description="Everything this installation keeps.")
+    database_url: str = Field(
+        default_factory=_default_database_url, repr=False, description="SQLite or PostgreSQL."
+    )
+    database_password_file: Path | None = Field(
+        default=None, description="A file whose content is the password of database_url."
+    )
+    memory_root: Path = _under("ELNOR_MEMORY")
+    workspace: Path = _under("openclaw-workspace")
+
+    api_host: str = "127.0.0.1"
+    api_port: Port = 8040
+    public_url: str | None = Field(default=None, description="Where clients reach the API.")
+    allow_insecure_bind: bool = Field(
+        default=False, description="Accept an api_host other machines can reach (put TLS in front of it)."
+    )
+
+    task_queue: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "apprentice"
+    namespace: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "default"
+    temporal_port: Port = Field(default=7233, description="Of the embedded server.")
+    temporal_ui_port: Port = Field(default=8233, description="Of the embedded server's web pages.")
+    temporal_ui_url: str | None = Field(default=None, description="Where people reach the Temporal UI.")
+
+    agent_display_name: Annotated[str, StringConstraints(min_length=1, max_length=80)] | None = None
+    timezone: str = "UTC"
+    nightly_at: str = Field(default="03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="In timezone.")
+    arm_timeout: Duration = Field(default=timedelta(hours=1), description="From armed to the first event.")
+    capture_timeout: Duration = Field(default=timedelta(hours=4), description="Of one capture.")
+    question_deadline: Duration = Field(default=timedelta(days=7), description="For answers to questions.")
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_format: Literal["auto", "json", "console"] = "auto"
+
+    _given: frozenset[str] = PrivateAttr(default=frozenset())
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        self._given = frozenset(values)
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The names that were passed in code or on the command line, which win over every other source."""
+        return self._given
+
+    @property
+    def local_api_url(self) -> str:
+        """Where this machine reaches the API."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.api_host, self.api_host)  # noqa: S104
+        return f"http://[{host}]:{self.api_port}" if ":" in host else f"http://{host}:{self.api_port}"
+
+    @property
+    def api_url(self) -> str:
+        """Where clients reach the API, without a slash at the end."""
+        return self.public_url or self.local_api_url
+
+    @property
+    def console_url(self) -> str:
+        """Where people open the console."""
+        return f"{self.api_url}/console"
+
+    @property
+    def temporal_dir(self) -> Path:
+        """What the embedded Temporal server keeps."""
+        return self.data_dir / "temporal"
+
+    @property
+    def log_dir(self) -> Path:
+        """The log files of the parts that ``apprentice up`` runs."""
+        return self.data_dir / "logs"
+
+    @field_validator("data_dir", "memory_root", "workspace", "database_password_file")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return None if path is None else path.expanduser().absolute()
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper(cls, value: object) -> object:
+        return value.upper() if isinstance(value, str) else value
+
+    @field_validator("public_url", "temporal_ui_url")
+    @classmethod
+    def _origin(cls, value: str | None) -> str | None:
+        return checked_origin(value)
+
+    @field_validator("timezone")
+    @classmethod
+    def _time_zone(cls, value: str) -> str:
+        return checked_time_zone(value)
+
+    @model_validator(mode="after")
+    def _refuse_unsafe(self) -> "Settings":
+        problem = find_contradiction(self) or find_unsafe(self)
+        if problem:
+            raise ValueError(problem)
+        if self.database_password_file:
+            # Frozen from here on; the password joins the URL in memory only.
+            object.__setattr__(
+                self, "database_url", with_password(self.database_url, self.database_password_file)
+            )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments over environment over the file; neither a dotenv file nor a secrets folder is read."""
+        file = find_config_file(init_settings(), os.environ)
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=file)
+
+
+def load_settings(**given: Any) -> Settings:
+    """The effective settings; ``given`` (from the command line) wins over every other source.
+
+    Raises:
+        SettingsError: names each wrong setting, where its value came from and what to write instead.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    file = find_config_file(given, os.environ)
+    from_file = read_config_file(file)
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise SettingsError(explain(error, Settings, given, os.environ, file, from_file)) from None
+
+
+def prepare_data_dir(settings: Settings) -> None:
+    """Makes the folders of an installation, readable by their owner only. Safe to repeat."""
+    for folder in (settings.data_dir, settings.log_dir, settings.temporal_dir):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The effective settings as environment variables: a child process given them has the same settings."""
+    values = settings.model_dump(mode="json", exclude_none=True)
+    return {
+        variable_of(name): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in values.items()
+    }
+
+
+def describe(settings: Settings) -> list[SettingView]:
+    """Every effective setting with its value (secrets masked) and where it came from."""
+    return setting_views(settings, settings.given)
+
+
+def names_a_cluster(environment: Mapping[str, str]) -> bool:
+    """Whether the environment points at a Temporal server of its own, so that none is embedded."""
+    return any(environment.get(name) for name in _CLUSTER_VARIABLES)
+
+
+def temporal_connect_kwargs(settings: Settings) -> dict[str, Any]:
+    """The connection arguments of ``temporalio.client.Client.connect``.
+
+    ``TEMPORAL_ADDRESS`` or a profile (with all that ``temporalio.envconfig`` reads: TLS, API key, namespace)
+    wins; otherwise it is the embedded server on the loopback interface.
+    """
+    if not names_a_cluster(os.environ):
+        return {"target_host": f"127.0.0.1:{settings.temporal_port}", "namespace": settings.namespace}
+    # Imported here so that programs which never connect start without the SDK.
+    from temporalio.envconfig import ClientConfig
+
+    arguments = dict(ClientConfig.load_client_connect_config())
+    return {"target_host": "127.0.0.1:7233", "namespace": settings.namespace} | arguments

@@ -1,0 +1,147 @@
+"""The whole truth about one session: what a workflow carries, what the store keeps, what a reopening starts from."""
+
+from pydantic import Field
+
+from contracts.base import Contract, Sha256, Text160, Text200, UtcTime, Uuid
+from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.lifecycle import LifecycleChange
+from contracts.learning.observation import WorkflowBoundary
+from contracts.learning.proposal import CheckpointLintReport, InstallLane, SkillBundleProposal, SkillDraft
+from contracts.learning.questions import LearningAnswer, LearningQuestion
+from contracts.learning.session import LearnSession
+from contracts.learning.test_policy import TestPolicy
+from contracts.learning.validation import SkillValidationReport, ValidationRun, ValidationRunKind
+from contracts.learning.workflow_graph import WorkflowGraph
+
+
+class LearnSettings(Contract):
+    """The deadlines a session was created under, in seconds (DOC3 §0C.16D, decisions "Numbers")."""
+
+    arm_timeout_seconds: int = Field(default=3600, gt=0)
+    capture_timeout_seconds: int = Field(default=4 * 3600, gt=0)
+    question_deadline_seconds: int = Field(default=7 * 24 * 3600, gt=0)
+
+
+class OpenInstall(Contract):
+    """An install saga that has been decided on and has not ended."""
+
+    saga_id: Uuid
+    lane: InstallLane
+    ability_id: Text160
+
+
+class LearnSessionAggregate(Contract):
+    """A session with everything its next decision can depend on. Small: bodies of drafts stay in the store.
+
+    ``change`` counts the committed decisions; the store refuses a commit whose base is not the newest.
+    """
+
+    session: LearnSession
+    change: int = Field(ge=0)
+    settings: LearnSettings = LearnSettings()
+    state_since: UtcTime
+    timed_out: bool = Field(default=False, description="Ended by a deadline; commands answer SESSION_TIMEOUT.")
+    ask_before_build: bool = False
+    allow_private_install: bool = False
+    test_policy: TestPolicy | None = None
+    proposal: SkillBundleProposal | None = None
+    lint_passed: bool = False
+    questions: tuple[LearningQuestion, ...] = ()
+    answered: tuple[Uuid, ...] = Field(default=(), description="Ids of the questions that have an answer.")
+    questions_due_at: UtcTime | None = None
+    edits: dict[str, object] = Field(default_factory=dict, description="What revisions have set by hand.")
+    passed_checks: tuple[ValidationRunKind, ...] = Field(
+        default=(), description="Checks the present content hash has passed; emptied when the draft changes."
+    )
+    validation: ValidationRun | None = Field(default=None, description="The run under way.")
+    install: OpenInstall | None = None
+
+
+class CommandReceipt(Contract):
+    """What a command's update answers: enough to compose every route's response from the store."""
+
+    session: LearnSession
+    change: int
+    proposal_id: Uuid | None = None
+    validation_run_id: Uuid | None = None
+    saga_id: Uuid | None = None
+    boundary_id: Uuid | None = None
+    remaining_questions: int = 0
+
+
+class CommitKey(Contract):
+    """Names one decision, so that it is applied once however often it is attempted.
+
+    ``key`` is the caller's idempotency key within its owner, or ``workflow id#change`` for a timer's decision.
+    """
+
+    owner_user_id: str = Field(max_length=120)
+    key: str = Field(max_length=300)
+    request_digest: Sha256
+
+
+class StagedDraft(Contract):
+    """Where the store keeps a draft that a commit may adopt: three blobs by their digest."""
+
+    content_hash: Sha256
+    draft_blob: Sha256
+    interpretation_blob: Sha256
+    graph_blob: Sha256
+    lint_blob: Sha256
+
+
+class SessionCommit(Contract):
+    """One decision of a session, written in one transaction."""
+
+    commit_key: CommitKey
+    expected_change: int = Field(ge=0, description="The change the decision was based on; 0 creates.")
+    aggregate: LearnSessionAggregate
+    receipt: CommandReceipt
+    changes: tuple[LifecycleChange, ...]
+    correlation_id: Text200
+    boundary: WorkflowBoundary | None = None
+    answers: tuple[LearningAnswer, ...] = ()
+    staged: StagedDraft | None = None
+    finished_run: ValidationRun | None = None
+    report: SkillValidationReport | None = None
+
+
+class CommitResult(Contract):
+    """What the store made of it. ``replayed`` means that the key had been committed before."""
+
+    receipt: CommandReceipt
+    replayed: bool = False
+
+
+class DraftRequest(Contract):
+    """Asks for a draft of what a session has captured."""
+
+    session: LearnSession
+    proposal_id: Uuid
+    interpretation_id: Uuid
+    revision: int = Field(ge=1)
+    questions: tuple[LearningQuestion, ...] = ()
+    pending_answers: tuple[LearningAnswer, ...] = ()
+    edits: dict[str, object] = Field(default_factory=dict)
+    revision_instructions: str = Field(default="", max_length=2000)
+    now: UtcTime
+
+
+class DraftSummary(Contract):
+    """What a workflow needs to know of a draft to decide; the draft itself is staged in the store."""
+
+    proposal: SkillBundleProposal
+    staged: StagedDraft
+    lint_passed: bool
+    lint_errors: tuple[str, ...] = ()
+    weakest_required_confidence: float = Field(ge=0, le=1)
+    questions: tuple[LearningQuestion, ...] = ()
+
+
+class DraftBundle(Contract):
+    """A draft read back whole."""
+
+    draft: SkillDraft
+    interpretation: SemanticWorkflowInterpretation
+    graph: WorkflowGraph
+    lint: CheckpointLintReport

@@ -1,0 +1,143 @@
+"""Which command a session takes in which state, as data, and the one function that says why not.
+
+The workflow's validators, the API and every list of "what may I do now" ask this table (DOC3 §0C.16, §0C.1A).
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from contracts.base import Contract
+from contracts.errors import ErrorCode
+from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.session import LearningEntryMode, ObservationMode
+from contracts.learning.session import LearnSessionState as S
+from contracts.learning.state_machine import CAPTURE_OVER, TRANSITIONS
+
+
+class SessionCommand(StrEnum):
+    """Everything a person can tell a session."""
+
+    CREATE = "create"
+    START = "start"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    CANCEL = "cancel"
+    MARK = "mark"
+    TRIM = "trim"
+    SET_TEST_POLICY = "set-test-policy"
+    GENERATE_PROPOSAL = "generate-proposal"
+    ANSWER_QUESTIONS = "answer-questions"
+    REVISE = "revise"
+    VALIDATE = "validate"
+    INSTALL = "install"
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+_CANCELLABLE = frozenset(state for state in S if S.CANCELLED in TRANSITIONS[state])
+
+TAKEN_IN: Mapping[SessionCommand, frozenset[S]] = MappingProxyType(
+    {
+        SessionCommand.CREATE: frozenset({S.IDLE}),
+        SessionCommand.START: frozenset({S.ARMED}),
+        SessionCommand.PAUSE: frozenset({S.CAPTURING}),
+        SessionCommand.RESUME: frozenset({S.PAUSED}),
+        SessionCommand.STOP: frozenset({S.CAPTURING, S.PAUSED}),
+        SessionCommand.CANCEL: _CANCELLABLE,
+        SessionCommand.MARK: frozenset({S.CAPTURING, S.PAUSED}),
+        SessionCommand.TRIM: frozenset({S.CAPTURING, S.PAUSED, S.STOPPED, S.REVIEWING}),
+        SessionCommand.SET_TEST_POLICY: frozenset(
+            {
+                S.ARMED,
+                S.CAPTURING,
+                S.PAUSED,
+                S.STOPPED,
+                S.REVIEWING,
+                S.AWAITING_QUESTIONS,
+                S.DRAFTING_PROPOSAL,
+                S.QUARANTINED,
+            }
+        ),
+        SessionCommand.GENERATE_PROPOSAL: frozenset({S.STOPPED, S.REVIEWING}),
+        SessionCommand.ANSWER_QUESTIONS: frozenset({S.AWAITING_QUESTIONS}),
+        SessionCommand.REVISE: frozenset({S.DRAFTING_PROPOSAL, S.READY_FOR_REVIEW, S.QUARANTINED}),
+        SessionCommand.VALIDATE: frozenset({S.DRAFTING_PROPOSAL, S.READY_FOR_REVIEW}),
+        SessionCommand.INSTALL: frozenset({S.READY_FOR_REVIEW}),
+        SessionCommand.APPROVE: frozenset({S.READY_FOR_REVIEW, S.INSTALLED_PRIVATE}),
+        SessionCommand.REJECT: frozenset({S.READY_FOR_REVIEW}),
+    }
+)
+"""The states in which each command is taken."""
+
+_WITHOUT_CAPTURE = frozenset({LearningEntryMode.IMPORT_SKILL, LearningEntryMode.IMPROVING_EXISTING_SKILL})
+
+
+class CommandRefusal(Contract):
+    """Why a command is not taken now."""
+
+    code: ErrorCode
+    message: str
+    current_state: S
+    allowed: tuple[SessionCommand, ...] = ()
+
+
+def legal_commands(aggregate: LearnSessionAggregate) -> tuple[SessionCommand, ...]:
+    """The commands the session takes as it stands."""
+    return tuple(command for command in SessionCommand if _refusal_code(aggregate, command) is None)
+
+
+def refusal(aggregate: LearnSessionAggregate, command: SessionCommand) -> CommandRefusal | None:
+    """Why ``command`` is not taken now, or ``None`` when it is."""
+    found = _refusal_code(aggregate, command)
+    if found is None:
+        return None
+    code, message = found
+    return CommandRefusal(
+        code=code,
+        message=message,
+        current_state=aggregate.session.state,
+        allowed=legal_commands(aggregate),
+    )
+
+
+def _refusal_code(
+    aggregate: LearnSessionAggregate, command: SessionCommand
+) -> tuple[ErrorCode, str] | None:
+    state = aggregate.session.state
+    if aggregate.install is not None:
+        return ErrorCode.INSTALL_IN_PROGRESS, "An install is under way; wait for it to end."
+    if state in TAKEN_IN[command] or _stops_without_capture(aggregate, command):
+        return None
+    if aggregate.timed_out and state is S.CANCELLED:
+        return ErrorCode.SESSION_TIMEOUT, "The session timed out before capture began; start a new one."
+    if command is SessionCommand.STOP and state in CAPTURE_OVER:
+        return ErrorCode.CAPTURE_ALREADY_STOPPED, "Capture was stopped already; reload the session."
+    if state is S.TESTING_PROPOSAL and command in _WAIT_FOR_VALIDATION:
+        return ErrorCode.VALIDATION_IN_PROGRESS, "A validation is running; wait for it to end."
+    if state is S.DRAFTING_PROPOSAL and command in _NEED_VALIDATION:
+        if not aggregate.lint_passed:
+            return ErrorCode.CHECKPOINT_LINT_FAILED, "The draft fails the checkpoint lint; revise it first."
+        return ErrorCode.VALIDATION_REQUIRED, "The draft is not validated; run validate first."
+    return (
+        ErrorCode.INVALID_LEARN_STATE_TRANSITION,
+        f"A session that is {state.value} does not take {command.value}.",
+    )
+
+
+_WAIT_FOR_VALIDATION = frozenset(
+    {SessionCommand.VALIDATE, SessionCommand.INSTALL, SessionCommand.APPROVE, SessionCommand.REVISE}
+)
+_NEED_VALIDATION = frozenset({SessionCommand.INSTALL, SessionCommand.APPROVE})
+
+
+def _stops_without_capture(aggregate: LearnSessionAggregate, command: SessionCommand) -> bool:
+    """Modes that observe nothing may be stopped as soon as they are armed (decisions "Learning")."""
+    session = aggregate.session
+    return (
+        command is SessionCommand.STOP
+        and session.state is S.ARMED
+        and session.entry_mode in _WITHOUT_CAPTURE
+        and session.observation_mode is ObservationMode.NONE
+    )

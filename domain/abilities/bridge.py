@@ -1,0 +1,144 @@
+"""Builds the capability bridge and the files beside it (DOC3 §1.1C, §1.1E; rows P-05, G0-11)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from contracts.base import clipped
+from contracts.capabilities.bridge import (
+    BridgeState,
+    CapabilityBridgeCurrent,
+    CapabilityRegistryBridgeEntry,
+    HealthStatus,
+    OriginOwner,
+)
+from contracts.capabilities.control_surface import ControlSurface as Surface
+from contracts.capabilities.health import (
+    CapabilityHealthCurrent,
+    CapabilityHealthState,
+    CapabilityStats,
+    CapabilityStatsCurrent,
+)
+from contracts.capabilities.manifest import (
+    CapabilityKind,
+    CapabilityManifest,
+    CapabilityMetadata,
+    ControlSurfaceNote,
+)
+from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.proposal import SkillBundleProposal, SkillDraft
+from domain.abilities.availability import USABLE_HEALTH
+
+METADATA_FOLDER = "ELNOR_MEMORY/system/capabilities/metadata"
+"""Where the sidecars are kept; a bridge entry names its own there."""
+
+MAX_NAMES = 20
+"""The most aliases and the most action verbs that the compact entry carries."""
+
+ROUTE_TIERS: dict[Surface, int] = {
+    Surface.NATIVE_OPENCLAW_TOOL: 1,
+    Surface.NATIVE_OPENCLAW_BROWSER: 1,
+    Surface.BRIDGE_TOOL: 2,
+    Surface.MCP_CONNECTOR: 2,
+    Surface.MCP_SERVER: 2,
+    Surface.APP_API: 3,
+    Surface.WRAPPER_SCRIPT: 3,
+    Surface.APPLESCRIPT: 3,
+    Surface.PYTHON_WRAPPER: 3,
+    Surface.KEYBOARD_SHORTCUT: 4,
+    Surface.MIDI_BINDING: 4,
+    Surface.PAGE_KNOWLEDGE_UI: 5,
+    Surface.RAW_UI: 5,
+}
+"""The order of DOC3 §1.1E, most semantic first. Its sixth place shares tier 5, the last one there is."""
+
+_ORIGINS = {
+    CapabilityKind.NATIVE_OPENCLAW_TOOL: OriginOwner.OPENCLAW_NATIVE,
+    CapabilityKind.BRIDGE_TOOL: OriginOwner.DOC4_BRIDGE,
+}
+
+
+def metadata_ref(capability_id: str) -> str:
+    """The path of a capability's sidecar, from the folder that holds the memory tree."""
+    return f"{METADATA_FOLDER}/{capability_id}.json"
+
+
+def bridge_entry(
+    manifest: CapabilityManifest,
+    health: HealthStatus,
+    updated_at: datetime,
+    *,
+    health_reason_code: str | None = None,
+) -> CapabilityRegistryBridgeEntry:
+    """A capability in its compact form. Only one whose health lets it be used is eligible for routing."""
+    return CapabilityRegistryBridgeEntry(
+        capability_id=manifest.capability_id,
+        family=manifest.family,
+        title=manifest.title,
+        aliases=_first_names(manifest.aliases),
+        action_verbs=_first_names(manifest.action_verbs),
+        route_tier=ROUTE_TIERS[manifest.surface_order[0]],
+        requires_supervision=manifest.requires_supervision,
+        dry_run_supported=manifest.dry_run_supported,
+        routing_eligible=manifest.routing_eligible and health in USABLE_HEALTH,
+        health_status=health,
+        health_reason_code=health_reason_code,
+        origin_owner=_ORIGINS.get(manifest.kind, OriginOwner.DOC3),
+        built_in_openclaw=manifest.kind is CapabilityKind.NATIVE_OPENCLAW_TOOL,
+        metadata_ref=metadata_ref(manifest.capability_id),
+        updated_at=updated_at,
+    )
+
+
+def capability_metadata(
+    draft: SkillDraft, interpretation: SemanticWorkflowInterpretation, proposal: SkillBundleProposal
+) -> CapabilityMetadata:
+    """The sidecar of a learned capability: what it is for, and what it was drawn from."""
+    surfaces = tuple(dict.fromkeys(interpretation.preferred_control_surfaces))
+    return CapabilityMetadata(
+        capability_id=draft.capability_id,
+        summary=clipped(interpretation.goal_summary or draft.description, 1000),
+        source_refs=(
+            f"proposal:{proposal.proposal_id}",
+            f"interpretation:{interpretation.interpretation_id}",
+            f"learn_session:{interpretation.learn_session_id}",
+            *(f"trace:{trace_id}" for trace_id in proposal.source_trace_ids),
+        ),
+        control_surface_notes=tuple(
+            ControlSurfaceNote(surface=surface, notes=f"Shown in the demonstration; choice {place}.")
+            for place, surface in enumerate(surfaces, start=1)
+        ),
+        dependency_refs=tuple(
+            dict.fromkeys(
+                [*(f"program:{program}" for program in draft.dependencies), *proposal.support_pack_refs]
+            )
+        ),
+    )
+
+
+def bridge_document(
+    entries: Iterable[CapabilityRegistryBridgeEntry], state: BridgeState, rebuilt_at: datetime
+) -> CapabilityBridgeCurrent:
+    """The bridge file, by capability id. After a failed rebuild: the last good entries, ``state`` stale."""
+    return CapabilityBridgeCurrent(
+        bridge_state=state,
+        entries=tuple(sorted(entries, key=lambda entry: entry.capability_id)),
+        rebuilt_at=rebuilt_at,
+    )
+
+
+def health_current(states: Iterable[CapabilityHealthState], as_of: datetime) -> CapabilityHealthCurrent:
+    """The health file, by capability id."""
+    return CapabilityHealthCurrent(
+        capabilities=tuple(sorted(states, key=lambda state: state.capability_id)), health_as_of=as_of
+    )
+
+
+def stats_current(stats: Iterable[CapabilityStats], as_of: datetime) -> CapabilityStatsCurrent:
+    """The stats file, by capability id."""
+    return CapabilityStatsCurrent(
+        capabilities=tuple(sorted(stats, key=lambda one: one.capability_id)), stats_as_of=as_of
+    )
+
+
+def _first_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name.strip()))[:MAX_NAMES]

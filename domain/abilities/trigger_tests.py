@@ -1,0 +1,206 @@
+"""Proves that a drafted skill answers what it should and nothing else (DOC3 §1.1P, §1.8A; rows P-26, P-42).
+
+The matcher under test is the one that serves lookups: each case is a lookup over the draft, the decoys and
+the abilities there already are.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import ValidationError
+
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource
+from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityLookupQuery, AbilityMatch
+from contracts.abilities.trigger_tests import (
+    MIN_CASES_PER_KIND,
+    TRIGGER_CASES,
+    TRIGGER_TESTS_PATH,
+    TriggerCase,
+    TriggerCaseKind,
+)
+from contracts.base import clipped
+from contracts.learning.proposal import InstallLane, SkillDraft
+from contracts.learning.validation import StepResult
+from domain.abilities.decoys import decoys
+from domain.abilities.index import AbilityIndex
+
+__all__ = ["TriggerOutcome", "decoys", "run_trigger_tests", "trigger_cases"]
+
+CANDIDATE_PREFIX = "draft."
+"""What the id of the draft starts with while it is tested; it has no ability's id yet."""
+
+_CASE_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # A lookup stamps its answer; no outcome depends on the time.
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerOutcome:
+    """One case's result, ready to be stored as a validation step."""
+
+    test_case_id: str
+    """``trigger/positive-1`` and so on, or ``trigger/minimum-positive`` where cases are missing."""
+    label: str
+    result: StepResult
+    details: str | None = None
+    collides_with: tuple[str, ...] = ()
+    """Ids of existing abilities that answer as well or better: the two mean the same to the matcher."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case came out as it should."""
+        return self.result is StepResult.PASSED
+
+
+def trigger_cases(draft: SkillDraft) -> tuple[TriggerCase, ...]:
+    """The cases in the draft's ``tests/triggers.json``, in its order.
+
+    None when the file is missing or unreadable; ``run_trigger_tests`` then fails and says which.
+    """
+    cases = _read_cases(draft)
+    return () if isinstance(cases, str) else cases
+
+
+def run_trigger_tests(
+    draft: SkillDraft,
+    cases: Sequence[TriggerCase],
+    decoys: Sequence[AbilityAvailabilityEntry],
+    others: Sequence[AbilityAvailabilityEntry],
+    owner_user_id: str,
+) -> tuple[TriggerOutcome, ...]:
+    """Runs ``cases`` as the owner would ask them, after a step for each kind that has fewer than three.
+
+    The draft is tested as it will stand at first: in its owner's private lane, the one that scores least, and
+    global. ``others`` are the abilities there are; an installed version of the same skill is left out, since
+    the draft replaces it. A positive or paraphrase case passes when the draft is found with at least 0.3 and
+    nothing is found above it; an equal decoy does not matter, an equal existing ability does. A negative case
+    passes when the draft scores below 0.3. Decoys compete from the draft's own lane, by their words alone, so
+    that a skill of a decoy's field can still be taught.
+    """
+    candidate = _candidate(draft, owner_user_id)
+    rivals = {other.ability_id: other for other in others if not _is_same_skill(other, candidate)}
+    beside = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
+    index = AbilityIndex(
+        [candidate, *(decoy.model_copy(update=beside) for decoy in decoys), *rivals.values()]
+    )
+    outcomes = list(_missing_cases(draft, cases))
+    counted = dict.fromkeys(TriggerCaseKind, 0)
+    for case in cases:
+        counted[case.kind] += 1
+        found = index.lookup(
+            AbilityLookupQuery(user_query=case.input), caller_user_id=owner_user_id, now=_CASE_TIME
+        )
+        test_case_id = f"trigger/{case.kind}-{counted[case.kind]}"
+        outcomes.append(_outcome(test_case_id, case, found.matches, candidate.ability_id, rivals))
+    return tuple(outcomes)
+
+
+def _candidate(draft: SkillDraft, owner_user_id: str) -> AbilityAvailabilityEntry:
+    return AbilityAvailabilityEntry(
+        ability_id=f"{CANDIDATE_PREFIX}{draft.slug}",
+        owner_user_id=owner_user_id,
+        title=draft.title,
+        family="learned",
+        source=AbilitySource.LEARNED,
+        skill_slug=draft.slug,
+        primary_capability_id=draft.capability_id,
+        install_lane=InstallLane.EXPERIMENTAL_PRIVATE,
+        enabled=True,
+        usable_now=True,
+        trigger_phrases=tuple(phrase for phrase in draft.trigger_phrases if phrase.strip()),
+        negative_triggers=tuple(phrase for phrase in draft.negative_triggers if phrase.strip()),
+    )
+
+
+def _is_same_skill(other: AbilityAvailabilityEntry, candidate: AbilityAvailabilityEntry) -> bool:
+    return other.owner_user_id == candidate.owner_user_id and (
+        other.skill_slug == candidate.skill_slug
+        or other.primary_capability_id == candidate.primary_capability_id
+    )
+
+
+def _outcome(
+    test_case_id: str,
+    case: TriggerCase,
+    matches: Sequence[AbilityMatch],
+    candidate_id: str,
+    rivals: dict[str, AbilityAvailabilityEntry],
+) -> TriggerOutcome:
+    score = next((match.score for match in matches if match.ability_id == candidate_id), 0.0)
+    collides_with: tuple[str, ...] = ()
+    if not case.should_trigger:
+        problem = None if score < ROUTE_FROM_SCORE else _answers_though_negative(score)
+    elif score < ROUTE_FROM_SCORE:
+        problem = (
+            f"Scores {score:.2f}, below {ROUTE_FROM_SCORE}: add a trigger phrase nearer to what is said here."
+        )
+    else:
+        ahead = [match for match in matches if _is_ahead(match, score, candidate_id, rivals)]
+        collides_with = tuple(match.ability_id for match in ahead if match.ability_id in rivals)
+        problem = _outranked(score, ahead, rivals) if ahead else None
+    return TriggerOutcome(
+        test_case_id=test_case_id,
+        label=clipped(f"{case.kind.value.capitalize()}: {case.input}", 240),
+        result=StepResult.FAILED if problem else StepResult.PASSED,
+        details=clipped(problem, 1000) if problem else None,
+        collides_with=collides_with,
+    )
+
+
+def _is_ahead(
+    match: AbilityMatch, score: float, candidate_id: str, rivals: dict[str, AbilityAvailabilityEntry]
+) -> bool:
+    if match.ability_id == candidate_id:
+        return False
+    return match.score > score or (match.score == score and match.ability_id in rivals)
+
+
+def _outranked(
+    score: float, ahead: Sequence[AbilityMatch], rivals: dict[str, AbilityAvailabilityEntry]
+) -> str:
+    names = ", ".join(
+        f"“{rivals[match.ability_id].title}” ({match.ability_id}, {match.score:.2f})"
+        if match.ability_id in rivals
+        else f"{match.ability_id} ({match.score:.2f})"
+        for match in ahead
+    )
+    existing = any(match.ability_id in rivals for match in ahead)
+    otherwise = ", or improve the existing ability instead" if existing else ""
+    return (
+        f"Scores {score:.2f} and does not come first: {names}. "
+        f"Tell them apart by other trigger phrases{otherwise}."
+    )
+
+
+def _answers_though_negative(score: float) -> str:
+    return f"Scores {score:.2f} and would be routed to: add a negative trigger that this holds."
+
+
+def _missing_cases(draft: SkillDraft, cases: Iterable[TriggerCase]) -> Iterator[TriggerOutcome]:
+    kinds = [case.kind for case in cases]
+    file = _read_cases(draft)
+    for kind in TriggerCaseKind:
+        if kinds.count(kind) < MIN_CASES_PER_KIND:
+            why = f" {file}" if isinstance(file, str) else ""
+            yield TriggerOutcome(
+                test_case_id=f"trigger/minimum-{kind}",
+                label=f"At least {MIN_CASES_PER_KIND} {kind} cases",
+                result=StepResult.FAILED,
+                details=clipped(
+                    f"{TRIGGER_TESTS_PATH} has {kinds.count(kind)} {kind} cases; "
+                    f"{MIN_CASES_PER_KIND} are needed.{why}",
+                    1000,
+                ),
+            )
+
+
+def _read_cases(draft: SkillDraft) -> tuple[TriggerCase, ...] | str:
+    """The cases in the draft's test file, or what is wrong with it."""
+    content = next((file.content for file in draft.files if file.path == TRIGGER_TESTS_PATH), None)
+    if content is None:
+        return "The draft has no such file."
+    try:
+        return TRIGGER_CASES.validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = "/".join(str(part) for part in first["loc"]) or "the whole file"
+        return f"It cannot be read, at {where}: {first['msg']}."

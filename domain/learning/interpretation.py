@@ -1,0 +1,221 @@
+"""Reading the meaning out of a demonstration (DOC3 §0C.9, §0A.14; decisions "Learning", "Checkpoints").
+
+What a person said wins over what is inferred: an edit over an answer, an answer over a mark, a mark over a
+guess. Every field carries a confidence that says which of these it rests on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from contracts.base import clipped
+from contracts.capabilities.control_surface import ControlSurface
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.interpretation import (
+    Checkpoint,
+    FieldConfidence,
+    ObservedEffect,
+    ProjectScope,
+    SemanticWorkflowInterpretation,
+)
+from contracts.learning.observation import (
+    BoundaryKind,
+    ObservationAdapterKind,
+    ObservedActionEvent,
+    WorkflowBoundary,
+)
+from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
+from contracts.learning.session import LearnSession
+from domain.learning import inference
+from domain.learning.answers import answers_by_field, conditions_in, scope_in, surfaces_in
+from domain.learning.checkpoints import checkpoints_for
+from domain.learning.command_line import names_outside_path
+from domain.learning.confidence import REQUIRED_FIELDS, Basis, confidences_for
+from domain.learning.naming import plain, title_from_goal, without_lead_in, without_stop
+from domain.learning.revision import check_edits
+from domain.learning.steps import DemonstratedStep, all_events, captured_steps
+
+_SURFACE_OF_ADAPTER = {
+    ObservationAdapterKind.BROWSER_DOM: ControlSurface.NATIVE_OPENCLAW_BROWSER,
+    ObservationAdapterKind.BROWSER_SNAPSHOT: ControlSurface.NATIVE_OPENCLAW_BROWSER,
+    ObservationAdapterKind.KEYBOARD_SHORTCUT: ControlSurface.KEYBOARD_SHORTCUT,
+    ObservationAdapterKind.MIDI: ControlSurface.MIDI_BINDING,
+    ObservationAdapterKind.MCP_RECEIPT: ControlSurface.MCP_CONNECTOR,
+    ObservationAdapterKind.WRAPPER_RECEIPT: ControlSurface.WRAPPER_SCRIPT,
+    ObservationAdapterKind.TERMINAL_COMMAND: ControlSurface.NATIVE_OPENCLAW_TOOL,
+    ObservationAdapterKind.PROCESS_LAUNCH: ControlSurface.NATIVE_OPENCLAW_TOOL,
+}
+"""What stands for an adapter whose events name no surface; the other adapters watch the raw user interface."""
+
+
+@dataclass(frozen=True)
+class InterpretationInput:
+    """Everything an interpretation is made of. ``unconfirmed``: the questions' deadline passed unanswered."""
+
+    interpretation_id: str
+    proposal_id: str | None
+    session: LearnSession
+    events: Sequence[ObservedActionEvent]
+    boundaries: Sequence[WorkflowBoundary]
+    now: datetime
+    answers: Sequence[tuple[LearningQuestion, LearningAnswer]] = ()
+    edits: Mapping[str, object] = field(default_factory=dict[str, object])
+    unconfirmed: bool = False
+
+
+def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
+    """The meaning of one demonstration.
+
+    Raises:
+        Refusal: ``INSUFFICIENT_TRACES`` when nothing in the capture counts (all of it trimmed or failed);
+            ``REVISION_INVALID`` when an edit does not fit.
+    """
+    steps = captured_steps(source.events, source.boundaries)
+    if not steps:
+        raise Refusal(
+            ErrorCode.INSUFFICIENT_TRACES,
+            "The capture holds nothing to learn from: every event is trimmed away, paused or failed. "
+            "Show the workflow again, or widen the trim.",
+        )
+    edits = check_edits(source.edits)
+    answers = answers_by_field(source.answers)
+    goal_mark = _marked_goal(source.boundaries)
+    title, title_basis = _title(edits, answers, goal_mark, steps)
+    goal, goal_basis = _goal(edits, answers, goal_mark, steps, title)
+    use, use_basis = _conditions(
+        "use_conditions", QuestionField.USE_CONDITIONS, edits, answers,
+        inference.inferred_use_conditions(title, steps),
+    )  # fmt: skip
+    non_use, non_use_basis = _conditions(
+        "non_use_conditions", QuestionField.NON_USE_CONDITIONS, edits, answers,
+        inference.inferred_non_use_conditions(steps),
+    )  # fmt: skip
+    checkpoints = _checkpoints(edits, steps)
+    success, success_basis = _conditions(
+        "success_conditions", QuestionField.SUCCESS_CONDITION, edits, answers,
+        inference.inferred_success_conditions(steps, checkpoints[-1].success_condition),
+    )  # fmt: skip
+    scope, scope_basis = _scope(edits, answers, source.session, steps)
+    surfaces, surface_basis = _surfaces(answers, steps)
+    effects = inference.lasting_effects(steps)
+    confidences = confidences_for(
+        {
+            QuestionField.NAME: title_basis,
+            QuestionField.GOAL_SUMMARY: goal_basis,
+            QuestionField.USE_CONDITIONS: use_basis,
+            QuestionField.NON_USE_CONDITIONS: non_use_basis,
+            QuestionField.PROJECT_SCOPE: scope_basis,
+            QuestionField.PREFERRED_SURFACE: surface_basis,
+            QuestionField.SUCCESS_CONDITION: success_basis,
+        },
+        steps,
+    )
+    return SemanticWorkflowInterpretation(
+        interpretation_id=source.interpretation_id,
+        learn_session_id=source.session.learn_session_id,
+        proposal_id=source.proposal_id,
+        title=title,
+        goal_summary=goal,
+        use_conditions=use,
+        non_use_conditions=non_use,
+        project_scope=scope,
+        preferred_control_surfaces=surfaces,
+        success_conditions=success,
+        checkpoints=checkpoints,
+        observed_effects=tuple(
+            ObservedEffect(
+                kind="file_exists" if e.survives else "file_absent", path=e.path, source_event_id=e.event_id
+            )
+            for e in effects
+        ),
+        confidences=confidences,
+        user_confirmed=not source.unconfirmed and _all_confirmed(confidences),
+        created_at=source.now,
+    )
+
+
+_Edits = Mapping[str, object]
+_Answers = Mapping[QuestionField, str]
+
+
+def _marked_goal(boundaries: Sequence[WorkflowBoundary]) -> str:
+    """The newest stated goal; a later mark corrects an earlier one."""
+    marks = [b for b in boundaries if b.kind is BoundaryKind.MARK_GOAL and plain(b.label or "")]
+    return plain(max(marks, key=lambda b: b.created_at).label or "") if marks else ""
+
+
+def _title(
+    edits: _Edits, answers: _Answers, goal_mark: str, steps: Sequence[DemonstratedStep]
+) -> tuple[str, Basis]:
+    if "title" in edits:
+        return str(edits["title"]), Basis.EDITED
+    if answer := without_stop(answers.get(QuestionField.NAME, "")):
+        return clipped(answer, 160), Basis.ANSWERED
+    if title := title_from_goal(goal_mark):
+        return title, Basis.MARKED
+    return inference.inferred_title(steps), Basis.INFERRED
+
+
+def _goal(
+    edits: _Edits, answers: _Answers, goal_mark: str, steps: Sequence[DemonstratedStep], title: str
+) -> tuple[str, Basis]:
+    if "goal_summary" in edits:
+        return str(edits["goal_summary"]), Basis.EDITED
+    if answer := without_stop(answers.get(QuestionField.GOAL_SUMMARY, "")):
+        return clipped(answer, 600), Basis.ANSWERED
+    if goal_mark:
+        stated = without_stop(without_lead_in(goal_mark)) or goal_mark
+        return clipped(stated[0].upper() + stated[1:], 600), Basis.MARKED
+    return inference.inferred_goal(steps, title), Basis.INFERRED
+
+
+def _conditions(
+    name: str, asked: QuestionField, edits: _Edits, answers: _Answers, inferred: tuple[str, ...]
+) -> tuple[tuple[str, ...], Basis]:
+    if name in edits:
+        return tuple(cast("list[str]", edits[name])), Basis.EDITED
+    if asked in answers:
+        given = conditions_in(answers[asked])
+        if given or asked is QuestionField.NON_USE_CONDITIONS:
+            return given, Basis.ANSWERED
+    return inferred, Basis.INFERRED
+
+
+def _checkpoints(edits: _Edits, steps: Sequence[DemonstratedStep]) -> tuple[Checkpoint, ...]:
+    if "checkpoints" in edits:
+        given = cast("list[dict[str, object]]", edits["checkpoints"])
+        found = (Checkpoint.model_validate(c) for c in given)
+        return tuple(sorted(found, key=lambda c: c.order_hint))
+    return checkpoints_for(steps)
+
+
+def _scope(
+    edits: _Edits, answers: _Answers, session: LearnSession, steps: Sequence[DemonstratedStep]
+) -> tuple[ProjectScope, Basis]:
+    if "project_scope" in edits:
+        return ProjectScope(str(edits["project_scope"])), Basis.EDITED
+    if answer := answers.get(QuestionField.PROJECT_SCOPE):
+        scope = scope_in(answer)
+        return scope, Basis.ANSWERED if scope is not ProjectScope.UNCLEAR else Basis.INFERRED
+    if session.project_id is not None:
+        return ProjectScope.PROJECT_SCOPED, Basis.OBSERVED
+    if any(e.terminal and names_outside_path(e.terminal.command) for e in all_events(steps)):
+        return ProjectScope.UNCLEAR, Basis.INFERRED
+    return ProjectScope.GLOBAL, Basis.OBSERVED
+
+
+def _surfaces(answers: _Answers, steps: Sequence[DemonstratedStep]) -> tuple[tuple[str, ...], Basis]:
+    named = surfaces_in(answers.get(QuestionField.PREFERRED_SURFACE, ""))
+    if named:
+        return named, Basis.ANSWERED
+    events = all_events(steps)
+    seen = (
+        e.control_surface or _SURFACE_OF_ADAPTER.get(e.adapter_kind, ControlSurface.RAW_UI) for e in events
+    )
+    stated = all(e.control_surface for e in events)
+    return tuple(dict.fromkeys(s.value for s in seen)), Basis.OBSERVED if stated else Basis.INFERRED
+
+
+def _all_confirmed(confidences: Sequence[FieldConfidence]) -> bool:
+    return all(c.confirmed for c in confidences if c.field in REQUIRED_FIELDS)

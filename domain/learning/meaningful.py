@@ -1,0 +1,110 @@
+"""What counts as an action of a demonstration and belongs to its target (DOC3 §0A.12, §0C.2 L451)."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent
+from contracts.learning.session import ObservationMode
+from domain.learning.command_line import Part, parts_of
+
+CONTROL_COMMANDS = frozenset({"apprentice-pause", "apprentice-resume"})
+"""What a person types to steer the terminal recorder; never part of a demonstration."""
+
+_ALWAYS = frozenset(
+    {
+        ObservationAdapterKind.KEYBOARD_SHORTCUT,
+        ObservationAdapterKind.FILE_DIALOG,
+        ObservationAdapterKind.PROCESS_LAUNCH,
+        ObservationAdapterKind.MIDI,
+        ObservationAdapterKind.MCP_RECEIPT,
+        ObservationAdapterKind.WRAPPER_RECEIPT,
+    }
+)
+_LOOKING_PROGRAMS = (
+    "ls ll la l dir vdir pwd clear cls reset history exit logout tree jobs whoami hostname date uptime man "
+    "help which type whereis apropos true : cd pushd popd dirs fg bg"
+)
+_LOOKING = frozenset(_LOOKING_PROGRAMS.split())
+_FILTERS = frozenset(
+    ("grep", "egrep", "fgrep", "rg", "head", "tail", "less", "more", "wc", "sort", "uniq", "cat")
+)
+_SUBSTITUTION = re.compile(r"\$\(|`|<\(|>\(")
+_POINTER_NOISE = re.compile(
+    r"(?:mouse[ _-]?move|hover|focus|blur|unfocus|mouse[ _-]?(?:enter|leave|over|out))", re.I
+)
+_MENU = re.compile(r"(?:menu|select(?:ed)? menu|mark[ _-]?(?:step|goal))\b", re.I)
+_TITLE_SEPARATOR = re.compile(r"\s+[-–—|·:]\s+")
+_TITLE_DECORATION = re.compile(r"^[\s*•●]+|^\(\d+\)\s*|\s*\(\d+\)$")
+
+
+def is_meaningful(event: ObservedActionEvent) -> bool:
+    """Whether ``event`` is something a person did rather than how they looked or moved about.
+
+    A command is meaningful unless all of it only looks or navigates (``ls``, ``pwd``, ``cd build``) and it
+    changed nothing; a failed command is meaningful too, the interpretation trims it. An action in a user
+    interface is meaningful when it changed a state or chose from a menu; shortcuts, chosen files, launched
+    processes and receipts always are.
+    """
+    if event.adapter_kind is ObservationAdapterKind.TERMINAL_COMMAND:
+        return _is_meaningful_command(event)
+    if event.adapter_kind in _ALWAYS:
+        return True
+    if _POINTER_NOISE.match(event.action_label):
+        return False
+    return event.caused_state_change or bool(_MENU.match(event.action_label))
+
+
+def matches_whitelist(event: ObservedActionEvent, whitelist: Sequence[str]) -> bool:
+    """Whether the event's application, bundle or window is on ``whitelist``; an empty one lets all pass.
+
+    Letter case, width, repeated white space, and a counter or a "modified" mark around a window title do not
+    count. A title also matches by one of its parts: ``Report - Editor`` is a window of ``editor``.
+    """
+    if not whitelist:
+        return True
+    wanted = {_normal(entry) for entry in whitelist}
+    named = {_normal(name) for name in (event.app_family, event.bundle_id) if name}
+    return not wanted.isdisjoint(named | _title_names(event.window_title))
+
+
+def is_on_target(event: ObservedActionEvent, scope: ObservationMode, whitelist: Sequence[str]) -> bool:
+    """Whether the session's scope lets the event be kept: the list binds only what is watched outside."""
+    if scope not in (ObservationMode.OUTSIDE_AGENT, ObservationMode.MIXED):
+        return True
+    return matches_whitelist(event, whitelist)
+
+
+def _is_meaningful_command(event: ObservedActionEvent) -> bool:
+    terminal = event.terminal
+    command = (terminal.command if terminal else event.action_label).strip()
+    words = command.split(None, 1)
+    if not words or words[0].startswith("#") or words[0] in CONTROL_COMMANDS:
+        return False
+    if event.caused_state_change or (terminal and terminal.produced_files):
+        return True
+    if words[0].rstrip(";&|") not in _LOOKING or _SUBSTITUTION.search(command):
+        return True
+    parts = parts_of(command)
+    return not all(_only_looks(c, first=i == 0) for i, c in enumerate(parts))
+
+
+def _only_looks(command: Part, *, first: bool) -> bool:
+    if command.writes:
+        return False
+    return (
+        command.program in _LOOKING
+        or command.program in CONTROL_COMMANDS
+        or (not first and command.program in _FILTERS)
+    )
+
+
+def _normal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _title_names(title: str | None) -> set[str]:
+    if not title:
+        return set()
+    parts = [title, *_TITLE_SEPARATOR.split(title)]
+    return {_normal(part) for part in parts} | {_normal(_TITLE_DECORATION.sub("", part)) for part in parts}

@@ -1,0 +1,163 @@
+"""Checking what a person has edited in a proposal (DOC3 §0C.16A revise; `contracts.learning.requests`)."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from contracts.base import clipped
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.interpretation import Checkpoint, ProjectScope
+
+MAX_LIST = 20
+"""The most entries of an edited list."""
+
+MAX_EDITED_CHECKPOINTS = 40
+"""The most checkpoints a person may set."""
+
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def check_edits(edited_fields: Mapping[str, object]) -> dict[str, object]:
+    """The edited fields, checked and normalised to plain JSON values.
+
+    Texts lose their outer space; checkpoints may leave out ``checkpoint_id`` and ``order_hint``, which then
+    follow their position. An edit keeps its wording otherwise: the lint judges it, not this.
+
+    Raises:
+        Refusal: ``REVISION_INVALID`` with ``fields``, the offending names (``checkpoints/2/goal`` …).
+    """
+    checked: dict[str, object] = {}
+    problems: dict[str, str] = {}
+    for name, value in sorted(edited_fields.items()):
+        check = _CHECKS.get(name)
+        if check is None:
+            problems[name] = f"is not editable; editable are {', '.join(_CHECKS)}"
+            continue
+        try:
+            checked[name] = check(value)
+        except _EditError as error:
+            problems[f"{name}{error.where}"] = error.what
+    if not problems:
+        problems = _blocked_triggers(checked)
+    if problems:
+        field, what = next(iter(problems.items()))
+        message = clipped(f"{clipped(field, 80)} {what}", 240)
+        raise Refusal(ErrorCode.REVISION_INVALID, message, fields=list(problems))
+    return checked
+
+
+class _EditError(Exception):
+    def __init__(self, what: str, where: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+
+
+def _text(limit: int) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise _EditError("must be a text that is not blank")
+        text = " ".join(value.split())
+        if len(text) > limit:
+            raise _EditError(f"may have at most {limit} characters, has {len(text)}")
+        if any(not c.isprintable() for c in text):
+            raise _EditError("must not hold control characters")
+        return text
+
+    return check
+
+
+def _texts(limit: int, fewest: int) -> Callable[[object], list[str]]:
+    one = _text(limit)
+
+    def check(value: object) -> list[str]:
+        if not isinstance(value, list | tuple):
+            raise _EditError("must be a list of texts")
+        entries = cast("list[object]", list(cast("Any", value)))
+        if not fewest <= len(entries) <= MAX_LIST:
+            raise _EditError(f"must have {fewest} to {MAX_LIST} entries, has {len(entries)}")
+        found: list[str] = []
+        for position, entry in enumerate(entries):
+            try:
+                text = one(entry)
+            except _EditError as error:
+                raise _EditError(error.what, f"/{position}") from error
+            if text not in found:
+                found.append(text)
+        return found
+
+    return check
+
+
+def _slug(value: object) -> str:
+    if not isinstance(value, str) or len(value) > 64 or not _SLUG.fullmatch(value):
+        raise _EditError("must be 1 to 64 of a-z, 0-9 and single inner hyphens")
+    return value
+
+
+def _scope(value: object) -> str:
+    if value not in list(ProjectScope):
+        raise _EditError(f"must be one of {', '.join(ProjectScope)}")
+    return str(value)
+
+
+def _checkpoints(value: object) -> list[dict[str, object]]:
+    if not isinstance(value, list | tuple):
+        raise _EditError("must be a list of objects with goal and success_condition")
+    entries = cast("list[object]", list(cast("Any", value)))
+    if not 1 <= len(entries) <= MAX_EDITED_CHECKPOINTS:
+        raise _EditError(f"must have 1 to {MAX_EDITED_CHECKPOINTS} entries, has {len(entries)}")
+    found = [_checkpoint(entry, position) for position, entry in enumerate(entries)]
+    ids = [c["checkpoint_id"] for c in found]
+    repeated = next((i for i, name in enumerate(ids) if name in ids[:i]), None)
+    if repeated is not None:
+        raise _EditError("repeats the id of an earlier checkpoint", f"/{repeated}/checkpoint_id")
+    return found
+
+
+def _checkpoint(entry: object, position: int) -> dict[str, object]:
+    if not isinstance(entry, Mapping):
+        raise _EditError("must be an object with goal and success_condition", f"/{position}")
+    given = {str(k): v for k, v in cast("Mapping[object, object]", entry).items()}
+    values: dict[str, object] = {
+        "checkpoint_id": f"cp-{position + 1:02d}",
+        "order_hint": position + 1,
+        **given,
+    }
+    for name in ("goal", "success_condition"):
+        try:
+            values[name] = _text(240)(values.get(name))
+        except _EditError as error:
+            raise _EditError(error.what, f"/{position}/{name}") from error
+    try:
+        return Checkpoint.model_validate(values, strict=True).model_dump(mode="json")
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = "/".join(str(part) for part in first["loc"])
+        raise _EditError(f"is wrong: {first['msg']}", f"/{position}/{path}") from error
+
+
+def _blocked_triggers(checked: Mapping[str, object]) -> dict[str, str]:
+    """A negative trigger inside a trigger phrase would switch that phrase off for good."""
+    phrases = [p.lower() for p in cast("list[str]", checked.get("trigger_phrases", []))]
+    return {
+        f"negative_triggers/{position}": f"occurs in a trigger phrase and would block it: {negative!r}"
+        for position, negative in enumerate(cast("list[str]", checked.get("negative_triggers", [])))
+        if any(negative.lower() in phrase for phrase in phrases)
+    }
+
+
+_CHECKS: dict[str, Callable[[object], object]] = {
+    "title": _text(160),
+    "proposed_skill_slug": _slug,
+    "goal_summary": _text(600),
+    "use_conditions": _texts(240, 1),
+    "non_use_conditions": _texts(240, 0),
+    "success_conditions": _texts(240, 1),
+    "trigger_phrases": _texts(120, 1),
+    "negative_triggers": _texts(120, 0),
+    "project_scope": _scope,
+    "checkpoints": _checkpoints,
+}

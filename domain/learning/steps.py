@@ -1,0 +1,169 @@
+"""From captured events to the steps that were shown: trimming, noise and grouping (DOC3 §0A.12, §0A.13)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from contracts.base import clipped
+from contracts.learning.observation import BoundaryKind, ObservedActionEvent, WorkflowBoundary
+from domain.learning.command_line import named_paths, programs_in
+from domain.learning.effects import NetChange, NetEffect, net_effects
+from domain.learning.naming import listed
+from domain.learning.noise import without_noise
+from domain.learning.operations import is_preparation, operation_of
+
+LABEL_LIMIT = 240
+"""The most characters of a step's label."""
+
+
+@dataclass(frozen=True)
+class DemonstratedStep:
+    """One thing that was done: the events serving one effect, or what a person marked as one step."""
+
+    label: str
+    events: tuple[ObservedActionEvent, ...]
+    produced: tuple[NetEffect, ...] = ()
+    marked: bool = False
+
+
+def captured_steps(
+    events: Sequence[ObservedActionEvent], boundaries: Sequence[WorkflowBoundary]
+) -> tuple[DemonstratedStep, ...]:
+    """The steps of a demonstration, in order; empty when nothing in it counts.
+
+    Trims name the first or last event that counts, the newest trim of a kind holding; an event between a
+    pause and the next resume is out; a marked step runs from its mark to the next one. A trim whose event is
+    no longer there cuts nothing.
+    """
+    ordered = sorted(events, key=lambda e: e.created_at)
+    marks = sorted(boundaries, key=lambda b: b.created_at)
+    trimmed = _trimmed([e for e in ordered if not _while_paused(e, marks)], marks)
+    kept = without_noise(trimmed)
+    dropped = [e for e in trimmed if e not in kept]
+    made_by_dropped = [
+        f.path for e in dropped if e.terminal for f in e.terminal.produced_files if f.change == "created"
+    ]
+    starts = _segment_starts(trimmed, marks)
+    steps: list[DemonstratedStep] = []
+    for segment, label in _segments(kept, trimmed, starts):
+        groups = [segment] if label else _grouped(segment)
+        for group in groups:
+            produced = net_effects(group, made_by_dropped)
+            name = label or _label(group, produced)
+            steps.append(DemonstratedStep(clipped(name, LABEL_LIMIT), tuple(group), produced, bool(label)))
+    return tuple(steps)
+
+
+def all_events(steps: Sequence[DemonstratedStep]) -> tuple[ObservedActionEvent, ...]:
+    """The events of all steps, in order."""
+    return tuple(event for step in steps for event in step.events)
+
+
+def total_effects(steps: Sequence[DemonstratedStep]) -> tuple[NetEffect, ...]:
+    """What all steps together left behind."""
+    first: dict[str, NetEffect] = {}
+    for step in steps:
+        for effect in step.produced:
+            first.setdefault(effect.path, effect)
+    made = [path for path, e in first.items() if e.change in (NetChange.CREATED, NetChange.TRANSIENT)]
+    return net_effects(all_events(steps), made)
+
+
+def _while_paused(event: ObservedActionEvent, marks: Sequence[WorkflowBoundary]) -> bool:
+    paused_at: datetime | None = None
+    for mark in marks:
+        if mark.kind is BoundaryKind.PAUSE:
+            paused_at = paused_at or mark.created_at
+        elif mark.kind in (BoundaryKind.RESUME, BoundaryKind.STOP):
+            if paused_at is not None and paused_at < event.created_at < mark.created_at:
+                return True
+            paused_at = None
+    return paused_at is not None and event.created_at > paused_at
+
+
+def _trimmed(
+    events: list[ObservedActionEvent], marks: Sequence[WorkflowBoundary]
+) -> list[ObservedActionEvent]:
+    positions = {e.event_id: i for i, e in enumerate(events)}
+    first, last = 0, len(events) - 1
+    for mark in marks:
+        position = positions.get(mark.source_event_id or "")
+        if position is not None and mark.kind is BoundaryKind.TRIM_START:
+            first = position
+        elif position is not None and mark.kind is BoundaryKind.TRIM_END:
+            last = position
+    return events[first : last + 1]
+
+
+def _segment_starts(
+    events: Sequence[ObservedActionEvent], marks: Sequence[WorkflowBoundary]
+) -> dict[int, str]:
+    """Where marked steps begin: position among ``events`` → label. The later of two marks at one place wins."""
+    positions = {e.event_id: i for i, e in enumerate(events)}
+    starts: dict[int, str] = {}
+    for mark in marks:
+        if mark.kind is not BoundaryKind.MARK_STEP or not (mark.label or "").strip():
+            continue
+        position = positions.get(mark.source_event_id or "")
+        if position is None:
+            position = next((i for i, e in enumerate(events) if e.created_at >= mark.created_at), len(events))
+        starts[position] = " ".join((mark.label or "").split())
+    return dict(sorted(starts.items()))
+
+
+def _segments(
+    kept: Sequence[ObservedActionEvent], trimmed: Sequence[ObservedActionEvent], starts: dict[int, str]
+) -> list[tuple[list[ObservedActionEvent], str]]:
+    """The kept events cut at the marks, each part with its mark's label (none before the first)."""
+    positions = {e.event_id: i for i, e in enumerate(trimmed)}
+    parts: dict[int, list[ObservedActionEvent]] = {}
+    for event in kept:
+        start = max((s for s in starts if s <= positions[event.event_id]), default=-1)
+        parts.setdefault(start, []).append(event)
+    return [(parts[start], starts.get(start, "")) for start in sorted(parts)]
+
+
+def _grouped(events: Sequence[ObservedActionEvent]) -> list[list[ObservedActionEvent]]:
+    """Puts preparation with what it prepares, and commands on the same file with each other."""
+    groups: list[list[ObservedActionEvent]] = []
+    for event in events:
+        if groups and _serves_same_effect(groups[-1], event):
+            groups[-1].append(event)
+        else:
+            groups.append([event])
+    return groups
+
+
+def _serves_same_effect(group: Sequence[ObservedActionEvent], event: ObservedActionEvent) -> bool:
+    if event.terminal is None:
+        return False
+    commands = [e.terminal.command for e in group if e.terminal]
+    if len(commands) != len(group):
+        return False
+    if all(is_preparation(c) for c in commands):
+        return True
+    touched = {f.path for e in group if e.terminal for f in e.terminal.produced_files}
+    return bool(touched & {f.path for f in event.terminal.produced_files})
+
+
+def _label(group: Sequence[ObservedActionEvent], produced: Sequence[NetEffect]) -> str:
+    commands = [e.terminal.command for e in group if e.terminal]
+    if not commands:
+        return group[-1].action_label
+    verb = operation_of(commands[-1]).verb.capitalize()
+    names = [e.path for e in produced if e.survives] or [e.path for e in produced]
+    if not names:
+        last = group[-1].terminal
+        read = named_paths(last.command, last.working_folder) if last else ()
+        return f"{verb} {_listed(read)}" if read else f"{verb} ({', '.join(programs_in(commands[-1]))})"
+    if all(not e.survives for e in produced):
+        verb = "Remove"
+    elif verb == "Remove":
+        verb = "Update"
+    elif verb not in ("Write", "Create"):
+        return f"{verb} into {_listed(names)}"
+    return f"{verb} {_listed(names)}"
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    return listed([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])

@@ -1,0 +1,220 @@
+"""Brings a spool's events to the ingest route in the background, however often the API is away.
+
+An event leaves the spool only when the API has confirmed it, and event ids make a repeated request harmless
+(routes.md, ingest), so nothing is lost and nothing counts twice.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from random import SystemRandom
+
+from recorders.ingest_client import Answer, IngestClient, IngestTarget, Verdict
+from recorders.spool import Spool, SpoolBatch
+
+BATCH_SIZE = 100
+"""Events a request; the route takes up to 500."""
+
+BEHIND_AFTER_S = 10.0
+"""Seconds that events have waited without a confirmation when delivery counts as behind."""
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Waits between attempts: exponential from ``first_s``, capped, jittered; ``Retry-After`` wins."""
+
+    first_s: float = 0.5
+    cap_s: float = 30.0
+
+    def wait_s(self, failures: int) -> float:
+        """Seconds to wait after this many failures in a row."""
+        ceiling = min(self.cap_s, self.first_s * 2 ** min(failures - 1, 16))
+        return SystemRandom().uniform(ceiling / 10, ceiling)
+
+
+class DeliveryState(StrEnum):
+    """How delivery fares: ``held`` waits for a paused session, ``stopped`` will not go on in this run."""
+
+    FLOWING = "flowing"
+    BEHIND = "behind"
+    HELD = "held"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class DeliveryReport:
+    """What was delivered since the start (counts of events), and what was not and why."""
+
+    state: DeliveryState = DeliveryState.FLOWING
+    accepted: int = 0
+    duplicate: int = 0
+    dropped_off_target: int = 0
+    dropped_not_meaningful: int = 0
+    unreadable: int = 0
+    retries: int = 0
+    pending: int = 0
+    reason: str | None = None
+
+    @property
+    def delivered(self) -> int:
+        """Events that the API has confirmed, whatever it decided about them."""
+        return self.accepted + self.duplicate + self.dropped_off_target + self.dropped_not_meaningful
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing waits any more."""
+        return self.pending == 0
+
+
+class Delivery:
+    """The delivering thread of one spool: ``start`` it, ``notify`` it after each append, ``close`` it.
+
+    A refusal that waiting cannot heal ends delivery for its session (gone, no longer capturing) or altogether
+    (the token is refused); the events stay in the spool, and the report says why. A paused session holds
+    delivery back until it captures again.
+    """
+
+    def __init__(
+        self, spool: Spool, target: IngestTarget, learn_session_id: str, *, backoff: Backoff | None = None
+    ) -> None:
+        self._spool = spool
+        self._target = target
+        self._session = learn_session_id
+        self._backoff = backoff or Backoff()
+        self._condition = threading.Condition()
+        self._report = DeliveryReport()
+        self._refused: frozenset[str] = frozenset()
+        self._token_refused = False
+        self._failures = 0
+        self._has_news = True
+        self._is_idle = False
+        self._hurry = False
+        self._closing = False
+        self._waiting_since: float | None = None
+        self._thread = threading.Thread(target=self._run, name="observation-delivery", daemon=True)
+
+    def start(self) -> None:
+        """Begins with what earlier runs left behind."""
+        self._thread.start()
+
+    def notify(self) -> None:
+        """Tells the thread that the spool has new events."""
+        with self._condition:
+            self._has_news = True
+            self._is_idle = False
+            self._waiting_since = self._waiting_since or time.monotonic()
+            self._condition.notify_all()
+
+    def report(self) -> DeliveryReport:
+        """How delivery stands now."""
+        with self._condition:
+            report = self._report
+            since = self._waiting_since
+        is_late = since is not None and time.monotonic() - since > BEHIND_AFTER_S
+        if report.state is DeliveryState.FLOWING and is_late:
+            report = replace(report, state=DeliveryState.BEHIND)
+        return replace(report, pending=self._spool.pending())
+
+    def flush(self, timeout: float) -> DeliveryReport:
+        """Waits until all is delivered or refused, at most ``timeout`` seconds; cuts a wait under way short."""
+        with self._condition:
+            self._hurry = True
+            self._condition.notify_all()
+            self._condition.wait_for(lambda: self._is_idle or not self._thread.is_alive(), timeout)
+        return self.report()
+
+    def close(self, timeout: float) -> DeliveryReport:
+        """Flushes and ends the thread; the answer to a request under way is waited for and kept."""
+        self.flush(timeout)
+        with self._condition:
+            self._closing = True
+            self._condition.notify_all()
+        self._thread.join(self._target.timeout_s + 5)
+        return self.report()
+
+    def _run(self) -> None:
+        with IngestClient(self._target) as client:
+            while (batch := self._await_batch()) is not None:
+                events = batch.events
+                answer = client.post(batch.learn_session_id, events) if events else Answer(Verdict.CONFIRMED)
+                self._settle(batch, answer)
+
+    def _await_batch(self) -> SpoolBatch | None:
+        """The next batch, whenever there is one; ``None`` when the thread is to end."""
+        while True:
+            with self._condition:
+                self._condition.wait_for(lambda: self._has_news or self._closing)
+                if self._closing:
+                    return None
+                self._has_news = False
+            batch = None
+            if not self._token_refused:
+                batch = self._spool.next_batch(BATCH_SIZE, skip_sessions=self._refused)
+            with self._condition:
+                if batch is not None:
+                    self._has_news = True
+                    self._waiting_since = self._waiting_since or time.monotonic()
+                    return batch
+                if not self._has_news:
+                    self._is_idle = True
+                    self._waiting_since = None
+                    self._condition.notify_all()
+
+    def _settle(self, batch: SpoolBatch, answer: Answer) -> None:
+        match answer.verdict:
+            case Verdict.CONFIRMED:
+                self._confirm(batch, answer)
+            case Verdict.RETRY:
+                self._wait(answer, DeliveryState.FLOWING)
+            case Verdict.SESSION_PAUSED if batch.learn_session_id == self._session:
+                self._wait(answer, DeliveryState.HELD)
+            case Verdict.SESSION_REFUSED | Verdict.SESSION_PAUSED:
+                self._refused |= {batch.learn_session_id}
+                if batch.learn_session_id == self._session:
+                    self._change(state=DeliveryState.STOPPED, reason=answer.reason)
+            case Verdict.TOKEN_REFUSED:
+                self._token_refused = True
+                self._change(state=DeliveryState.STOPPED, reason=answer.reason)
+
+    def _confirm(self, batch: SpoolBatch, answer: Answer) -> None:
+        try:
+            self._spool.confirm(batch)
+        except OSError as error:
+            # Sending the batch again is harmless; forgetting that it was sent is not worth stopping for.
+            trouble = Answer(Verdict.RETRY, reason=f"the spool cannot be updated ({error})")
+            self._wait(trouble, DeliveryState.FLOWING)
+            return
+        self._failures = 0
+        counts = answer.counts
+        with self._condition:
+            self._waiting_since = time.monotonic()
+            report = self._report
+            is_stopped = report.state is DeliveryState.STOPPED
+            self._report = replace(
+                report,
+                state=report.state if is_stopped else DeliveryState.FLOWING,
+                reason=report.reason if is_stopped else None,
+                accepted=report.accepted + (counts.accepted if counts else 0),
+                duplicate=report.duplicate + (counts.duplicate if counts else 0),
+                dropped_off_target=report.dropped_off_target + (counts.dropped_off_target if counts else 0),
+                dropped_not_meaningful=report.dropped_not_meaningful
+                + (counts.dropped_not_meaningful if counts else 0),
+                unreadable=report.unreadable + batch.unreadable,
+            )
+
+    def _wait(self, answer: Answer, state: DeliveryState) -> None:
+        self._failures += 1
+        with self._condition:
+            report = self._report
+            if report.state is not DeliveryState.STOPPED:
+                report = replace(report, state=state, reason=answer.reason)
+            self._report = replace(report, retries=report.retries + 1)
+            asked = answer.retry_after_s
+            seconds = self._backoff.wait_s(self._failures) if asked is None else asked
+            self._condition.wait_for(lambda: self._closing or (self._hurry and asked is None), seconds)
+            self._hurry = False
+
+    def _change(self, *, state: DeliveryState, reason: str | None) -> None:
+        with self._condition:
+            self._report = replace(self._report, state=state, reason=reason)

@@ -1,0 +1,123 @@
+"""What a rehearsal reports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.base import clipped
+from contracts.learning.interpretation import ObservedEffect
+from contracts.learning.proposal import RehearsalCommand, SkillDraft
+from contracts.learning.validation import StepResult
+from skills.isolation import HostIsolation
+
+_LABEL_LIMIT, _DETAILS_LIMIT = 240, 1000
+
+
+class RehearsalResult(StrEnum):
+    """How a rehearsal ended. ``skipped``: something could not be tried, and nothing failed."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class RehearsalStep:
+    """One command's or one effect's result. ``label`` holds at most 240 characters, ``details`` 1000."""
+
+    test_case_id: str
+    label: str
+    result: StepResult
+    details: str | None = None
+
+
+@dataclass(frozen=True)
+class RehearsalProgress:
+    """How far a rehearsal has come."""
+
+    completed_commands: int
+    total_commands: int
+    label: str
+
+
+@dataclass(frozen=True)
+class RehearsalReport:
+    """What became of the rehearsal: a step for each command and each effect, in order."""
+
+    steps: tuple[RehearsalStep, ...]
+    result: RehearsalResult
+    safety_failure: str | None = None
+    """Why the test policy forbade it (starts with ``TEST_POLICY_VIOLATION``); nothing was run then."""
+    isolation: HostIsolation | None = None
+    """What held the commands; None when none was started."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every command worked and every effect was seen."""
+        return self.result is RehearsalResult.PASSED
+
+    @property
+    def isolation_summary(self) -> str:
+        """One line for people."""
+        if self.isolation is None:
+            return "nothing was run"
+        held = [
+            name
+            for name, kept in (
+                ("files", self.isolation.filesystem),
+                ("network", self.isolation.network),
+                ("processes", self.isolation.process_tree),
+            )
+            if kept
+        ]
+        return "; ".join([f"kept apart: {', '.join(held)}", *self.isolation.missing])
+
+
+def command_step(
+    number: int, command: RehearsalCommand, result: StepResult, details: str | None
+) -> RehearsalStep:
+    """The step of the ``number``-th command, counted from 1."""
+    return _step(
+        f"rehearsal/command-{number:02d}", f"run: {' '.join(command.command.split())}", result, details
+    )
+
+
+def effect_step(
+    number: int, effect: ObservedEffect, result: StepResult, details: str | None
+) -> RehearsalStep:
+    """The step of the ``number``-th effect, counted from 1."""
+    state = "exists" if effect.kind == "file_exists" else "is gone"
+    return _step(f"rehearsal/effect-{number:02d}", f"{effect.path} {state}", result, details)
+
+
+def nothing_run(
+    draft: SkillDraft,
+    effects: Sequence[ObservedEffect],
+    *,
+    reason: str,
+    objections: dict[int, str],
+    safety_failure: str | None,
+    result: RehearsalResult,
+    isolation: HostIsolation | None = None,
+) -> RehearsalReport:
+    """The report of a rehearsal that ran nothing: commands with an objection (by index) failed."""
+    commands = (
+        command_step(
+            index + 1,
+            command,
+            StepResult.FAILED if index in objections else StepResult.SKIPPED,
+            objections.get(index, reason),
+        )
+        for index, command in enumerate(draft.rehearsal)
+    )
+    unseen = (
+        effect_step(number, effect, StepResult.SKIPPED, reason)
+        for number, effect in enumerate(effects, start=1)
+    )
+    return RehearsalReport((*commands, *unseen), result, safety_failure, isolation)
+
+
+def _step(test_case_id: str, label: str, result: StepResult, details: str | None) -> RehearsalStep:
+    shown = clipped(details, _DETAILS_LIMIT) if details else None
+    return RehearsalStep(test_case_id, clipped(label, _LABEL_LIMIT), result, shown)

@@ -1,0 +1,143 @@
+"""Reading abilities: the snapshot, one ability, its versions, and the prepared index of the lookup."""
+
+import threading
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilityAvailabilityItem,
+    AbilityAvailabilityResponse,
+    AbilityDetailResponse,
+    AbilityVersion,
+    AbilityVersionsResponse,
+    SkillCatalogCurrent,
+)
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.proposal import InstallLane
+from domain.abilities.index import AbilityIndex
+from stores.ability_documents import AVAILABILITY, CATALOG
+from stores.ability_rows import all_entries, entry_of
+from stores.database import Database
+from stores.documents import read_document
+from stores.tables import abilities, ability_versions, documents
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class AbilityStore:
+    """What is known of abilities. A private one is visible to its owner alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._indexed: tuple[str | None, AbilityIndex] | None = None
+
+    def entries(self) -> tuple[AbilityAvailabilityEntry, ...]:
+        """Every ability."""
+        with self._database.read() as connection:
+            return all_entries(connection)
+
+    def index(self) -> AbilityIndex:
+        """The prepared index of the newest snapshot; rebuilt only when the snapshot has changed."""
+        with self._database.read() as connection:
+            digest = connection.scalar(
+                select(documents.c.digest).where(
+                    documents.c.root == "memory", documents.c.path == AVAILABILITY
+                )
+            )
+            with self._lock:
+                if self._indexed is None or self._indexed[0] != digest:
+                    self._indexed = (digest, AbilityIndex(all_entries(connection)))
+                return self._indexed[1]
+
+    def availability(self, user_id: str) -> AbilityAvailabilityResponse:
+        """The snapshot as the user may see it."""
+        with self._database.read() as connection:
+            entries = all_entries(connection)
+            newest = connection.scalar(select(func.max(abilities.c.updated_at)))
+        return AbilityAvailabilityResponse(
+            abilities=tuple(_item(entry) for entry in entries if visible(entry, user_id)),
+            snapshot_as_of=datetime.fromisoformat(newest) if newest else _NEVER,
+        )
+
+    def visible_entry(self, ability_id: str, user_id: str) -> AbilityAvailabilityEntry:
+        """One ability whole.
+
+        Raises:
+            Refusal: ``ABILITY_NOT_FOUND``, also where it is somebody else's private one.
+        """
+        with self._database.read() as connection:
+            entry = entry_of(connection, ability_id)
+        if entry is None or not visible(entry, user_id):
+            raise Refusal(
+                ErrorCode.ABILITY_NOT_FOUND,
+                f"There is no ability {ability_id[:80]}; list them with GET /api/abilities/availability.",
+            )
+        return entry
+
+    def detail(self, ability_id: str, user_id: str) -> AbilityDetailResponse:
+        """One ability with its present version and text."""
+        entry = self.visible_entry(ability_id, user_id)
+        path = f"skills/{entry.skill_slug}/SKILL.md"
+        with self._database.read() as connection:
+            version = connection.scalar(
+                select(abilities.c.version).where(abilities.c.ability_id == ability_id)
+            )
+            text = read_document(connection, "workspace", path)
+        return AbilityDetailResponse(
+            ability=entry,
+            version=version or 1,
+            skill_path=path if text is not None else None,
+            skill_markdown=text.decode() if text is not None else None,
+        )
+
+    def versions(self, ability_id: str, user_id: str) -> AbilityVersionsResponse:
+        """The installed versions, newest first."""
+        self.visible_entry(ability_id, user_id)
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(ability_versions.c.body)
+                .where(ability_versions.c.ability_id == ability_id)
+                .order_by(ability_versions.c.version.desc())
+            ).all()
+            current = connection.scalar(
+                select(abilities.c.version).where(abilities.c.ability_id == ability_id)
+            )
+        parsed = (AbilityVersion.model_validate_json(row.body) for row in rows)
+        return AbilityVersionsResponse(
+            ability_id=ability_id,
+            versions=tuple(v.model_copy(update={"current": v.version == current}) for v in parsed),
+        )
+
+    def catalog(self, user_id: str) -> SkillCatalogCurrent:
+        """The skills catalog as the user may see it."""
+        with self._database.read() as connection:
+            content = read_document(connection, "memory", CATALOG)
+        if content is None:
+            return SkillCatalogCurrent(items=(), refreshed_at=_NEVER)
+        whole = SkillCatalogCurrent.model_validate_json(content)
+        items = tuple(
+            item
+            for item in whole.items
+            if item.install_lane is not InstallLane.EXPERIMENTAL_PRIVATE or item.owner_user_id == user_id
+        )
+        return whole.model_copy(update={"items": items})
+
+    def owner_of_slug(self, slug: str) -> str | None:
+        """Whose the skill of this name is, if there is one."""
+        with self._database.read() as connection:
+            return connection.scalar(select(abilities.c.owner).where(abilities.c.slug == slug))
+
+
+def visible(entry: AbilityAvailabilityEntry, user_id: str) -> bool:
+    """Whether the user may see the ability: private and quarantined ones are their owner's alone."""
+    shared = entry.install_lane in (InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED)
+    return shared or entry.owner_user_id == user_id
+
+
+def _item(entry: AbilityAvailabilityEntry) -> AbilityAvailabilityItem:
+    return AbilityAvailabilityItem.model_validate(
+        entry.model_dump(include=set(AbilityAvailabilityItem.model_fields))
+    )

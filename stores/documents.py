@@ -1,0 +1,96 @@
+"""Files of the memory tree and of the agent's workspace as rows, written with the decision they tell of.
+
+The projector makes them true on disk afterwards.
+"""
+
+from typing import Literal
+
+from sqlalchemy import ColumnElement, Connection, and_, false, null, or_, select, true, update
+
+from stores.canonical import digest_of
+from stores.tables import documents, journal
+from stores.tree_paths import STREAM_SUFFIX, checked_path, parents_of
+from stores.upsert import insert_or
+
+DocumentRoot = Literal["memory", "workspace"]
+"""The memory tree, or the folder shared with the agent."""
+
+
+class DocumentConflictError(ValueError):
+    """A file cannot be where a folder or a stream of the journal already is, nor the other way round."""
+
+    def __init__(self, root: str, path: str, rival: str) -> None:
+        super().__init__(f"the document {path} of {root} cannot be kept beside {rival}; remove one of them")
+        self.path = path
+        self.rival = rival
+
+
+def put_document(connection: Connection, root: DocumentRoot, path: str, content: bytes) -> None:
+    """Makes ``content`` what the file ``path`` below ``root`` holds; the same content again changes nothing.
+
+    Raises:
+        InvalidTreePathError: ``path`` is not a relative, printable path.
+        DocumentConflictError: another document, or a stream, needs the same place as something else.
+    """
+    checked_path(path)
+    digest = digest_of(content)
+    known: str | None = connection.scalar(select(documents.c.digest).where(*_at(root, path)))
+    if known == digest:
+        return
+    if known is None:
+        _refuse_conflicts(connection, root, path)
+    statement = insert_or(connection, documents)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["root", "path"],
+            set_={
+                "content": statement.excluded.content,
+                "digest": statement.excluded.digest,
+                "dirty": true(),
+            },
+        ),
+        {"root": root, "path": path, "content": content, "digest": digest, "dirty": True, "claimed": False},
+    )
+
+
+def remove_document(connection: Connection, root: DocumentRoot, path: str) -> None:
+    """Removes the file ``path`` below ``root``; nothing happens when there is none."""
+    gone = {"content": null(), "digest": null(), "dirty": true()}
+    connection.execute(
+        update(documents).where(*_at(root, checked_path(path)), documents.c.digest.is_not(None)).values(gone)
+    )
+
+
+def read_document(connection: Connection, root: DocumentRoot, path: str) -> bytes | None:
+    """What the file ``path`` below ``root`` holds, on disk or soon; None when there is no such file."""
+    content: bytes | None = connection.scalar(select(documents.c.content).where(*_at(root, path)))
+    return None if content is None else bytes(content)
+
+
+def list_documents(connection: Connection, root: DocumentRoot, folder: str = "") -> tuple[str, ...]:
+    """The paths of the documents below ``folder`` (all of them when it is empty), sorted."""
+    query = select(documents.c.path).where(documents.c.root == root, documents.c.digest.is_not(None))
+    if folder:
+        # "0" is the character after "/": the range is everything that begins with "folder/".
+        query = query.where(documents.c.path > f"{folder}/", documents.c.path < f"{folder}0")
+    return tuple(sorted(connection.scalars(query)))
+
+
+def _at(root: str, path: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return documents.c.root == root, documents.c.path == path
+
+
+def _refuse_conflicts(connection: Connection, root: str, path: str) -> None:
+    inside = and_(documents.c.path > f"{path}/", documents.c.path < f"{path}0")
+    above = documents.c.path.in_(parents_of(path)) if "/" in path else false()
+    rival = connection.scalar(
+        select(documents.c.path)
+        .where(documents.c.root == root, documents.c.digest.is_not(None), or_(above, inside))
+        .limit(1)
+    )
+    if rival is not None:
+        raise DocumentConflictError(root, path, rival)
+    if root == "memory" and path.endswith(STREAM_SUFFIX):
+        stream = path.removesuffix(STREAM_SUFFIX)
+        if connection.scalar(select(journal.c.seq).where(journal.c.stream == stream).limit(1)) is not None:
+            raise DocumentConflictError(root, path, f"the journal's stream {stream}")

@@ -1,0 +1,157 @@
+"""Group commit: writers that wait at the same time share one transaction, and one flush to disk.
+
+A commit costs a flush whatever it carries. Whoever arrives while one is under way waits for the next, which
+takes all of them; each is answered after the commit that holds its work, never before.
+"""
+
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Generic, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from contracts.errors import ErrorCode, Refusal
+from stores.database import Database
+
+Work = TypeVar("Work")
+Answer = TypeVar("Answer")
+
+CAPACITY = 32
+"""How many pieces of work may wait before further ones are refused."""
+
+MAX_GROUP = 32
+"""The most pieces of work in one transaction."""
+
+_POSTGRES_DISK_FULL = "53100"
+
+
+@dataclass(frozen=True)
+class _Waiting(Generic[Work, Answer]):
+    work: Work
+    answer: "Future[Answer]" = field(default_factory=lambda: Future())
+
+
+class GroupCommitWriter(Generic[Work, Answer]):
+    """One thread that applies the work of many callers, as much of it as waits, in one transaction each time.
+
+    ``apply`` does one piece of work. It may raise a ``Refusal`` as long as it has written nothing; the rest
+    of the group is not touched by it. When it fails in any other way the group is undone and each piece is
+    tried again by itself, so that only the guilty one fails. ``lock_key`` gives the order in which the pieces
+    of a group are applied: the key of the row they lock, so that processes never wait for one another in a
+    ring.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        apply: Callable[[Connection, Work], Answer],
+        lock_key: Callable[[Work], str],
+        *,
+        capacity: int = CAPACITY,
+    ) -> None:
+        self._database = database
+        self._apply = apply
+        self._lock_key = lock_key
+        self._capacity = capacity
+        self._queue: deque[_Waiting[Work, Answer]] = deque()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work wait for the transaction under way to end."""
+        return len(self._queue)
+
+    def write(self, work: Work) -> Answer:
+        """Applies ``work`` and returns its answer once that is durable. Blocks the calling thread.
+
+        Raises:
+            Refusal: by ``apply``; ``TOO_MANY_REQUESTS`` when ``capacity`` pieces wait already, or the writer
+                is closed; ``STORAGE_FULL`` when the disk is full. Nothing of the work was kept.
+        """
+        waiting = _Waiting[Work, Answer](work)
+        with self._changed:
+            if self._closed:
+                raise Refusal(
+                    ErrorCode.TOO_MANY_REQUESTS, "The service is shutting down; send the batch again."
+                )
+            if len(self._queue) >= self._capacity:
+                raise Refusal(
+                    ErrorCode.TOO_MANY_REQUESTS,
+                    f"{self._capacity} batches wait to be written; send this one again in a second.",
+                )
+            self._queue.append(waiting)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="group-commit", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+        return waiting.answer.result()
+
+    def close(self) -> None:
+        """Writes what waits, then ends the thread. Later work is refused."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while group := self._next_group():
+            self._commit(group)
+
+    def _next_group(self) -> list[_Waiting[Work, Answer]]:
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._closed)
+            group = list(islice(self._queue, MAX_GROUP))
+            for _ in group:
+                self._queue.popleft()
+        return sorted(group, key=lambda waiting: self._lock_key(waiting.work))
+
+    def _commit(self, group: list[_Waiting[Work, Answer]]) -> None:
+        try:
+            with self._database.write() as connection:
+                outcomes = [self._outcome(connection, waiting.work) for waiting in group]
+        except Exception as error:
+            if len(group) == 1:
+                group[0].answer.set_exception(_as_refusal(error))
+            else:
+                for waiting in group:
+                    self._commit([waiting])
+            return
+        for waiting, outcome in zip(group, outcomes, strict=True):
+            if isinstance(outcome, Refusal):
+                waiting.answer.set_exception(outcome)
+            else:
+                waiting.answer.set_result(outcome)
+
+    def _outcome(self, connection: Connection, work: Work) -> Answer | Refusal:
+        try:
+            return self._apply(connection, work)
+        except Refusal as refusal:
+            return refusal
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether the database failed because there is no space left to write to."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, sqlite3.Error):
+        return getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return getattr(cause, "sqlstate", None) == _POSTGRES_DISK_FULL
+
+
+def _as_refusal(error: Exception) -> Exception:
+    if not is_disk_full(error):
+        return error
+    refusal = Refusal(
+        ErrorCode.STORAGE_FULL,
+        "The disk is full and nothing was written; free some space, then send it again.",
+    )
+    refusal.__cause__ = error
+    return refusal

@@ -1,0 +1,204 @@
+"""Access tokens: the store knows their digests only, the secret is seen once (routes.md "Scopes")."""
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, RowMapping, insert, select, update
+from uuid_utils import uuid7
+
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.runtime.identity import AccessToken, Principal, Scope
+from stores.canonical import canonical_json
+from stores.database import Database
+from stores.journal import JournalDraft, append
+from stores.tables import access_tokens
+
+PREFIX = "apr_"
+"""What every secret starts with, so that a leaked one can be recognised."""
+
+AUDIT_STREAM = "system/audit/tokens"
+"""The journal stream that tells who made and who revoked which token."""
+
+_RANDOM_BYTES = 32
+_SECRET_LENGTH = len(PREFIX) + 43
+_CACHE_SECONDS = 1.5
+_CACHE_SIZE = 1024
+
+
+class _Cached(NamedTuple):
+    principal: Principal
+    until: float
+
+
+class Tokens:
+    """Access tokens. Safe to share between threads.
+
+    A secret that was right is remembered for 1.5 seconds: a token revoked here is refused at once, one
+    revoked by another process within two seconds.
+    """
+
+    def __init__(self, database: Database, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock`` gives seconds that never go back; it times the cache."""
+        self._database = database
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._cache: dict[str, _Cached] = {}
+        self._revocations = 0
+
+    def authenticate(self, secret: str) -> Principal | None:
+        """Whose secret this is and what it allows; ``None`` when it is unknown, malformed or revoked."""
+        if not (secret.startswith(PREFIX) and len(secret) == _SECRET_LENGTH):
+            return None
+        digest = secret_digest(secret)
+        with self._lock:
+            cached = self._cache.get(digest)
+            revocations = self._revocations
+        if cached is not None and self._clock() < cached.until:
+            return cached.principal
+        with self._database.read() as connection:
+            principal = _principal(connection, digest)
+        with self._lock:
+            self._cache.pop(digest, None)
+            # A revocation meanwhile may be of this very token: what was read is then not remembered.
+            if principal is not None and revocations == self._revocations:
+                if len(self._cache) >= _CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[digest] = _Cached(principal, self._clock() + _CACHE_SECONDS)
+        return principal
+
+    def create(
+        self, name: str, user_id: str, scopes: Iterable[Scope], now: datetime, *, by: str | None = None
+    ) -> tuple[AccessToken, str]:
+        """Makes a token and returns it with its secret, which nobody can read again.
+
+        ``by`` is who asked for it, for the audit; ``user_id`` when left out.
+        """
+        with self._database.write() as connection:
+            return create_token(connection, name, user_id, scopes, now, by=by or user_id)
+
+    def list_for(self, user_id: str | None) -> tuple[AccessToken, ...]:
+        """The tokens of one user, or of all when ``user_id`` is ``None``; newest first, revoked ones too."""
+        statement = select(access_tokens).order_by(access_tokens.c.token_id.desc())
+        if user_id is not None:
+            statement = statement.where(access_tokens.c.user_id == user_id)
+        with self._database.read() as connection:
+            return tuple(_token(row) for row in connection.execute(statement).mappings())
+
+    def revoke(
+        self, token_id: str, by: str, *, of_user: str | None = None, now: datetime | None = None
+    ) -> None:
+        """Revokes a token; one that is revoked already stays as it is.
+
+        ``of_user`` narrows it to the tokens of that user.
+
+        Raises:
+            Refusal: ``NOT_FOUND`` when there is no such token.
+        """
+        with self._database.write() as connection:
+            revoke_token(connection, token_id, by, of_user=of_user, now=now or datetime.now(UTC))
+        with self._lock:
+            self._revocations += 1
+            for digest, cached in list(self._cache.items()):
+                if cached.principal.token_id == token_id:
+                    del self._cache[digest]
+
+
+def secret_digest(secret: str) -> str:
+    """What the store keeps of a secret. 256 random bits need no salt and no slow hash."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def create_token(
+    connection: Connection, name: str, user_id: str, scopes: Iterable[Scope], now: datetime, *, by: str
+) -> tuple[AccessToken, str]:
+    """``Tokens.create`` within the caller's transaction."""
+    secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+    token = AccessToken(
+        token_id=str(uuid7()),
+        name=name,
+        user_id=user_id,
+        scopes=tuple(sorted(set(scopes), key=list(Scope).index)),
+        created_at=now,
+    )
+    connection.execute(
+        insert(access_tokens).values(
+            token_id=token.token_id,
+            secret_hash=secret_digest(secret),
+            user_id=user_id,
+            body=canonical_json(token.model_dump(mode="json", exclude={"revoked_at"})),
+        )
+    )
+    _audit(connection, "token.created", token, by, now)
+    return token, secret
+
+
+def revoke_token(
+    connection: Connection, token_id: str, by: str, *, of_user: str | None = None, now: datetime
+) -> None:
+    """``Tokens.revoke`` within the caller's transaction."""
+    statement = select(access_tokens).where(access_tokens.c.token_id == token_id).with_for_update()
+    if of_user is not None:
+        statement = statement.where(access_tokens.c.user_id == of_user)
+    row = connection.execute(statement).mappings().one_or_none()
+    if row is None:
+        raise Refusal(ErrorCode.NOT_FOUND, "There is no access token of this id.")
+    if row["revoked_at"] is not None:
+        return
+    connection.execute(
+        update(access_tokens).where(access_tokens.c.token_id == token_id).values(revoked_at=rfc3339(now))
+    )
+    _audit(connection, "token.revoked", _token(row), by, now)
+
+
+def _principal(connection: Connection, digest: str) -> Principal | None:
+    row = (
+        connection.execute(
+            select(access_tokens).where(
+                access_tokens.c.secret_hash == digest, access_tokens.c.revoked_at.is_(None)
+            )
+        )
+        .mappings()
+        .one_or_none()
+    )
+    if row is None:
+        return None
+    token = _token(row)
+    return Principal(user_id=token.user_id, token_id=token.token_id, scopes=frozenset(token.scopes))
+
+
+def _token(row: RowMapping) -> AccessToken:
+    token = AccessToken.model_validate_json(row["body"])
+    if row["revoked_at"] is None:
+        return token
+    return token.model_copy(update={"revoked_at": datetime.fromisoformat(row["revoked_at"])})
+
+
+def _audit(connection: Connection, action: str, token: AccessToken, by: str, now: datetime) -> None:
+    document = {
+        "action": action,
+        "token_id": token.token_id,
+        "name": token.name,
+        "user_id": token.user_id,
+        "scopes": [scope.value for scope in token.scopes],
+        "by": by,
+        "created_at": rfc3339(now),
+    }
+    append(
+        connection,
+        [
+            JournalDraft(
+                stream=AUDIT_STREAM,
+                aggregate=f"token/{token.token_id}",
+                owner=token.user_id,
+                correlation_id=token.token_id,
+                created_at=rfc3339(now),
+                document=document,
+            )
+        ],
+    )

@@ -1,0 +1,28 @@
+"""What every test shares: an environment of its own and settings under its temporary folder."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from config.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the machine that runs the tests reaches them."""
+    for name in list(os.environ):
+        if name.startswith(("APPRENTICE_", "TEMPORAL_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Async tests run on asyncio, as the application does."""
+    return "asyncio"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings whose every path is under the test's own folder and whose ports are free ones."""
+    return Settings(data_dir=tmp_path / "data", api_port=0, temporal_port=0, temporal_ui_port=0)

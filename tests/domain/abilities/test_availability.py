@@ -1,0 +1,169 @@
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, CheckpointHealth
+from contracts.capabilities.bridge import HealthStatus
+from contracts.capabilities.control_surface import ControlSurface
+from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
+from contracts.learning.proposal import InstallLane, SkillBundleProposal, SkillDraft
+from domain.abilities.availability import (
+    AbilityStanding,
+    CatalogSource,
+    availability_entry,
+    availability_snapshot,
+    catalog,
+    usability,
+)
+
+MakeAbility = Callable[..., AbilityAvailabilityEntry]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def entry_of(
+    draft: SkillDraft,
+    proposal: SkillBundleProposal,
+    interpretation: SemanticWorkflowInterpretation,
+    *,
+    project_id: str | None = None,
+    **standing: object,
+) -> AbilityAvailabilityEntry:
+    plain: dict[str, object] = {"lane": InstallLane.EXPERIMENTAL_PRIVATE, "enabled": True, "projected": True}
+    return availability_entry(
+        ability_id="ability-1",
+        draft=draft,
+        proposal=proposal,
+        interpretation=interpretation,
+        standing=AbilityStanding(**{**plain, **standing}),  # type: ignore[arg-type]
+        family="files",
+        project_id=project_id,
+    )
+
+
+@pytest.mark.parametrize("health", [HealthStatus.HEALTHY, HealthStatus.DEGRADED])
+@pytest.mark.parametrize(
+    "lane",
+    [InstallLane.EXPERIMENTAL_PRIVATE, InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED],
+)
+def test_an_installed_enabled_projected_ability_with_working_capability_is_usable(
+    lane: InstallLane, health: HealthStatus
+) -> None:
+    assert usability(enabled=True, lane=lane, capability_health=health, projected=True) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"lane": InstallLane.QUARANTINED, "enabled": False}, "Quarantined"),
+        ({"lane": InstallLane.PENDING}, "Not installed"),
+        ({"enabled": False}, "Deactivated"),
+        ({"projected": False}, "Not in the agent's workspace"),
+        ({"capability_health": HealthStatus.QUARANTINED}, "capability is quarantined"),
+        ({"capability_health": HealthStatus.DISABLED}, "switched off"),
+        ({"capability_health": HealthStatus.UNKNOWN}, "not known"),
+    ],
+)
+def test_an_ability_that_lacks_anything_is_unusable_and_says_what(
+    draft: SkillDraft,
+    proposal: SkillBundleProposal,
+    interpretation: SemanticWorkflowInterpretation,
+    changed: dict[str, object],
+    reason: str,
+) -> None:
+    entry = entry_of(draft, proposal, interpretation, **changed)
+
+    assert not entry.usable_now
+    assert reason in (entry.reason_unusable or "")
+
+
+def test_an_entry_carries_what_the_draft_and_its_interpretation_say(
+    draft: SkillDraft, proposal: SkillBundleProposal, interpretation: SemanticWorkflowInterpretation
+) -> None:
+    entry = entry_of(draft, proposal, interpretation)
+
+    assert entry.owner_user_id == "ada"
+    assert entry.title == "Sort receipts"
+    assert entry.skill_slug == "sort-receipts"
+    assert entry.primary_capability_id == "cap.sort-receipts"
+    assert entry.source is AbilitySource.LEARNED
+    assert entry.support_pack_refs == ("packs/receipts",)
+    assert entry.checkpoint_health is CheckpointHealth.NO_DATA
+    assert entry.preferred_control_surfaces == (ControlSurface.WRAPPER_SCRIPT,)
+
+
+def test_blank_phrases_do_not_reach_the_matcher(
+    draft: SkillDraft, proposal: SkillBundleProposal, interpretation: SemanticWorkflowInterpretation
+) -> None:
+    blank = draft.model_copy(update={"trigger_phrases": ("", " sort "), "negative_triggers": (" ",)})
+
+    entry = entry_of(blank, proposal, interpretation)
+
+    assert entry.trigger_phrases == ("sort",)
+    assert entry.negative_triggers == ()
+
+
+@pytest.mark.parametrize(
+    ("scope", "project_id", "scopes"),
+    [
+        (ProjectScope.GLOBAL, "p1", ()),
+        (ProjectScope.PROJECT_SCOPED, "p1", ("p1",)),
+        (ProjectScope.UNCLEAR, "p1", ("p1",)),
+        (ProjectScope.PROJECT_SCOPED, None, ()),
+    ],
+)
+def test_only_a_global_ability_leaves_the_project_it_was_taught_in(
+    draft: SkillDraft,
+    proposal: SkillBundleProposal,
+    interpretation: SemanticWorkflowInterpretation,
+    scope: ProjectScope,
+    project_id: str | None,
+    scopes: tuple[str, ...],
+) -> None:
+    scoped = interpretation.model_copy(update={"project_scope": scope})
+
+    assert entry_of(draft, proposal, scoped, project_id=project_id).project_scopes == scopes
+
+
+def test_a_promoted_ability_says_so_and_a_quarantined_one_has_quarantined_checkpoints(
+    draft: SkillDraft, proposal: SkillBundleProposal, interpretation: SemanticWorkflowInterpretation
+) -> None:
+    promoted = entry_of(draft, proposal, interpretation, lane=InstallLane.SHARED_PROMOTED)
+    quarantined = entry_of(
+        draft,
+        proposal,
+        interpretation,
+        lane=InstallLane.QUARANTINED,
+        checkpoint_health=CheckpointHealth.STRONG,
+    )
+
+    assert promoted.source is AbilitySource.PROMOTED
+    assert quarantined.checkpoint_health is CheckpointHealth.QUARANTINED
+
+
+def test_snapshot_and_catalog_are_the_same_bytes_in_whatever_order_they_are_built(
+    make_ability: MakeAbility,
+) -> None:
+    abilities = [make_ability(f"ability-{n}") for n in range(9)]
+    shuffled = random.Random(1).sample(abilities, len(abilities))
+
+    def sources(of: list[AbilityAvailabilityEntry]) -> list[CatalogSource]:
+        return [CatalogSource(one, NOW, NOW, tags=("b", "a", "b")) for one in of]
+
+    snapshots = [availability_snapshot(each, NOW) for each in (abilities, shuffled)]
+    catalogs = [catalog(sources(each), NOW) for each in (abilities, shuffled)]
+
+    assert snapshots[0].model_dump_json() == snapshots[1].model_dump_json()
+    assert catalogs[0].model_dump_json() == catalogs[1].model_dump_json()
+    assert catalogs[0].items[0].tags == ("a", "b")
+    assert catalogs[0].items[0].title == abilities[0].title
+
+
+def test_a_snapshot_or_catalog_with_one_id_twice_is_refused(make_ability: MakeAbility) -> None:
+    twice = [make_ability(), make_ability(title="Other")]
+
+    with pytest.raises(ValueError, match="two abilities have the id ability-a"):
+        availability_snapshot(twice, NOW)
+    with pytest.raises(ValueError, match="two abilities have the id ability-a"):
+        catalog([CatalogSource(one, NOW, NOW) for one in twice], NOW)

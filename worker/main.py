@@ -1,0 +1,42 @@
+"""Runs a worker as a process of its own."""
+
+import asyncio
+import signal
+
+import structlog
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from config.logging import configure_logging
+from config.settings import Settings, prepare_data_dir, temporal_connect_kwargs
+from stores.migrate import upgrade
+from worker.composition import build_worker, compose
+from worker.registration import register_search_attributes
+
+log = structlog.get_logger(__name__)
+
+
+def run(settings: Settings) -> None:
+    """Works until SIGINT or SIGTERM, then drains."""
+    configure_logging(settings, "worker")
+    prepare_data_dir(settings)
+    upgrade(settings.database_url)
+    asyncio.run(_work(settings))
+
+
+async def _work(settings: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    client = await Client.connect(
+        **temporal_connect_kwargs(settings), data_converter=pydantic_data_converter
+    )
+    await register_search_attributes(client)
+    parts = compose(settings)
+    try:
+        async with build_worker(client, settings, parts):
+            log.info("worker polls", task_queue=settings.task_queue)
+            await stop.wait()
+            log.info("worker drains")
+    finally:
+        parts.close()

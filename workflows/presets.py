@@ -1,0 +1,54 @@
+"""Named timeouts and retries. Every activity call uses one of these."""
+
+from datetime import timedelta
+
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityConfig, LocalActivityConfig
+
+STORE_CALL = LocalActivityConfig(
+    start_to_close_timeout=timedelta(seconds=20),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=10)
+    ),
+)
+"""A transaction of milliseconds: retried for ever, because what was acknowledged must come true."""
+
+CHECK_CALL = LocalActivityConfig(
+    start_to_close_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=5),
+)
+"""A pure check over a stored draft: if it still fails after five tries it is broken, not unlucky."""
+
+SAGA_STEP = LocalActivityConfig(
+    start_to_close_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=200),
+        maximum_interval=timedelta(seconds=5),
+        maximum_attempts=5,
+    ),
+)
+"""One step of an install: 30 s, 5 attempts (decisions "Numbers"), then the saga is undone."""
+
+UNDO_STEP = LocalActivityConfig(
+    start_to_close_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        maximum_interval=timedelta(seconds=30),
+        maximum_attempts=20,
+    ),
+)
+"""An undo is tried far longer than its step was: giving up leaves something half done."""
+
+REHEARSAL = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=30),
+    heartbeat_timeout=timedelta(seconds=60),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3),
+)
+"""Runs real commands for minutes; a lost worker is noticed by its heartbeat."""
+
+SWEEP_PAGE = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=5),
+    heartbeat_timeout=timedelta(seconds=60),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=10),
+)
+"""One page of nightly maintenance."""

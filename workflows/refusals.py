@@ -1,0 +1,25 @@
+"""Refusals as the application errors that workflows raise and the API reads back."""
+
+from collections.abc import Mapping
+
+from temporalio.exceptions import ApplicationError
+
+from contracts.errors import ErrorCode
+from contracts.learning.commands import CommandRefusal
+
+
+def refused(code: ErrorCode, message: str, extra: Mapping[str, object] | None = None) -> ApplicationError:
+    """A permanent refusal: the type is the stable code, the detail is what the envelope carries beside it."""
+    return ApplicationError(message, dict(extra or {}), type=code.value, non_retryable=True)
+
+
+def refused_command(found: CommandRefusal) -> ApplicationError:
+    """The refusal of a command in the session's present state."""
+    return refused(
+        found.code,
+        found.message,
+        {
+            "current_state": found.current_state.value,
+            "allowed": [command.value for command in found.allowed],
+        },
+    )

@@ -1,0 +1,326 @@
+"""The machinery under a session's commands: one decision at a time, each committed before it is believed."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.session_activities import SessionActivities
+    from contracts.base import rfc3339
+    from contracts.errors import ErrorCode
+    from contracts.learning.aggregate import (
+        CommandReceipt,
+        CommitResult,
+        DraftRequest,
+        DraftSummary,
+        LearnSessionAggregate,
+    )
+    from contracts.learning.commands import SessionCommand, refusal
+    from contracts.learning.install_work import InstallSagaOutput
+    from contracts.learning.observation import BoundarySource
+    from contracts.learning.proposal import InstallLane
+    from contracts.learning.saga import SagaState
+    from contracts.learning.session import BuildPolicy
+    from contracts.learning.session import LearnSessionState as S
+    from contracts.learning.state_machine import AT_REST
+    from contracts.learning.validation import OverallResult
+    from contracts.learning.validation_work import ValidationRunOutput
+    from workflows import session_capture, session_drafting, session_install, session_validation
+    from workflows.ids import install_saga_id, validation_run_id
+    from workflows.install_saga_workflow import InstallSagaWorkflow
+    from workflows.learn_session_messages import Asked, AskedInstall
+    from workflows.presets import CHECK_CALL, STORE_CALL
+    from workflows.refusals import refused_command
+    from workflows.session_decision import SessionDecision
+    from workflows.session_view import STATE_ATTRIBUTE, phase_of, render_details
+    from workflows.validation_run_workflow import ValidationRunWorkflow
+
+EVENTS_BEFORE_NEW_RUN = 2_000
+"""Continue as new well before the server's own limits (4,096 events, 2,000 updates a run)."""
+
+
+class SessionCore:
+    """Holds the aggregate and the turn: whoever holds the turn decides, everybody else waits."""
+
+    def __init__(self, aggregate: LearnSessionAggregate, *, unborn: bool) -> None:
+        self.aggregate = aggregate
+        self._unborn = unborn
+        self._over = False
+        self._turn = asyncio.Lock()
+        self._checks: asyncio.Task[ValidationRunOutput] | None = None
+        self._show()
+
+    # ---- what a command does ----
+
+    def refuse_unless(self, command: SessionCommand) -> None:
+        """Raises the refusal of a command that the session does not take now."""
+        found = refusal(self.aggregate, command)
+        if found is not None:
+            raise refused_command(found)
+
+    async def take(
+        self, command: SessionCommand, asked: Asked, decide: Callable[[SessionDecision], None]
+    ) -> CommandReceipt:
+        """Takes a command in its turn: look again, decide, commit."""
+        async with self._turn:
+            self.refuse_unless(command)
+            decision = self._decision()
+            decide(decision)
+            return await self._commit(decision, asked)
+
+    async def take_with_draft(
+        self,
+        command: SessionCommand,
+        asked: Asked,
+        request: Callable[[], DraftRequest | None],
+        decide: Callable[[SessionDecision, DraftSummary | None], None],
+    ) -> CommandReceipt:
+        """As ``take``, with a fresh draft staged in the store first where ``request`` asks for one."""
+        async with self._turn:
+            self.refuse_unless(command)
+            wanted = request()
+            draft = await self._draft(wanted) if wanted is not None else None
+            decision = self._decision()
+            decide(decision, draft)
+            return await self._commit(decision, asked)
+
+    async def create(self, asked: Asked) -> CommandReceipt:
+        """The first commit. If the store refuses it (the owner has a session already), nothing was ever here."""
+        try:
+            receipt = await self.take(SessionCommand.CREATE, asked, session_capture.arm)
+        except ApplicationError:
+            self._over = True
+            raise
+        self._unborn = False
+        return receipt
+
+    async def cancel(
+        self, asked: Asked, decide: Callable[[SessionDecision], None]
+    ) -> CommandReceipt:
+        """Cancels the session and the validation that may be running for it."""
+        receipt = await self.take(SessionCommand.CANCEL, asked, decide)
+        if self._checks is not None:
+            self._checks.cancel()
+        return receipt
+
+    async def install(self, command: SessionCommand, asked: AskedInstall) -> CommandReceipt:
+        """Begins an install, waits for its saga, and takes the result: the answer says how it ended."""
+        async with self._turn:
+            self.refuse_unless(command)
+            await self._begin_install(asked.lane, asked.note)
+        return await self._see_install_through(asked)
+
+    # ---- the story of the run ----
+
+    def may_close(self) -> bool:
+        """At rest, nothing under way, everybody answered; or never born; or overtaken by the store."""
+        if not workflow.all_handlers_finished():
+            return False
+        busy = self.aggregate.validation is not None or self.aggregate.install is not None
+        resting = self.aggregate.session.state in AT_REST and not busy and not self._unborn
+        return self._over or resting
+
+    def validation_is_due(self) -> bool:
+        """Whether a run was begun whose result is not in."""
+        return self.aggregate.validation is not None
+
+    def installs_by_itself(self) -> bool:
+        """Whether the owner's policy has the proven proposal installed privately without a person."""
+        session = self.aggregate.session
+        return (
+            session.state is S.READY_FOR_REVIEW
+            and session.build_policy is BuildPolicy.PRIVATE_AUTO_INSTALL
+            and self.aggregate.allow_private_install
+            and self.aggregate.install is None
+        )
+
+    def needs_new_run(self) -> bool:
+        """Whether this run's history has grown long enough to go on in a new one."""
+        return (
+            workflow.info().is_continue_as_new_suggested()
+            or workflow.info().get_current_history_length() > EVENTS_BEFORE_NEW_RUN
+        ) and workflow.all_handlers_finished()
+
+    async def install_by_itself(self) -> None:
+        """The install that the build policy asks for."""
+        async with self._turn:
+            if not self.installs_by_itself():
+                return
+            await self._begin_install(InstallLane.EXPERIMENTAL_PRIVATE, "by the session's build policy")
+        await self._see_install_through(None)
+
+    async def validate(self) -> None:
+        """Runs the checks as a child and takes their result, unless the session was cancelled meanwhile."""
+        run = self.aggregate.validation
+        assert run is not None, "only called when a validation is due"
+        self._checks = asyncio.create_task(self._run_checks(run.validation_run_id))
+        try:
+            output = await self._checks
+        except asyncio.CancelledError:
+            output = None
+        finally:
+            self._checks = None
+        async with self._turn:
+            under_way = self.aggregate.validation
+            if output is None or under_way is None or under_way.validation_run_id != run.validation_run_id:
+                return
+            decision = self._decision()
+            session_validation.finish(decision, output)
+            await self._commit(decision, None)
+
+    async def wait(self) -> None:
+        """Waits for something to do, at most until the deadline of the present state."""
+        deadline = self._deadline()
+        timeout = max(deadline - workflow.now(), timedelta()) if deadline else None
+        try:
+            await workflow.wait_condition(
+                lambda: self._has_work() or self._deadline() != deadline,
+                timeout=timeout,
+                timeout_summary=f"deadline of {self.aggregate.session.state.value}",
+            )
+        except TimeoutError:
+            await self._deadline_passed(deadline)
+
+    # ---- parts ----
+
+    def _has_work(self) -> bool:
+        return (
+            self.may_close()
+            or self.validation_is_due()
+            or self.installs_by_itself()
+            or self.needs_new_run()
+        )
+
+    def _deadline(self) -> datetime | None:
+        aggregate = self.aggregate
+        settings = aggregate.settings
+        match aggregate.session.state:
+            case S.ARMED:
+                return aggregate.state_since + timedelta(seconds=settings.arm_timeout_seconds)
+            case S.CAPTURING:
+                return aggregate.state_since + timedelta(seconds=settings.capture_timeout_seconds)
+            case S.AWAITING_QUESTIONS:
+                return aggregate.questions_due_at
+            case _:
+                return None
+
+    async def _deadline_passed(self, deadline: datetime | None) -> None:
+        async with self._turn:
+            if deadline is None or self._deadline() != deadline:
+                return
+            state = self.aggregate.session.state
+            draft = None
+            if state is S.AWAITING_QUESTIONS:
+                draft = await self._draft(session_drafting.draft_request(self.aggregate))
+            decision = self._decision()
+            if draft is not None:
+                session_drafting.expire_questions(decision, draft)
+            elif state is S.ARMED:
+                session_capture.time_out_armed(decision)
+            else:
+                session_capture.pause(decision, "capture_timeout", BoundarySource.SYSTEM_INFERRED)
+            await self._commit(decision, None)
+
+    async def _begin_install(self, lane: InstallLane, note: str | None) -> None:
+        decision = self._decision()
+        session_install.begin(decision, lane, note)
+        await self._commit(decision, None)
+
+    async def _see_install_through(self, asked: AskedInstall | None) -> CommandReceipt:
+        open_install = self.aggregate.install
+        assert open_install is not None, "an install was just begun"
+        output = await self._run_saga(open_install.saga_id)
+        async with self._turn:
+            decision = self._decision()
+            session_install.finish(decision, output)
+            return await self._commit(decision, asked, saga_id=open_install.saga_id)
+
+    async def _run_saga(self, saga_id: str) -> InstallSagaOutput:
+        request = session_install.saga_input(self.aggregate, workflow.info().workflow_id)
+        try:
+            return await workflow.execute_child_workflow(
+                InstallSagaWorkflow.run,
+                request,
+                id=install_saga_id(saga_id),
+                static_summary=f"Install {request.skill_slug} ({request.lane.value})",
+                search_attributes=workflow.info().typed_search_attributes,
+            )
+        except ChildWorkflowError as error:
+            return InstallSagaOutput(state=SagaState.ROLLED_BACK, error=_cause(error))
+
+    async def _run_checks(self, run_id: str) -> ValidationRunOutput:
+        request = session_validation.run_input(self.aggregate, workflow.info().workflow_id)
+        try:
+            return await workflow.execute_child_workflow(
+                ValidationRunWorkflow.run,
+                request,
+                id=validation_run_id(run_id),
+                static_summary=f"Validate {', '.join(check.value for check in request.checks)}",
+                search_attributes=workflow.info().typed_search_attributes,
+            )
+        except ChildWorkflowError as error:
+            return ValidationRunOutput(
+                overall_result=OverallResult.FAILED, passed_checks=(), failed_summary=_cause(error)
+            )
+
+    async def _draft(self, request: DraftRequest) -> DraftSummary:
+        try:
+            return await workflow.execute_local_activity_method(
+                SessionActivities.draft_proposal,
+                request,
+                summary=f"draft r{request.revision}",
+                **CHECK_CALL,
+            )
+        except ActivityError as error:
+            raise _refusal_in(error) from None
+
+    def _decision(self) -> SessionDecision:
+        return SessionDecision(self.aggregate, workflow.now())
+
+    async def _commit(
+        self, decision: SessionDecision, asked: Asked | None, saga_id: str | None = None
+    ) -> CommandReceipt:
+        before = phase_of(self.aggregate.session.state)
+        commit = decision.commit(asked, workflow.info().workflow_id, saga_id)
+        try:
+            result: CommitResult = await workflow.execute_local_activity_method(
+                SessionActivities.commit_session,
+                commit,
+                summary=f"{commit.aggregate.session.state.value} #{commit.aggregate.change}",
+                **STORE_CALL,
+            )
+        except ActivityError as error:
+            refusal_error = _refusal_in(error)
+            # The store has moved on without this run: the next command opens another from what it has.
+            self._over = refusal_error.type == ErrorCode.CONFLICT
+            raise refusal_error from None
+        if not result.replayed:
+            self.aggregate = commit.aggregate
+            self._show()
+            after = phase_of(self.aggregate.session.state)
+            if after != before:
+                workflow.upsert_search_attributes([STATE_ATTRIBUTE.value_set(after)])
+        return result.receipt
+
+    def _show(self) -> None:
+        deadline = self._deadline()
+        workflow.set_current_details(
+            render_details(self.aggregate, rfc3339(deadline) if deadline else None)
+        )
+
+
+def _refusal_in(error: ActivityError) -> ApplicationError:
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        return cause
+    return ApplicationError(str(cause or error), type=ErrorCode.INTERNAL_ERROR.value, non_retryable=True)
+
+
+def _cause(error: ChildWorkflowError) -> str:
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    return f"{type(cause).__name__}: {cause}"[:240]

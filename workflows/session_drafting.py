@@ -1,0 +1,126 @@
+"""Decisions about the draft: propose, ask, answer, go on without answers, revise."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from contracts.learning.aggregate import DraftRequest, DraftSummary, LearnSessionAggregate
+    from contracts.learning.lifecycle import LearningLifecycleEvent as Event
+    from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+    from contracts.learning.questions import LearningAnswer
+    from contracts.learning.session import BuildPolicy
+    from contracts.learning.session import LearnSessionState as S
+    from workflows.learn_session_messages import AskedAnswers, AskedProposal, AskedRevision
+    from workflows.session_decision import SessionDecision
+
+
+def draft_request(
+    aggregate: LearnSessionAggregate,
+    *,
+    answers: tuple[LearningAnswer, ...] = (),
+    edits: dict[str, object] | None = None,
+    instructions: str = "",
+) -> DraftRequest:
+    """What a drafter is asked, from the session as it stands and what has just been said."""
+    proposal = aggregate.proposal
+    return DraftRequest(
+        session=aggregate.session,
+        proposal_id=proposal.proposal_id if proposal else str(workflow.uuid7()),
+        interpretation_id=str(workflow.uuid7()),
+        revision=proposal.revision + 1 if proposal else 1,
+        questions=aggregate.questions,
+        pending_answers=answers,
+        edits={**aggregate.edits, **(edits or {})},
+        revision_instructions=instructions,
+        now=workflow.now(),
+    )
+
+
+def propose(decision: SessionDecision, asked: AskedProposal, draft: DraftSummary) -> None:
+    """The capture is reviewed and drafted; where asking comes first, the questions are put."""
+    if decision.next.session.state is S.STOPPED:
+        decision.go(S.REVIEWING, Event.SESSION_REVIEWING)
+    _adopt(decision, draft)
+    if draft.questions and _asks_first(decision.next, asked):
+        _ask(decision, draft)
+    else:
+        _drafted(decision, draft)
+
+
+def answer(decision: SessionDecision, asked: AskedAnswers, draft: DraftSummary | None) -> None:
+    """Answers are kept; with the last one (``draft`` given) the session goes on to its draft."""
+    ids = dict.fromkeys((*decision.next.answered, *(a.question_id for a in asked.answers)))
+    decision.set(answered=tuple(ids))
+    decision.answer(asked.answers)
+    decision.note(Event.QUESTIONS_ANSWERED, Receipt.QUESTIONS_ANSWERED, answered=len(asked.answers))
+    if draft is not None:
+        decision.set(questions_due_at=None)
+        _adopt(decision, draft)
+        _drafted(decision, draft)
+
+
+def expire_questions(decision: SessionDecision, draft: DraftSummary) -> None:
+    """Nobody answered in time: the best inference stands, marked as unconfirmed (decisions "Learning")."""
+    decision.set(questions_due_at=None)
+    decision.note(Event.QUESTIONS_EXPIRED, reason="question_deadline")
+    _adopt(decision, draft)
+    _drafted(decision, draft)
+
+
+def revise(decision: SessionDecision, asked: AskedRevision, draft: DraftSummary) -> None:
+    """The proposal goes back to drafting with what was asked; a changed draft loses its proofs."""
+    decision.set(edits={**decision.next.edits, **asked.edits})
+    _adopt(decision, draft)
+    note = {"instructions": asked.instructions, "edited_fields": sorted(asked.edits)}
+    if decision.next.session.state is S.DRAFTING_PROPOSAL:
+        decision.note(Event.PROPOSAL_REVISED, Receipt.PROPOSAL_DRAFTED, **note)
+    else:
+        decision.go(S.DRAFTING_PROPOSAL, Event.PROPOSAL_REVISED, Receipt.PROPOSAL_DRAFTED, None, **note)
+
+
+def _asks_first(aggregate: LearnSessionAggregate, asked: AskedProposal) -> bool:
+    if asked.ask_before_build is not None:
+        return asked.ask_before_build
+    return (
+        aggregate.ask_before_build or aggregate.session.build_policy is BuildPolicy.ASK_BEFORE_BUILD
+    )
+
+
+def _ask(decision: SessionDecision, draft: DraftSummary) -> None:
+    due = workflow.now() + timedelta(seconds=decision.next.settings.question_deadline_seconds)
+    decision.set(questions=draft.questions, answered=(), questions_due_at=due)
+    decision.go(
+        S.AWAITING_QUESTIONS,
+        Event.QUESTIONS_REQUESTED,
+        Receipt.QUESTIONS_REQUESTED,
+        proposal_id=draft.proposal.proposal_id,
+        questions=len(draft.questions),
+    )
+
+
+def _adopt(decision: SessionDecision, draft: DraftSummary) -> None:
+    before = decision.next.proposal
+    unchanged = before is not None and before.content_hash == draft.proposal.content_hash
+    proposal = draft.proposal
+    if before is not None:
+        proposal = proposal.model_copy(update={"created_at": before.created_at})
+    decision.set(
+        proposal=proposal,
+        lint_passed=draft.lint_passed,
+        passed_checks=decision.next.passed_checks if unchanged else (),
+    )
+    decision.set_session(
+        proposal_id=draft.proposal.proposal_id, interpretation_id=draft.proposal.interpretation_id
+    )
+    decision.adopt(draft.staged)
+
+
+def _drafted(decision: SessionDecision, draft: DraftSummary) -> None:
+    decision.go(
+        S.DRAFTING_PROPOSAL,
+        Event.PROPOSAL_CREATED,
+        Receipt.PROPOSAL_DRAFTED,
+        proposal_id=draft.proposal.proposal_id,
+        lint_passed=draft.lint_passed,
+    )

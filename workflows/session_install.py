@@ -1,0 +1,87 @@
+"""Decisions about installing: begin a saga, take its result."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from contracts.learning.aggregate import LearnSessionAggregate, OpenInstall
+    from contracts.learning.install_work import InstallSagaInput, InstallSagaOutput
+    from contracts.learning.lifecycle import LearningLifecycleEvent as Event
+    from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+    from contracts.learning.proposal import InstallLane
+    from contracts.learning.saga import SagaState
+    from contracts.learning.session import LearnSessionState as S
+    from workflows.session_decision import SessionDecision
+
+
+def begin(decision: SessionDecision, lane: InstallLane, note: str | None) -> None:
+    """An install begins. A private one has a state of its own; an approval stays where it is until done."""
+    proposal = decision.next.proposal
+    assert proposal is not None and proposal.ability_id is not None, "installable proposals are named"
+    install = OpenInstall(saga_id=str(workflow.uuid7()), lane=lane, ability_id=proposal.ability_id)
+    facts = {"saga_id": install.saga_id, "install_lane": lane.value, "note": note}
+    decision.set(install=install)
+    if lane is InstallLane.EXPERIMENTAL_PRIVATE:
+        decision.go(S.INSTALLING_PRIVATE, Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, None, **facts)
+    else:
+        decision.note(Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, None, **facts)
+
+
+def saga_input(aggregate: LearnSessionAggregate, correlation_id: str) -> InstallSagaInput:
+    """What the child workflow of the open install is given."""
+    install, proposal = aggregate.install, aggregate.proposal
+    assert install is not None and proposal is not None, "only called while an install is open"
+    return InstallSagaInput(
+        saga_id=install.saga_id,
+        learn_session_id=aggregate.session.learn_session_id,
+        proposal_id=proposal.proposal_id,
+        owner_user_id=aggregate.session.owner_user_id,
+        content_hash=proposal.content_hash,
+        ability_id=install.ability_id,
+        skill_slug=proposal.proposed_skill_slug,
+        lane=install.lane,
+        correlation_id=correlation_id,
+        requested_at=aggregate.state_since,
+    )
+
+
+def finish(decision: SessionDecision, output: InstallSagaOutput) -> None:
+    """The saga's end decides: installed, approved, or quarantined with everything as it was before."""
+    install = decision.next.install
+    assert install is not None, "only called while an install is open"
+    decision.set(install=None)
+    if output.state is SagaState.INSTALLED:
+        _installed(decision, install, output)
+    else:
+        _failed(decision, install, output)
+
+
+def _installed(decision: SessionDecision, install: OpenInstall, output: InstallSagaOutput) -> None:
+    decision.set_session(ability_id=install.ability_id)
+    decision.set_proposal(install_lane=install.lane)
+    facts = {"saga_id": install.saga_id, "install_lane": install.lane.value, "version": output.version}
+    decision.note(Event.BRIDGE_REBUILD_STARTED)
+    decision.note(Event.BRIDGE_REBUILD_COMPLETED, Receipt.BRIDGE_REBUILT)
+    decision.note(Event.ABILITY_SNAPSHOT_UPDATED, Receipt.AVAILABILITY_UPDATED)
+    decision.note(Event.ABILITY_ROUTE_ENABLED, Receipt.ACTIVATED)
+    if install.lane is InstallLane.EXPERIMENTAL_PRIVATE:
+        decision.go(
+            S.INSTALLED_PRIVATE, Event.INSTALL_COMPLETED, Receipt.INSTALLED_PRIVATE, None, **facts
+        )
+    else:
+        decision.note(Event.INSTALL_COMPLETED, None, None, **facts)
+        decision.go(S.APPROVED, Event.SESSION_APPROVED, Receipt.APPROVED, None, **facts)
+
+
+def _failed(decision: SessionDecision, install: OpenInstall, output: InstallSagaOutput) -> None:
+    reason = output.error or f"the install ended as {output.state.value}"
+    decision.set_proposal(install_lane=InstallLane.QUARANTINED)
+    facts = {
+        "saga_id": install.saga_id,
+        "saga_state": output.state.value,
+        "failed_step": output.failed_step.value if output.failed_step else None,
+    }
+    decision.note(Event.INSTALL_FAILED, Receipt.INSTALL_FAILED, reason, **facts)
+    if decision.next.session.state is S.READY_FOR_REVIEW:
+        # The table leads from review to quarantine only through installing (see the ADR on failed approvals).
+        decision.go(S.INSTALLING_PRIVATE, Event.INSTALL_STARTED, None, "the approval's install failed")
+    decision.go(S.QUARANTINED, Event.SESSION_QUARANTINED, Receipt.QUARANTINED, reason)

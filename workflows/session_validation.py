@@ -1,0 +1,149 @@
+"""Decisions about validation: begin a run, take its result, end it when the session is cancelled."""
+
+from datetime import datetime
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from contracts.learning.aggregate import LearnSessionAggregate
+    from contracts.learning.lifecycle import LearningLifecycleEvent as Event
+    from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+    from contracts.learning.proposal import InstallLane
+    from contracts.learning.session import LearnSessionState as S
+    from contracts.learning.validation import (
+        REQUIRED_CHECKS,
+        OverallResult,
+        SkillValidationReport,
+        ValidationRun,
+        ValidationRunKind,
+    )
+    from contracts.learning.validation_work import ValidationRunInput, ValidationRunOutput
+    from workflows.learn_session_messages import AskedValidation
+    from workflows.session_decision import SessionDecision
+
+
+def begin(decision: SessionDecision, asked: AskedValidation) -> None:
+    """A run begins. From review the session passes through drafting, as the table asks."""
+    checks = tuple(check for check in REQUIRED_CHECKS if not asked.selected or check in asked.selected)
+    proposal = decision.next.proposal
+    assert proposal is not None, "the table takes validate only where there is a proposal"
+    run = ValidationRun(
+        validation_run_id=str(workflow.uuid7()),
+        proposal_id=proposal.proposal_id,
+        run_kind=checks[-1],
+        run_label=asked.run_label,
+        content_hash=proposal.content_hash,
+        started_at=workflow.now(),
+        overall_result=OverallResult.PARTIAL,
+        result_refs=tuple(f"check:{check.value}" for check in checks),
+    )
+    if decision.next.session.state is S.READY_FOR_REVIEW:
+        decision.go(S.DRAFTING_PROPOSAL, Event.PROPOSAL_REVISED, None, "more tests were asked for")
+    decision.set(validation=run)
+    decision.set_session(validation_run_id=run.validation_run_id)
+    decision.go(
+        S.TESTING_PROPOSAL,
+        Event.VALIDATION_STARTED,
+        Receipt.TESTS_STARTED,
+        validation_run_id=run.validation_run_id,
+        checks=[check.value for check in checks],
+    )
+
+
+def run_input(aggregate: LearnSessionAggregate, correlation_id: str) -> ValidationRunInput:
+    """What the child workflow of the run under way is given."""
+    run = aggregate.validation
+    assert run is not None, "only called while a run is under way"
+    return ValidationRunInput(
+        validation_run_id=run.validation_run_id,
+        proposal_id=run.proposal_id,
+        learn_session_id=aggregate.session.learn_session_id,
+        owner_user_id=aggregate.session.owner_user_id,
+        content_hash=run.content_hash,
+        checks=tuple(ValidationRunKind(ref.removeprefix("check:")) for ref in run.result_refs),
+        test_policy=aggregate.test_policy,
+        correlation_id=correlation_id,
+    )
+
+
+def finish(decision: SessionDecision, output: ValidationRunOutput) -> None:
+    """The result decides: quarantine, review, or back to drafting. Nothing is tried again by itself."""
+    run = decision.next.validation
+    assert run is not None, "only called while a run is under way"
+    passed = tuple(
+        check
+        for check in REQUIRED_CHECKS
+        if check in output.passed_checks
+        or (check in decision.next.passed_checks and f"check:{check.value}" not in run.result_refs)
+    )
+    decision.set(validation=None, passed_checks=passed)
+    finished = run.model_copy(
+        update={"completed_at": workflow.now(), "overall_result": output.overall_result}
+    )
+    decision.finish_run(finished, _report(decision.next, finished, output, passed))
+    facts = {"validation_run_id": run.validation_run_id, "overall_result": output.overall_result.value}
+    if output.safety_failure:
+        decision.set_proposal(install_lane=InstallLane.QUARANTINED)
+        decision.note(Event.VALIDATION_COMPLETED, Receipt.TESTS_FAILED, output.safety_failure, **facts)
+        decision.go(S.QUARANTINED, Event.SESSION_QUARANTINED, Receipt.QUARANTINED, output.safety_failure)
+    elif output.overall_result is OverallResult.PASSED and passed == REQUIRED_CHECKS:
+        decision.go(S.READY_FOR_REVIEW, Event.VALIDATION_COMPLETED, Receipt.TESTS_PASSED, None, **facts)
+    elif output.overall_result is OverallResult.PASSED:
+        missing = ", ".join(check.value for check in REQUIRED_CHECKS if check not in passed)
+        decision.go(
+            S.DRAFTING_PROPOSAL,
+            Event.VALIDATION_COMPLETED,
+            Receipt.TESTS_PASSED,
+            f"still to pass: {missing}",
+            **facts,
+        )
+    else:
+        decision.go(
+            S.DRAFTING_PROPOSAL,
+            Event.VALIDATION_COMPLETED,
+            Receipt.TESTS_FAILED,
+            output.failed_summary or "validation failed",
+            **facts,
+        )
+
+
+def cancel(decision: SessionDecision) -> None:
+    """Ends the run under way as cancelled, if there is one."""
+    run = decision.next.validation
+    if run is None:
+        return
+    decision.set(validation=None)
+    decision.finish_run(
+        run.model_copy(
+            update={"completed_at": workflow.now(), "overall_result": OverallResult.CANCELLED}
+        )
+    )
+    decision.note(
+        Event.VALIDATION_COMPLETED,
+        Receipt.TESTS_CANCELLED,
+        "the session was cancelled",
+        validation_run_id=run.validation_run_id,
+    )
+
+
+def _report(
+    aggregate: LearnSessionAggregate,
+    run: ValidationRun,
+    output: ValidationRunOutput,
+    passed: tuple[ValidationRunKind, ...],
+) -> SkillValidationReport:
+    finished_at: datetime = workflow.now()
+    issues = tuple(text for text in (output.safety_failure, output.failed_summary) if text)
+    return SkillValidationReport(
+        proposal_id=run.proposal_id,
+        lint_passed=ValidationRunKind.LINT in passed,
+        trigger_tests_passed=ValidationRunKind.TRIGGER in passed,
+        dry_run_passed=ValidationRunKind.DRY_RUN in passed,
+        dependency_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
+        collision_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
+        rehearsal_passed=ValidationRunKind.REHEARSAL in passed,
+        safety_class=output.safety_class,
+        content_hash=run.content_hash,
+        issues=issues,
+        created_at=finished_at,
+    )

@@ -1,0 +1,71 @@
+"""One validation run: the selected checks in order, each proven and recorded on its own."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.validation_activities import ValidationActivities
+    from contracts.learning.validation import OverallResult, SafetyClass, ValidationRunKind
+    from contracts.learning.validation_work import (
+        CheckInput,
+        CheckOutput,
+        ValidationRunInput,
+        ValidationRunOutput,
+    )
+    from workflows.presets import CHECK_CALL, REHEARSAL
+
+
+@workflow.defn(name="ValidationRunWorkflow")
+class ValidationRunWorkflow:
+    """Climbs the ladder lint → trigger → dry run → dependencies → rehearsal.
+
+    A failed check does not stop the cheap ones behind it, so that one run shows everything there is to
+    mend; but nothing is rehearsed that failed before, and a safety failure ends the run.
+    """
+
+    @workflow.init
+    def __init__(self, request: ValidationRunInput) -> None:
+        self._outcomes: list[CheckOutput] = []
+        self._show(None)
+
+    @workflow.run
+    async def run(self, request: ValidationRunInput) -> ValidationRunOutput:
+        """Runs the checks and sums them up."""
+        for check in request.checks:
+            if check is ValidationRunKind.REHEARSAL and not all(o.passed for o in self._outcomes):
+                break
+            self._show(check)
+            outcome = await self._check(CheckInput(run=request, check=check))
+            self._outcomes.append(outcome)
+            if outcome.safety_failure is not None:
+                break
+        self._show(None)
+        return self._summary(request)
+
+    async def _check(self, request: CheckInput) -> CheckOutput:
+        if request.check is ValidationRunKind.REHEARSAL:
+            return await workflow.execute_activity_method(
+                ValidationActivities.rehearse, request, summary="rehearse in the sandbox", **REHEARSAL
+            )
+        return await workflow.execute_local_activity_method(
+            ValidationActivities.run_check, request, summary=request.check.value, **CHECK_CALL
+        )
+
+    def _summary(self, request: ValidationRunInput) -> ValidationRunOutput:
+        passed = tuple(outcome.check for outcome in self._outcomes if outcome.passed)
+        failed = [outcome for outcome in self._outcomes if not outcome.passed]
+        everything = passed == request.checks
+        classes = [outcome.safety_class for outcome in self._outcomes]
+        worst = max(classes, key=list(SafetyClass).index, default=SafetyClass.LOW)
+        return ValidationRunOutput(
+            overall_result=OverallResult.PASSED if everything else OverallResult.FAILED,
+            passed_checks=passed,
+            failed_summary=next((o.failed_summary for o in failed if o.failed_summary), None),
+            safety_failure=next((o.safety_failure for o in self._outcomes if o.safety_failure), None),
+            safety_class=worst,
+        )
+
+    def _show(self, running: ValidationRunKind | None) -> None:
+        lines = [f"- {'✓' if o.passed else '✗'} {o.check.value} ({o.steps} cases)" for o in self._outcomes]
+        if running is not None:
+            lines.append(f"- … {running.value}")
+        workflow.set_current_details("\n".join(lines) or "Not begun.")
