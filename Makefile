@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
+EXPORT := --quiet --no-emit-project --no-annotate --no-header
 
 .PHONY: demo up test check bench format lock clean
 
@@ -29,7 +30,8 @@ format: $(INSTALLED)
 
 lock:  ## after a change of dependencies; needs uv
 	uv lock
-	uv export --quiet --no-emit-project --no-annotate --no-header --all-extras --output-file requirements.lock
+	uv export $(EXPORT) --all-extras --output-file requirements.lock
+	uv export $(EXPORT) --no-dev --extra postgres --output-file docker/requirements.lock
 
 clean:  ## removes what make made, and no data
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -1,6 +1,7 @@
 """From a capture in the store to a staged draft, through the pure rules of ``domain/learning``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from uuid_utils import uuid7
 
@@ -93,8 +94,7 @@ class Drafter:
 
 
 def _trigger_hints(edits: Mapping[str, object]) -> tuple[str, ...]:
-    phrases = edits.get("trigger_phrases", ())
-    return tuple(str(phrase) for phrase in phrases) if isinstance(phrases, list | tuple) else ()
+    return tuple(cast("Sequence[str]", edits.get("trigger_phrases", ())))
 
 
 def _proposal(

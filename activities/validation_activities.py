@@ -60,7 +60,8 @@ class ValidationActivities:
                 report = dry_run(bundle.draft)
             case ValidationRunKind.DEPENDENCY_CHECK:
                 report = check_dependencies(
-                    bundle.draft, slug_owner=self._abilities.owner_of_slug(bundle.draft.slug),
+                    bundle.draft,
+                    slug_owner=self._abilities.owner_of_slug(bundle.draft.slug),
                     owner=request.run.owner_user_id,
                 )
             case _:
@@ -100,9 +101,7 @@ class ValidationActivities:
 
     def _trigger(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
         others = [
-            entry
-            for entry in self._abilities.entries()
-            if entry.ability_id != bundle.draft.capability_id
+            entry for entry in self._abilities.entries() if entry.ability_id != bundle.draft.capability_id
         ]
         outcomes = run_trigger_tests(
             bundle.draft, trigger_cases(bundle.draft), decoys(), others, request.run.owner_user_id

@@ -1,6 +1,6 @@
 """The application factory."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -36,7 +36,7 @@ def create_app(
     """An application over the services that ``opened`` puts together when it starts."""
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         services = await opened(settings)
         app.state.services = services
         try:

@@ -19,9 +19,7 @@ from workflows.learn_session_messages import Asked
 Body = TypeVar("Body", bound=BaseModel)
 
 _OWN_KEY_PREFIX = "once-"
-_DELETABLE = frozenset(
-    {S.IDLE, S.ARMED, S.CAPTURING, S.PAUSED, S.STOPPED, S.REVIEWING, S.AWAITING_QUESTIONS}
-)
+_DELETABLE = frozenset({S.IDLE, S.ARMED, S.CAPTURING, S.PAUSED, S.STOPPED, S.REVIEWING, S.AWAITING_QUESTIONS})
 
 
 class Commands:

@@ -32,27 +32,7 @@ INSTALL_ANSWERS_WITHIN = timedelta(seconds=60)
 REOPENINGS = 3
 """How often a command follows a workflow that was just closing."""
 
-Update = Callable[[LearnSessionWorkflow, Any], Any]
-
 _INSTALLS = frozenset({SessionCommand.INSTALL, SessionCommand.APPROVE})
-_UPDATES: dict[SessionCommand, Update] = {
-    SessionCommand.CREATE: LearnSessionWorkflow.create,
-    SessionCommand.START: LearnSessionWorkflow.start,
-    SessionCommand.PAUSE: LearnSessionWorkflow.pause,
-    SessionCommand.RESUME: LearnSessionWorkflow.resume,
-    SessionCommand.STOP: LearnSessionWorkflow.stop,
-    SessionCommand.CANCEL: LearnSessionWorkflow.cancel,
-    SessionCommand.MARK: LearnSessionWorkflow.mark,
-    SessionCommand.TRIM: LearnSessionWorkflow.mark,
-    SessionCommand.SET_TEST_POLICY: LearnSessionWorkflow.set_test_policy,
-    SessionCommand.GENERATE_PROPOSAL: LearnSessionWorkflow.generate_proposal,
-    SessionCommand.ANSWER_QUESTIONS: LearnSessionWorkflow.answer_questions,
-    SessionCommand.REVISE: LearnSessionWorkflow.revise,
-    SessionCommand.VALIDATE: LearnSessionWorkflow.validate,
-    SessionCommand.INSTALL: LearnSessionWorkflow.install,
-    SessionCommand.APPROVE: LearnSessionWorkflow.approve,
-    SessionCommand.REJECT: LearnSessionWorkflow.reject,
-}
 
 
 class LearnGateway:
@@ -111,9 +91,10 @@ class LearnGateway:
         self.calls += 1
         try:
             async with asyncio.timeout(patience.total_seconds()):
-                receipt: CommandReceipt = await self._client.execute_update_with_start_workflow(
-                    _UPDATES[command],
+                receipt: CommandReceipt = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+                    _update_of(command),
                     asked,
+                    result_type=CommandReceipt,
                     start_workflow_operation=start,
                     id=f"{asked.commit_key.owner_user_id}/{asked.commit_key.key}",
                     rpc_timeout=patience,
@@ -144,6 +125,11 @@ class LearnGateway:
 
 class _WorkflowWasClosing(Exception):
     """The run ended while the update was on its way; another attempt opens the next run."""
+
+
+def _update_of(command: SessionCommand) -> str:
+    """The workflow's updates are named as the commands are; trimming is a kind of mark."""
+    return SessionCommand.MARK.value if command is SessionCommand.TRIM else command.value
 
 
 def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -> None:
@@ -210,6 +196,4 @@ def _nobody_answers(command: SessionCommand) -> Refusal:
 
 def _unavailable(error: Exception) -> Refusal:
     log.warning("temporal is unavailable", error=str(error))
-    return Refusal(
-        ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key."
-    )
+    return Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key.")

@@ -9,6 +9,7 @@ HTTP (``--http``): our route beside a bare Starlette route that decodes the same
 """
 
 import argparse
+import http.client
 import json
 import sqlite3
 import statistics
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from sqlalchemy import insert
@@ -30,10 +31,12 @@ from contracts.base import rfc3339
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.observation import IngestObservationsRequest
 from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState
+from contracts.runtime.identity import Scope
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.observations import ObservationLog
 from stores.tables import learn_sessions, metadata
+from stores.tokens import Tokens
 
 EVENTS_A_BATCH = 100
 
@@ -153,7 +156,9 @@ def capturing_session(database: Database) -> str:
     return session.learn_session_id
 
 
-def events_a_second(send: Callable[[Any], object], work: Sequence[Sequence[Any]]) -> tuple[float, list[float]]:
+def events_a_second(
+    send: Callable[[Any], object], work: Sequence[Sequence[Any]]
+) -> tuple[float, list[float]]:
     """Has each client send its batches one after the other; events a second, and seconds per answer."""
     waits: list[float] = []
 
@@ -199,13 +204,66 @@ def store_round(clients: int, batches: int, ours_first: bool) -> dict[str, float
         }
         result: dict[str, float] = {}
         for side in ("ours", "peer") if ours_first else ("peer", "ours"):
+            busy = process_time()
             rate, waits = sides[side]()
+            result[f"{side}_cpu_us_an_event"] = (
+                (process_time() - busy) * 1e6 / (clients * batches * EVENTS_A_BATCH)
+            )
             result[f"{side}_events_a_second"] = rate
             result[f"{side}_p99_ms"] = statistics.quantiles(waits, n=100)[98] * 1000
         raw.close()
         assert all(log.counters(session).accepted == batches * EVENTS_A_BATCH for session in sessions)
     result["ratio"] = result["ours_events_a_second"] / result["peer_events_a_second"]
     return result
+
+
+def http_round(clients: int, batches: int, ours_first: bool) -> dict[str, float]:
+    """One round over HTTP, each side's server in a process of its own."""
+    from bench.servers import running
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with log_in(folder, clients) as (log, sessions):
+            del log
+            secret = token_in(folder)
+        bodies = [[batch_of(s, n * EVENTS_A_BATCH) for n in range(batches)] for s in sessions]
+        paths = {"ours": "/api/learn/sessions/{}/observations", "peer": "/ingest"}
+        result: dict[str, float] = {}
+        for side in ("ours", "peer") if ours_first else ("peer", "ours"):
+            with running(side, folder) as server:
+                pool = [http.client.HTTPConnection("127.0.0.1", server.port) for _ in range(clients)]
+                work = [
+                    [(connection, paths[side].format(session), secret, body) for body in theirs]
+                    for connection, session, theirs in zip(pool, sessions, bodies, strict=True)
+                ]
+                busy = server.cpu_seconds()
+                rate, waits = events_a_second(post, work)
+                result[f"{side}_cpu_us_an_event"] = (
+                    (server.cpu_seconds() - busy) * 1e6 / (clients * batches * EVENTS_A_BATCH)
+                )
+                for connection in pool:
+                    connection.close()
+            result[f"{side}_events_a_second"] = rate
+            result[f"{side}_p99_ms"] = statistics.quantiles(waits, n=100)[98] * 1000
+    result["ratio"] = result["ours_events_a_second"] / result["peer_events_a_second"]
+    return result
+
+
+def token_in(folder: Path) -> str:
+    """A secret that may observe and read."""
+    database = Database(f"sqlite:///{folder / 'ours.db'}")
+    _, secret = Tokens(database).create("bench", "admin", [Scope.OBSERVE, Scope.READ], datetime.now(UTC))
+    database.close()
+    return secret
+
+
+def post(work: tuple[http.client.HTTPConnection, str, str, bytes]) -> None:
+    """Sends one batch and reads its answer, which has to say that all of it was kept."""
+    connection, path, secret, body = work
+    headers = {"authorization": f"Bearer {secret}", "content-type": "application/json"}
+    connection.request("POST", path, body, headers)
+    answer = json.loads(connection.getresponse().read())
+    assert answer.get("accepted") == EVENTS_A_BATCH, answer
 
 
 def summary(rounds: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -215,13 +273,20 @@ def summary(rounds: Sequence[dict[str, float]]) -> dict[str, float]:
 
 def main() -> None:
     """Runs the rounds and prints the result."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--batches", type=int, default=20, help="batches of 100 events for each client")
     parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--http", action="store_true", help="over HTTP as well")
     options = parser.parse_args()
-    rounds = [store_round(options.clients, options.batches, n % 2 == 0) for n in range(options.rounds)]
-    print(json.dumps({"store": summary(rounds)}, indent=2))
+    measured = {"store": store_round, "http": http_round} if options.http else {"store": store_round}
+    result = {
+        name: summary([one(options.clients, options.batches, n % 2 == 0) for n in range(options.rounds)])
+        for name, one in measured.items()
+    }
+    print(json.dumps(result, indent=2))
 
 
 if __name__ == "__main__":

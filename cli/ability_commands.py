@@ -24,7 +24,7 @@ ProjectOption = Annotated[str | None, typer.Option(help="The project it is asked
 def list_abilities(call: Invocation) -> None:
     """List abilities and whether they can be used now."""
     listed = call.api.abilities.availability()
-    call.answer(_abilities_view(listed.abilities))
+    call.answer(abilities_view(listed.abilities))
 
 
 @api_command(app, "show")
@@ -83,7 +83,8 @@ def versions(call: Invocation, ability: AbilityArgument) -> None:
     call.answer(table)
 
 
-def _abilities_view(abilities: tuple[AbilityAvailabilityItem, ...]) -> RenderableType:
+def abilities_view(abilities: tuple[AbilityAvailabilityItem, ...]) -> RenderableType:
+    """A list of abilities with whether each can be used now."""
     if not abilities:
         return Text.from_markup("No abilities yet. Teach one: [cyan]apprentice learn create[/].")
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -104,10 +105,10 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
         facts(
             (
                 ("lane", ability.install_lane.value),
-                ("usable now", escape(usable)),
+                ("usable now", usable),
                 ("version", str(detail.version)),
-                ("said as", escape(" · ".join(ability.trigger_phrases))),
-                ("not as", escape(" · ".join(ability.negative_triggers))),
+                ("said as", " · ".join(ability.trigger_phrases)),
+                ("not as", " · ".join(ability.negative_triggers)),
                 ("SKILL.md", detail.skill_path),
             )
         ),

@@ -20,6 +20,8 @@ from cli.output import ExitCode, JsonFlag, fail
 from cli.story import Story
 from clients.api_transport import ApiError
 from clients.apprentice_api import ApprenticeApi
+from recorders.spool import SpoolError
+from recorders.terminal import RecorderError
 
 _WIDTH_WHEN_PIPED = 120
 _PREFIX = "apprentice-demo-"
@@ -49,7 +51,7 @@ def demo(
                     _stay(story, stack, facts)
         except KeyboardInterrupt:
             problem = "stopped by Ctrl-C"
-        except (ApiError, StackFailed, LessonFailed, OSError) as error:
+        except (ApiError, StackFailed, LessonFailed, RecorderError, SpoolError, OSError) as error:
             problem = str(error)
         seconds = round(time.monotonic() - started, 1)
         if problem is None:
@@ -57,7 +59,8 @@ def demo(
             story.say(Text.from_markup(f"\n[green]Everything is stopped.[/] It took {seconds:.0f} s.{kept}"))
             story.end(ok=True, seconds=seconds, **facts)
             return
-        logs = _kept_logs(stack.log_dir)
+        lasting = keep or data_dir is not None
+        logs = stack.log_dir if lasting else _kept_logs(stack.log_dir)
         story.end(ok=False, seconds=seconds, problem=problem, logs=str(logs))
     fail(
         f"{problem}\nEverything the demo started is stopped. Its logs are in {logs}.\n"
@@ -72,7 +75,7 @@ def _tell(story: Story, stack: DemoStack) -> dict[str, object]:
             "[bold]Apprentice demo[/]: a task is shown once in a shell; an ability comes of it.\n"
         )
     )
-    with story.step("Start Temporal, the worker, the API and the console") as step:
+    with story.step("Start Temporal, the worker, the API and the console", takes_long=True) as step:
         state = stack.start()
         step.say(f"API {state.api_url}  ·  console {state.console_url}")
         if state.temporal_ui_url:

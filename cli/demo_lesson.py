@@ -4,7 +4,6 @@ from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.rule import Rule
 from rich.text import Text
 
 from cli.demo_task import GOAL, LOOKUPS, demonstrated_commands
@@ -26,6 +25,8 @@ from contracts.learning.requests import (
 )
 from contracts.learning.session import BuildPolicy, LearningEntryMode, LearnSessionState, ObservationMode
 from contracts.learning.validation import OverallResult
+from recorders.ingest_client import IngestTarget
+from recorders.terminal import TerminalRecorderOptions, run_scripted
 
 
 class LessonFailed(Exception):
@@ -86,9 +87,19 @@ class Lesson:
     def _demonstrate(self) -> None:
         commands = demonstrated_commands()
         with self._story.step(f"Show the task: {len(commands)} commands in a real bash") as step:
-            record_demonstration(self._state, self._session_id, self._folder, commands)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            options = TerminalRecorderOptions(
+                learn_session_id=self._session_id,
+                target=IngestTarget(self._state.api_url, self._state.admin_token),
+                spool_folder=self._state.data_dir / "spool",
+                folder=self._folder,
+            )
+            summary = run_scripted(options, commands)
             step.lines.extend(Text(f"    $ {command}", style="dim") for command in commands)
-            step.facts["commands"] = list(commands)
+            step.say(summary.text())
+            step.facts.update(commands=list(commands), recorded=summary.recorded)
+            if not summary.complete:
+                raise LessonFailed(f"the demonstration did not arrive whole: {summary.text()}")
 
     def _end_capture(self) -> None:
         with self._story.step("Say what it is for, and end the capture") as step:
@@ -114,7 +125,8 @@ class Lesson:
     def _answer(self) -> None:
         with self._story.step("Answer what the demonstration could not tell") as step:
             asked = [one for one in self._api.learn.proposal(self._proposal_id).questions if not one.answered]
-            step.lines.extend(question_view(number, one) for number, one in enumerate(asked, 1))
+            for number, one in enumerate(asked, 1):
+                step.show(question_view(number, one, with_id=False), indent=2)
             answers = tuple(
                 SubmittedAnswer(question_id=one.question_id, answer_text=one.suggestion or GOAL)
                 for one in asked
@@ -130,21 +142,21 @@ class Lesson:
             meaning = detail.interpretation
             if meaning is None:
                 raise LessonFailed(f"proposal {self._proposal_id} has no interpretation")
-            step.lines.append(
-                facts(
-                    (
-                        ("  title", escape(detail.proposal.title)),
-                        ("  goal", escape(meaning.goal_summary)),
-                        ("  said as", escape(" · ".join(detail.proposal.trigger_phrases))),
-                    )
-                )
+            phrases = " · ".join(detail.proposal.trigger_phrases[:3])
+            about = (
+                ("title", detail.proposal.title),
+                ("goal", meaning.goal_summary),
+                ("said as", phrases),
             )
+            step.show(facts(about), indent=2)
             for checkpoint in meaning.checkpoints:
                 step.say(f"[dim]{checkpoint.checkpoint_id}[/] {escape(checkpoint.success_condition)}")
             step.facts.update(title=detail.proposal.title, content_hash=detail.proposal.content_hash)
 
     def _validate(self) -> None:
-        with self._story.step("Prove it: lint, triggers, dry run, dependencies, and a rehearsal") as step:
+        with self._story.step(
+            "Prove it: lint, triggers, dry run, dependencies, and a rehearsal", takes_long=True
+        ) as step:
             request = StartValidationRunRequest(run_label="demo")
             run = self._api.learn.validate(self._proposal_id, request).validation_run
             self._workflows["validation"] = f"validation-run/{run.validation_run_id}"
@@ -163,7 +175,7 @@ class Lesson:
                 saga_id = newest_saga_id(self._api.learn, self._session_id)
                 if saga_id is not None:
                     self._workflows["install"] = f"install-saga/{saga_id}"
-                    step.lines.append(saga_view(self._api.learn.saga(saga_id)))
+                    step.show(saga_view(self._api.learn.saga(saga_id)))
             session = self._api.learn.session(self._session_id)
             if session.state is not LearnSessionState.APPROVED or session.ability_id is None:
                 raise LessonFailed(f"after the approval the session is {session.state.value}")
@@ -173,14 +185,14 @@ class Lesson:
     def _read_skill(self) -> str:
         with self._story.step("Read the skill as the agent finds it") as step:
             detail = self._api.abilities.ability(self._ability_id)
-            if detail.skill_path is None or not Path(detail.skill_path).is_file():
-                raise LessonFailed(f"ability {self._ability_id} has no SKILL.md at {detail.skill_path}")
-            step.say(escape(detail.skill_path))
-            text = Path(detail.skill_path).read_text(encoding="utf-8").rstrip("\n")
-            body = Text("\n".join(f"    {line}" for line in text.splitlines()))
-            step.lines.extend((Rule(style="dim"), body, Rule(style="dim")))
-            step.facts["skill_path"] = detail.skill_path
-        return detail.skill_path
+            path = self._state.workspace / (detail.skill_path or "")
+            if not path.is_file():
+                raise LessonFailed(f"ability {self._ability_id} has no SKILL.md at {path}")
+            step.say(escape(str(path)))
+            step.say("")
+            step.show(Text(path.read_text(encoding="utf-8").rstrip("\n")), indent=6)
+            step.facts["skill_path"] = str(path)
+        return str(path)
 
     def _look_up(self) -> None:
         with self._story.step("Find it again by what somebody might say") as step:
@@ -217,14 +229,9 @@ class _PictureOf(Progress):
     """Draws a run into a step of the story."""
 
     def __init__(self, step: Step) -> None:
-        super().__init__(None)
+        super().__init__()
         self._step = step
 
     def draw(self, picture: RenderableType, doing: str | None = None) -> None:
         """Show ``picture`` under the step."""
         self._step.draw(Group(picture), doing)
-
-
-def record_demonstration(state: RunState, session_id: str, folder: Path, commands: tuple[str, ...]) -> None:
-    """Type ``commands`` into a real bash that the terminal recorder watches."""
-    raise LessonFailed("recorder")

@@ -3,9 +3,9 @@
 import shutil
 from collections.abc import Sequence
 
-GOAL = "Summarise the sales by region and hand them over as an archive with a checksum"
+GOAL = "Summarise the sales by region and pack them with a checksum"
 
-LOOKUPS = ("summarise sales by region", "pack the sales report with a checksum")
+LOOKUPS = ("summarise sales by region", "give me a packed sales summary with its checksum")
 """What somebody who never saw the demonstration might ask for; the first is the one that must be found."""
 
 

@@ -10,10 +10,9 @@ from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, cast
 import typer
 from pydantic import BaseModel, ValidationError
 from rich.console import Console, RenderableType
-from rich.text import Text
 
 from cli.connection import TOKEN_VARIABLE, URL_VARIABLE, find_connection
-from cli.learn_views import session_view
+from cli.learn_views import print_parts, session_view
 from cli.output import ExitCode, JsonFlag, fail
 from clients.api_transport import ApiAnswerUnreadable, ApiError, ApiRefusal, ApiUnreachable
 from clients.apprentice_api import ApprenticeApi
@@ -53,8 +52,7 @@ class Invocation:
     def show(self, *parts: RenderableType) -> None:
         """Print for people; nothing with ``--json``."""
         if not self.json:
-            for part in parts:
-                self.out.print(part, soft_wrap=isinstance(part, Text | str))
+            print_parts(self.out, parts)
 
     def answer(self, *parts: RenderableType) -> None:
         """End a command: the newest answer's body with ``--json``, else ``parts``."""

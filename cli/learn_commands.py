@@ -96,7 +96,7 @@ def history(call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 
 @api_command(app, "status")
 def status(call: Invocation, session: SessionArgument = None) -> None:
     """Show a session: its state, what it waits for, and what to type next."""
-    call.answer_session(call.session(session))
+    call.answer_session(call.api.learn.session(call.session_id(session)))
 
 
 @api_command(app, "watch")

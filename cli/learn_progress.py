@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 
 from cli.invocation import Invocation
-from cli.learn_views import saga_view, validation_view
+from cli.learn_views import print_parts, saga_view, validation_view
 from clients.learn_api import LearnApi
 from clients.sse import ServerSentEvent
 from contracts.learning.lifecycle import LearningLifecycleEvent
@@ -27,13 +27,15 @@ _UNDER_WAY = frozenset({SagaState.RUNNING, SagaState.COMPENSATING})
 
 
 class Progress:
-    """One picture that is drawn anew in place on a terminal, and once, at the end, anywhere else."""
+    """One picture: drawn anew in place on a terminal, printed once, at the end, anywhere else."""
 
-    def __init__(self, live: Live | None) -> None:
+    def __init__(self, live: Live | None = None) -> None:
         self._live = live
+        self.last: RenderableType | None = None
 
     def draw(self, picture: RenderableType, doing: str | None = None) -> None:
         """Show ``picture``, with a spinner under it while something is being done."""
+        self.last = picture
         if self._live is not None:
             self._live.update(Group(picture, Spinner("dots", f" {doing}")) if doing else picture)
 
@@ -42,10 +44,17 @@ class Progress:
 def progress(console: Console, *, shown: bool = True) -> Generator[Progress]:
     """Draw progress on ``console`` while the block runs."""
     if not shown:
-        yield Progress(None)
+        yield Progress()
         return
-    with Live(console=console, refresh_per_second=10) as live:
-        yield Progress(live)
+    if console.is_terminal:
+        with Live(console=console, transient=True) as live:
+            picture = Progress(live)
+            yield picture
+    else:
+        picture = Progress()
+        yield picture
+    if picture.last is not None:
+        print_parts(console, (picture.last,))
 
 
 def wait_for_validation(
@@ -57,7 +66,7 @@ def wait_for_validation(
         run = next((one for one in listed.runs if one.validation_run_id == run_id), None)
         if run is not None:
             over = run.completed_at is not None
-            view = validation_view(run, listed.steps, all_steps=False)
+            view = validation_view(run, listed.steps)
             picture.draw(view, None if over else "checking")
             if over:
                 return run, listed

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from rich.rule import Rule
 from rich.text import Text
 
 from cli.answering import collect_answers
@@ -99,16 +98,25 @@ def show(call: Invocation, session: SessionArgument = None) -> None:
     call.answer(proposal_view(call.api.learn.proposal(proposal_id)))
 
 
-def files(call: Invocation, session: SessionArgument = None) -> None:
+def files(
+    call: Invocation,
+    session: SessionArgument = None,
+    path: Annotated[str | None, typer.Option(help="Print this file alone, e.g. SKILL.md.")] = None,
+) -> None:
     """Print the drafted files."""
     _, proposal_id = call.proposal_of(session)
     drafted = call.api.learn.proposal_files(proposal_id).files
-    if call.json:
+    if path is not None:
+        wanted = [file for file in drafted if file.path == path]
+        if not wanted:
+            raise NothingToDo(f"there is no {path!r}; there are {', '.join(file.path for file in drafted)}")
+        call.line(wanted[0].content.rstrip("\n"))
+    elif call.json:
         call.answer()
-        return
-    for file in drafted:
-        call.show(Rule(file.path, align="left", style="dim"))
-        call.line(file.content.rstrip("\n"))
+    else:
+        for file in drafted:
+            call.show(Text(f"── {file.path}", style="bold"))
+            call.line(file.content.rstrip("\n") + "\n")
 
 
 def diff(call: Invocation, session: SessionArgument = None) -> None:

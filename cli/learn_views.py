@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -13,12 +13,14 @@ from contracts.learning.responses import LearnHistoryItem, ProposalDetailRespons
 from contracts.learning.saga import InstallSaga, SagaState, SagaStepState
 from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import AT_REST
-from contracts.learning.validation import StepResult, ValidationRun, ValidationStepResult
+from contracts.learning.validation import REQUIRED_CHECKS, StepResult, ValidationRun, ValidationStepResult
 
 PASSED = "[green]✓[/]"
 FAILED = "[red]✗[/]"
 SKIPPED = "[yellow]–[/]"
 WAITING = "[dim]·[/]"
+
+_NAME_WIDTH = 13
 
 _STEP_MARK = {StepResult.PASSED: PASSED, StepResult.FAILED: FAILED, StepResult.SKIPPED: SKIPPED}
 _SAGA_MARK = {
@@ -31,41 +33,40 @@ _SAGA_MARK = {
 _SAGA_COLOUR = {SagaState.INSTALLED: "green", SagaState.RUNNING: "cyan", SagaState.COMPENSATING: "yellow"}
 
 
-def facts(rows: Iterable[tuple[str, str | None]]) -> Table:
-    """Names and values in two columns; rows without a value are left out."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
+def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
+    """Print ``parts``. Lines are never broken: a command or an address can be copied from any terminal."""
+    for part in parts:
+        if isinstance(part, Group):
+            print_parts(console, part.renderables)
+        else:
+            console.print(part, soft_wrap=isinstance(part, Text | str))
+
+
+def facts(rows: Iterable[tuple[str, str | None]], indent: int = 2) -> Text:
+    """Names and values, a line each; rows without a value are left out. Values are taken as they are."""
+    text = Text()
     for name, value in rows:
         if value:
-            table.add_row(f"  {name}", value)
-    return table
+            text.append(" " * indent + name.ljust(_NAME_WIDTH), style="dim")
+            text.append(f"{value}\n")
+    text.rstrip()
+    return text
 
 
 def session_view(session: LearnSession, temporal_url: str | None = None) -> RenderableType:
     """A session: its state, what it waits for, and what to type next."""
     guidance = guide(session)
     heading = f"Session [bold]{session.learn_session_id}[/] is {_coloured_state(session)}"
-    parts: list[RenderableType] = [
-        Text.from_markup(heading),
-        facts(
-            (
-                ("waits for", guidance.waits_for),
-                ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
-                ("proposal", session.proposal_id),
-                ("ability", session.ability_id),
-                ("Temporal UI", temporal_url),
-            )
-        ),
-    ]
-    # Commands are printed bare, so that a narrow terminal never breaks one into two.
-    parts.extend(
-        Text.assemble(
-            ("  next       " if first else "  or         ", "dim"), (command, "cyan"), overflow="ignore"
+    about = facts(
+        (
+            ("waits for", guidance.waits_for),
+            ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+            ("proposal", session.proposal_id),
+            ("ability", session.ability_id),
+            ("Temporal UI", temporal_url),
         )
-        for first, command in zip(_first_then_rest(guidance.commands), guidance.commands, strict=True)
     )
-    return Group(*parts)
+    return Group(Text.from_markup(heading), about, *_commands(guidance.commands))
 
 
 def sessions_view(sessions: Sequence[LearnSession], total: int) -> RenderableType:
@@ -92,7 +93,7 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
     proposal, meaning = detail.proposal, detail.interpretation
     parts: list[RenderableType] = [_proposal_facts(proposal)]
     if meaning is not None:
-        parts.append(facts((("goal", escape(meaning.goal_summary)),)))
+        parts.append(facts((("goal", meaning.goal_summary),)))
         parts.extend(
             _listing(title, items)
             for title, items in (
@@ -116,50 +117,47 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
     return Group(*parts)
 
 
-def question_view(number: int, question: QuestionView) -> RenderableType:
-    """One question with its suggested answer."""
-    evidence = len(question.evidence_event_ids)
+def question_view(number: int, question: QuestionView, *, with_id: bool = True) -> Text:
+    """One question with its suggested answer and what it rests on."""
     lines = [f"  [bold]{number}. {escape(question.question_text)}[/]"]
     if question.suggestion:
         lines.append(f"     suggestion: [green]{escape(question.suggestion)}[/]")
-    lines.append(
-        f"     [dim]{question.question_id}" + (f", rests on {evidence} event(s)" if evidence else "") + "[/]"
+    evidence = len(question.evidence_event_ids)
+    notes = ([question.question_id] if with_id else []) + (
+        [f"rests on {evidence} actions"] if evidence else []
     )
+    if notes:
+        lines.append(f"     [dim]{', '.join(notes)}[/]")
     return Text.from_markup("\n".join(lines))
 
 
-def validation_view(
-    run: ValidationRun, steps: Iterable[ValidationStepResult], *, all_steps: bool = True
-) -> RenderableType:
-    """A validation run as a list of marks; ``all_steps=False`` shows one line a check and what failed."""
+def validation_view(run: ValidationRun, steps: Iterable[ValidationStepResult]) -> RenderableType:
+    """A validation run: a line a check, in the order of the ladder, and what failed in it."""
     own = [step for step in steps if step.validation_run_id == run.validation_run_id]
-    table = Table.grid(padding=(0, 1))
+    lines: list[str] = []
     for check, results in _by_check(own).items():
-        worst = _worst(results)
         passed = sum(result.result is StepResult.PASSED for result in results)
-        table.add_row("   ", _STEP_MARK[worst], f"[bold]{check}[/]", f"[dim]{passed} of {len(results)}[/]")
+        count = f"[dim]{passed} of {len(results)} cases[/]"
+        lines.append(f"    {_STEP_MARK[_worst(results)]} {check.replace('_', ' '):18} {count}")
         for result in results:
-            if all_steps or result.result is StepResult.FAILED:
-                table.add_row("", "", f"{_STEP_MARK[result.result]} {escape(result.label)}", "")
-                if result.result is StepResult.FAILED and result.details:
-                    table.add_row("", "", f"  [red]{escape(result.details)}[/]", "")
-    return table
+            if result.result is StepResult.FAILED:
+                details = f": {escape(result.details)}" if result.details else ""
+                lines.append(f"        {FAILED} {escape(result.label)}[red]{details}[/]")
+    return Text.from_markup("\n".join(lines))
 
 
 def saga_view(saga: InstallSaga) -> RenderableType:
     """An install's steps as a list of marks."""
     colour = _SAGA_COLOUR.get(saga.state, "red")
-    table = Table.grid(padding=(0, 1))
+    lines = [f"Install [bold]{saga.saga_id}[/] of {saga.ability_id} is [{colour}]{saga.state.value}[/]"]
     for step in saga.steps:
-        attempts = f"[dim]{step.attempts} attempts[/]" if step.attempts > 1 else ""
-        table.add_row("   ", _SAGA_MARK[step.state], step.name.value.replace("_", " "), attempts)
+        again = f"  [dim]{step.attempts} attempts[/]" if step.attempts > 1 else ""
+        lines.append(f"    {_SAGA_MARK[step.state]} {step.name.value.replace('_', ' ')}{again}")
         if step.error:
-            table.add_row("", "", f"  [red]{escape(step.error)}[/]", "")
-    heading = f"Install [bold]{saga.saga_id}[/] of {saga.ability_id} is [{colour}]{saga.state.value}[/]"
-    parts: list[RenderableType] = [Text.from_markup(heading), table]
+            lines.append(f"        [red]{escape(step.error)}[/]")
     if saga.error:
-        parts.append(Text.from_markup(f"  [red]{escape(saga.error)}[/]"))
-    return Group(*parts)
+        lines.append(f"  [red]{escape(saga.error)}[/]")
+    return Text.from_markup("\n".join(lines))
 
 
 def history_view(items: Sequence[LearnHistoryItem], total: int) -> RenderableType:
@@ -182,8 +180,8 @@ def _proposal_facts(proposal: SkillBundleProposal) -> RenderableType:
                 ("skill", proposal.proposed_skill_slug),
                 ("revision", str(proposal.revision)),
                 ("content hash", proposal.content_hash),
-                ("said as", escape(" · ".join(proposal.trigger_phrases))),
-                ("not as", escape(" · ".join(proposal.negative_triggers))),
+                ("said as", " · ".join(proposal.trigger_phrases)),
+                ("not as", " · ".join(proposal.negative_triggers)),
             )
         ),
     )
@@ -198,15 +196,17 @@ def _coloured_state(session: LearnSession) -> str:
     return f"[{colour}]{session.state.value}[/]"
 
 
-def _first_then_rest(items: Sequence[str]) -> Iterable[bool]:
-    return (index == 0 for index in range(len(items)))
+def _commands(commands: Sequence[str]) -> Iterable[Text]:
+    for index, command in enumerate(commands):
+        name = "or" if index else "next"
+        yield Text.assemble((f"  {name.ljust(_NAME_WIDTH)}", "dim"), (command, "cyan"))
 
 
 def _by_check(steps: Iterable[ValidationStepResult]) -> dict[str, list[ValidationStepResult]]:
-    grouped: dict[str, list[ValidationStepResult]] = {}
+    grouped: dict[str, list[ValidationStepResult]] = {check.value: [] for check in REQUIRED_CHECKS}
     for step in steps:
         grouped.setdefault(step.test_case_id.partition("/")[0], []).append(step)
-    return grouped
+    return {check: results for check, results in grouped.items() if results}
 
 
 def _worst(results: Iterable[ValidationStepResult]) -> StepResult:

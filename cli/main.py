@@ -74,7 +74,8 @@ app = typer.Typer(
     cls=_LazyGroup,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_show_locals=False,
+    # A plain traceback: it ends up in log files, and never shows the values of variables.
+    pretty_exceptions_enable=False,
 )
 
 

@@ -1,5 +1,7 @@
 """The log file of one supervised part: kept small by rotation, readable from its end."""
 
+import os
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,7 +18,7 @@ class PartLog:
         self._limit = limit
         self._kept = kept
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._file = path.open("ab", buffering=0)
+        self._file = self._opened()
         self._rotate_if_full()
 
     def __enter__(self) -> Self:
@@ -51,7 +53,11 @@ class PartLog:
             if older.exists():
                 older.replace(self._numbered(number + 1))
         self.path.replace(self._numbered(1))
-        self._file = self.path.open("ab", buffering=0)
+        self._file = self._opened()
+
+    def _opened(self) -> FileIO:
+        # Readable by its owner only: what a part writes is not ours to vouch for.
+        return FileIO(self.path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
 
     def _numbered(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{number}")

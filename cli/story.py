@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.spinner import Spinner
 from rich.text import Text
 
-from cli.learn_views import FAILED, PASSED
+from cli.learn_views import FAILED, PASSED, print_parts
 
 
 @dataclass
@@ -30,6 +30,12 @@ class Step:
     def say(self, text: str) -> None:
         """Add a line, in markup, under the step."""
         self.lines.append(Text.from_markup(f"    {text}"))
+
+    def show(self, view: RenderableType, indent: int = 4) -> None:
+        """Add a view made of lines, moved to the right."""
+        for part in view.renderables if isinstance(view, Group) else (view,):
+            lines = part.split("\n") if isinstance(part, Text) else ()
+            self.lines.extend(Text(" " * indent) + line for line in lines)
 
     def draw(self, picture: RenderableType, doing: str | None = None) -> None:
         """Show a picture that replaces the one before; the last one stays."""
@@ -49,12 +55,14 @@ class Story:
     def say(self, *parts: RenderableType) -> None:
         """Print for people."""
         if not self._as_json:
-            for part in parts:
-                self.console.print(part, soft_wrap=isinstance(part, Text | str))
+            print_parts(self.console, parts)
 
     @contextmanager
-    def step(self, title: str) -> Generator[Step]:
-        """Tell one step; an error passes through after the step is marked as failed."""
+    def step(self, title: str, *, takes_long: bool = False) -> Generator[Step]:
+        """Tell one step; an error passes through after the step is marked as failed.
+
+        A terminal shows a spinner meanwhile; anything else is told beforehand of a step that ``takes_long``.
+        """
         step = Step(title)
         started = time.monotonic()
         passed = False
@@ -66,6 +74,8 @@ class Story:
                     step._live = live  # pyright: ignore[reportPrivateUsage]
                     yield step
             else:
+                if takes_long:
+                    self.console.print(f"… {title}")
                 yield step
             passed = True
         finally:

@@ -51,5 +51,5 @@ def revoke(
     call: Invocation, token_id: Annotated[str, typer.Argument(help="The token's id.", metavar="TOKEN")]
 ) -> None:
     """Revoke a token; it stops working at once."""
-    revoked = call.api.tokens.revoke_token(token_id)
-    call.answer(Text(f"Token {revoked.token_id} ({revoked.name}) is revoked."))
+    call.api.tokens.revoke_token(token_id)
+    call.answer(Text(f"Token {token_id} is revoked."))

@@ -12,8 +12,8 @@ from contracts.abilities.lookup import (
     AbilityLookupQuery,
     AbilityLookupResult,
 )
+from contracts.learning.responses import DeletedResponse
 from contracts.runtime.identity import (
-    AccessToken,
     CreateTokenRequest,
     CreateTokenResponse,
     MeResponse,
@@ -66,6 +66,6 @@ class TokenApi:
         """Make a token; its secret is in this answer and nowhere else."""
         return self._http.write("POST", "/api/tokens", CreateTokenResponse, request)
 
-    def revoke_token(self, token_id: str) -> AccessToken:
+    def revoke_token(self, token_id: str) -> DeletedResponse:
         """Revoke a token; it stops working at once."""
-        return self._http.write("DELETE", f"/api/tokens/{path_part(token_id)}", AccessToken)
+        return self._http.write("DELETE", f"/api/tokens/{path_part(token_id)}", DeletedResponse)

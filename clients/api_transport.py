@@ -133,10 +133,10 @@ class ApiTransport:
         """Close the connections."""
         self._client.close()
 
-    def get(self, path: str, answer: type[M], **query: str | int | None) -> M:
+    def get(self, path: str, answer: type[M], *, retried: bool = True, **query: str | int | None) -> M:
         """Read ``path``; see :meth:`send` for what is raised."""
         params = {key: value for key, value in query.items() if value is not None}
-        return self._parse(self.send("GET", path, params=params), answer)
+        return self._parse(self.send("GET", path, retried=retried, params=params), answer)
 
     def write(
         self, method: str, path: str, answer: type[M], body: BaseModel | None = None, key: str | None = None
@@ -146,8 +146,8 @@ class ApiTransport:
         payload = None if body is None else body.model_dump(mode="json", exclude_none=True)
         return self._parse(self.send(method, path, json=payload, headers=headers), answer)
 
-    def send(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """Send one request, again while that is safe and may help.
+    def send(self, method: str, path: str, *, retried: bool = True, **request: Any) -> httpx.Response:
+        """Send one request; with ``retried`` again while that is safe and may help.
 
         Raises:
             ApiRefusal: the service answered with an error.
@@ -156,8 +156,9 @@ class ApiTransport:
         """
         headers = {CORRELATION_HEADER: str(uuid4()), **request.pop("headers", {})}
         built = self._client.build_request(method, path, headers=headers, **request)
-        for attempt in range(1, self._retry.attempts + 1):
-            last = attempt == self._retry.attempts
+        attempts = self._retry.attempts if retried else 1
+        for attempt in range(1, attempts + 1):
+            last = attempt == attempts
             try:
                 response = self._client.send(built)
             except httpx.TransportError as error:

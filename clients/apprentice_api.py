@@ -51,5 +51,6 @@ class ApprenticeApi:
         return self.http.last_body
 
     def workflow_link(self, workflow_id: str) -> WorkflowLinkResponse:
-        """Find the Temporal execution behind an object; the id keeps its slash."""
-        return self.http.get(f"/api/workflows/{quote(workflow_id, safe='/')}", WorkflowLinkResponse)
+        """Find the Temporal execution behind an object; asked once, since it only adorns."""
+        path = f"/api/workflows/{quote(workflow_id, safe='/')}"
+        return self.http.get(path, WorkflowLinkResponse, retried=False)

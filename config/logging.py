@@ -27,6 +27,7 @@ def configure_logging(settings: Settings, component: str) -> None:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
+        _without_colours,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _named(component),
     ]
@@ -63,7 +64,8 @@ def configure_logging(settings: Settings, component: str) -> None:
         library.propagate = True
     # One line a request is ours to write, with its correlation id; these would double it.
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    for chatty in ("httpx", "alembic.runtime.migration"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     logging.captureWarnings(True)
 
 
@@ -85,6 +87,12 @@ def _named(component: str) -> Processor:
         return event
 
     return add
+
+
+def _without_colours(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    # The web server repeats its message for terminals in an extra field.
+    event.pop("color_message", None)
+    return event
 
 
 def _scrub_event(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

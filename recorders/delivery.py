@@ -44,7 +44,11 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True)
 class DeliveryReport:
-    """What was delivered since the start (counts of events), and what was not and why."""
+    """What was delivered since the start (counts of events), and what was not and why.
+
+    ``pending`` events are still to be delivered; ``kept`` ones belong to earlier sessions that refused them, and
+    stay in the spool.
+    """
 
     state: DeliveryState = DeliveryState.FLOWING
     accepted: int = 0
@@ -54,6 +58,7 @@ class DeliveryReport:
     unreadable: int = 0
     retries: int = 0
     pending: int = 0
+    kept: int = 0
     reason: str | None = None
 
     @property
@@ -111,13 +116,15 @@ class Delivery:
         with self._condition:
             report = self._report
             since = self._waiting_since
+            others = self._refused - {self._session}
         is_late = since is not None and time.monotonic() - since > BEHIND_AFTER_S
         if report.state is DeliveryState.FLOWING and is_late:
             report = replace(report, state=DeliveryState.BEHIND)
-        return replace(report, pending=self._spool.pending())
+        pending = self._spool.pending(skip_sessions=others)
+        return replace(report, pending=pending, kept=self._spool.pending() - pending)
 
     def flush(self, timeout: float) -> DeliveryReport:
-        """Waits until all is delivered or refused, at most ``timeout`` seconds; cuts a wait under way short."""
+        """Waits up to ``timeout`` seconds until all is delivered or refused; cuts a wait under way short."""
         with self._condition:
             self._hurry = True
             self._condition.notify_all()

@@ -1,9 +1,9 @@
 """Where a recorder keeps redacted events until the API has them, across crashes of either side.
 
 One folder, private to the user; one JSON Lines file a run of a recorder (``{session}.{run}.jsonl``), and
-beside it a ``.delivered`` file with the byte offset up to which the API has confirmed. Appends are synced before
-they count. A run locks its file for as long as it lives, so a later run can tell a crashed run's file, which it
-delivers first, from one that is still being written.
+beside it a ``.delivered`` file with the byte offset up to which the API has confirmed. Appends are synced
+before they count. A run locks its file for as long as it lives: so a later run can tell a crashed run's file,
+which it delivers first, from one that is still being written.
 """
 
 import fcntl
@@ -192,10 +192,11 @@ class Spool:
         with self._lock:
             batch.file.confirm(batch.end_offset, len(batch.events))
 
-    def pending(self) -> int:
+    def pending(self, *, skip_sessions: frozenset[str] = frozenset()) -> int:
         """How many events of this run and of claimed earlier runs wait for delivery."""
         with self._lock:
-            return sum(file.pending for file in [*self._older, self._own])
+            files = [*self._older, self._own]
+            return sum(file.pending for file in files if file.learn_session_id not in skip_sessions)
 
     def close(self) -> None:
         """Lets go of all files; what is delivered is removed, what is not stays for the next run."""

@@ -11,7 +11,8 @@ from contracts.learning.interpretation import ObservedEffect
 class _Fingerprint(NamedTuple):
     inode: int
     size: int
-    changed_ns: int
+    mode: int
+    modified_ns: int
 
 
 class EffectWitness:
@@ -57,7 +58,7 @@ class EffectWitness:
             found = place.stat()
         except OSError:
             return None
-        return _Fingerprint(found.st_ino, found.st_size, found.st_ctime_ns)
+        return _Fingerprint(found.st_ino, found.st_size, found.st_mode, found.st_mtime_ns)
 
     def _inside(self, path: str) -> Path | None:
         """The place in the rehearsal folder that ``path`` means, links followed; None when they lead out."""

@@ -30,7 +30,7 @@ from skills.launch_order import (
 )
 
 _FIRST_SPARE_USER = 1_879_048_192
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 _CANNOT_EXECUTE = 126
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -109,6 +109,8 @@ def _in_child(order: Order, reports: int, user: int, group: int) -> NoReturn:
     command = os.fork()
     if command == 0:
         _run_command(order, reports, user, group)
+    # The command has the same user id: without this it could look into this process through /proc.
+    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     while True:
         process, status = os.wait()
         if process == command:

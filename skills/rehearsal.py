@@ -9,6 +9,7 @@ import stat
 import tempfile
 import threading
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from pathlib import Path
 
 from contracts.errors import ErrorCode
@@ -22,6 +23,7 @@ from domain.learning.command_safety import (
     holds_masked_secret,
     removes_any,
 )
+from domain.learning.redaction import redact
 from skills.effect_witness import EffectWitness
 from skills.rehearsal_report import (
     RehearsalProgress,
@@ -54,8 +56,8 @@ def rehearse(
 
     What the policy forbids is found before anything runs, and then nothing runs: the report names the safety
     failure. Commands run in order, each in its own shell and in its recorded folder, until one fails; a mode
-    that forbids running gets a check of the syntax instead. ``heartbeat`` is called after each command. The
-    folder is always removed. ``limits`` bound each single command.
+    that forbids running gets a check of the syntax instead. ``heartbeat`` is called after each command and about
+    once a second while one runs. The folder is always removed. ``limits`` bound each single command.
 
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
@@ -181,12 +183,18 @@ def _replay(
                 " teach it with the secret in a file or a variable that the command reads"
             )
         else:
-            outcome = sandbox.run(command.command, command.working_folder or ".", cancelled=cancelled)
+            running = RehearsalProgress(number - 1, total, f"running command {number}")
+            outcome = sandbox.run(
+                command.command,
+                command.working_folder or ".",
+                cancelled=cancelled,
+                while_running=partial(heartbeat, running),
+            )
             isolation, is_cancelled = outcome.isolation, outcome.cancelled
             failure = None if outcome.succeeded else _ending(outcome)
             witness.note()
         result = StepResult.PASSED if failure is None else StepResult.FAILED
-        steps.append(command_step(number, command, result, failure))
+        steps.append(command_step(number, command, StepResult.SKIPPED if is_cancelled else result, failure))
         if failure is not None:
             stopped = f"not run: command {number} failed before it"
         heartbeat(RehearsalProgress(number, total, steps[-1].label))
@@ -230,7 +238,8 @@ def _ending(outcome: CommandOutcome) -> str:
         ending = "a program was not found among the system's programs (exit code 127)"
     else:
         ending = f"exit code {outcome.exit_code}"
-    output = " ".join(outcome.output.split())
+    # More is masked than is shown, so that a secret's name is not cut off from its value.
+    output = redact(" ".join(outcome.output.split())[-4 * _SHOWN_OUTPUT :]).text
     return f"{ending}; its output ends: {output[-_SHOWN_OUTPUT:]}" if output else ending
 
 

@@ -19,9 +19,9 @@ class UnsafeTarget(ValueError):
 def place_safe_targets(policy: TestPolicy, root: Path) -> tuple[str, ...]:
     """Copies documents and makes blank ones in ``root``; returns the names of the copies.
 
-    A copied document's ``ref`` is the absolute path of a file; it arrives under its own name. The ``ref`` of
-    a blank document, a blank project and a temporary folder is a path inside the rehearsal folder. Stand-ins of
-    other kinds are nothing that a folder can hold, and are left out.
+    A copied document's ``ref`` is the absolute path of a file; it arrives under its own name. The ``ref``
+    of a blank document, a blank project and a temporary folder is a path inside the rehearsal folder.
+    Stand-ins of other kinds are nothing that a folder can hold, and are left out.
 
     Raises:
         UnsafeTarget: a source is no plain file of at most 10 MiB, or a name leads out or is taken.
@@ -54,10 +54,13 @@ def _content(source: Path) -> bytes:
         raise UnsafeTarget(
             f"the document {source} cannot be copied ({error.strerror}); name a readable file that is no link"
         ) from error
-    with os.fdopen(descriptor, "rb") as document:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UnsafeTarget(f"{source} is no plain file; name a single document")
-        content = document.read(MAX_COPY_BYTES + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as document:
+            content = document.read(MAX_COPY_BYTES + 1)
+    finally:
+        os.close(descriptor)
     if len(content) > MAX_COPY_BYTES:
         raise UnsafeTarget(f"the document {source} is larger than 10 MiB; name a smaller one")
     return content

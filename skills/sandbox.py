@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -42,7 +42,8 @@ TEMPORARY_FOLDER = ".tmp"
 _PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
 _LAUNCH = "import sys; sys.path.append(sys.argv[2]); from skills.launcher import main; main(int(sys.argv[1]))"
 _POLL_SECONDS = 0.05
-_USAGE_CHECK_SECONDS = 0.5
+_MEASURE_SECONDS = 0.5
+_WHILE_RUNNING_SECONDS = 1.0
 _KILL_GRACE_SECONDS = 5.0
 _CHUNK_BYTES = 65_536
 _BY_SIGNAL = {
@@ -86,11 +87,17 @@ class Sandbox:
         self._isolations = tuple(isolations) if isolations is not None else _isolations_for_caller()
 
     def run(
-        self, command: str, working_folder: str = ".", *, cancelled: threading.Event | None = None
+        self,
+        command: str,
+        working_folder: str = ".",
+        *,
+        cancelled: threading.Event | None = None,
+        while_running: Callable[[], None] | None = None,
     ) -> CommandOutcome:
         """Runs ``command`` by bash (sh where there is none) in a folder of the jail, which is made if absent.
 
         When the command ends, runs out of time or is ``cancelled``, everything it has started ends with it.
+        ``while_running`` is called about once a second until then; what it raises ends the command as well.
         The environment holds PATH, HOME (the jail), TMPDIR (inside it), LANG, PWD; standard input is empty.
 
         Raises:
@@ -102,9 +109,10 @@ class Sandbox:
         if not sys.platform.startswith("linux"):
             raise SandboxUnavailable("commands are rehearsed on Linux only; run the worker on Linux")
         started = time.monotonic()
+        watch = _Watch(self.root, self.limits, cancelled, while_running)
         reasons: list[str] = []
         for isolation in self._isolations:
-            run = self._launch(self._order(command, working_folder, isolation), cancelled)
+            run = self._launch(self._order(command, working_folder, isolation), watch)
             confined = run.report(CONFINED)
             if confined is not None:
                 self._isolations = (isolation,)
@@ -129,7 +137,7 @@ class Sandbox:
             open_files=self.limits.open_files,
         )
 
-    def _launch(self, order: Order, cancelled: threading.Event | None) -> _Run:
+    def _launch(self, order: Order, watch: "_Watch") -> _Run:
         reports, reports_end = os.pipe()
         try:
             process = subprocess.Popen(
@@ -154,7 +162,7 @@ class Sandbox:
             assert process.stdout is not None
             try:
                 _send(process.stdin, json.dumps(order).encode() + b"\n")
-                self._follow(process, process.stdout, report_pipe, run, cancelled)
+                self._follow(process, process.stdout, report_pipe, run, watch)
             finally:
                 process.stdin.close()
         return run
@@ -165,11 +173,11 @@ class Sandbox:
         output: IO[bytes],
         reports: IO[bytes],
         run: _Run,
-        cancelled: threading.Event | None,
+        watch: "_Watch",
     ) -> None:
         """Drains both pipes until the whole tree has ended; closing the launcher's input is what ends it."""
-        now = time.monotonic()
-        deadline, next_usage_check, kill_at = now + self.limits.wall_seconds, now, float("inf")
+        assert process.stdin is not None
+        kill_at = float("inf")
         with selectors.DefaultSelector() as selector:
             selector.register(output, selectors.EVENT_READ, run.output.append)
             selector.register(reports, selectors.EVENT_READ, run.reports.extend)
@@ -181,20 +189,50 @@ class Sandbox:
                     else:
                         selector.unregister(key.fileobj)
                 now = time.monotonic()
-                if now >= kill_at:
-                    process.kill()
-                    kill_at = float("inf")
-                if process.stdin is None or process.stdin.closed:
-                    continue
-                run.timed_out = now >= deadline
-                run.cancelled = cancelled is not None and cancelled.is_set()
-                if now >= next_usage_check:
-                    next_usage_check = now + _USAGE_CHECK_SECONDS
-                    if exceeds(self.root, self.limits.jail_bytes, self.limits.jail_files):
-                        run.violations.append("the rehearsal folder grew beyond its limit")
-                if run.timed_out or run.cancelled or run.violations:
+                if process.stdin.closed:
+                    if now >= kill_at:
+                        process.kill()
+                elif selector.get_map() and watch.ends(run, now):
                     process.stdin.close()
                     kill_at = now + _KILL_GRACE_SECONDS
+        watch.measure(run)
+
+
+class _Watch:
+    """Decides, many times a second, whether a command must end now."""
+
+    def __init__(
+        self,
+        root: Path,
+        limits: SandboxLimits,
+        cancelled: threading.Event | None,
+        while_running: Callable[[], None] | None,
+    ) -> None:
+        self._root = root
+        self._limits = limits
+        self._cancelled = cancelled
+        self._while_running = while_running
+        now = time.monotonic()
+        self._deadline = now + limits.wall_seconds
+        self._next_measure = now + _MEASURE_SECONDS
+        self._next_call = now + _WHILE_RUNNING_SECONDS
+
+    def ends(self, run: _Run, now: float) -> bool:
+        """Whether the command must end; the reason is noted in ``run``."""
+        if self._while_running is not None and now >= self._next_call:
+            self._next_call = now + _WHILE_RUNNING_SECONDS
+            self._while_running()
+        run.timed_out = now >= self._deadline
+        run.cancelled = self._cancelled is not None and self._cancelled.is_set()
+        if now >= self._next_measure:
+            self._next_measure = now + _MEASURE_SECONDS
+            self.measure(run)
+        return run.timed_out or run.cancelled or bool(run.violations)
+
+    def measure(self, run: _Run) -> None:
+        """Notes when the jail holds more than it may."""
+        if not run.violations and exceeds(self._root, self._limits.jail_bytes, self._limits.jail_files):
+            run.violations.append("the rehearsal folder grew beyond its limit")
 
 
 def probe_host() -> HostIsolation:

@@ -1,6 +1,6 @@
 """One SQL database, SQLite or PostgreSQL, behind two kinds of transaction: reading and writing."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,7 +23,7 @@ class Database:
         self._writers: Engine = self.engine.execution_options(writes=True)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> Generator[Connection]:
         """A consistent view; what is done in it is never kept."""
         with self.engine.connect() as connection:
             if not self.is_sqlite:
@@ -31,7 +31,7 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> Generator[Connection]:
         """One transaction, durable when the block is left; an exception undoes all of it.
 
         SQLite takes its write lock at once, so that a transaction never fails half way for want of it.

@@ -25,7 +25,9 @@ class DraftStore:
         """Keeps the parts and returns where they are."""
         with self._database.write() as connection:
 
-            def keep(part: SkillDraft | SemanticWorkflowInterpretation | WorkflowGraph | CheckpointLintReport) -> str:
+            def keep(
+                part: SkillDraft | SemanticWorkflowInterpretation | WorkflowGraph | CheckpointLintReport,
+            ) -> str:
                 return put_blob(connection, canonical_json(part).encode(), now)
 
             return StagedDraft(

@@ -7,7 +7,7 @@ takes all of them; each is answered after the commit that holds its work, never 
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
@@ -40,24 +40,20 @@ class _Waiting(Generic[Work, Answer]):
 class GroupCommitWriter(Generic[Work, Answer]):
     """One thread that applies the work of many callers, as much of it as waits, in one transaction each time.
 
-    ``apply`` does one piece of work. It may raise a ``Refusal`` as long as it has written nothing; the rest
-    of the group is not touched by it. When it fails in any other way the group is undone and each piece is
-    tried again by itself, so that only the guilty one fails. ``lock_key`` gives the order in which the pieces
-    of a group are applied: the key of the row they lock, so that processes never wait for one another in a
-    ring.
+    ``apply`` does a group of pieces and gives an answer or a ``Refusal`` for each, in order. When it fails, or
+    the commit does, the group is undone and each piece is tried again by itself, so that only the guilty one
+    fails.
     """
 
     def __init__(
         self,
         database: Database,
-        apply: Callable[[Connection, Work], Answer],
-        lock_key: Callable[[Work], str],
+        apply: Callable[[Connection, Sequence[Work]], Sequence[Answer | Refusal]],
         *,
         capacity: int = CAPACITY,
     ) -> None:
         self._database = database
         self._apply = apply
-        self._lock_key = lock_key
         self._capacity = capacity
         self._queue: deque[_Waiting[Work, Answer]] = deque()
         self._changed = threading.Condition()
@@ -112,12 +108,12 @@ class GroupCommitWriter(Generic[Work, Answer]):
             group = list(islice(self._queue, MAX_GROUP))
             for _ in group:
                 self._queue.popleft()
-        return sorted(group, key=lambda waiting: self._lock_key(waiting.work))
+        return group
 
     def _commit(self, group: list[_Waiting[Work, Answer]]) -> None:
         try:
             with self._database.write() as connection:
-                outcomes = [self._outcome(connection, waiting.work) for waiting in group]
+                outcomes = self._apply(connection, [waiting.work for waiting in group])
         except Exception as error:
             if len(group) == 1:
                 group[0].answer.set_exception(_as_refusal(error))
@@ -130,12 +126,6 @@ class GroupCommitWriter(Generic[Work, Answer]):
                 waiting.answer.set_exception(outcome)
             else:
                 waiting.answer.set_result(outcome)
-
-    def _outcome(self, connection: Connection, work: Work) -> Answer | Refusal:
-        try:
-            return self._apply(connection, work)
-        except Refusal as refusal:
-            return refusal
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 from sqlalchemy import Connection, select
 
 from contracts.base import Contract
@@ -45,7 +45,7 @@ class InstallPlan(Contract):
     version: int
     files: tuple[FileChange, ...]
     derived_before: dict[str, str | None]
-    derived_after: dict[str, str | None] = {}
+    derived_after: dict[str, str | None] = Field(default_factory=dict)
     prior_ability: dict[str, JsonValue] | None = None
     prior_capability: dict[str, JsonValue] | None = None
 
@@ -60,9 +60,11 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
     proposal, bundle = load_bundle(connection, request.proposal_id)
     _require_proof(connection, request, proposal)
     ability = tables.abilities
-    prior = connection.execute(
-        select(ability).where(ability.c.slug == request.skill_slug)
-    ).mappings().one_or_none()
+    prior = (
+        connection.execute(select(ability).where(ability.c.slug == request.skill_slug))
+        .mappings()
+        .one_or_none()
+    )
     if prior is not None and (
         prior["owner"] != request.owner_user_id or prior["ability_id"] != request.ability_id
     ):
@@ -70,11 +72,15 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
             ErrorCode.SKILL_SLUG_TAKEN,
             f"The skill name {request.skill_slug} is taken; revise proposed_skill_slug.",
         )
-    capability = connection.execute(
-        select(tables.capabilities).where(
-            tables.capabilities.c.capability_id == bundle.draft.capability_id
+    capability = (
+        connection.execute(
+            select(tables.capabilities).where(
+                tables.capabilities.c.capability_id == bundle.draft.capability_id
+            )
         )
-    ).mappings().one_or_none()
+        .mappings()
+        .one_or_none()
+    )
     newest = connection.scalar(
         select(tables.ability_versions.c.version)
         .where(tables.ability_versions.c.ability_id == request.ability_id)
@@ -93,9 +99,7 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
     )
 
 
-def _require_proof(
-    connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal
-) -> None:
+def _require_proof(connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal) -> None:
     body = connection.scalar(
         select(tables.learn_sessions.c.aggregate).where(
             tables.learn_sessions.c.session_id == request.learn_session_id
@@ -121,13 +125,16 @@ def _file_changes(
 ) -> tuple[FileChange, ...]:
     wanted = target_files(request.skill_slug, proposal, bundle)
     table = tables.documents
-    for root, folder in (
-        ("memory", f"system/learning/installed/{request.skill_slug}/"),
-        ("workspace", f"skills/{request.skill_slug}/"),
-    ):
+    folders: dict[Root, str] = {
+        "memory": f"system/learning/installed/{request.skill_slug}/",
+        "workspace": f"skills/{request.skill_slug}/",
+    }
+    for root, folder in folders.items():
         there = connection.scalars(
             select(table.c.path).where(
-                table.c.root == root, table.c.path.startswith(folder, autoescape=True), table.c.content.is_not(None)
+                table.c.root == root,
+                table.c.path.startswith(folder, autoescape=True),
+                table.c.content.is_not(None),
             )
         )
         for path in there:

@@ -92,9 +92,7 @@ class InstallStore:
         """Records how the saga ended."""
         with self._database.write() as connection:
             saga, plan = _open_saga(connection, request)
-            closed = saga.model_copy(
-                update={"state": state, "error": error, "updated_at": datetime.now(UTC)}
-            )
+            closed = saga.model_copy(update={"state": state, "error": error, "updated_at": datetime.now(UTC)})
             _write_saga(connection, request, closed, plan)
 
     def _do(
@@ -147,9 +145,7 @@ _DERIVED: dict[SagaStepName, Sequence[str]] = {
 }
 
 
-def _open_saga(
-    connection: Connection, request: InstallSagaInput
-) -> tuple[InstallSaga, InstallPlan | None]:
+def _open_saga(connection: Connection, request: InstallSagaInput) -> tuple[InstallSaga, InstallPlan | None]:
     row = connection.execute(
         select(_SAGAS.c.body, _SAGAS.c.plan).where(_SAGAS.c.saga_id == request.saga_id).with_for_update()
     ).one_or_none()
@@ -180,9 +176,7 @@ def _write_saga(
         "plan": canonical_json(plan) if plan is not None else None,
         "body": canonical_json(saga),
     }
-    done = connection.execute(
-        update(_SAGAS).where(_SAGAS.c.saga_id == request.saga_id).values(**values)
-    )
+    done = connection.execute(update(_SAGAS).where(_SAGAS.c.saga_id == request.saga_id).values(**values))
     if done.rowcount == 0:
         connection.execute(
             insert(_SAGAS).values(
@@ -194,9 +188,7 @@ def _write_saga(
         )
 
 
-def _marked(
-    saga: InstallSaga, step: SagaStepName, state: SagaStepState, version: int | None
-) -> InstallSaga:
+def _marked(saga: InstallSaga, step: SagaStepName, state: SagaStepState, version: int | None) -> InstallSaga:
     now = datetime.now(UTC)
     steps = tuple(
         one.model_copy(update={"state": state, "attempts": one.attempts + 1, "updated_at": now})

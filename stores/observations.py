@@ -7,9 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, func, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -19,17 +18,11 @@ from contracts.learning.observation import (
     ObservedActionEvent,
     WorkflowBoundary,
 )
-from contracts.learning.session import LearnSessionState, ObservationMode
-from domain.learning.meaningful import is_meaningful, is_on_target
-from domain.learning.redaction import redact_event
-from domain.learning.redaction_screen import may_need_redaction
-from stores.canonical import canonical_json
+from contracts.learning.session import LearnSessionState
 from stores.database import Database
-from stores.group_commit import CAPACITY, GroupCommitWriter
+from stores.group_commit import CAPACITY
+from stores.observation_ingest import OBSERVING, ObservationIngest, not_found, refuse_unless
 from stores.tables import boundaries, learn_sessions, observation_counters, observations
-
-OBSERVING: frozenset[LearnSessionState] = frozenset({LearnSessionState.ARMED, LearnSessionState.CAPTURING})
-"""The states in which a session takes observations."""
 
 EDITABLE: frozenset[LearnSessionState] = OBSERVING | {
     LearnSessionState.PAUSED,
@@ -41,9 +34,6 @@ EDITABLE: frozenset[LearnSessionState] = OBSERVING | {
 _REMOVED = ""
 # A removed event keeps its id with an empty body, so that a recorder's retry does not bring it back.
 _HELD = observations.c.body != _REMOVED
-
-
-_Row = tuple[str, str, bool, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +51,17 @@ class ObservationCounters:
     adapters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    mode: ObservationMode
-    whitelist: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    session_id: str
-    rows: list[_Row]
-    adapters: frozenset[str]
-    off_target: int
-    not_meaningful: int
-
-
 class ObservationLog:
     """The observations of all sessions. Safe to share between threads; close it once."""
 
     def __init__(self, database: Database, *, capacity: int = CAPACITY) -> None:
         """``capacity`` is how many batches may wait for the disk before further ones are refused."""
         self._database = database
-        self._placeholder = "?" if database.is_sqlite else "%s"
-        self._writer = GroupCommitWriter[_Batch, IngestObservationsResponse](
-            database, self._apply, lambda batch: batch.session_id, capacity=capacity
-        )
+        self._ingest = ObservationIngest(database, capacity)
 
     def close(self) -> None:
         """Writes the batches that wait and ends the writer."""
-        self._writer.close()
+        self._ingest.close()
 
     def ingest(self, session_id: str, events: Sequence[ObservedActionEvent]) -> IngestObservationsResponse:
         """Keeps the events that matter, redacted, and returns once they are durable. Blocks.
@@ -109,9 +81,7 @@ class ObservationLog:
                     f"Event {index} belongs to another session than the one addressed.",
                     fields=[f"events.{index}.learn_session_id"],
                 )
-        with self._database.read() as connection:
-            scope = _observing_scope(connection, session_id)
-        return self._writer.write(_prepare(session_id, scope, events))
+        return self._ingest.ingest(session_id, events)
 
     def page(self, session_id: str, page: int, page_size: int) -> ObservationListResponse:
         """One page of what is held, oldest first; ``page`` counts from 1."""
@@ -141,6 +111,14 @@ class ObservationLog:
             bodies = connection.execute(statement).scalars()
             return tuple(ObservedActionEvent.model_validate_json(body) for body in bodies)
 
+    def has(self, session_id: str, event_id: str) -> bool:
+        """Whether the event is held of this session."""
+        statement = select(observations.c.seq).where(
+            observations.c.session_id == session_id, observations.c.event_id == event_id, _HELD
+        )
+        with self._database.read() as connection:
+            return connection.execute(statement).first() is not None
+
     def boundaries_of(self, session_id: str) -> tuple[WorkflowBoundary, ...]:
         """The marks in a session's capture, oldest first."""
         with self._database.read() as connection:
@@ -163,9 +141,10 @@ class ObservationLog:
                 ``OBSERVATION_NOT_FOUND``.
         """
         with self._database.write() as connection:
-            state, _ = _session_row(connection, session_id, lock=True)
-            _refuse_unless(
-                state, EDITABLE, "An observation can be removed only before a proposal is drafted."
+            refuse_unless(
+                EDITABLE,
+                _state(connection, session_id),
+                "An observation can be removed only before a proposal is drafted.",
             )
             removed = connection.execute(
                 update(observations)
@@ -192,73 +171,15 @@ class ObservationLog:
         )
         return deleted.rowcount
 
-    def _insert(self, connection: Connection, rows: Sequence[_Row]) -> int:
-        # One statement for all rows: run row by row, the driver hands the interpreter lock round as often.
-        row = "({0}, {0}, {0}, {0})".format(self._placeholder)
-        statement = (
-            f"INSERT INTO observations (session_id, event_id, retain, body) VALUES {', '.join([row] * len(rows))}"  # noqa: S608
-            " ON CONFLICT (session_id, event_id) DO NOTHING"
-        )
-        return connection.exec_driver_sql(statement, tuple(chain.from_iterable(rows))).rowcount
 
-    def _apply(self, connection: Connection, batch: _Batch) -> IngestObservationsResponse:
-        state, _ = _session_row(connection, batch.session_id, lock=True)
-        _refuse_unless(state, OBSERVING, _NOT_OBSERVING)
-        accepted = self._insert(connection, batch.rows) if batch.rows else 0
-        if accepted or not batch.rows:
-            _count(connection, batch, accepted)
-        return IngestObservationsResponse(
-            accepted=accepted,
-            dropped_off_target=batch.off_target,
-            dropped_not_meaningful=batch.not_meaningful,
-            duplicate=len(batch.rows) - accepted,
-            session_state=state,
-        )
-
-
-_NOT_OBSERVING = "Observations are taken only while a session is armed or capturing."
-
-
-def _prepare(session_id: str, scope: _Scope, events: Sequence[ObservedActionEvent]) -> _Batch:
-    on_target = [event for event in events if is_on_target(event, scope.mode, scope.whitelist)]
-    meaningful = [event for event in on_target if is_meaningful(event)]
-    return _Batch(
-        session_id,
-        [(session_id, event.event_id, event.retain, _body(event)) for event in meaningful],
-        frozenset(event.adapter_kind.value for event in meaningful),
-        off_target=len(events) - len(on_target),
-        not_meaningful=len(on_target) - len(meaningful),
-    )
-
-
-def _body(event: ObservedActionEvent) -> str:
-    redacted = redact_event(event) if may_need_redaction(event) else event
-    return redacted.model_dump_json(exclude_none=True)
-
-
-def _session_row(connection: Connection, session_id: str, *, lock: bool) -> tuple[LearnSessionState, str]:
-    statement = select(learn_sessions.c.state, learn_sessions.c.aggregate).where(
-        learn_sessions.c.session_id == session_id
-    )
-    # Held to the end of the transaction, so that a session cannot stop between the check and the write.
-    row = connection.execute(statement.with_for_update() if lock else statement).one_or_none()
-    if row is None:
-        raise Refusal(ErrorCode.LEARN_SESSION_NOT_FOUND, "There is no learning session of this id.")
-    return LearnSessionState(row.state), row.aggregate
-
-
-def _observing_scope(connection: Connection, session_id: str) -> _Scope:
-    state, aggregate = _session_row(connection, session_id, lock=False)
-    _refuse_unless(state, OBSERVING, _NOT_OBSERVING)
-    session = json.loads(aggregate)["session"]
-    return _Scope(ObservationMode(session["observation_mode"]), tuple(session["target_app_whitelist"]))
-
-
-def _refuse_unless(state: LearnSessionState, allowed: frozenset[LearnSessionState], message: str) -> None:
-    if state not in allowed:
-        raise Refusal(
-            ErrorCode.INVALID_LEARN_STATE_TRANSITION, f"{message} It is {state}.", current_state=state.value
-        )
+def _state(connection: Connection, session_id: str) -> LearnSessionState:
+    # Locked to the end of the transaction, so that drafting cannot begin meanwhile.
+    state = connection.execute(
+        select(learn_sessions.c.state).where(learn_sessions.c.session_id == session_id).with_for_update()
+    ).scalar()
+    if state is None:
+        raise not_found()
+    return LearnSessionState(state)
 
 
 def _counters(connection: Connection, session_id: str) -> ObservationCounters:
@@ -270,24 +191,6 @@ def _counters(connection: Connection, session_id: str) -> ObservationCounters:
     return ObservationCounters(
         row.accepted, row.off_target, row.not_meaningful, tuple(json.loads(row.adapters))
     )
-
-
-def _count(connection: Connection, batch: _Batch, accepted: int) -> None:
-    before = _counters(connection, batch.session_id)
-    values = {
-        "accepted": before.accepted + accepted,
-        "off_target": before.off_target + batch.off_target,
-        "not_meaningful": before.not_meaningful + batch.not_meaningful,
-        "adapters": canonical_json(sorted(batch.adapters.union(before.adapters))),
-        "updated_at": _now(),
-    }
-    changed = connection.execute(
-        update(observation_counters)
-        .where(observation_counters.c.session_id == batch.session_id)
-        .values(values)
-    )
-    if not changed.rowcount:
-        connection.execute(insert(observation_counters).values(session_id=batch.session_id, **values))
 
 
 def _now() -> str:

@@ -125,9 +125,7 @@ class ProposalReads:
             ).all()
         parsed = (ValidationRun.model_validate_json(row.body) for row in found.rows)
         return ValidationRunsListResponse(
-            runs=tuple(
-                run.model_copy(update={"stale": run.content_hash != proposal_hash}) for run in parsed
-            ),
+            runs=tuple(run.model_copy(update={"stale": run.content_hash != proposal_hash}) for run in parsed),
             steps=tuple(ValidationStepResult.model_validate_json(row.body) for row in step_rows),
             total=found.total,
             page=wanted.page,

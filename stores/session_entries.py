@@ -1,11 +1,13 @@
 """The journal entries of a decision: lifecycle events, receipts and the records of what changed."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
 from uuid_utils import uuid7
 
+from contracts.base import rfc3339
 from contracts.learning.aggregate import SessionCommit
 from contracts.learning.lifecycle import LearningReceipt, LearnSessionEvent, LifecycleChange
 from stores.journal import JournalDraft
@@ -29,25 +31,29 @@ def entries_of(commit: SessionCommit) -> tuple[JournalDraft, ...]:
         entries.add(LIFECYCLE, _event(commit, change), change.ability_id)
         if change.receipt is not None:
             entries.add(RECEIPTS, _receipt(commit, change), change.ability_id)
-    aggregate = commit.aggregate
-    entries.add(SESSIONS, aggregate.session)
-    if commit.boundary is not None:
-        entries.add(BOUNDARIES, commit.boundary)
-    if aggregate.proposal is not None and aggregate.proposal.updated_at == aggregate.session.updated_at:
-        entries.add(PROPOSALS, aggregate.proposal)
-    if commit.staged is not None and aggregate.questions_due_at is not None:
-        for question in aggregate.questions:
-            entries.add(QUESTIONS, question)
-    for answer in commit.answers:
-        entries.add(ANSWERS, answer)
-    started = aggregate.validation
-    if started is not None and started.started_at == aggregate.session.updated_at:
-        entries.add(RUNS, started)
-    if commit.finished_run is not None:
-        entries.add(RUNS, commit.finished_run)
-    if commit.report is not None:
-        entries.add(REPORTS, commit.report)
+    for stream, record in _records(commit):
+        entries.add(stream, record)
     return tuple(entries.drafts)
+
+
+def _records(commit: SessionCommit) -> Iterator[tuple[str, BaseModel]]:
+    """The records that this decision wrote anew, each with the stream it belongs to."""
+    aggregate = commit.aggregate
+    session, proposal, started = aggregate.session, aggregate.proposal, aggregate.validation
+    yield SESSIONS, session
+    if commit.boundary is not None:
+        yield BOUNDARIES, commit.boundary
+    if proposal is not None and proposal.updated_at == session.updated_at:
+        yield PROPOSALS, proposal
+    if commit.staged is not None and aggregate.questions_due_at is not None:
+        yield from ((QUESTIONS, question) for question in aggregate.questions)
+    yield from ((ANSWERS, answer) for answer in commit.answers)
+    if started is not None and started.started_at == session.updated_at:
+        yield RUNS, started
+    if commit.finished_run is not None:
+        yield RUNS, commit.finished_run
+    if commit.report is not None:
+        yield REPORTS, commit.report
 
 
 class _Entries:
@@ -65,7 +71,7 @@ class _Entries:
                 aggregate=f"learn-session/{session.learn_session_id}",
                 owner=session.owner_user_id,
                 correlation_id=self._commit.correlation_id,
-                created_at=now,
+                created_at=rfc3339(now),
                 document=body,
                 session_id=session.learn_session_id,
                 proposal_id=session.proposal_id,

@@ -48,7 +48,9 @@ class SessionReads:
         with self._database.read() as connection:
             found = fetch_page(connection, query.order_by(_SESSIONS.c.session_id.desc()), wanted)
         return LearnSessionsListResponse(
-            sessions=tuple(LearnSessionAggregate.model_validate_json(r.aggregate).session for r in found.rows),
+            sessions=tuple(
+                LearnSessionAggregate.model_validate_json(r.aggregate).session for r in found.rows
+            ),
             total=found.total,
             page=wanted.page,
             page_size=wanted.page_size,
@@ -63,7 +65,9 @@ class SessionReads:
         )
         with self._database.read() as connection:
             found = fetch_page(connection, query, wanted)
-        items = tuple(_history_item(LearnSessionAggregate.model_validate_json(r.aggregate)) for r in found.rows)
+        items = tuple(
+            _history_item(LearnSessionAggregate.model_validate_json(r.aggregate)) for r in found.rows
+        )
         return LearnHistoryResponse(
             items=items, total=found.total, page=wanted.page, page_size=wanted.page_size
         )

@@ -9,7 +9,13 @@ from sqlalchemy.exc import IntegrityError
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import CommandReceipt, CommitKey, CommitResult, LearnSessionAggregate, SessionCommit
+from contracts.learning.aggregate import (
+    CommandReceipt,
+    CommitKey,
+    CommitResult,
+    LearnSessionAggregate,
+    SessionCommit,
+)
 from contracts.learning.state_machine import AT_REST
 from stores import tables
 from stores.canonical import canonical_json

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import insert, select
 
+from contracts.base import rfc3339
 from contracts.learning.validation import ValidationStepResult
 from contracts.learning.validation_work import ValidationRunInput
 from stores import tables
@@ -50,7 +51,7 @@ class ValidationStore:
                         aggregate=f"validation-run/{run.validation_run_id}",
                         owner=run.owner_user_id,
                         correlation_id=run.correlation_id,
-                        created_at=step.created_at,
+                        created_at=rfc3339(step.created_at),
                         document=step.model_dump(mode="json", exclude_none=True),
                         session_id=run.learn_session_id,
                         proposal_id=run.proposal_id,

@@ -4,8 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+import structlog
 
 from config.settings import Settings
+
+pytest_plugins = ("tests.fixtures.temporal", "tests.fixtures.stack")
 
 
 @pytest.fixture(autouse=True)
@@ -14,6 +17,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("APPRENTICE_", "TEMPORAL_")):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def plain_logs() -> None:
+    """One line a log entry, so that a failing test shows what matters."""
+    structlog.configure(
+        processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
+    )
 
 
 @pytest.fixture

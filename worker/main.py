@@ -28,9 +28,7 @@ async def _work(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    client = await Client.connect(
-        **temporal_connect_kwargs(settings), data_converter=pydantic_data_converter
-    )
+    client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=pydantic_data_converter)
     await register_search_attributes(client)
     parts = compose(settings)
     try:

@@ -1,5 +1,7 @@
 """What is said to a LearnSessionWorkflow: one frozen model a message."""
 
+from pydantic import Field
+
 from contracts.base import Contract, Text200, Text240, Uuid
 from contracts.learning.aggregate import CommitKey, LearnSessionAggregate
 from contracts.learning.observation import BoundaryKind, BoundarySource
@@ -70,7 +72,7 @@ class AskedRevision(Asked):
     """Send the proposal back to drafting with these changes; already checked by the API."""
 
     instructions: str
-    edits: dict[str, object] = {}
+    edits: dict[str, object] = Field(default_factory=dict)
 
 
 class AskedValidation(Asked):

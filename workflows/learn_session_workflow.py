@@ -4,7 +4,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from contracts.errors import ErrorCode
-    from contracts.learning.aggregate import CommandReceipt, DraftRequest
+    from contracts.learning.aggregate import CommandReceipt
     from contracts.learning.commands import SessionCommand
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
@@ -144,17 +144,12 @@ class LearnSessionWorkflow:
 
     @workflow.update(name="answer-questions", description="Answer open questions")
     async def answer_questions(self, asked: AskedAnswers) -> CommandReceipt:
-        return await self._core.take_with_draft(
-            SessionCommand.ANSWER_QUESTIONS,
-            asked,
-            lambda: self._draft_with(asked),
-            lambda decision, draft: session_drafting.answer(decision, asked, draft),
-        )
+        return await self._core.answer(asked)
 
     @answer_questions.validator
     def _may_answer_questions(self, asked: AskedAnswers) -> None:
         self._core.refuse_unless(SessionCommand.ANSWER_QUESTIONS)
-        self._draft_with(asked, only_check=True)
+        self._core.check_answers(asked)
 
     @workflow.update(description="Send the proposal back to drafting")
     async def revise(self, asked: AskedRevision) -> CommandReceipt:
@@ -224,21 +219,6 @@ class LearnSessionWorkflow:
     @cancel.validator
     def _may_cancel(self, asked: Asked) -> None:
         self._core.refuse_unless(SessionCommand.CANCEL)
-
-    def _draft_with(self, asked: AskedAnswers, *, only_check: bool = False) -> DraftRequest | None:
-        """The draft to make with these answers, or none while questions stay open."""
-        aggregate = self._core.aggregate
-        known = {question.question_id for question in aggregate.questions}
-        given = {answer.question_id for answer in asked.answers}
-        if not given <= known:
-            raise refused(
-                ErrorCode.QUESTION_NOT_FOUND,
-                "No such question is open in this session.",
-                {"unknown": sorted(given - known)},
-            )
-        if only_check or not known <= given | set(aggregate.answered):
-            return None
-        return session_drafting.draft_request(aggregate, answers=asked.answers)
 
 
 def _command_of(asked: AskedMark) -> SessionCommand:

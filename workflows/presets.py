@@ -1,11 +1,25 @@
 """Named timeouts and retries. Every activity call uses one of these."""
 
 from datetime import timedelta
+from typing import TypedDict
 
 from temporalio.common import RetryPolicy
-from temporalio.workflow import ActivityConfig, LocalActivityConfig
 
-STORE_CALL = LocalActivityConfig(
+
+class LocalCall(TypedDict):
+    """How a local activity is tried: within the worker, for work of milliseconds."""
+
+    start_to_close_timeout: timedelta
+    retry_policy: RetryPolicy
+
+
+class RemoteCall(LocalCall):
+    """How an ordinary activity is tried: by any worker, watched by its heartbeat."""
+
+    heartbeat_timeout: timedelta
+
+
+STORE_CALL = LocalCall(
     start_to_close_timeout=timedelta(seconds=20),
     retry_policy=RetryPolicy(
         initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=10)
@@ -13,13 +27,13 @@ STORE_CALL = LocalActivityConfig(
 )
 """A transaction of milliseconds: retried for ever, because what was acknowledged must come true."""
 
-CHECK_CALL = LocalActivityConfig(
+CHECK_CALL = LocalCall(
     start_to_close_timeout=timedelta(seconds=30),
     retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=5),
 )
 """A pure check over a stored draft: if it still fails after five tries it is broken, not unlucky."""
 
-SAGA_STEP = LocalActivityConfig(
+SAGA_STEP = LocalCall(
     start_to_close_timeout=timedelta(seconds=30),
     retry_policy=RetryPolicy(
         initial_interval=timedelta(milliseconds=200),
@@ -29,7 +43,7 @@ SAGA_STEP = LocalActivityConfig(
 )
 """One step of an install: 30 s, 5 attempts (decisions "Numbers"), then the saga is undone."""
 
-UNDO_STEP = LocalActivityConfig(
+UNDO_STEP = LocalCall(
     start_to_close_timeout=timedelta(seconds=30),
     retry_policy=RetryPolicy(
         initial_interval=timedelta(milliseconds=500),
@@ -39,14 +53,14 @@ UNDO_STEP = LocalActivityConfig(
 )
 """An undo is tried far longer than its step was: giving up leaves something half done."""
 
-REHEARSAL = ActivityConfig(
+REHEARSAL = RemoteCall(
     start_to_close_timeout=timedelta(minutes=30),
     heartbeat_timeout=timedelta(seconds=60),
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3),
 )
 """Runs real commands for minutes; a lost worker is noticed by its heartbeat."""
 
-SWEEP_PAGE = ActivityConfig(
+SWEEP_PAGE = RemoteCall(
     start_to_close_timeout=timedelta(minutes=5),
     heartbeat_timeout=timedelta(seconds=60),
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=10),

@@ -31,9 +31,9 @@ with workflow.unsafe.imports_passed_through():
     from workflows import session_capture, session_drafting, session_install, session_validation
     from workflows.ids import install_saga_id, validation_run_id
     from workflows.install_saga_workflow import InstallSagaWorkflow
-    from workflows.learn_session_messages import Asked, AskedInstall
+    from workflows.learn_session_messages import Asked, AskedAnswers, AskedInstall
     from workflows.presets import CHECK_CALL, STORE_CALL
-    from workflows.refusals import refused_command
+    from workflows.refusals import refused, refused_command
     from workflows.session_decision import SessionDecision
     from workflows.session_view import STATE_ATTRIBUTE, phase_of, render_details
     from workflows.validation_run_workflow import ValidationRunWorkflow
@@ -75,16 +75,40 @@ class SessionCore:
         self,
         command: SessionCommand,
         asked: Asked,
-        request: Callable[[], DraftRequest | None],
-        decide: Callable[[SessionDecision, DraftSummary | None], None],
+        request: Callable[[], DraftRequest],
+        decide: Callable[[SessionDecision, DraftSummary], None],
     ) -> CommandReceipt:
-        """As ``take``, with a fresh draft staged in the store first where ``request`` asks for one."""
+        """As ``take``, with a fresh draft staged in the store first."""
         async with self._turn:
             self.refuse_unless(command)
-            wanted = request()
-            draft = await self._draft(wanted) if wanted is not None else None
+            draft = await self._draft(request())
             decision = self._decision()
             decide(decision, draft)
+            return await self._commit(decision, asked)
+
+    def check_answers(self, asked: AskedAnswers) -> None:
+        """Refuses answers to questions that this session does not ask."""
+        open_ids = {question.question_id for question in self.aggregate.questions}
+        unknown = sorted({answer.question_id for answer in asked.answers} - open_ids)
+        if unknown:
+            raise refused(
+                ErrorCode.QUESTION_NOT_FOUND,
+                "No such question is open in this session.",
+                {"unknown": unknown},
+            )
+
+    async def answer(self, asked: AskedAnswers) -> CommandReceipt:
+        """Keeps answers; with the last one the draft is made again from all of them."""
+        async with self._turn:
+            self.refuse_unless(SessionCommand.ANSWER_QUESTIONS)
+            self.check_answers(asked)
+            answered = {*self.aggregate.answered, *(answer.question_id for answer in asked.answers)}
+            draft = None
+            if len(answered) == len(self.aggregate.questions):
+                request = session_drafting.draft_request(self.aggregate, answers=asked.answers)
+                draft = await self._draft(request)
+            decision = self._decision()
+            session_drafting.answer(decision, asked, draft)
             return await self._commit(decision, asked)
 
     async def create(self, asked: Asked) -> CommandReceipt:
@@ -97,9 +121,7 @@ class SessionCore:
         self._unborn = False
         return receipt
 
-    async def cancel(
-        self, asked: Asked, decide: Callable[[SessionDecision], None]
-    ) -> CommandReceipt:
+    async def cancel(self, asked: Asked, decide: Callable[[SessionDecision], None]) -> CommandReceipt:
         """Cancels the session and the validation that may be running for it."""
         receipt = await self.take(SessionCommand.CANCEL, asked, decide)
         if self._checks is not None:
@@ -188,10 +210,7 @@ class SessionCore:
 
     def _has_work(self) -> bool:
         return (
-            self.may_close()
-            or self.validation_is_due()
-            or self.installs_by_itself()
-            or self.needs_new_run()
+            self.may_close() or self.validation_is_due() or self.installs_by_itself() or self.needs_new_run()
         )
 
     def _deadline(self) -> datetime | None:
@@ -302,14 +321,14 @@ class SessionCore:
             self._show()
             after = phase_of(self.aggregate.session.state)
             if after != before:
-                workflow.upsert_search_attributes([STATE_ATTRIBUTE.value_set(after)])
+                workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
+                    [STATE_ATTRIBUTE.value_set(after)]
+                )
         return result.receipt
 
     def _show(self) -> None:
         deadline = self._deadline()
-        workflow.set_current_details(
-            render_details(self.aggregate, rfc3339(deadline) if deadline else None)
-        )
+        workflow.set_current_details(render_details(self.aggregate, rfc3339(deadline) if deadline else None))
 
 
 def _refusal_in(error: ActivityError) -> ApplicationError:

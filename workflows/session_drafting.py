@@ -74,7 +74,7 @@ def revise(decision: SessionDecision, asked: AskedRevision, draft: DraftSummary)
     _adopt(decision, draft)
     note = {"instructions": asked.instructions, "edited_fields": sorted(asked.edits)}
     if decision.next.session.state is S.DRAFTING_PROPOSAL:
-        decision.note(Event.PROPOSAL_REVISED, Receipt.PROPOSAL_DRAFTED, **note)
+        decision.note(Event.PROPOSAL_REVISED, Receipt.PROPOSAL_DRAFTED, None, **note)
     else:
         decision.go(S.DRAFTING_PROPOSAL, Event.PROPOSAL_REVISED, Receipt.PROPOSAL_DRAFTED, None, **note)
 
@@ -82,9 +82,7 @@ def revise(decision: SessionDecision, asked: AskedRevision, draft: DraftSummary)
 def _asks_first(aggregate: LearnSessionAggregate, asked: AskedProposal) -> bool:
     if asked.ask_before_build is not None:
         return asked.ask_before_build
-    return (
-        aggregate.ask_before_build or aggregate.session.build_policy is BuildPolicy.ASK_BEFORE_BUILD
-    )
+    return aggregate.ask_before_build or aggregate.session.build_policy is BuildPolicy.ASK_BEFORE_BUILD
 
 
 def _ask(decision: SessionDecision, draft: DraftSummary) -> None:

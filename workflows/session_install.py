@@ -16,7 +16,8 @@ with workflow.unsafe.imports_passed_through():
 def begin(decision: SessionDecision, lane: InstallLane, note: str | None) -> None:
     """An install begins. A private one has a state of its own; an approval stays where it is until done."""
     proposal = decision.next.proposal
-    assert proposal is not None and proposal.ability_id is not None, "installable proposals are named"
+    assert proposal is not None
+    assert proposal.ability_id is not None, "installable proposals are named"
     install = OpenInstall(saga_id=str(workflow.uuid7()), lane=lane, ability_id=proposal.ability_id)
     facts = {"saga_id": install.saga_id, "install_lane": lane.value, "note": note}
     decision.set(install=install)
@@ -29,7 +30,8 @@ def begin(decision: SessionDecision, lane: InstallLane, note: str | None) -> Non
 def saga_input(aggregate: LearnSessionAggregate, correlation_id: str) -> InstallSagaInput:
     """What the child workflow of the open install is given."""
     install, proposal = aggregate.install, aggregate.proposal
-    assert install is not None and proposal is not None, "only called while an install is open"
+    assert install is not None, "only called while an install is open"
+    assert proposal is not None
     return InstallSagaInput(
         saga_id=install.saga_id,
         learn_session_id=aggregate.session.learn_session_id,
@@ -64,9 +66,7 @@ def _installed(decision: SessionDecision, install: OpenInstall, output: InstallS
     decision.note(Event.ABILITY_SNAPSHOT_UPDATED, Receipt.AVAILABILITY_UPDATED)
     decision.note(Event.ABILITY_ROUTE_ENABLED, Receipt.ACTIVATED)
     if install.lane is InstallLane.EXPERIMENTAL_PRIVATE:
-        decision.go(
-            S.INSTALLED_PRIVATE, Event.INSTALL_COMPLETED, Receipt.INSTALLED_PRIVATE, None, **facts
-        )
+        decision.go(S.INSTALLED_PRIVATE, Event.INSTALL_COMPLETED, Receipt.INSTALLED_PRIVATE, None, **facts)
     else:
         decision.note(Event.INSTALL_COMPLETED, None, None, **facts)
         decision.go(S.APPROVED, Event.SESSION_APPROVED, Receipt.APPROVED, None, **facts)

@@ -114,9 +114,7 @@ def cancel(decision: SessionDecision) -> None:
         return
     decision.set(validation=None)
     decision.finish_run(
-        run.model_copy(
-            update={"completed_at": workflow.now(), "overall_result": OverallResult.CANCELLED}
-        )
+        run.model_copy(update={"completed_at": workflow.now(), "overall_result": OverallResult.CANCELLED})
     )
     decision.note(
         Event.VALIDATION_COMPLETED,

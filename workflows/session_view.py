@@ -40,7 +40,9 @@ def render_details(aggregate: LearnSessionAggregate, waits_until: object | None 
     if waits_until is not None:
         lines.append(f"**Deadline:** {waits_until}")
     if proposal is not None:
-        lines.append(f"**Proposal:** {proposal.title} (`{proposal.proposed_skill_slug}`, r{proposal.revision})")
+        lines.append(
+            f"**Proposal:** {proposal.title} (`{proposal.proposed_skill_slug}`, r{proposal.revision})"
+        )
         passed = ", ".join(check.value for check in aggregate.passed_checks) or "none"
         lines.append(f"**Checks passed:** {passed}")
     lines.append(f"**Changes:** {aggregate.change}")

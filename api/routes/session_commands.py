@@ -46,6 +46,7 @@ from workflows.learn_session_messages import (
 router = APIRouter(prefix="/api/learn/sessions/{session_id}", tags=["sessions"])
 
 NOTHING = SessionActionRequest()
+BY_POLICY = GenerateProposalRequest()
 
 
 async def _act(
@@ -261,7 +262,7 @@ async def generate_proposal(
     caller: Learner,
     services: ServicesDep,
     frame: FrameDep,
-    body: GenerateProposalRequest = GenerateProposalRequest(),
+    body: GenerateProposalRequest = BY_POLICY,
 ) -> GenerateProposalResponse:
     """Drafts a proposal from what was captured, asking first where that is wanted."""
     asked = AskedProposal(

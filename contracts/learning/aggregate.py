@@ -40,7 +40,9 @@ class LearnSessionAggregate(Contract):
     change: int = Field(ge=0)
     settings: LearnSettings = LearnSettings()
     state_since: UtcTime
-    timed_out: bool = Field(default=False, description="Ended by a deadline; commands answer SESSION_TIMEOUT.")
+    timed_out: bool = Field(
+        default=False, description="Ended by a deadline; commands answer SESSION_TIMEOUT."
+    )
     ask_before_build: bool = False
     allow_private_install: bool = False
     test_policy: TestPolicy | None = None

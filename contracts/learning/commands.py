@@ -102,9 +102,7 @@ def refusal(aggregate: LearnSessionAggregate, command: SessionCommand) -> Comman
     )
 
 
-def _refusal_code(
-    aggregate: LearnSessionAggregate, command: SessionCommand
-) -> tuple[ErrorCode, str] | None:
+def _refusal_code(aggregate: LearnSessionAggregate, command: SessionCommand) -> tuple[ErrorCode, str] | None:
     state = aggregate.session.state
     if aggregate.install is not None:
         return ErrorCode.INSTALL_IN_PROGRESS, "An install is under way; wait for it to end."

@@ -1,6 +1,7 @@
 """The transition table of a LearnSession as data (DOC3 §0C.1A; at rest: decisions "Learning")."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from types import MappingProxyType
 
 from contracts.learning.session import LearnSessionState as S
@@ -44,4 +45,4 @@ def may_go(source: S, target: S) -> bool:
 
 def is_legal_path(*states: S) -> bool:
     """Whether every step along ``states`` is in the table."""
-    return all(may_go(a, b) for a, b in zip(states, states[1:], strict=False))
+    return all(may_go(a, b) for a, b in pairwise(states))

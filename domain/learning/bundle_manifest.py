@@ -38,9 +38,9 @@ def capability_manifest(
 ) -> CapabilityManifest:
     """The machine-readable truth of the drafted skill.
 
-    A file's verification rule is of kind ``file_hash`` with ``expected`` "present" or "absent"; the health probe's
-    target is the programs, parted by spaces, that must be on the search path. A skill that removes files or
-    reaches the network asks for supervision.
+    A file's verification rule is of kind ``file_hash`` with ``expected`` "present" or "absent"; the health
+    probe's target is the programs, parted by spaces, that must be on the search path. A skill that removes
+    files or reaches the network asks for supervision.
     """
     removes = any(e.kind == "file_absent" for e in interpretation.observed_effects)
     reaches_out = any(hosts_in(r.command) for r in rehearsal)

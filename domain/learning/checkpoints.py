@@ -1,4 +1,4 @@
-"""Checkpoints out of steps: the states worth verifying, in order (decisions "Checkpoints", DOC3 §0C.9A rule 2)."""
+"""Checkpoints out of steps: the states worth verifying, in order (decisions "Checkpoints", DOC3 §0C.9A)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def checkpoints_for(steps: Sequence[DemonstratedStep]) -> tuple[Checkpoint, ...]
 
 
 def main_operation(step: DemonstratedStep) -> Operation:
-    """What the step as a whole does: the last command that changed a file speaks for it, else the last one."""
+    """What the step as a whole does: the last command that made a file speaks for it, else the last one."""
     telling = _telling(step)
     return operation_of(telling.command) if telling else RUN
 

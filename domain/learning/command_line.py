@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from domain.learning.shell_calls import Call, calls_in, name_set
-from domain.learning.shell_grammar import UnreadableCommand
+from domain.learning.shell_words import UnreadableCommand
 
 _WRAPPERS = name_set(
     """sudo doas env nice ionice nohup setsid stdbuf time timeout flock chroot xargs command builtin
@@ -73,10 +73,10 @@ def named_paths(command: str, working_folder: str) -> tuple[str, ...]:
 
 
 def sources_in(command: str, working_folder: str) -> tuple[str, ...]:
-    """The files and folders that the last part of ``command`` works on, relative to the demonstration's folder.
+    """The files and folders that the last part of ``command`` works on, as `named_paths` names them.
 
-    For commands that take their sources as operands (archives, digests, copies). What it writes to and bundled
-    options such as ``czf`` are for the caller to leave out by knowing the results.
+    For commands that take their sources as operands (archives, digests, copies). The results are among them:
+    the caller knows those.
     """
     commands = [c for c in parts_of(command) if c.operands]
     if not commands:

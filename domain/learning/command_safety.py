@@ -14,8 +14,7 @@ from domain.learning.shell_calls import BUILTINS, SHELLS, Call, calls_in, name_s
 from domain.learning.shell_grammar import defined_functions
 from domain.learning.shell_words import UnreadableCommand
 
-MASK_MARKS = ("[MASKED", "[REDACTED", "***")
-"""What stands in a recorded command where a secret stood."""
+_MASK = re.compile(r"\[MASKED|\[REDACTED|[=:]\*{3,}|(?<!\S)--?[\w-]+\s+['\"]?\*{3,}")
 
 _DELETING = frozenset({"rm", "rmdir", "unlink", "shred", "mv"})
 _CHANGING = _DELETING | name_set(
@@ -52,8 +51,11 @@ def external_send_reason(command: str) -> str | None:
 
 
 def holds_masked_secret(command: str) -> bool:
-    """Whether a secret was cut out of the command, so that it cannot be run as it was shown."""
-    return any(mark in command for mark in MASK_MARKS)
+    """Whether a secret was cut out of the command, so that it cannot be run as it was shown.
+
+    Asterisks count where a value belongs: behind ``=``, ``:`` or an option.
+    """
+    return _MASK.search(command) is not None
 
 
 def removes_any(command: str, names: Iterable[str], working_folder: str = ".") -> str | None:

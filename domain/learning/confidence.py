@@ -1,4 +1,4 @@
-"""How sure the rules are of each field, and why (decisions "Learning": below 0.6 a required field is asked)."""
+"""How sure the rules are of each field, and why (decisions "Learning": below 0.6 it is asked)."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

@@ -11,8 +11,8 @@ from contracts.learning.proposal import SkillDraft
 def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretation) -> str:
     """SHA-256 in hex over the canonical JSON (RFC 8785) of the draft and the meaning it was made from.
 
-    Left out are what differs between two equal drafts: ids of the interpretation, of events and of the session,
-    times, confidences and who wrote it. Files count by path and content, in any order.
+    Left out is what differs between two equal drafts: ids of the interpretation, of events and of the
+    session, times, confidences and who wrote it. Files count by path and content, in any order.
     """
     value = {
         "draft": {

@@ -1,4 +1,4 @@
-"""Drafting a skill bundle from an interpretation (DOC3 §0C.9A, §0C.23, §1.1B, §1.3; rows P-26, P-37, P-38)."""
+"""Drafting a skill bundle out of an interpretation (DOC3 §0C.9A, §0C.23, §1.3; rows P-26, P-37, P-38)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -155,9 +155,8 @@ def _inputs(materials: Materials, rehearsal: Sequence[RehearsalCommand]) -> list
         names = _named(materials.by_hand)
         found.append(f"The content of {names}; in the demonstration it was entered by hand")
     if materials.varying:
-        found.append(
-            f"The period, date or version that the names stand for; in the demonstration {listed(materials.varying)}"
-        )
+        shown = listed(materials.varying)
+        found.append(f"The period, date or version that the names stand for; in the demonstration {shown}")
     hosts = [h for h in dict.fromkeys(h for r in rehearsal for h in hosts_in(r.command)) if is_semantic(h)]
     if hosts:
         found.append(

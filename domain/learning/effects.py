@@ -36,8 +36,8 @@ def net_effects(
 ) -> tuple[NetEffect, ...]:
     """Each touched file's net change, in the order of first touch.
 
-    ``made_before`` names files that the demonstration itself had made earlier in something that is not part of
-    ``events`` (a failed try): changing such a file is creating it.
+    ``made_before`` names files that the demonstration itself had made earlier in something that is not part
+    of ``events`` (a failed try): changing such a file is creating it.
     """
     made = set(made_before)
     existed: dict[str, bool] = {}

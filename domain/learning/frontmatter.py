@@ -38,9 +38,9 @@ def split_frontmatter(text: str) -> tuple[str, str]:
 def parse_frontmatter(text: str) -> dict[str, object]:
     """The front matter of a SKILL.md as plain values.
 
-    Strict on purpose, since skills come from strangers: no anchors, aliases, tags, directives or merge keys, no
-    key twice, text keys only, at most 16 KiB and 8 levels. A plain scalar is a boolean, null, an integer of at
-    most 15 digits, or a text: ``1.10`` and ``2026-01-31`` stay what they look like.
+    Strict on purpose, since skills come from strangers: no anchors, aliases, tags, directives or merge keys,
+    no key twice, text keys only, at most 16 KiB and 8 levels. A plain scalar is a boolean, null, an integer
+    of at most 15 digits, or a text: ``1.10`` and ``2026-01-31`` stay what they look like.
 
     Raises:
         Refusal: ``VALIDATION_FAILED``, with the line where there is one.

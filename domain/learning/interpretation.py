@@ -46,7 +46,7 @@ _SURFACE_OF_ADAPTER = {
     ObservationAdapterKind.TERMINAL_COMMAND: ControlSurface.NATIVE_OPENCLAW_TOOL,
     ObservationAdapterKind.PROCESS_LAUNCH: ControlSurface.NATIVE_OPENCLAW_TOOL,
 }
-"""What stands for an adapter whose events name no surface; the other adapters watch the raw user interface."""
+"""What stands for an adapter whose events name no surface; the others watch the raw user interface."""
 
 
 @dataclass(frozen=True)

@@ -50,16 +50,17 @@ _GESTURES = tuple(
         r"(?i)\b(?:press|push|hit)(?:es|ing|ed)?\s+(?:on\s+)?the\s+(?:[\w-]+\s+){0,3}(?:button|key|icon)\b",
         r"(?i)\b(?:ctrl|cmd)\s*[+-]\s*\w|\b(?:alt|shift|option)\s*\+\s*\w|[⌘⌥⇧⌃]\s*\w",
         r"(?i)(?:^|\b(?:then|and|to|you|please)\s+)type\s+(?:[\"'“‘`]|.{1,60}\s(?:in|into)\b)",
-        r"(?i)\bkey ?strokes?\b|\bmouse (?:over|down|up)\b|\bhover(?:s|ing)? over\b|\bdrag(?:s|ging)? .{1,60}?\b(?:to|onto|into)\b",
+        r"(?i)\bkey ?strokes?\b|\bmouse (?:over|down|up)\b|\bhover(?:s|ing)? over\b",
+        r"(?i)\bdrag(?:s|ging)? .{1,60}?\b(?:to|onto|into)\b",
         r"(?i)(?:^|\b(?:then|and|to|you)\s+)(?:scroll (?:up|down|to)|swipe|tap (?:on|the)\b)",
     )
 )
 _WAITS = tuple(
     re.compile(p, re.IGNORECASE)
     for p in (
-        r"\b(?:wait|sleep)(?:s|ing|ed)?\b\s*(?:for|about|at least|another|around|up to|\(|\s)*\s*\d+(?:\.\d+)?",
-        r"\b(?:pause|delay)s?\s+(?:of|for)\s+(?:about\s+)?\d+(?:\.\d+)?\s*(?:m?s|milliseconds?|sec\w*|min\w*|hours?)\b",
-        r"\bwait(?:s|ing)?\s+(?:for\s+)?(?:a|some|a few|several)\s+(?:moments?|while|seconds?|minutes?|time)\b",
+        r"\b(?:wait|sleep)(?:s|ing|ed)?\b(?:for|about|at least|another|around|up to|\(|\s)*\d+(?:\.\d+)?",
+        r"\b(?:pause|delay)s?\s+(?:of|for)\s+(?:about\s+)?\d+(?:\.\d+)?\s*(?:m?s|milli\w*|sec\w*|min\w*|hours?)\b",
+        r"\bwait(?:s|ing)?\s+(?:for\s+)?(?:some|a few|several|a)\s+(?:moments?|while|seconds?|minutes?)\b",
     )
 )
 _PERSONAL = (
@@ -82,9 +83,9 @@ _PERSONAL = (
 _CARD = re.compile(r"(?<![\w.-])[2-6]\d{3}([ -]?)(?:\d{4}\1\d{4}\1\d{4}|\d{6}\1\d{5})(?![\w-])")
 
 _STATE = re.compile(
-    r"(?i)\b(?:is|are|was|were|has|have|exists?|contains?|holds?|shows?|appears?|matches|match|equals?|includes?|"
-    r"displays?|remains?|reads|says|reports|returns?|opens in|passes|comes? out|can be|no longer|visible|present|"
-    r"absent|empty|available|ready|complete|gone|there)\b"
+    r"(?i)\b(?:is|are|was|were|has|have|exists?|contains?|holds?|shows?|appears?|matches|match|equals?|"
+    r"includes?|displays?|remains?|reads|says|reports|returns?|opens in|passes|comes? out|can be|"
+    r"no longer|visible|present|absent|empty|available|ready|complete|gone|there)\b"
 )
 _HEADLINE = re.compile(
     r"(?i)(?!(?:the|a|an|all|every|each|any|this|that)\b)(?:\w+ ){0,2}(?:\w{2,}ed|sent|made|done|built)[.!]?"

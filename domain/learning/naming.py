@@ -14,9 +14,9 @@ SLUG_LIMIT = 56
 """The most characters of a made slug: room is left below 64 for a suffix that tells two apart."""
 
 _LEAD_INS = re.compile(
-    r"^(?:please|(?:i|we) (?:want|need|would like|'d like|am going|are going)(?: you)? to|"
-    r"(?:the |my |our )?goal(?: is| here is)?(?: to|:)|(?:let me |i will |i'll )?show(?:ing)?(?: you)? how to|"
-    r"how to|this (?:shows|demonstrates) how to|learn(?: how)? to|to)\s+",
+    r"^(?:please|(?:i|we)(?: want| need| would like|'d like|’d like| am going| are going)(?: you)? to|"
+    r"(?:the |my |our )?goal(?: is| here is)?(?: to|:)|(?:let me |i will |i'll )?show(?:ing)?(?: you)? how to"
+    r"|how to|this (?:shows|demonstrates) how to|learn(?: how)? to|to)\s+",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=\w)[.!?;](?:\s|$)|\n")
@@ -41,7 +41,7 @@ _VERBS = frozenset(_VERB_LIST.split())
 def plain(text: str) -> str:
     """``text`` on one line: runs of white space become one space, control and format characters go.
 
-    Three hyphens in a row become a dash: some readers of skill files take them for the end of the front matter.
+    Three hyphens in a row become a dash: some readers take them for the end of a front matter.
     """
     spaced = " ".join(text.split())
     kept = "".join(c for c in spaced if unicodedata.category(c)[0] != "C")
@@ -67,7 +67,7 @@ def without_stop(text: str) -> str:
 
 
 def lower_first(text: str) -> str:
-    """``text`` with a lower-case start, unless its first word is an acronym or a name such as ``I`` or ``PDF``."""
+    """``text`` with a lower-case start, unless its first word is one such as ``I`` or ``PDF``."""
     first = text.split(" ", 1)[0]
     return text if len(first) < 2 or first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
 
@@ -104,7 +104,7 @@ def title_from_goal(goal: str) -> str:
 
 
 def without_lead_in(text: str) -> str:
-    """``text`` without openings such as "I want to" or "The goal is to"; unchanged if nothing else is left."""
+    """``text`` on one line without openings such as "I want to" or "The goal is to"."""
     line = plain(text)
     previous = ""
     while line != previous:

@@ -33,7 +33,7 @@ def without_noise(events: Sequence[ObservedActionEvent]) -> tuple[ObservedAction
     editors that wrote nothing, repetitions, and a change of folder that nothing follows. Where looking is all
     there was (a demonstration of how to inspect something), the looking stays.
     """
-    tried = [e for e in events if not _gave_up(e, events)]
+    tried = [e for i, e in enumerate(events) if not _gave_up(e, events[i + 1 :])]
     acting = [e for e in tried if not _is_looking(e)]
     kept = _without_repeats(_without_corrections(acting if any(map(_acts, acting)) else tried))
     while kept and _only_moves_about(kept[-1]):
@@ -55,13 +55,12 @@ def can_be_replayed(event: ObservedActionEvent) -> bool:
     )
 
 
-def _gave_up(event: ObservedActionEvent, events: Sequence[ObservedActionEvent]) -> bool:
+def _gave_up(event: ObservedActionEvent, later: Sequence[ObservedActionEvent]) -> bool:
     terminal = event.terminal
     if terminal is None or terminal.exit_class is ExitClass.OK:
         return False
     if not terminal.produced_files:
         return True
-    later = events[events.index(event) + 1 :]
     return any(
         e.terminal is not None and e.terminal.exit_class is ExitClass.OK and _alike(terminal, e.terminal)
         for e in later
@@ -83,6 +82,8 @@ def _is_looking(event: ObservedActionEvent) -> bool:
 
 
 def _looks(command: Part) -> bool:
+    if {"--help", "--version"} & set(command.arguments):
+        return True
     first = command.arguments[0] if command.arguments else ""
     if command.program == "git":
         return first in _GIT_LOOKING
@@ -90,7 +91,7 @@ def _looks(command: Part) -> bool:
         return first.lstrip("-").startswith("t")
     if command.program in ("find", "sed", "sort"):
         return not {"-delete", "-exec", "-i", "-o"} & set(command.arguments)
-    return command.program in _LOOKING or bool({"--help", "--version"} & set(command.arguments))
+    return command.program in _LOOKING
 
 
 def _acts(event: ObservedActionEvent) -> bool:

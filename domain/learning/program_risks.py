@@ -8,8 +8,8 @@ from domain.learning.shell_calls import Call, name_set
 _HARMLESS_DEVICES = name_set("/dev/null /dev/stdout /dev/stderr /dev/tty")
 _ALWAYS_DESTRUCTIVE = name_set(
     """fdisk sfdisk cfdisk parted sgdisk wipefs blkdiscard mkswap shutdown reboot halt poweroff telinit
-    killall pkill userdel groupdel deluser dropdb dropuser diskutil cryptsetup lvremove vgremove pvremove zpool
-    insmod rmmod modprobe"""
+    killall pkill userdel groupdel deluser dropdb dropuser diskutil cryptsetup lvremove vgremove
+    pvremove zpool insmod rmmod modprobe"""
 )
 _DESTRUCTIVE_SUBCOMMANDS: dict[str, frozenset[str]] = {
     program: name_set(words)
@@ -38,9 +38,10 @@ _ACTS_ON_OPERANDS = name_set("tee truncate touch mkdir chmod chown chgrp rmdir u
 _ACTS_ON_LAST_OPERAND = name_set("cp mv ln install rsync")
 
 _NETWORK_PROGRAMS = name_set(
-    """curl wget aria2c http https xh httpie scp sftp ssh ssh-copy-id ftp lftp tftp telnet nc ncat netcat socat
-    mail mailx sendmail mutt neomutt msmtp swaks ssmtp aws gcloud gsutil az rclone s3cmd gh hub glab kubectl
-    helm ansible ansible-playbook terraform twine xdg-open nmap ping dig nslookup host whois mosh rsh rlogin"""
+    """curl wget aria2c http https xh httpie scp sftp ssh ssh-copy-id ftp lftp tftp telnet nc ncat netcat
+    socat mail mailx sendmail mutt neomutt msmtp swaks ssmtp aws gcloud gsutil az rclone s3cmd gh hub
+    glab kubectl helm ansible ansible-playbook terraform twine xdg-open nmap ping dig nslookup host
+    whois mosh rsh rlogin"""
 )
 _NETWORK_SUBCOMMANDS: dict[str, frozenset[str]] = {
     program: name_set(words)

@@ -19,9 +19,9 @@ _PROMPTS = {
     QuestionField.USE_CONDITIONS: "When should it be used? Name the situations or requests that call for it.",
     QuestionField.NON_USE_CONDITIONS: "When should it not be used, even if a request sounds similar?",
     QuestionField.PROJECT_SCOPE: "Is it for this project only, or for use anywhere?",
-    QuestionField.PREFERRED_SURFACE: "Which way of working should it prefer: a tool, the browser, an app's own API?",
+    QuestionField.PREFERRED_SURFACE: "Which way of working should it prefer: a tool, the browser, an API?",
     QuestionField.PACKAGE_ASSIGNMENT: "Which collection of abilities should it belong to?",
-    QuestionField.SUCCESS_CONDITION: "How can one tell that it worked? Name what exists or can be seen afterwards.",
+    QuestionField.SUCCESS_CONDITION: "How can one tell that it worked? Name what exists or shows afterwards.",
 }
 _SCOPES = {
     ProjectScope.GLOBAL: "Anywhere",

@@ -1,8 +1,8 @@
 """Telling quickly that an observation holds nothing to redact, so that most of them skip the rules.
 
-One pass of an automaton over all its texts looks for what every rule needs before it can change anything: one of
-its trigger words, a run long enough to look random, or as many digits as a card number has. What it lets through
-is exactly as it would leave ``redact_event``; what it stops may still be harmless.
+One pass of an automaton over all its texts looks for what every rule needs before it can change anything:
+one of its trigger words, a run long enough to look random, or as many digits as a card number has. What it
+lets through is exactly as it would leave ``redact_event``; what it stops may still be harmless.
 """
 
 import re
@@ -20,7 +20,7 @@ _SEPARATOR = "\0"
 
 
 def _suspicious() -> SchemaValidator:
-    # The automaton of pydantic's own engine takes all words at once; the standard library tries them one by one.
+    # The automaton of pydantic's engine takes all words at once; the standard library's tries one by one.
     words = (re.escape(word) for rule in RULES for word in rule.triggers)
     alternatives = [
         *dict.fromkeys(word.replace(r"\-", "-") for word in words),

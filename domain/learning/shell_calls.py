@@ -16,10 +16,10 @@ def name_set(names: str) -> frozenset[str]:
 
 SHELLS = name_set("sh bash dash zsh ksh fish")
 BUILTINS = name_set(
-    """. : [ [[ ]] alias bg bind break builtin caller cd command compgen complete continue declare dirs disown
-    echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout
-    mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test time times
-    trap true type typeset ulimit umask unalias unset wait"""
+    """. : [ [[ ]] alias bg bind break builtin caller cd command compgen complete continue declare dirs
+    disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local
+    logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend
+    test time times trap true type typeset ulimit umask unalias unset wait"""
 )
 """What bash does itself, so that no program needs to be there for it."""
 

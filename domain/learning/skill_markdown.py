@@ -1,8 +1,8 @@
 """Writing the SKILL.md of a learned skill (DOC3 §0C.9A rule 2, §1.3; the Agent Skills specification).
 
-It says which states to reach and how to see them, never how they were reached in the demonstration: no command,
-no gesture, no absolute path of whoever demonstrated. Details beside the specification's own keys live under
-``metadata``, whose values are texts.
+It says which states to reach and how to see them, never how they were reached in the demonstration: no
+command, no gesture, no absolute path of whoever demonstrated. Details beside the specification's own keys
+live under ``metadata``, whose values are texts.
 """
 
 import json

@@ -39,7 +39,8 @@ def captured_steps(
     marks = sorted(boundaries, key=lambda b: b.created_at)
     trimmed = _trimmed([e for e in ordered if not _while_paused(e, marks)], marks)
     kept = without_noise(trimmed)
-    dropped = [e for e in trimmed if e not in kept]
+    kept_ids = {e.event_id for e in kept}
+    dropped = [e for e in trimmed if e.event_id not in kept_ids]
     made_by_dropped = [
         f.path for e in dropped if e.terminal for f in e.terminal.produced_files if f.change == "created"
     ]
@@ -98,7 +99,7 @@ def _trimmed(
 def _segment_starts(
     events: Sequence[ObservedActionEvent], marks: Sequence[WorkflowBoundary]
 ) -> dict[int, str]:
-    """Where marked steps begin: position among ``events`` → label. The later of two marks at one place wins."""
+    """Where marked steps begin: position → label. The later of two marks at one place wins."""
     positions = {e.event_id: i for i, e in enumerate(events)}
     starts: dict[int, str] = {}
     for mark in marks:

@@ -1,7 +1,7 @@
 """What a person says to call for a skill, what sounds close but means something else, and the test of both.
 
-The ability matcher finds by whole phrases and shared words and shuts out by negative triggers (DOC3 §0C.11C);
-every example made here is checked against that same matcher before it is kept, as DOC3 §1.1P and row P-42 ask.
+The ability matcher finds by whole phrases and shared words and shuts out by negative triggers (DOC3 §0C.11C).
+Every example made here is checked against that same matcher before it is kept (DOC3 §1.1P, rows P-42).
 """
 
 import posixpath
@@ -44,9 +44,10 @@ _EXCLUSION_LEAD = re.compile(
     re.IGNORECASE,
 )
 _EVERYDAY = (
-    "What's tomorrow's weather?", "Book dinner Friday evening", "Translate my letter", "Who won yesterday's match?",
-    "Turn down heating", "Call my dentist", "Recommend good novels", "How tall is Mont Blanc?", "Play quiet music",
-    "Set an alarm at seven", "Tell me something funny", "Where did I park?",
+    "What's tomorrow's weather?", "Book dinner Friday evening", "Translate my letter",
+    "Who won yesterday's match?", "Turn down heating", "Call my dentist", "Recommend good novels",
+    "How tall is Mont Blanc?", "Play quiet music", "Set an alarm at seven", "Tell me something funny",
+    "Where did I park?",
 )  # fmt: skip
 _PARAPHRASES = (
     "Could you {0} for me?",

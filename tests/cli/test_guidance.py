@@ -8,13 +8,13 @@ from uuid import UUID
 import pytest
 from typer.main import get_command
 
-from cli import ability_commands, learn_commands
+from cli import ability_commands, learn_commands, record_commands
 from cli.guidance import guide
 from contracts.learning.commands import TAKEN_IN, SessionCommand
 from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState
 from contracts.learning.state_machine import AT_REST
 
-GROUPS = {"learn": learn_commands.app, "abilities": ability_commands.app}
+GROUPS = {"learn": learn_commands.app, "abilities": ability_commands.app, "record": record_commands.app}
 
 SESSION_COMMANDS = {
     "start": SessionCommand.START,

@@ -13,6 +13,11 @@ def test_lines_are_appended_to_what_an_earlier_run_wrote(tmp_path: Path) -> None
     assert (tmp_path / "logs" / "api.log").read_bytes() == b"one\ntwo\n"
 
 
+def test_only_the_owner_can_read_a_log(tmp_path: Path) -> None:
+    with PartLog(tmp_path / "api.log"):
+        assert (tmp_path / "api.log").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_full_log_moves_aside_and_the_oldest_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "api.log"
     with PartLog(path, limit=4, kept=2) as log:

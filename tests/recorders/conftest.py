@@ -1,8 +1,10 @@
 """A small real ingest route for the recorders' tests: idempotent, and able to refuse."""
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,10 +41,16 @@ class IngestServer:
         self.refusals: list[Refusing] = []
         self.always: Refusing | None = None
         self.changed = threading.Condition()
+        self.connections: list[socket.socket] = []
+        self._is_up = True
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                server.connections.append(self.connection)
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -86,6 +94,16 @@ class IngestServer:
         with self.changed:
             self.refusals += [Refusing(status, **how)] * times
 
+    @staticmethod
+    def refusing(status: int, **how: object) -> Refusing:
+        """A refusal for ``always``."""
+        return Refusing(status, **how)
+
+    def wait_for_body(self, part: bytes) -> None:
+        """Waits until a request held ``part``."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: any(part in body for body in self.bodies), 20)
+
     def labels(self) -> list[str]:
         with self.changed:
             return [str(e["action_label"]) for e in self.accepted.values()]
@@ -95,7 +113,14 @@ class IngestServer:
             assert self.changed.wait_for(lambda: len(self.bodies) >= count, 20)
 
     def stop(self) -> None:
+        """Goes away as a killed server does, kept-alive connections included; a second call does nothing."""
+        if not self._is_up:
+            return
+        self._is_up = False
         self._http.shutdown()
+        for connection in self.connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         self._http.server_close()
         self._thread.join()
 

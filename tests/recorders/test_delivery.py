@@ -149,7 +149,11 @@ def test_a_retryable_conflict_is_tried_again(ingest_server, spool, deliver, new_
 def test_a_paused_session_holds_delivery_until_it_captures_again(
     ingest_server, spool, deliver, new_event: NewEvent
 ) -> None:
-    paused = {"code": "INVALID_LEARN_STATE_TRANSITION", "retryable": False, "extra": {"current_state": "paused"}}
+    paused = {
+        "code": "INVALID_LEARN_STATE_TRANSITION",
+        "retryable": False,
+        "extra": {"current_state": "paused"},
+    }
     ingest_server.refuse(400, headers={"Retry-After": "0"}, **paused)
     ingest_server.refuse(400, times=3, **paused)
     spool.append([new_event("make a")])
@@ -172,7 +176,7 @@ def test_a_session_that_is_over_does_not_hold_up_the_present_one(
     report = delivery.close(PATIENCE_S)
     spool.close()
     assert ingest_server.labels() == ["make b"]
-    assert (report.state, report.pending) == (DeliveryState.FLOWING, 1)
+    assert (report.state, report.pending, report.kept) == (DeliveryState.FLOWING, 0, 1)
     assert [path.name.split(".")[0] for path in (tmp_path / "spool").glob("*.jsonl")] == [other]
 
 

@@ -1,4 +1,3 @@
-import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +30,9 @@ def line(event: ObservedActionEvent) -> bytes:
     return event.model_dump_json(exclude_none=True).encode() + b"\n"
 
 
-def test_events_come_out_in_the_order_they_went_in(tmp_path: Path, session_id: str, new_event: NewEvent) -> None:
+def test_events_come_out_in_the_order_they_went_in(
+    tmp_path: Path, session_id: str, new_event: NewEvent
+) -> None:
     spool = Spool(tmp_path / "spool", session_id)
     for number in range(7):
         spool.append([new_event(f"make {number}")])
@@ -41,7 +42,9 @@ def test_events_come_out_in_the_order_they_went_in(tmp_path: Path, session_id: s
     spool.close()
 
 
-def test_an_unconfirmed_batch_is_handed_out_again(tmp_path: Path, session_id: str, new_event: NewEvent) -> None:
+def test_an_unconfirmed_batch_is_handed_out_again(
+    tmp_path: Path, session_id: str, new_event: NewEvent
+) -> None:
     spool = Spool(tmp_path / "spool", session_id)
     spool.append([new_event("make a"), new_event("make b")])
     first, second = spool.next_batch(10), spool.next_batch(10)
@@ -138,7 +141,9 @@ def test_a_secret_never_reaches_the_disk(tmp_path: Path, session_id: str, new_ev
     spool.close()
 
 
-def test_a_full_spool_refuses_and_keeps_what_it_has(tmp_path: Path, session_id: str, new_event: NewEvent) -> None:
+def test_a_full_spool_refuses_and_keeps_what_it_has(
+    tmp_path: Path, session_id: str, new_event: NewEvent
+) -> None:
     spool = Spool(tmp_path / "spool", session_id, max_bytes=1000)
     spool.append([new_event("make a")])
     with pytest.raises(SpoolFull, match="limit is 1000"):
@@ -154,8 +159,8 @@ def test_a_folder_that_cannot_be_made_is_refused_by_name(tmp_path: Path, session
 
 
 def test_descriptors_are_given_back(tmp_path: Path, session_id: str, new_event: NewEvent) -> None:
-    before = len(os.listdir("/dev/fd"))
+    before = len(list(Path("/dev/fd").iterdir()))
     spool = Spool(tmp_path / "spool", session_id)
     spool.append([new_event("make a")])
     spool.close()
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(list(Path("/dev/fd").iterdir())) == before

@@ -24,7 +24,8 @@ from contracts.learning.session import LearningEntryMode, LearnSession, LearnSes
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.group_commit import GroupCommitWriter
-from stores.observations import EDITABLE, OBSERVING, ObservationCounters, ObservationLog
+from stores.observation_ingest import OBSERVING
+from stores.observations import EDITABLE, ObservationCounters, ObservationLog
 from stores.tables import boundaries, learn_sessions, metadata
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -357,12 +358,12 @@ class Gate:
         self.entered = threading.Event()
         self.open = threading.Event()
 
-    def apply(self, _connection: Connection, work: str) -> str:
+    def apply(self, _connection: Connection, group: Sequence[str]) -> list[str]:
         self.entered.set()
         assert self.open.wait(PATIENCE)
-        if work == "broken":
+        if "broken" in group:
             raise sqlite3.IntegrityError("broken")
-        return work.upper()
+        return [work.upper() for work in group]
 
 
 def _queue(pool: ThreadPoolExecutor, writer: GroupCommitWriter[str, str], *work: str) -> list[Future[str]]:
@@ -378,7 +379,7 @@ def _queue(pool: ThreadPoolExecutor, writer: GroupCommitWriter[str, str], *work:
 
 def test_a_full_queue_refuses_at_once(database: Database) -> None:
     gate = Gate()
-    writer = GroupCommitWriter[str, str](database, gate.apply, str, capacity=2)
+    writer = GroupCommitWriter[str, str](database, gate.apply, capacity=2)
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(writer.write, "a")
         assert gate.entered.wait(PATIENCE)
@@ -392,7 +393,7 @@ def test_a_full_queue_refuses_at_once(database: Database) -> None:
 
 def test_work_that_fails_fails_alone_though_it_shared_a_transaction(database: Database) -> None:
     gate = Gate()
-    writer = GroupCommitWriter[str, str](database, gate.apply, str)
+    writer = GroupCommitWriter[str, str](database, gate.apply)
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(writer.write, "a")
         assert gate.entered.wait(PATIENCE)
@@ -405,7 +406,7 @@ def test_work_that_fails_fails_alone_though_it_shared_a_transaction(database: Da
 
 def test_closing_writes_what_waits_and_refuses_what_comes_later(database: Database) -> None:
     gate = Gate()
-    writer = GroupCommitWriter[str, str](database, gate.apply, str)
+    writer = GroupCommitWriter[str, str](database, gate.apply)
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(writer.write, "a")
         assert gate.entered.wait(PATIENCE)

@@ -126,9 +126,7 @@ def test_more_lines_than_one_pass_takes_are_all_appended(
     assert trees.snapshot() == before
 
 
-def test_a_removed_document_leaves_neither_file_nor_empty_folder_nor_row(
-    store: Database, trees: Trees
-) -> None:
+def test_a_removed_document_leaves_neither_file_nor_folder_nor_row(store: Database, trees: Trees) -> None:
     _put(store, CURRENT, b"{}\n")
     _put(store, "system/abilities/a.json", b"a")
     _put(store, SKILL, b"# Report\n", "workspace")

@@ -24,7 +24,9 @@ def an_event(kind: str, label: str, **changes: object) -> ObservedActionEvent:
     return ObservedActionEvent.model_validate(values | changes)
 
 
-def a_command(command: str, *, exit_class: ExitClass = ExitClass.OK, produced: str = "") -> ObservedActionEvent:
+def a_command(
+    command: str, *, exit_class: ExitClass = ExitClass.OK, produced: str = ""
+) -> ObservedActionEvent:
     files = (ProducedFile(path=produced, change="created", size_bytes=0),) if produced else ()
     terminal = TerminalObservation(
         command=command, exit_class=exit_class, working_folder=".", produced_files=files

@@ -1,0 +1,50 @@
+"""Signals as bytes in a pipe, so that an event loop can take them in turn."""
+
+import os
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+WATCHED = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)
+"""Pause, resume, a new size of the window, and the two ways of being asked to leave."""
+
+
+class SignalInbox:
+    """The signals received and not yet taken."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        """What to wait on."""
+        return self._descriptor
+
+    def take(self) -> list[signal.Signals]:
+        """The waiting signals, oldest first."""
+        try:
+            return [signal.Signals(number) for number in os.read(self._descriptor, 64)]
+        except BlockingIOError:
+            return []
+
+
+@contextmanager
+def watched_signals() -> Generator[SignalInbox]:
+    """Watches while the block runs, and puts every handler back. Only a main thread can; elsewhere it stays empty."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        os.write(writing, bytes([number]))
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    before = {s: signal.signal(s, note) for s in WATCHED} if in_main_thread else {}
+    try:
+        yield SignalInbox(reading)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(reading)
+        os.close(writing)

@@ -1,0 +1,252 @@
+"""Taking observations in: filtered, redacted and encoded on the caller's thread, written by one thread for all.
+
+This is the hot path of a recording: what can be known once a session, or asked once a group, is.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.observation import IngestObservationsResponse, ObservedActionEvent
+from contracts.learning.session import LearnSessionState, ObservationMode
+from domain.learning.meaningful import is_meaningful, is_on_target
+from domain.learning.redaction import redact_event
+from domain.learning.redaction_screen import may_need_redaction
+from stores.canonical import canonical_json
+from stores.database import Database
+from stores.group_commit import GroupCommitWriter
+from stores.tables import learn_sessions, observation_counters
+
+OBSERVING: frozenset[LearnSessionState] = frozenset({LearnSessionState.ARMED, LearnSessionState.CAPTURING})
+"""The states in which a session takes observations."""
+
+_ROWS_A_STATEMENT = 1000
+_SESSIONS_REMEMBERED = 1024
+
+_Row = tuple[str, str, bool, str]
+
+_ADD_COUNTS = (
+    update(observation_counters)
+    .where(observation_counters.c.session_id == bindparam("of_session"))
+    .values(
+        accepted=observation_counters.c.accepted + bindparam("more_accepted"),
+        off_target=observation_counters.c.off_target + bindparam("more_off_target"),
+        not_meaningful=observation_counters.c.not_meaningful + bindparam("more_not_meaningful"),
+        updated_at=bindparam("now"),
+    )
+)
+
+
+@dataclass(slots=True)
+class _KnownSession:
+    """What never changes of a session, and whether it has counters and which adapters those name already."""
+
+    mode: ObservationMode
+    whitelist: tuple[str, ...]
+    adapters: frozenset[str] = frozenset()
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    session_id: str
+    rows: list[_Row]
+    adapters: frozenset[str]
+    new_adapters: bool
+    off_target: int
+    not_meaningful: int
+
+
+class _RepeatedEvents(Exception):
+    """Some rows of a group were there already: each batch has to count its own."""
+
+
+class ObservationIngest:
+    """The writing half of the observation log. Safe to share between threads; close it once."""
+
+    def __init__(self, database: Database, capacity: int) -> None:
+        self._database = database
+        placeholder = "?" if database.is_sqlite else "%s"
+        self._values = f"({', '.join([placeholder] * 4)})"
+        self._known: dict[str, _KnownSession] = {}
+        self._writer = GroupCommitWriter[_Batch, IngestObservationsResponse](
+            database, self._apply, capacity=capacity
+        )
+
+    def close(self) -> None:
+        """Writes the batches that wait and ends the writer."""
+        self._writer.close()
+
+    def ingest(self, session_id: str, events: Sequence[ObservedActionEvent]) -> IngestObservationsResponse:
+        """See ``ObservationLog.ingest``."""
+        known = self._known.get(session_id) or self._look_up(session_id)
+        batch = _prepare(session_id, known, events)
+        answer = self._writer.write(batch)
+        if answer.accepted or not batch.rows:
+            known.counted = True
+            known.adapters |= batch.adapters
+        return answer
+
+    def _look_up(self, session_id: str) -> _KnownSession:
+        with self._database.read() as connection:
+            row = connection.execute(
+                select(learn_sessions.c.state, learn_sessions.c.aggregate).where(
+                    learn_sessions.c.session_id == session_id
+                )
+            ).one_or_none()
+        if row is None:
+            raise not_found()
+        refuse_unless(OBSERVING, LearnSessionState(row.state), _NOT_OBSERVING)
+        session = json.loads(row.aggregate)["session"]
+        known = _KnownSession(
+            ObservationMode(session["observation_mode"]), tuple(session["target_app_whitelist"])
+        )
+        if len(self._known) >= _SESSIONS_REMEMBERED:
+            self._known.clear()
+        self._known[session_id] = known
+        return known
+
+    def _apply(
+        self, connection: Connection, batches: Sequence[_Batch]
+    ) -> list[IngestObservationsResponse | Refusal]:
+        states = _locked_states(connection, {batch.session_id for batch in batches})
+        verdicts = [_verdict(states.get(batch.session_id)) for batch in batches]
+        taken = [b for b, verdict in zip(batches, verdicts, strict=True) if not isinstance(verdict, Refusal)]
+        rows = [row for batch in taken for row in batch.rows]
+        inserted = self._insert(connection, rows)
+        if inserted < len(rows) and len(taken) > 1:
+            raise _RepeatedEvents
+        # From here on either nothing was a repetition, or there is one batch, and it brought what was inserted.
+        _count(connection, [(b, min(inserted, len(b.rows))) for b in taken if inserted or not b.rows])
+        return [
+            verdict
+            if isinstance(verdict, Refusal)
+            else _answer(batch, min(inserted, len(batch.rows)), verdict)
+            for batch, verdict in zip(batches, verdicts, strict=True)
+        ]
+
+    def _insert(self, connection: Connection, rows: Sequence[_Row]) -> int:
+        """Inserts the rows that are new and returns how many those were."""
+        inserted = 0
+        for start in range(0, len(rows), _ROWS_A_STATEMENT):
+            some = rows[start : start + _ROWS_A_STATEMENT]
+            # One statement for all: row by row, the driver gives the interpreter lock away as many times.
+            statement = (
+                "INSERT INTO observations (session_id, event_id, retain, body)"  # noqa: S608 - placeholders only
+                f" VALUES {', '.join([self._values] * len(some))}"
+                " ON CONFLICT (session_id, event_id) DO NOTHING"
+            )
+            inserted += connection.exec_driver_sql(statement, tuple(chain.from_iterable(some))).rowcount
+        return inserted
+
+
+_NOT_OBSERVING = "Observations are taken only while a session is armed or capturing."
+
+
+def not_found() -> Refusal:
+    """The refusal for a session that is not there."""
+    return Refusal(ErrorCode.LEARN_SESSION_NOT_FOUND, "There is no learning session of this id.")
+
+
+def refuse_unless(allowed: frozenset[LearnSessionState], state: LearnSessionState, message: str) -> None:
+    """Raises ``INVALID_LEARN_STATE_TRANSITION``, naming the state, unless ``state`` is one of ``allowed``."""
+    if state not in allowed:
+        raise Refusal(
+            ErrorCode.INVALID_LEARN_STATE_TRANSITION, f"{message} It is {state}.", current_state=state.value
+        )
+
+
+def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedActionEvent]) -> _Batch:
+    on_target = [event for event in events if is_on_target(event, known.mode, known.whitelist)]
+    meaningful = [event for event in on_target if is_meaningful(event)]
+    adapters = frozenset(event.adapter_kind.value for event in meaningful)
+    return _Batch(
+        session_id,
+        [(session_id, event.event_id, event.retain, _body(event)) for event in meaningful],
+        adapters,
+        new_adapters=not known.counted or not adapters <= known.adapters,
+        off_target=len(events) - len(on_target),
+        not_meaningful=len(on_target) - len(meaningful),
+    )
+
+
+def _body(event: ObservedActionEvent) -> str:
+    redacted = redact_event(event) if may_need_redaction(event) else event
+    return redacted.model_dump_json(exclude_none=True)
+
+
+def _verdict(state: LearnSessionState | None) -> LearnSessionState | Refusal:
+    if state is None:
+        return not_found()
+    try:
+        refuse_unless(OBSERVING, state, _NOT_OBSERVING)
+    except Refusal as refusal:
+        return refusal
+    return state
+
+
+def _answer(batch: _Batch, accepted: int, state: LearnSessionState) -> IngestObservationsResponse:
+    return IngestObservationsResponse(
+        accepted=accepted,
+        dropped_off_target=batch.off_target,
+        dropped_not_meaningful=batch.not_meaningful,
+        duplicate=len(batch.rows) - accepted,
+        session_state=state,
+    )
+
+
+def _locked_states(connection: Connection, session_ids: set[str]) -> dict[str, LearnSessionState]:
+    # Locked to the end of the transaction, so that no session stops between the check and the write; in one
+    # order everywhere, so that two processes never wait for each other.
+    rows = connection.execute(
+        select(learn_sessions.c.session_id, learn_sessions.c.state)
+        .where(learn_sessions.c.session_id.in_(session_ids))
+        .order_by(learn_sessions.c.session_id)
+        .with_for_update()
+    )
+    return {row.session_id: LearnSessionState(row.state) for row in rows}
+
+
+def _count(connection: Connection, accepted: Sequence[tuple[_Batch, int]]) -> None:
+    now = rfc3339(datetime.now(UTC))
+    additions = [
+        {
+            "of_session": batch.session_id,
+            "more_accepted": count,
+            "more_off_target": batch.off_target,
+            "more_not_meaningful": batch.not_meaningful,
+            "now": now,
+        }
+        for batch, count in accepted
+    ]
+    for batch, _ in accepted:
+        if batch.new_adapters:
+            _name_adapters(connection, batch, now)
+    if additions:
+        connection.execute(_ADD_COUNTS, additions)
+
+
+def _name_adapters(connection: Connection, batch: _Batch, now: str) -> None:
+    """Sees to it that the session has counters, and that they name the batch's adapters."""
+    of_session = observation_counters.c.session_id == batch.session_id
+    named = connection.execute(select(observation_counters.c.adapters).where(of_session)).scalar()
+    adapters = canonical_json(sorted(batch.adapters.union(json.loads(named) if named else ())))
+    if named is None:
+        connection.execute(
+            insert(observation_counters).values(
+                session_id=batch.session_id,
+                accepted=0,
+                off_target=0,
+                not_meaningful=0,
+                adapters=adapters,
+                updated_at=now,
+            )
+        )
+    elif named != adapters:
+        connection.execute(update(observation_counters).where(of_session).values(adapters=adapters))

@@ -1,0 +1,62 @@
+"""``apprentice abilities`` against a whole running service."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from cli.ability_commands import abilities_view
+from cli.output import ExitCode
+
+
+@pytest.fixture
+def ability_id(person, taught) -> str:
+    session_id = taught("payroll")
+    person.gets("learn", "propose", "--no-ask")
+    validated = person.types("learn", "validate")
+    assert validated.exit_code == ExitCode.OK, validated.output
+    installed = person.types("learn", "install")
+    assert installed.exit_code == ExitCode.OK, installed.output
+    found: str = person.gets("learn", "status", session_id)["ability_id"]
+    return found
+
+
+def test_an_installed_ability_is_listed_found_explained_and_versioned(person, ability_id: str) -> None:
+    listed = {one["ability_id"]: one["usable_now"] for one in person.gets("abilities", "list")["abilities"]}
+    assert listed[ability_id] is True
+    assert ability_id in person.types("abilities", "list").stdout
+
+    found = person.gets("abilities", "lookup", "sort the payroll list and pack it")["matches"]
+    assert found[0]["ability_id"] == ability_id
+    assert ability_id in person.types("abilities", "lookup", "sort the payroll list").stdout
+
+    why = person.gets("abilities", "explain", ability_id, "sort the payroll list and pack it")
+    assert why["matched"] is True
+    assert (
+        "fits" in person.types("abilities", "explain", ability_id, "sort the payroll list and pack it").stdout
+    )
+    assert "does not fit" in person.types("abilities", "explain", ability_id, "book a flight").stdout
+
+    versions = person.gets("abilities", "versions", ability_id)["versions"]
+    assert [(one["version"], one["current"]) for one in versions] == [(1, True)]
+    assert "experimental_private" in person.types("abilities", "versions", ability_id).stdout
+
+    shown = person.types("abilities", "show", ability_id).stdout
+    assert "SKILL.md" in shown
+    assert "usable now   yes" in shown
+
+
+def test_without_abilities_the_list_says_how_to_get_one() -> None:
+    out = io.StringIO()
+    Console(file=out, width=100).print(abilities_view(()))
+    assert "apprentice learn create" in out.getvalue()
+
+
+def test_what_fits_nothing_finds_nothing(person) -> None:
+    assert "No ability fits" in person.types("abilities", "lookup", "zzz qqq xxx").stdout
+
+
+def test_an_ability_of_nobody_is_not_found(person) -> None:
+    refused = person.types("abilities", "show", "learned.nothing")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "ABILITY_NOT_FOUND" in refused.stderr

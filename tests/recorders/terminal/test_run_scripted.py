@@ -1,0 +1,264 @@
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recorders.delivery import Backoff
+from recorders.ingest_client import IngestTarget
+from recorders.spool import Spool
+from recorders.terminal import RecorderError, TerminalRecorderOptions, run_scripted
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 20
+
+
+@pytest.fixture
+def options(ingest_server, tmp_path: Path, session_id: str) -> Callable[..., TerminalRecorderOptions]:
+    """Options for a demonstration in a folder of its own."""
+    folder = tmp_path / "demo"
+    folder.mkdir()
+
+    def make(**changes: object) -> TerminalRecorderOptions:
+        values: dict[str, object] = {
+            "learn_session_id": session_id,
+            "target": IngestTarget(ingest_server.url, "tok"),
+            "spool_folder": tmp_path / "spool",
+            "folder": folder,
+            "flush_timeout_s": 20.0,
+            "command_timeout_s": 20.0,
+            "backoff": Backoff(0.001, 0.01),
+        }
+        return TerminalRecorderOptions(**(values | changes))  # type: ignore[arg-type]
+
+    return make
+
+
+def recorded(server) -> list[dict[str, object]]:
+    return [event["terminal"] for event in server.accepted.values()]
+
+
+def commands_of(server) -> list[object]:
+    return [terminal["command"] for terminal in recorded(server)]
+
+
+def test_each_finished_command_is_one_event_in_the_words_typed(ingest_server, options) -> None:
+    lines = [
+        "echo one > a.txt",
+        "echo one > a.txt",
+        "true && echo 'x; y' > b.txt; echo \"it's\" > c.txt",
+        "for i in 1 2; do\n  echo $i > f$i\ndone",
+        "cat <<END > here.txt\nline 'one\nEND",
+        "(touch in_a_subshell)",
+        "echo 'Done!' >> a.txt",
+    ]
+    summary = run_scripted(options(), lines)
+    assert commands_of(ingest_server) == lines
+    assert (summary.commands, summary.recorded, summary.complete) == (7, 7, True)
+
+
+def test_an_event_says_how_it_ended_where_it_ran_and_what_it_made(ingest_server, options) -> None:
+    run_scripted(
+        options(),
+        ["echo a > a.txt", "mkdir -p sub && cd sub", "echo b > b.txt; rm ../a.txt", "cd /; false", "test -d /", "kill -INT $$"],
+    )  # fmt: skip
+    facts = [
+        (
+            t["exit_class"],
+            t["working_folder"],
+            [(f["path"], f["change"]) for f in t.get("produced_files", [])],
+        )
+        for t in recorded(ingest_server)
+    ]
+    assert facts == [
+        ("ok", ".", [("a.txt", "created")]),
+        ("ok", ".", []),
+        ("ok", "sub", [("a.txt", "deleted"), ("sub/b.txt", "created")]),
+        ("failed", "sub", []),
+        ("ok", "(outside)", []),
+        ("interrupted", "(outside)", []),
+    ]
+    first = next(iter(ingest_server.accepted.values()))
+    assert first["adapter_kind"] == "terminal_command"
+    assert first["app_family"] == "terminal"
+    assert first["control_surface"] == "native_openclaw_tool"
+    assert first["caused_state_change"] is True
+
+
+def test_what_a_command_prints_is_never_recorded(ingest_server, options, tmp_path: Path) -> None:
+    run_scripted(options(), ["echo $((41 + 1))7 && echo $((6 * 7))9 >&2"])
+    assert not any(b"427" in body or b"429" in body for body in ingest_server.bodies)
+
+
+def test_looking_around_private_lines_and_what_is_paused_stay_out(ingest_server, options) -> None:
+    summary = run_scripted(
+        options(),
+        [
+            "ls",
+            "cd .",
+            "touch a",
+            " touch private",
+            "apprentice-pause",
+            "touch while_paused",
+            "touch also_paused; apprentice-resume",
+            "touch b",
+            "touch c; apprentice-pause",
+        ],
+    )
+    assert commands_of(ingest_server) == ["touch a", "touch b"]
+    assert (summary.recorded, summary.skipped) == (2, 2)
+
+
+def test_files_of_unrecorded_lines_are_not_laid_at_the_next_commands_door(ingest_server, options) -> None:
+    run_scripted(options(), [" touch private", "touch a"])
+    assert [f["path"] for f in recorded(ingest_server)[0]["produced_files"]] == ["a"]
+
+
+def test_the_command_that_ends_the_shell_is_recorded(ingest_server, options) -> None:
+    run_scripted(options(), ["touch last && exit 3"])
+    assert [(t["command"], t["exit_class"]) for t in recorded(ingest_server)] == [
+        ("touch last && exit 3", "failed")
+    ]
+
+
+def test_secrets_are_neither_on_the_wire_nor_on_the_disk(ingest_server, options, tmp_path: Path) -> None:
+    secrets = ["hunter2", "hunter3", "hunter4", "Zk3Qx9Lm2Vb7Tn4Rw8Yp1Gh6"]
+    ingest_server.always = ingest_server.refusing(503)
+    summary = run_scripted(
+        options(flush_timeout_s=0.2),
+        [
+            f"export API_TOKEN={secrets[0]}",
+            f"echo mysql --password={secrets[1]} -u root > /dev/null",
+            f"echo https://me:{secrets[2]}@db.example/x; touch token={secrets[0]}",
+            f"printf %s {secrets[3]}",
+        ],
+    )
+    assert (summary.recorded, summary.delivery.pending) == (4, 4)
+    on_disk = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    on_wire = b"".join(ingest_server.bodies)
+    assert b"API_TOKEN=[MASKED]" in on_disk
+    assert b"API_TOKEN=[MASKED]" in on_wire
+    for secret in secrets:
+        assert secret.encode() not in on_disk + on_wire
+
+
+def test_a_hashed_recording_keeps_no_words(ingest_server, options) -> None:
+    run_scripted(options(redaction_mode="hash_only"), ["ls", "touch a"])
+    assert [str(c)[:7] for c in commands_of(ingest_server)] == ["sha256:"]
+
+
+def test_a_recording_survives_an_api_that_is_away_then_busy(
+    ingest_server, restart_ingest_server, options, tmp_path: Path
+) -> None:
+    given = options(flush_timeout_s=0.1)
+    ingest_server.stop()
+    first = run_scripted(given, [f"touch a{n}" for n in range(5)])
+    assert (first.delivery.pending, first.complete) == (5, False)
+    assert "API does not answer" in first.text()
+
+    server = restart_ingest_server(ingest_server)
+    server.refuse(503, times=2, headers={"Retry-After": "0"})
+    second = run_scripted(options(), [f"touch b{n}" for n in range(5)])
+    assert second.complete
+    assert commands_of(server) == [f"touch a{n}" for n in range(5)] + [f"touch b{n}" for n in range(5)]
+    assert list((tmp_path / "spool").iterdir()) == []
+
+
+def test_a_session_that_stopped_capturing_ends_the_recording_but_not_the_shell(
+    ingest_server, options, tmp_path: Path
+) -> None:
+    ingest_server.always = ingest_server.refusing(409, code="CAPTURE_ALREADY_STOPPED", retryable=False)
+    folder = tmp_path / "demo"
+    summary = run_scripted(options(), ["touch a", "touch b"])
+    assert (folder / "b").exists()
+    assert summary.stopped_reason is not None
+    assert "CAPTURE_ALREADY_STOPPED" in summary.stopped_reason
+    assert not summary.complete
+    assert list((tmp_path / "spool").glob("*.jsonl"))
+
+
+def test_a_full_spool_ends_the_recording_with_a_reason(options, tmp_path: Path) -> None:
+    summary = run_scripted(options(max_spool_bytes=10), ["touch a", "touch b"])
+    assert summary.recorded == 0
+    assert summary.stopped_reason is not None
+    assert "limit is 10" in summary.stopped_reason
+    assert (tmp_path / "demo" / "b").exists()
+
+
+def test_a_command_that_never_ends_is_given_up(options) -> None:
+    with pytest.raises(RecorderError, match="did not finish within 0.5 s"):
+        run_scripted(options(command_timeout_s=0.5), ["echo 'never closed"])
+
+
+@pytest.mark.parametrize("command", ["echo \x03", "echo " + "x" * 5000])
+def test_what_cannot_be_typed_is_refused_before_anything_runs(options, command: str, tmp_path: Path) -> None:
+    with pytest.raises(RecorderError, match=r"control characters|cannot be typed"):
+        run_scripted(options(), ["touch a", command])
+    assert not (tmp_path / "demo" / "a").exists()
+
+
+def test_a_folder_that_is_missing_is_named(options, tmp_path: Path) -> None:
+    with pytest.raises(RecorderError, match="nowhere"):
+        run_scripted(options(folder=tmp_path / "nowhere"), [])
+
+
+KILLED = """
+import json, sys
+from pathlib import Path
+from recorders.ingest_client import IngestTarget
+from recorders.terminal import TerminalRecorderOptions, run_scripted
+session, url, spool, folder = sys.argv[1:]
+options = TerminalRecorderOptions(session, IngestTarget(url, "tok"), Path(spool), Path(folder))
+run_scripted(options, ["touch a", "echo $$ > shell_pid", "touch c", "cat gate"])
+"""
+
+
+def test_what_a_killed_recorder_left_is_delivered_by_the_next_once(
+    ingest_server, options, session_id: str, tmp_path: Path
+) -> None:
+    given = options()
+    os.mkfifo(given.folder / "gate")
+    ingest_server.always = ingest_server.refusing(503, headers={"Retry-After": "0"})
+    arguments = [session_id, ingest_server.url, str(given.spool_folder), str(given.folder)]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    recorder = subprocess.Popen([sys.executable, "-c", KILLED, *arguments], cwd=ROOT, env=environment)
+    try:
+        ingest_server.wait_for_body(b"touch c")
+        shell = os.pidfd_open(int((given.folder / "shell_pid").read_text()))
+    finally:
+        recorder.kill()
+        recorder.wait()
+    gone, _, _ = select.select([shell], [], [], PATIENCE_S)
+    os.close(shell)
+    assert gone, "the shell outlived its recorder"
+
+    sent = {e["event_id"] for body in ingest_server.bodies for e in json.loads(body)["events"]}
+    assert len(sent) == 3
+    ingest_server.always = None
+    summary = run_scripted(given, ["touch d"])
+    assert summary.complete
+    assert commands_of(ingest_server) == ["touch a", "echo $$ > shell_pid", "touch c", "touch d"]
+    assert sent < ingest_server.accepted.keys()
+    assert list(given.spool_folder.iterdir()) == []
+
+
+def test_nothing_is_left_behind(options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "temporary" / "apprentice-terminal-999999999-old").mkdir()
+    descriptors = len(list(Path("/dev/fd").iterdir()))
+    run_scripted(options(), ["touch a"])
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert len(list(Path("/dev/fd").iterdir())) == descriptors
+
+
+def test_two_recorders_at_once_keep_apart(ingest_server, options, session_id: str, tmp_path: Path) -> None:
+    other = Spool(tmp_path / "spool", session_id)
+    summary = run_scripted(options(), ["touch a"])
+    assert summary.complete
+    other.close()
+    assert commands_of(ingest_server) == ["touch a"]

@@ -1,0 +1,69 @@
+"""A jail below a folder that any user can pass through, and each way to isolate a command."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skills.launch_order import PRIVILEGED, SHARED, USER
+
+
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """A folder that the sandbox must not reach into; the jail lies beside what it holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+@pytest.fixture
+def jail(outside: Path) -> Path:
+    folder = outside / "jail"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(params=[PRIVILEGED, USER, SHARED])
+def isolation(request: pytest.FixtureRequest) -> str:
+    if request.param == PRIVILEGED and os.geteuid() != 0:
+        pytest.skip("only root has the right to make namespaces itself")
+    return request.param
+
+
+class Pulse:
+    """A named pipe that a command's processes hold open: it has a writer as long as one of them lives."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def received(self) -> str:
+        """What was written. For after the command: a living writer that is silent raises BlockingIOError."""
+        text = b""
+        while part := os.read(self._descriptor, 65_536):
+            text += part
+        return text.decode()
+
+    def wait_for_line(self) -> str:
+        os.set_blocking(self._descriptor, True)
+        line = b""
+        while not line.endswith(b"\n"):
+            # Before the first writer comes, a read finds the end of the file.
+            line += os.read(self._descriptor, 1)
+        return line.decode().strip()
+
+    def wait_for_silence(self) -> None:
+        while os.read(self._descriptor, 65_536):
+            pass
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+@pytest.fixture
+def pulse(jail: Path) -> Iterator[Pulse]:
+    holder = Pulse(jail / "pulse")
+    yield holder
+    holder.close()
