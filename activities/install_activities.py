@@ -43,7 +43,7 @@ class InstallActivities:
     @activity.defn(name="close_install")
     @refusing
     def close(self, request: SagaClose) -> None:
-        """Records how the saga ended."""
+        """Records how a saga ended that did not install."""
         self._installs.close(request.saga, request.state, request.error)
 
 

@@ -86,14 +86,14 @@ def _tell(story: Story, stack: DemoStack) -> dict[str, object]:
 
 
 def _stay(story: Story, stack: DemoStack, facts: dict[str, object]) -> None:
-    story.say(
-        Text.from_markup("\n[bold]Still running.[/] In another terminal:"),
-        Text(f"  export APPRENTICE_DATA_DIR={stack.data_dir}", style="cyan"),
-        Text("  apprentice abilities list", style="cyan"),
-        Text(f"  apprentice learn status {facts['session_id']}", style="cyan"),
-        Text.from_markup("Ctrl-C stops it."),
-    )
     try:
+        story.say(
+            Text.from_markup("\n[bold]Still running.[/] In another terminal:"),
+            Text(f"  export APPRENTICE_DATA_DIR={stack.data_dir}", style="cyan"),
+            Text("  apprentice abilities list", style="cyan"),
+            Text(f"  apprentice learn status {facts['session_id']}", style="cyan"),
+            Text.from_markup("Ctrl-C stops it."),
+        )
         while True:
             time.sleep(1)
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from cli.demo_task import GOAL, LOOKUPS, demonstrated_commands
+from cli.demo_task import GOAL, LOOKUPS, MISTYPED, demonstrated_commands
 from cli.learn_progress import Progress, newest_saga_id, wait_for_validation
 from cli.learn_views import facts, question_view, saga_view
 from cli.run_state import RunState
@@ -151,7 +151,14 @@ class Lesson:
             step.show(facts(about), indent=2)
             for checkpoint in meaning.checkpoints:
                 step.say(f"[dim]{checkpoint.checkpoint_id}[/] {escape(checkpoint.success_condition)}")
+            self._expect_no_slips()
+            step.say("[dim]The mistyped command left no trace in any drafted file.[/]")
             step.facts.update(title=detail.proposal.title, content_hash=detail.proposal.content_hash)
+
+    def _expect_no_slips(self) -> None:
+        for file in self._api.learn.proposal_files(self._proposal_id).files:
+            if MISTYPED in file.content:
+                raise LessonFailed(f"the slip {MISTYPED!r} made it into {file.path}")
 
     def _validate(self) -> None:
         with self._story.step(
@@ -219,7 +226,9 @@ class Lesson:
                 links[name] = url
         if links:
             self._story.say(
-                Text.from_markup("\nThe same story in the Temporal UI (while it runs, see --keep):")
+                Text.from_markup(
+                    "\nThe same story in the Temporal UI, while it runs ([cyan]apprentice demo --keep[/] keeps it up):"
+                )
             )
             self._story.say(*(Text(f"  {name:11} {url}") for name, url in links.items()))
         return links

@@ -8,6 +8,9 @@ GOAL = "Summarise the sales by region and pack them with a checksum"
 LOOKUPS = ("summarise sales by region", "give me a packed sales summary with its checksum")
 """What somebody who never saw the demonstration might ask for; the first is the one that must be found."""
 
+MISTYPED = "sotr"
+"""The slip in the demonstration, which must not become part of the ability."""
+
 
 def demonstrated_commands() -> tuple[str, ...]:
     """The commands in order; one is mistyped and two only look around: the ability must be free of them."""
@@ -17,7 +20,7 @@ def demonstrated_commands() -> tuple[str, ...]:
         r"printf 'region,amount\nnorth,120\nsouth,80\nnorth,60\neast,40\nsouth,15\n'"
         " > sales-report/sales.csv",
         "ls sales-report",
-        "sotr sales-report/sales.csv",
+        f"{MISTYPED} sales-report/sales.csv",
         "awk -F, 'NR > 1 { sum[$1] += $2 } END { for (r in sum) print r \",\" sum[r] }' "
         "sales-report/sales.csv | sort -t, -k2,2nr > sales-report/summary.csv",
         "cat sales-report/summary.csv",

@@ -184,8 +184,9 @@ class Supervisor:
                     break
                 except OSError as error:
                     ending = f"cannot be started: {error}"
-            self._announce(f"{name} runs again (pid {running.process.pid})")
+            # Before anybody is told, so that whoever hears of it finds the new process id.
             self._tell_pids()
+            self._announce(f"{name} runs again (pid {running.process.pid})")
 
     async def _spawn(self, part: Part, log: PartLog) -> _Spawned:
         # A pipe of our own: with asyncio's, wait() could last until every grandchild has closed it too.

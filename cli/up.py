@@ -166,7 +166,7 @@ def _application(settings: Settings) -> list[Part]:
 
     return [
         Part("worker", command("worker"), environment, drain_seconds=20),
-        Part("api", command("api"), environment, is_ready=answers),
+        Part("api", command("api"), environment, is_ready=answers, drain_seconds=15),
     ]
 
 

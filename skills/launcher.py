@@ -29,7 +29,8 @@ from skills.launch_order import (
     Order,
 )
 
-_FIRST_SPARE_USER = 1_879_048_192
+_SPARE_USERS = (range(1_879_048_192, 1_883_242_496), range(61_184, 65_519))
+"""User ids that distributions leave free; the second range is what a container without root of its own knows."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 _CANNOT_EXECUTE = 126
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -78,12 +79,15 @@ def _identity(order: Order) -> tuple[int, int]:
     """Who runs the command: the caller; for root a user id that nobody has, so that limits count."""
     if os.geteuid() != 0:
         return os.geteuid(), os.getegid()
-    user = _FIRST_SPARE_USER + os.getpid()
-    os.chown(order["root"], user, user)
-    for folder, folders, files in os.walk(order["root"]):
-        for name in (*folders, *files):
-            os.lchown(f"{folder}/{name}", user, user)
-    return user, user
+    for spare in _SPARE_USERS:
+        user = spare[os.getpid() % len(spare)]
+        with contextlib.suppress(OSError):
+            os.chown(order["root"], user, user)
+            for folder, folders, files in os.walk(order["root"]):
+                for name in (*folders, *files):
+                    os.lchown(f"{folder}/{name}", user, user)
+            return user, user
+    raise OSError("root may not become another user here; run the worker as an ordinary user")
 
 
 def _become(user: int, group: int) -> None:

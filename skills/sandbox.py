@@ -121,7 +121,9 @@ class Sandbox:
             if reason is None and (run.timed_out or run.cancelled):
                 return _outcome(run, HostIsolation(False, False, False), time.monotonic() - started)
             reasons.append(reason or f"the launcher ended early: {run.output.text()[-400:]}")
-        raise SandboxUnavailable("commands cannot be isolated on this host: " + "; ".join(reasons))
+        raise SandboxUnavailable(
+            "commands cannot be isolated on this host: " + "; ".join(dict.fromkeys(reasons))
+        )
 
     def _order(self, command: str, working_folder: str, isolation: str) -> Order:
         return Order(

@@ -140,7 +140,9 @@ class PurgeObservations:
             return LEFT_ALONE
         removed = self._observations.purge(connection, item)
         connection.execute(
-            update(_SESSIONS).where(_SESSIONS.c.session_id == item).values(observations_purged_at=rfc3339(now))
+            update(_SESSIONS)
+            .where(_SESSIONS.c.session_id == item)
+            .values(observations_purged_at=rfc3339(now))
         )
         return Settled(done=True, removed=removed)
 
@@ -189,7 +191,11 @@ class ArchiveProposals:
 
 
 def _sessions_due(
-    connection: Connection, pending: ColumnElement[bool], old_enough: ColumnElement[bool], after: str, limit: int
+    connection: Connection,
+    pending: ColumnElement[bool],
+    old_enough: ColumnElement[bool],
+    after: str,
+    limit: int,
 ) -> Sequence[str]:
     query = (
         select(_SESSIONS.c.session_id)

@@ -51,7 +51,10 @@ class InstallStore:
             files = self._do(connection, request, plan, step)
             if step in _DERIVED:
                 plan = _with_digests(connection, plan, _DERIVED[step])
-            _write_saga(connection, request, _marked(saga, step, SagaStepState.DONE, plan.version), plan)
+            saga = _marked(saga, step, SagaStepState.DONE, plan.version)
+            if step is _LAST:
+                saga = saga.model_copy(update={"state": SagaState.INSTALLED})
+            _write_saga(connection, request, saga, plan)
         return SagaStepOutput(step=step, files=files, version=plan.version)
 
     def undo_step(self, request: InstallSagaInput, step: SagaStepName) -> None:
@@ -138,6 +141,9 @@ class InstallStore:
                 connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
                 _restore_derived(connection, plan, SNAPSHOT_FILES, refresh_snapshot)
 
+
+_LAST = list(SagaStepName)[-1]
+"""The step with which a saga is installed: what it writes and that it is done are one transaction."""
 
 _DERIVED: dict[SagaStepName, Sequence[str]] = {
     SagaStepName.REBUILD_BRIDGE: BRIDGE_FILES,

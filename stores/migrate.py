@@ -1,4 +1,7 @@
-"""Brings a database to the newest schema, from code alone: there is no ini file to find."""
+"""Brings a database to the newest schema, from code alone: there is no ini file to find.
+
+Migrations only go forward; the way back is the backup from before.
+"""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -11,23 +11,26 @@ class OpenReferences:
     """The ids in use, read again only when an open session has changed."""
 
     def __init__(self) -> None:
-        self._signature: tuple[object, ...] | None = None
-        self._ids: frozenset[str] = frozenset()
+        self._read: tuple[tuple[object, ...], frozenset[str]] = ((), frozenset())
 
     def ids(self, connection: Connection) -> frozenset[str]:
         """Every id that an open session refers to, as the caller's transaction sees it."""
         signature = tuple(
             connection.execute(
                 select(
-                    func.count(), func.sum(table.c.change), func.min(table.c.session_id), func.max(table.c.session_id)
+                    func.count(),
+                    func.sum(table.c.change),
+                    func.min(table.c.session_id),
+                    func.max(table.c.session_id),
                 ).where(table.c.holds_slot)
             ).one()
         )
-        if signature != self._signature:
+        known, ids = self._read
+        if signature != known:
             bodies = connection.scalars(select(table.c.aggregate).where(table.c.holds_slot)).all()
-            self._ids = _ids_of([LearnSessionAggregate.model_validate_json(body) for body in bodies])
-            self._signature = signature
-        return self._ids
+            ids = _ids_of([LearnSessionAggregate.model_validate_json(body) for body in bodies])
+            self._read = (signature, ids)
+        return ids
 
 
 def session_refs(aggregate: LearnSessionAggregate) -> frozenset[str]:

@@ -45,7 +45,6 @@ class InstallSagaWorkflow:
         except asyncio.CancelledError:
             await asyncio.shield(self._roll_back("cancelled"))
             raise
-        await self._close(SagaState.INSTALLED, None)
         return InstallSagaOutput(state=SagaState.INSTALLED, version=version)
 
     async def _run_steps(self) -> int | None:

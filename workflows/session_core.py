@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.validation import OverallResult
     from contracts.learning.validation_work import ValidationRunOutput
     from workflows import session_capture, session_drafting, session_install, session_validation
+    from workflows.alarm import Alarm
     from workflows.ids import install_saga_id, validation_run_id
     from workflows.install_saga_workflow import InstallSagaWorkflow
     from workflows.learn_session_messages import Asked, AskedAnswers, AskedInstall
@@ -50,6 +51,7 @@ class SessionCore:
         self._unborn = unborn
         self._over = False
         self._turn = asyncio.Lock()
+        self._alarm = Alarm()
         self._checks: asyncio.Task[ValidationRunOutput] | None = None
         self._show()
 
@@ -195,16 +197,13 @@ class SessionCore:
 
     async def wait(self) -> None:
         """Waits for something to do, at most until the deadline of the present state."""
-        deadline = self._deadline()
-        timeout = max(deadline - workflow.now(), timedelta()) if deadline else None
-        try:
-            await workflow.wait_condition(
-                lambda: self._has_work() or self._deadline() != deadline,
-                timeout=timeout,
-                timeout_summary=f"deadline of {self.aggregate.session.state.value}",
-            )
-        except TimeoutError:
-            await self._deadline_passed(deadline)
+        self._alarm.set(self._deadline())
+        await workflow.wait_condition(
+            lambda: self._has_work() or self._alarm.rang or not self._alarm.is_set_for(self._deadline())
+        )
+        if self._alarm.rang:
+            self._alarm.answer()
+            await self._look_at_deadline()
 
     # ---- parts ----
 
@@ -226,9 +225,11 @@ class SessionCore:
             case _:
                 return None
 
-    async def _deadline_passed(self, deadline: datetime | None) -> None:
+    async def _look_at_deadline(self) -> None:
+        """The alarm rang: if the deadline of the present state has passed, what it asks for happens."""
         async with self._turn:
-            if deadline is None or self._deadline() != deadline:
+            deadline = self._deadline()
+            if deadline is None or workflow.now() < deadline:
                 return
             state = self.aggregate.session.state
             draft = None

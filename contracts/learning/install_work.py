@@ -45,7 +45,7 @@ class SagaStepOutput(Contract):
 
 
 class SagaClose(Contract):
-    """Records a saga's end."""
+    """Records that a saga was rolled back, or could not be."""
 
     saga: InstallSagaInput
     state: SagaState

@@ -1,5 +1,6 @@
 """Checkpoints out of steps: the states worth verifying, in order (decisions "Checkpoints", DOC3 §0C.9A)."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,21 +53,25 @@ def checkpoints_for(steps: Sequence[DemonstratedStep]) -> tuple[Checkpoint, ...]
     What was only there in between (a file that a later step removes) is no checkpoint. Wordings that the lint
     would refuse, a file name that looks like a selector say, give way to neutral ones.
     """
-    lasting = {e.path: e for e in total_effects(steps) if e.change is not NetChange.TRANSIENT}
+    lasting: defaultdict[str, list[NetEffect]] = defaultdict(list)
+    for effect in total_effects(steps):
+        if effect.change is not NetChange.TRANSIENT:
+            lasting[effect.event_id].append(effect)
     drafts: list[_Draft] = []
-    for number, step in enumerate(steps, start=1):
-        events = {event.event_id for event in step.events}
-        effects = [e for e in lasting.values() if e.event_id in events]
+    for number, step in reversed(list(enumerate(steps, start=1))):
+        effects = [effect for event in step.events for effect in lasting[event.event_id]]
         draft = _draft(step, effects, number)
         if draft is not None and not _clashes(draft, drafts):
-            drafts.append(draft)
+            drafts.insert(0, draft)
+        if len(drafts) == MAX_CHECKPOINTS:
+            break
     if not drafts:
         drafts = [
             _Draft("The work is complete", "The result that was asked for is there and can be looked at")
         ]
     return tuple(
         Checkpoint(checkpoint_id=f"cp-{n:02d}", goal=d.goal, success_condition=d.condition, order_hint=n)
-        for n, d in enumerate(_with_distinct_goals(drafts[-MAX_CHECKPOINTS:]), start=1)
+        for n, d in enumerate(_with_distinct_goals(drafts), start=1)
     )
 
 

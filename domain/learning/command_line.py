@@ -6,6 +6,7 @@ A reading for meaning; what a command could do to the world is judged by `comman
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from domain.learning.shell_calls import Call, calls_in, name_set
 from domain.learning.shell_words import UnreadableCommand
@@ -34,6 +35,7 @@ class Part:
     appends: bool = False
 
 
+@lru_cache(maxsize=2048)
 def parts_of(command: str) -> tuple[Part, ...]:
     """The parts of ``command`` in order; ``sudo`` and its like are looked through.
 

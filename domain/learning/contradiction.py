@@ -1,6 +1,7 @@
 """Whether two statements of a state say the same, or the opposite of each other."""
 
 import re
+from functools import lru_cache
 
 _WORD = re.compile(r"[\w./-]+")
 _FILLERS = frozenset(
@@ -33,7 +34,7 @@ _ANTONYMS = {
 
 def same_state(first: str, second: str) -> bool:
     """Whether both state the same, spelling, articles and punctuation aside."""
-    return _meaning(first, antonyms=False) == _meaning(second, antonyms=False)
+    return _meaning(first, False) == _meaning(second, False)
 
 
 def contradict(first: str, second: str, *, antonyms: bool = False) -> bool:
@@ -47,6 +48,7 @@ def contradict(first: str, second: str, *, antonyms: bool = False) -> bool:
     return words == other_words and holds != other_holds and bool(words)
 
 
+@lru_cache(maxsize=512)
 def _meaning(text: str, antonyms: bool) -> tuple[tuple[str, ...], bool]:
     """The words that carry the statement, and whether it affirms them."""
     holds = True

@@ -178,11 +178,13 @@ def inferred_success_conditions(
     materials = materials_of(steps)
     wanted = {*materials.results, *materials.removed}
     found: list[str] = []
-    for effect in total_effects(steps):
+    for effect in reversed(total_effects(steps)):
         text = existence(effect) if effect.path in wanted else None
         if text and not any(same_state(text, o) or contradict(text, o, antonyms=True) for o in found):
-            found.append(text)
-    return tuple(found[-CONDITIONS_SHOWN:]) or (last_checkpoint_condition,)
+            found.insert(0, text)
+        if len(found) == CONDITIONS_SHOWN:
+            break
+    return tuple(found) or (last_checkpoint_condition,)
 
 
 def lasting_effects(steps: Sequence[DemonstratedStep]) -> tuple[NetEffect, ...]:

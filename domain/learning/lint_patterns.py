@@ -17,7 +17,7 @@ _SELECTORS = tuple(
     re.compile(p)
     for p in (
         rf"(?<![\w./-])(?:div|span|btn|button|input|elem|element|ember|react|radix|mui|yui|ctl|ext-gen|mat-\w+)[-_]?\d{{2,}}{_FILE}(?![\w/])",
-        r"(?<![\w&/])#(?![0-9a-fA-F]{3,8}\b)[A-Za-z][\w-]*[-_][\w-]+(?! channel)",
+        r"(?<![\w&/])#(?![0-9a-fA-F]{3,8}\b)[A-Za-z][\w-]*[-_][\w-]+(?![\w-]| channel)",
         r"(?<![\w&/])#[a-z]+[A-Z]\w*",
         r"(?<![\w:/])\.//?\w+|(?<![\w:/.])/{1,2}html/body|(?<![\w:/])//[\w*-]+\s*\[",
         rf"(?<![\w:/])//(?:{_TAG}|a|p|img|h[1-6]|label|\*)(?![\w.-])",
@@ -74,7 +74,7 @@ _PERSONAL = (
     (
         re.compile(
             r"(?i)\b(?:password|passwd|passphrase|passcode|secret|api[-_ ]?key|access[-_ ]?key|token|pin)\s*"
-            r"(?:[=:]|\bis\b)\s*[\"'“]?(?=\S*[\d\W_])[^\s\"'”,;]{4,}"
+            r"(?:[=:]|\bis\b)\s*[\"'“]?(?=\S*[\d!@#$%^&*_])[^\s\"'”,;]{4,}"
         ),
         "a secret",
     ),

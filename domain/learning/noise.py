@@ -1,7 +1,7 @@
 """Telling what was meant from what merely happened while it was shown (DOC3 §0A.12, rows SL-13)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 
 from contracts.learning.observation import ExitClass, ObservedActionEvent, TerminalObservation
@@ -11,6 +11,9 @@ from domain.learning.shell_calls import name_set
 
 SIMILAR_FROM = 0.6
 """Two command lines this alike (0..1, by matching characters) are attempts at the same thing."""
+
+RETRY_WITHIN = 20
+"""How many events after a failure its second attempt is looked for."""
 
 EDITORS = name_set(
     """vi vim nvim nano emacs pico micro code subl gedit kate mate open xdg-open start less more man"""
@@ -33,7 +36,7 @@ def without_noise(events: Sequence[ObservedActionEvent]) -> tuple[ObservedAction
     editors that wrote nothing, repetitions, and a change of folder that nothing follows. Where looking is all
     there was (a demonstration of how to inspect something), the looking stays.
     """
-    tried = [e for i, e in enumerate(events) if not _gave_up(e, events[i + 1 :])]
+    tried = [e for i, e in enumerate(events) if not _gave_up(e, events[i + 1 : i + 1 + RETRY_WITHIN])]
     acting = [e for e in tried if not _is_looking(e)]
     kept = _without_repeats(_without_corrections(acting if any(map(_acts, acting)) else tried))
     while kept and _only_moves_about(kept[-1]):
@@ -106,49 +109,41 @@ def _only_moves_about(event: ObservedActionEvent) -> bool:
 
 def _without_repeats(events: Sequence[ObservedActionEvent]) -> list[ObservedActionEvent]:
     kept: list[ObservedActionEvent] = []
+    seen: set[Hashable] = set()
+    previous: Hashable = None
     for event in events:
-        terminal = event.terminal
-        again = any(_same(event, other) for other in kept)
-        at_once = bool(kept) and _same(event, kept[-1])
-        if terminal is None:
-            repeats = at_once
-        else:
-            idle = again and not terminal.produced_files and not _only_moves_about(event)
-            repeats = (at_once or idle) and not appends(terminal.command)
+        deed, terminal = _deed(event), event.terminal
+        repeats = deed == previous
+        if terminal is not None:
+            idle = deed in seen and not terminal.produced_files and not _only_moves_about(event)
+            repeats = (repeats or idle) and not appends(terminal.command)
         if not repeats:
             kept.append(event)
+            seen.add(deed)
+            previous = deed
     return kept
 
 
-def _same(first: ObservedActionEvent, second: ObservedActionEvent) -> bool:
-    if first.terminal is not None and second.terminal is not None:
-        return (first.terminal.command.split(), first.terminal.working_folder) == (
-            second.terminal.command.split(),
-            second.terminal.working_folder,
-        )
-    return first.terminal is second.terminal and (
-        first.adapter_kind,
-        first.action_label,
-        first.target_ref,
-        first.after_state_ref,
-    ) == (second.adapter_kind, second.action_label, second.target_ref, second.after_state_ref)
+def _deed(event: ObservedActionEvent) -> Hashable:
+    """What makes two events the same deed."""
+    if event.terminal is not None:
+        return (" ".join(event.terminal.command.split()), event.terminal.working_folder)
+    return (event.adapter_kind, event.action_label, event.target_ref, event.after_state_ref)
 
 
 def _without_corrections(events: Sequence[ObservedActionEvent]) -> list[ObservedActionEvent]:
     """Leaves out a thing made by a slip and taken back before anything used it."""
+    removed = {name: i for i, e in enumerate(events) if (name := _only_thing_removed(e)) is not None}
     dropped: set[int] = set()
     for made_at, made in enumerate(events):
         name = _only_thing_made(made)
-        if name is None or made_at in dropped:
+        gone_at = removed.get(name, -1) if name is not None else -1
+        if name is None or gone_at < made_at:
             continue
         mention = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
-        users = [
-            i
-            for i, other in enumerate(events)
-            if i > made_at and other.terminal is not None and mention.search(other.terminal.command)
-        ]
-        if len(users) == 1 and _only_removes(events[users[0]], name):
-            dropped |= {made_at, users[0]}
+        others = (e for i, e in enumerate(events) if i > made_at and i != gone_at and e.terminal)
+        if not any(mention.search(e.terminal.command) for e in others if e.terminal):
+            dropped |= {made_at, gone_at}
     return [e for i, e in enumerate(events) if i not in dropped]
 
 
@@ -164,10 +159,9 @@ def _only_thing_made(event: ObservedActionEvent) -> str | None:
     return commands[0].operands[0].rstrip("/") if is_folder else None
 
 
-def _only_removes(event: ObservedActionEvent, name: str) -> bool:
+def _only_thing_removed(event: ObservedActionEvent) -> str | None:
+    """The one file or folder that this command removed, if that is all it did."""
     commands = parts_of(event.terminal.command) if event.terminal else ()
-    return (
-        len(commands) == 1
-        and commands[0].program in ("rm", "rmdir", "unlink")
-        and [o.rstrip("/") for o in commands[0].operands] == [name]
-    )
+    if len(commands) != 1 or commands[0].program not in ("rm", "rmdir", "unlink"):
+        return None
+    return commands[0].operands[0].rstrip("/") if len(commands[0].operands) == 1 else None

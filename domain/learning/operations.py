@@ -1,6 +1,7 @@
 """What the usual programs do, in words: the vocabulary that steps, titles and checkpoints are written in."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from domain.learning.command_line import Part, parts_of
 
@@ -133,6 +134,7 @@ SYNONYMS: dict[str, str] = {o.verb: o.synonym for o in set(_BY_PROGRAM.values())
 """Another word for each verb, for paraphrases."""
 
 
+@lru_cache(maxsize=2048)
 def operation_of(command: str) -> Operation:
     """What ``command`` does as a whole: the operation of its most telling part, the later one on a tie."""
     best = PREPARE

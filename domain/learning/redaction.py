@@ -23,7 +23,7 @@ from domain.learning.secret_shapes import RULES
 
 __all__ = ["MASK", "Redacted", "redact", "redact_event"]
 
-_MAX_PASSES = 12
+_MAX_PASSES = 40
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{16}")
 _PAYLOAD_KINDS = frozenset({ObservationAdapterKind.TEXT_ENTRY, ObservationAdapterKind.CLIPBOARD})

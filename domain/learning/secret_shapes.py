@@ -15,7 +15,7 @@ from domain.learning.named_secrets import MASK, NAME_TRIGGERS, QUOTED, VALUE, ma
 _UNMASKED = r"(?!\[MASKED\])"
 _SCHEME = r"(?:(?:bearer|basic|token|digest|apikey|negotiate)(?:\s+|\\ ))"
 _CREDENTIAL = rf"(?!\s|{_SCHEME}|\$\{{?\w+\}}?(?:[\s\"']|$)){_UNMASKED}"
-_SHELL_GAP = rf"(?:[^;|&\n\"']|{QUOTED})*?"
+_REST_OF_COMMAND = rf"(?:[^;|&\n\"'\\]|\\.|{QUOTED})*+"
 
 
 def _second_group(match: re.Match[str]) -> str:
@@ -54,6 +54,19 @@ def _rule(
 ) -> SecretRule:
     return SecretRule(tuple(triggers.split()), partial(re.compile(pattern, flags).sub, replace))
 
+
+def _options(programs: str, option: str, value: str = VALUE) -> SecretRule:
+    """The values of an option that carries a secret only with these programs, wherever it stands among others."""
+    command = re.compile(rf"\b(?:{programs})\w*\s{_REST_OF_COMMAND}")
+    carried = re.compile(rf"((?<=\s){option}){_UNMASKED}({value})")
+
+    def in_one_command(match: re.Match[str]) -> str:
+        return carried.sub(_second_group, match.group())
+
+    return SecretRule(tuple(programs.split("|")), partial(command.sub, in_one_command))
+
+
+_CURL_USER = r"(?:-u|--user|--proxy-user|-U)[\s=]*"
 
 RULES: tuple[SecretRule, ...] = (
     _rule(
@@ -95,26 +108,37 @@ RULES: tuple[SecretRule, ...] = (
         r"(?=\s*\|[^|;&]*(?:sudo\s+(?:-\w+\s+)*-\w*S|--password-stdin|--with-token|\b(?:ch)?passwd\b))",
         _second_group,
     ),
-    *(
-        _rule(
-            programs.replace("|", " "),
-            rf"(\b(?:{programs})\w*\s{_SHELL_GAP}(?<=\s){option}){_UNMASKED}({VALUE})",
-            _second_group,
-            re.NOFLAG,
-        )
-        for programs, option in (
-            ("mysql|mariadb|7z", r"-p(?=\S)"),
-            ("sshpass|mongo|login", r"-p\s*(?!-)"),
-            ("curl", r"(?:-u|--user|--proxy-user|-U)[\s=]*[\"']?[^\s:\"']*:"),
-            ("curl", r"(?:-b|--cookie)[\s=]*(?=[\"']?[^\s\"']*=)"),
-            ("redis-cli", r"-a\s+"),
-            ("ldap", r"-w\s+"),
-            ("zip|unzip|sqlcmd|bcp", r"-P\s*"),
-            ("ssh-keygen", r"-[NP]\s+"),
-            ("smbclient", r"-U\s*[\"']?[^\s%\"']*%"),
-            ("htpasswd", r"-\w*b\w*\s+\S+\s+\S+\s+"),
-        )
+    _rule(
+        "sudo --password-stdin --with-token passwd login",
+        rf"((?:\bsudo\s+(?:-\w+\s+)*-\w*S|--password-stdin|--with-token|passwd|login)\b[^|;&<]*<<<\s*){_UNMASKED}({VALUE})",
+        _second_group,
     ),
+    _rule(
+        "machine",
+        rf"(\bmachine\s+\S+\s+login\s+\S+\s+password\s+){_UNMASKED}([^\s\"']+)",
+        _second_group,
+    ),
+    _options("mysql|mariadb|7z", r"-p(?=\S)"),
+    _options("sshpass|mongo|login", r"-p\s*(?!-)"),
+    _options("curl", rf"{_CURL_USER}\"[^:\"]*:", r"[^\"]+(?=\")"),
+    _options("curl", rf"{_CURL_USER}'[^:']*:", r"[^']+(?=')"),
+    _options("curl", rf"{_CURL_USER}[^\s:\"']*:", r"[^\s\"']+"),
+    _options("curl", r"(?:-b|--cookie)[\s=]*(?=[\"']?[^\s\"']*=)"),
+    _options("redis-cli", r"-a\s+"),
+    _options("ldap", r"-w\s+"),
+    _options("zip|unzip|sqlcmd|bcp", r"-P\s*"),
+    _options("ssh-keygen", r"-[NP]\s+"),
+    _options("smbclient", r"-U\s*[\"']?[^\s%\"']*%", r"[^\s\"']+"),
+    _options("openssl", r"-[kK]\s+"),
+    _options("useradd|usermod", r"-p\s+"),
+    _options("lftp", r"-u\s*[^\s,]+,", r"[^\s\"']+"),
+    _options("sqlplus", r"[\w.]+/", r"[^\s@\"']+"),
+    _options("net use", r"\\\\\S+\s+(?!/)"),
+    _options("ansible-vault", r"encrypt_string\s+(?!-)"),
+    _options("vault kv put|vault write", r"[\w.-]+="),
+    _options("vault login", r"(?!-|\S+=)"),
+    _options("rclone", r"\w*(?:secret|pass|token|key)\w*\s+"),
+    _options("htpasswd", r"-\w*b\w*\s+\S+\s+\S+\s+"),
     _rule(
         "akia asia ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xox xapp- sk- sk_ rk_ pk_ whsec_ aiza ya29. gocspx- "
         "eyj glpat- gldt- npm_ pypi- hf_ sg. dop_v1_ shp sq0 age-secret-key- atatt hvs. dapi lin_api_ tskey- "

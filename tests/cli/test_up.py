@@ -26,10 +26,10 @@ class RunningUp:
     def __init__(self, folder: Path) -> None:
         self.data_dir = folder / "data"
         self.ready_file = folder / "ready.json"
-        ports = ["--api-port", "0", "--temporal-port", "0", "--ui-port", "0"]
+        options = ["--api-port", "0", "--temporal-port", "0", "--ui-port", "0"]
+        options += ["--data-dir", str(self.data_dir), "--ready-file", str(self.ready_file)]
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "cli.main", "up", *ports]
-            + ["--data-dir", str(self.data_dir), "--ready-file", str(self.ready_file)],
+            [sys.executable, "-P", "-m", "cli.main", "up", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

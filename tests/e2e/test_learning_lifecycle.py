@@ -117,7 +117,7 @@ async def test_a_failed_rehearsal_leads_back_to_drafting_and_its_repair_to_revie
     assert await alice.prove() == "drafting_proposal"
     runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
     assert runs["runs"][0]["overall_result"] == "failed"
-    assert {s["test_case_id"] for s in runs["steps"] if s["result"] == "failed"} >= {"rehearsal/effect-01"}
+    assert {s["test_case_id"] for s in runs["steps"] if s["result"] == "failed"} == {"rehearsal/command-01"}
 
     target = {"target_kind": "copied_document", "ref": str(source)}
     await alice.act("set-test-policy", {"test_policy": policy(mode="copy_artifact", safe_targets=[target])})

@@ -1,8 +1,11 @@
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from contracts.learning.observation import ObservedActionEvent
 from recorders.spool import Spool, SpoolError, SpoolFull
@@ -164,3 +167,37 @@ def test_descriptors_are_given_back(tmp_path: Path, session_id: str, new_event: 
     spool.append([new_event("make a")])
     spool.close()
     assert len(list(Path("/dev/fd").iterdir())) == before
+
+
+STEPS = st.one_of(
+    st.tuples(st.just("append"), st.integers(1, 4)),
+    st.tuples(st.just("deliver"), st.integers(1, 3)),
+    st.tuples(st.just("take without confirming"), st.integers(1, 3)),
+    st.tuples(st.just("new run"), st.just(0)),
+)
+
+
+@given(st.lists(STEPS, max_size=20))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_event_is_delivered_once_and_in_order_whatever_happens(
+    session_id: str, new_event: NewEvent, steps: list[tuple[str, int]]
+) -> None:
+    appended: list[str] = []
+    delivered: list[str] = []
+    with TemporaryDirectory() as folder:
+        spool = Spool(Path(folder), session_id)
+        for step, number in steps:
+            if step == "append":
+                labels = [f"make {len(appended) + i}" for i in range(number)]
+                spool.append([new_event(label) for label in labels])
+                appended += labels
+            elif step == "new run":
+                spool.close()
+                spool = Spool(Path(folder), session_id)
+            elif (batch := spool.next_batch(number)) is not None and step == "deliver":
+                spool.confirm(batch)
+                delivered += [e.action_label for e in batch.events]
+            assert spool.pending() == len(appended) - len(delivered)
+        delivered += labels_of(spool)
+        spool.close()
+    assert delivered == appended

@@ -171,6 +171,32 @@ def test_a_refused_session_is_announced_and_nothing_more_is_recorded(
     assert not any(b"touch b" in body for body in ingest_server.bodies)
 
 
+def test_while_the_session_is_paused_nothing_is_recorded(ingest_server, person: Callable[[], Person]) -> None:
+    paused = {
+        "code": "INVALID_LEARN_STATE_TRANSITION",
+        "extra": {"current_state": "paused"},
+        "retryable": False,
+    }
+    ingest_server.always = ingest_server.refusing(400, **paused)
+    someone = person()
+    someone.reads("[rec] mine> ")
+    someone.types("touch a")
+    someone.reads("the session is paused")
+    someone.types("")
+    someone.reads("[held] mine> ")
+    someone.types("touch b")
+    someone.reads("[held] mine> ")
+    ingest_server.always = None
+    someone.reads("delivery goes on")
+    someone.types("")
+    someone.reads("[rec] mine> ")
+    someone.types("touch c")
+    someone.reads("[rec] mine> ")
+    someone.types("exit")
+    someone.reads("2 commands recorded, 0 left out, 2 delivered")
+    assert ingest_server.labels() == ["touch a", "touch c"]
+
+
 def test_the_window_size_reaches_the_shell(person: Callable[[], Person]) -> None:
     someone = person()
     someone.reads("[rec] mine> ")

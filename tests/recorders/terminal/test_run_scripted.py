@@ -64,8 +64,15 @@ def test_each_finished_command_is_one_event_in_the_words_typed(ingest_server, op
 def test_an_event_says_how_it_ended_where_it_ran_and_what_it_made(ingest_server, options) -> None:
     run_scripted(
         options(),
-        ["echo a > a.txt", "mkdir -p sub && cd sub", "echo b > b.txt; rm ../a.txt", "cd /; false", "test -d /", "kill -INT $$"],
-    )  # fmt: skip
+        [
+            "echo a > a.txt",
+            "mkdir -p sub && cd sub",
+            "echo b > b.txt; rm ../a.txt",
+            "cd /; false",
+            "test -d /",
+            "kill -INT $$",
+        ],
+    )
     facts = [
         (
             t["exit_class"],
@@ -190,7 +197,7 @@ def test_a_full_spool_ends_the_recording_with_a_reason(options, tmp_path: Path) 
 
 
 def test_a_command_that_never_ends_is_given_up(options) -> None:
-    with pytest.raises(RecorderError, match="did not finish within 0.5 s"):
+    with pytest.raises(RecorderError, match=r"did not finish within 0\.5 s"):
         run_scripted(options(command_timeout_s=0.5), ["echo 'never closed"])
 
 

@@ -1,0 +1,102 @@
+"""``apprentice memory``: is the memory tree what the store says, and if not, make it so."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sqlalchemy import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from cli.output import ExitCode, JsonFlag, fail, warn, write_json, write_line
+from config.origins import SettingsError
+from config.settings import Settings, load_settings
+from stores.database import Database
+from stores.projection_lock import ProjectionBusyError
+from stores.projector import ProjectionError, Projector
+from stores.tree_verifier import TreeReport
+
+SHOWN_DIFFERENCES = 10
+"""How many are printed for people; JSON has them all."""
+
+DataDir = Annotated[Path | None, typer.Option(help="The data directory of the installation.")]
+
+app = typer.Typer(no_args_is_help=True, help="Check and rebuild the memory tree.")
+
+
+@app.callback()
+def memory() -> None:
+    """Check and rebuild the memory tree."""
+
+
+@app.command()
+def verify(data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
+    """Compare every file with the store, and the journal with its hashes; change nothing.
+
+    Ends with exit code 1 when something is not as it was written.
+    """
+    with _projector(data_dir) as projector:
+        report = projector.verify()
+    if as_json:
+        write_json({"intact": report.intact, "report": report})
+    else:
+        _show(report)
+    if not report.intact:
+        raise typer.Exit(ExitCode.FAILURE)
+
+
+@app.command()
+def rebuild(data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
+    """Write every file anew from the store, and remove memory files that nothing in it explains."""
+    with _projector(data_dir) as projector:
+        report = projector.rebuild()
+    if as_json:
+        write_json({"report": report})
+        return
+    write_line(
+        f"{report.documents_written} documents and {report.streams_rewritten} streams written,"
+        f" {report.unexplained_removed} unexplained files removed."
+    )
+
+
+def _show(report: TreeReport) -> None:
+    write_line(
+        f"{report.files} files and {report.chains.entries} journal entries checked,"
+        f" {report.pending} files still to be written."
+    )
+    for difference in report.differences[:SHOWN_DIFFERENCES]:
+        warn(f"{difference.root}: {difference.path}: {difference.message}. To do: {difference.remedy}")
+    if len(report.differences) > SHOWN_DIFFERENCES:
+        warn(f"… and {len(report.differences) - SHOWN_DIFFERENCES} more (see them with --json)")
+    if report.chains.fault is not None:
+        warn(f"journal: {report.chains.fault.message}. To do: restore the database from a backup")
+    if report.intact:
+        write_line("Everything is as it was written.")
+
+
+@contextmanager
+def _projector(data_dir: Path | None) -> Generator[Projector]:
+    try:
+        settings = load_settings(data_dir=data_dir)
+    except SettingsError as error:
+        fail(str(error), ExitCode.USAGE)
+    _require_database(settings)
+    database = Database(settings.database_url)
+    try:
+        yield Projector(database, settings.memory_root, settings.workspace)
+    except ProjectionBusyError as error:
+        fail(str(error), ExitCode.NOT_READY)
+    except (ProjectionError, OSError) as error:
+        fail(str(error))
+    except SQLAlchemyError as error:
+        fail(f"the database cannot be read ({type(error).__name__}); `apprentice doctor` says why")
+    finally:
+        database.close()
+
+
+def _require_database(settings: Settings) -> None:
+    url = make_url(settings.database_url)
+    # Opening a SQLite file that is not there would make an empty one.
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        fail(f"there is no database at {url.database}; run `apprentice up` first", ExitCode.NOT_READY)
