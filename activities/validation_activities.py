@@ -1,7 +1,6 @@
 """The checks of a validation run. Each writes its own step results and answers a summary."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -19,7 +18,9 @@ from domain.learning.command_safety import safety_class
 from domain.learning.lint import lint
 from skills.dependencies import check_dependencies
 from skills.dry_run import dry_run
-from skills.rehearsal import RehearsalProgress, rehearse
+from skills.isolation import SandboxUnavailable
+from skills.rehearsal import rehearse
+from skills.rehearsal_report import RehearsalProgress, RehearsalReport
 from skills.step_report import CheckReport, CheckStep
 from stores.ability_store import AbilityStore
 from stores.draft_store import DraftStore
@@ -68,7 +69,7 @@ class ValidationActivities:
                 raise ValueError(f"{request.check.value} is not one of the cheap checks")
         return self._record(request, bundle, report)
 
-    @activity.defn
+    @activity.defn(no_thread_cancel_exception=True)
     @refusing
     def rehearse(self, request: CheckInput) -> CheckOutput:
         """Runs the taught commands in the sandbox and looks at what really came of them."""
@@ -80,8 +81,27 @@ class ValidationActivities:
             if activity.is_cancelled():
                 cancelled.set()
 
-        self._rehearsal_root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        found = rehearse(
+        self._rehearsal_root.mkdir(parents=True, exist_ok=True)
+        try:
+            found = self._rehearsed(request, bundle, heartbeat, cancelled)
+        except SandboxUnavailable as unavailable:
+            return self._record(request, bundle, _not_isolated(unavailable))
+        report = CheckReport(
+            steps=tuple(
+                CheckStep(step.test_case_id, step.label, step.result, step.details) for step in found.steps
+            ),
+            safety_failure=found.safety_failure,
+        )
+        return self._record(request, bundle, report)
+
+    def _rehearsed(
+        self,
+        request: CheckInput,
+        bundle: DraftBundle,
+        heartbeat: Callable[[RehearsalProgress], None],
+        cancelled: Event,
+    ) -> RehearsalReport:
+        return rehearse(
             bundle.draft,
             bundle.interpretation.observed_effects,
             request.run.test_policy or default_policy(),
@@ -89,15 +109,6 @@ class ValidationActivities:
             heartbeat=heartbeat,
             cancelled=cancelled,
         )
-        report = CheckReport(
-            steps=tuple(
-                CheckStep(step.test_case_id, step.label, step.result, step.details) for step in found.steps
-            ),
-            safety_failure=found.safety_failure,
-        )
-        with suppress(OSError):
-            self._rehearsal_root.rmdir()
-        return self._record(request, bundle, report)
 
     def _trigger(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
         others = [
@@ -147,6 +158,20 @@ class ValidationActivities:
 def default_policy() -> TestPolicy:
     """The bounds where nobody set any: a blank temporary folder, forty actions, nothing sent anywhere."""
     return TestPolicy(policy_id=_NIL_POLICY, mode=TestPolicyMode.BLANK_ARTIFACT)
+
+
+def _not_isolated(unavailable: SandboxUnavailable) -> CheckReport:
+    """A host that cannot isolate commands rehearses none: nothing is proven, and the person is told why."""
+    return CheckReport(
+        steps=(
+            CheckStep(
+                "rehearsal/isolation",
+                "This host can isolate the rehearsal",
+                StepResult.FAILED,
+                str(unavailable)[:1000],
+            ),
+        )
+    )
 
 
 def _lint(bundle: DraftBundle) -> CheckReport:

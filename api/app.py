@@ -14,6 +14,7 @@ from api.routes import (
     events,
     identity,
     learn_records,
+    maintenance,
     observations,
     proposals,
     session_commands,
@@ -53,6 +54,7 @@ def create_app(
         proposals,
         abilities,
         learn_records,
+        maintenance,
         identity,
         system,
     ):

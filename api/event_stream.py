@@ -4,11 +4,12 @@ The frames are written here because the framework's own event stream fixes the t
 """
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyio import to_thread
 from starlette.responses import StreamingResponse
@@ -17,9 +18,10 @@ from starlette.types import Receive, Scope, Send
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.lifecycle import LearnSessionEvent, LearnSessionEventEnvelope
+from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST
 from stores.journal_subscription import TailEntry
-from stores.journal_tail import JournalTail
+from stores.journal_tail import PAGE, JournalTail
 
 KEEPALIVE_SECONDS = 30.0
 """How long a stream may be silent (DOC3 L1641)."""
@@ -82,34 +84,45 @@ async def session_events(
     its last event is out, or when the tail closes. An id that the journal cannot resume from gives one
     ``reset`` event, then everything that is kept.
     """
-    yield RETRY
-    position: int = last_event_id or 0
-    if position:
-        reset = await _reset_frame(tail, session_id, position)
-        if reset is not None:
-            yield reset
-            position = 0
-    at_rest = False
+    reset = await _reset_frame(tail, session_id, last_event_id) if last_event_id else None
+    yield RETRY + (reset or b"")
+    cursor = _Cursor(0 if reset else last_event_id or 0)
     async with tail.subscribe(session_id) as subscription:
         while not subscription.closed:
-            if subscription.lagging:
+            lagged = subscription.lagging
+            if lagged:
                 subscription.resume()
-                while missed := await to_thread.run_sync(tail.replay, session_id, position):
-                    yield _frames(missed)
-                    position = missed[-1].seq
-                at_rest = await to_thread.run_sync(tail.state_of, session_id) in AT_REST
-                # Whatever came in since is taken before the stream may end.
-                entries = await subscription.take(0)
-            else:
-                entries = await subscription.take(keepalive_seconds)
-                if not (entries or subscription.lagging or subscription.closed):
-                    yield KEEPALIVE
-            if fresh := [entry for entry in entries if entry.seq > position]:
-                yield _frames(fresh)
-                position = fresh[-1].seq
-                at_rest = _at_rest(fresh, at_rest)
-            if at_rest and not subscription.lagging:
+                while missed := await to_thread.run_sync(tail.replay, session_id, cursor.position):
+                    yield cursor.advance(missed)
+                    if len(missed) < PAGE:
+                        break
+                if cursor.state is None:
+                    cursor.state = await to_thread.run_sync(tail.state_of, session_id)
+            # Whatever came in while the store was read is taken before the stream may end.
+            entries = await subscription.take(0 if lagged else keepalive_seconds)
+            if chunk := cursor.advance(entries):
+                yield chunk
+            elif not (lagged or subscription.lagging or subscription.closed):
+                yield KEEPALIVE
+            if cursor.state in AT_REST and not subscription.lagging:
                 return
+
+
+@dataclass
+class _Cursor:
+    """How far a client has come: the last number it was sent, and the session's state as far as that tells."""
+
+    position: int
+    state: LearnSessionState | None = None
+
+    def advance(self, entries: Sequence[TailEntry]) -> bytes:
+        """The frames of those entries that the client has not had yet."""
+        fresh = [_rendered(entry) for entry in entries if entry.seq > self.position]
+        if fresh:
+            self.position = entries[-1].seq
+        for _, state in fresh:
+            self.state = state or self.state
+        return b"".join(frame for frame, _ in fresh)
 
 
 async def _reset_frame(tail: JournalTail, session_id: str, position: int) -> bytes | None:
@@ -129,21 +142,18 @@ async def _reset_frame(tail: JournalTail, session_id: str, position: int) -> byt
     return _frame(first, RESET, envelope)
 
 
-def _at_rest(entries: list[TailEntry], before: bool) -> bool:
-    for entry in reversed(entries):
-        state = entry.state
-        if state is not None:
-            return state in AT_REST
-    return before
-
-
-def _frames(entries: list[TailEntry]) -> bytes:
-    return b"".join(map(_entry_frame, entries))
+class _Rendered(NamedTuple):
+    frame: bytes
+    state: LearnSessionState | None
 
 
 @lru_cache(maxsize=1024)
-def _entry_frame(entry: TailEntry) -> bytes:
+def _rendered(entry: TailEntry) -> _Rendered:
     # Cached, since every listener of a session is sent the same bytes.
+    return _Rendered(_entry_frame(entry), entry.state)
+
+
+def _entry_frame(entry: TailEntry) -> bytes:
     event = LearnSessionEvent.model_validate_json(entry.document)
     envelope = LearnSessionEventEnvelope(event=event.event_kind, data=event)
     if not event.event_kind.startswith(_CHECKPOINT):

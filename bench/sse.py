@@ -109,6 +109,13 @@ async def measure(
 ) -> dict[str, float]:
     """Publishes at a steady rate and sees what arrives."""
     listeners = await follow(server.port, path, secret, options.clients)
+    # Everybody is live once everybody has had the first event.
+    await asyncio.to_thread(publish, 0)
+    while any(listener.events == 0 for listener in listeners):
+        await asyncio.sleep(0.05)
+    for listener in listeners:
+        listener.events = 0
+        listener.lags.clear()
     busy = server.cpu_seconds()
     total = options.rate * options.seconds
     began = time.monotonic()

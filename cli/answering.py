@@ -66,5 +66,10 @@ def _ask(call: Invocation, number: int, question: QuestionView, seen_in: Mapping
     for event_id in question.evidence_event_ids[:3]:
         if event_id in seen_in:
             call.show(Text(f"     seen in: {seen_in[event_id]}", style="dim"))
-    answer: str = typer.prompt("     answer", default=question.suggestion or None)
-    return answer[:LONGEST_ANSWER]
+    if question.suggestion:
+        typed: str = typer.prompt(
+            "     answer (Enter takes the suggestion)", default=question.suggestion, show_default=False
+        )
+    else:
+        typed = typer.prompt("     answer")
+    return typed[:LONGEST_ANSWER]

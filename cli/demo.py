@@ -4,6 +4,7 @@ import shutil
 import signal
 import tempfile
 import time
+import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from recorders.terminal import RecorderError
 
 _WIDTH_WHEN_PIPED = 120
 _PREFIX = "apprentice-demo-"
+_TRACEBACK = "demo.log"
 
 
 def demo(
@@ -49,14 +51,21 @@ def demo(
                 facts = _tell(story, stack)
                 if keep:
                     _stay(story, stack, facts)
+                with story.step("Stop everything"):
+                    stack.stop()
         except KeyboardInterrupt:
             problem = "stopped by Ctrl-C"
         except (ApiError, StackFailed, LessonFailed, RecorderError, SpoolError, OSError) as error:
             problem = str(error)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error} (where: {_TRACEBACK} among the logs)"
+            (stack.log_dir / _TRACEBACK).write_text(traceback.format_exc(), encoding="utf-8")
         seconds = round(time.monotonic() - started, 1)
         if problem is None:
             kept = f" Its data is in {folder}." if keep or data_dir else ""
-            story.say(Text.from_markup(f"\n[green]Everything is stopped.[/] It took {seconds:.0f} s.{kept}"))
+            story.say(
+                Text.from_markup(f"\n[green]Nothing is left running.[/] The demo took {seconds:.0f} s.{kept}")
+            )
             story.end(ok=True, seconds=seconds, **facts)
             return
         lasting = keep or data_dir is not None

@@ -70,8 +70,8 @@ class DemoStack:
         return self._wait_until_ready(self._process)
 
     def stop(self) -> None:
-        """Stop everything; returns when nothing runs any more."""
-        process, self._process = self._process, None
+        """Stop everything; returns when nothing runs any more. Safe to repeat, and to be interrupted."""
+        process = self._process
         if process is None:
             return
         if process.poll() is None:
@@ -82,6 +82,7 @@ class DemoStack:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        self._process = None
 
     def last_words(self, lines: int = 12) -> str:
         """The end of what ``apprentice up`` wrote."""

@@ -199,7 +199,7 @@ _ADVICE = {
     ErrorCode.LEARN_SESSION_ALREADY_ACTIVE.value: "See it with `apprentice learn status`, or end it with "
     "`apprentice learn cancel`.",
     ErrorCode.LEARN_SESSION_NOT_FOUND.value: "`apprentice learn list` shows yours.",
-    ErrorCode.ABILITY_NOT_FOUND.value: "`apprentice ability list` shows yours.",
+    ErrorCode.ABILITY_NOT_FOUND.value: "`apprentice abilities list` shows yours.",
     ErrorCode.VALIDATION_REQUIRED.value: "Run `apprentice learn validate`.",
 }
 

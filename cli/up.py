@@ -166,7 +166,8 @@ def _application(settings: Settings) -> list[Part]:
 
     return [
         Part("worker", command("worker"), environment, drain_seconds=20),
-        Part("api", command("api"), environment, is_ready=answers, drain_seconds=15),
+        # Patient: two programs load beside each other here, on a busy machine slowly. One that ends is seen at once.
+        Part("api", command("api"), environment, answers, ready_within_seconds=180, drain_seconds=15),
     ]
 
 

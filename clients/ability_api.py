@@ -63,8 +63,11 @@ class TokenApi:
         return self._http.get("/api/tokens", TokenListResponse)
 
     def create_token(self, request: CreateTokenRequest) -> CreateTokenResponse:
-        """Make a token; its secret is in this answer and nowhere else."""
-        return self._http.write("POST", "/api/tokens", CreateTokenResponse, request)
+        """Make a token; its secret is in this answer and nowhere else.
+
+        Sent once: the service keeps no secret to answer a repetition with, and would make another token.
+        """
+        return self._http.write("POST", "/api/tokens", CreateTokenResponse, request, retried=False)
 
     def revoke_token(self, token_id: str) -> DeletedResponse:
         """Revoke a token; it stops working at once."""

@@ -139,12 +139,19 @@ class ApiTransport:
         return self._parse(self.send("GET", path, retried=retried, params=params), answer)
 
     def write(
-        self, method: str, path: str, answer: type[M], body: BaseModel | None = None, key: str | None = None
+        self,
+        method: str,
+        path: str,
+        answer: type[M],
+        body: BaseModel | None = None,
+        key: str | None = None,
+        *,
+        retried: bool = True,
     ) -> M:
         """Send a command; ``key`` is the idempotency key, a fresh one when left out."""
         headers = {IDEMPOTENCY_HEADER: key or str(uuid4())}
         payload = None if body is None else body.model_dump(mode="json", exclude_none=True)
-        return self._parse(self.send(method, path, json=payload, headers=headers), answer)
+        return self._parse(self.send(method, path, retried=retried, json=payload, headers=headers), answer)
 
     def send(self, method: str, path: str, *, retried: bool = True, **request: Any) -> httpx.Response:
         """Send one request; with ``retried`` again while that is safe and may help.

@@ -127,6 +127,11 @@ def _run_command(order: Order, reports: int, user: int, group: int) -> NoReturn:
         os.setsid()
         if os.geteuid() != user:
             _become(user, group)
+        if not os.access(order["root"], os.R_OK | os.W_OK | os.X_OK):
+            raise OSError(
+                f"without namespaces, user {user} cannot reach {order['root']}; run the worker as an ordinary"
+                " user, or put its data where others may pass through"
+            )
         _limit(order, user)
         layers = _confine(order)
     except OSError as error:

@@ -62,7 +62,7 @@ def rehearse(
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
     """
-    sandbox_root_parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sandbox_root_parent.mkdir(mode=0o711, parents=True, exist_ok=True)
     with _fresh_folder(sandbox_root_parent) as root:
         try:
             copies = place_safe_targets(policy, root)

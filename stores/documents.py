@@ -3,17 +3,34 @@
 The projector makes them true on disk afterwards.
 """
 
+from functools import cache
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, false, null, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    and_,
+    bindparam,
+    false,
+    null,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from stores.canonical import digest_of
 from stores.tables import documents, journal
 from stores.tree_paths import STREAM_SUFFIX, checked_path, parents_of
-from stores.upsert import insert_or
+from stores.upsert import insert_for
 
 DocumentRoot = Literal["memory", "workspace"]
 """The memory tree, or the folder shared with the agent."""
+
+_DIGEST = select(documents.c.digest).where(
+    documents.c.root == bindparam("of_root"), documents.c.path == bindparam("of_path")
+)
 
 
 class DocumentConflictError(ValueError):
@@ -34,23 +51,13 @@ def put_document(connection: Connection, root: DocumentRoot, path: str, content:
     """
     checked_path(path)
     digest = digest_of(content)
-    known: str | None = connection.scalar(select(documents.c.digest).where(*_at(root, path)))
+    known: str | None = connection.scalar(_DIGEST, {"of_root": root, "of_path": path})
     if known == digest:
         return
     if known is None:
         _refuse_conflicts(connection, root, path)
-    statement = insert_or(connection, documents)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["root", "path"],
-            set_={
-                "content": statement.excluded.content,
-                "digest": statement.excluded.digest,
-                "dirty": true(),
-            },
-        ),
-        {"root": root, "path": path, "content": content, "digest": digest, "dirty": True, "claimed": False},
-    )
+    row = {"root": root, "path": path, "content": content, "digest": digest, "dirty": True, "claimed": False}
+    connection.execute(_puts(connection.dialect.name), row)
 
 
 def remove_document(connection: Connection, root: DocumentRoot, path: str) -> None:
@@ -74,6 +81,13 @@ def list_documents(connection: Connection, root: DocumentRoot, folder: str = "")
         # "0" is the character after "/": the range is everything that begins with "folder/".
         query = query.where(documents.c.path > f"{folder}/", documents.c.path < f"{folder}0")
     return tuple(sorted(connection.scalars(query)))
+
+
+@cache
+def _puts(dialect: str) -> Executable:
+    statement = insert_for(dialect, documents)
+    fresh = {"content": statement.excluded.content, "digest": statement.excluded.digest, "dirty": true()}
+    return statement.on_conflict_do_update(index_elements=["root", "path"], set_=fresh)
 
 
 def _at(root: str, path: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

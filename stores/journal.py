@@ -5,9 +5,10 @@ Appending takes no global lock: two transactions meet only when they write to th
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection, Executable, bindparam, insert, select, text
 
 from stores.canonical import canonical_json
 from stores.journal_chains import ChainFault, ChainReport, anchor, verify_chains
@@ -15,7 +16,7 @@ from stores.journal_reads import JournalFilter, count_entries, read_entries, rea
 from stores.journal_records import GENESIS, JournalDraft, JournalEntry, link_hash
 from stores.tables import journal, journal_heads
 from stores.tree_paths import stream_path
-from stores.upsert import insert_or
+from stores.upsert import insert_for, insert_or
 
 __all__ = [
     "ChainFault",
@@ -37,6 +38,14 @@ _NEXT_NUMBERS = text(
 )
 _LAST_NUMBER = text("SELECT seq FROM sqlite_sequence WHERE name = 'journal'")
 
+_LOCKED_HEADS = (
+    select(journal_heads.c.aggregate, journal_heads.c.aggregate_seq, journal_heads.c.hash)
+    .where(journal_heads.c.aggregate.in_(bindparam("aggregates", expanding=True)))
+    .order_by(journal_heads.c.aggregate)
+    .with_for_update()
+)
+_ENTRIES = insert(journal)
+
 
 def append(connection: Connection, drafts: Sequence[JournalDraft]) -> tuple[int, ...]:
     """Appends ``drafts`` in order and returns their numbers; durable with the caller's transaction.
@@ -56,7 +65,7 @@ def append(connection: Connection, drafts: Sequence[JournalDraft]) -> tuple[int,
     numbers = _next_numbers(connection, len(drafts))
     rows = [_linked(draft, seq, heads) for draft, seq in zip(drafts, numbers, strict=True)]
     with _numbered_before(connection):
-        connection.execute(insert(journal), rows)
+        connection.execute(_ENTRIES, rows)
         _move_heads(connection, heads)
     return numbers
 
@@ -77,13 +86,8 @@ def _locked_heads(connection: Connection, aggregates: list[str]) -> dict[str, tu
 
 
 def _read_heads(connection: Connection, aggregates: list[str]) -> dict[str, tuple[int, str]]:
-    found = (
-        select(journal_heads.c.aggregate, journal_heads.c.aggregate_seq, journal_heads.c.hash)
-        .where(journal_heads.c.aggregate.in_(aggregates))
-        .order_by(journal_heads.c.aggregate)
-        .with_for_update()
-    )
-    return {row.aggregate: (row.aggregate_seq, row.hash) for row in connection.execute(found)}
+    rows = connection.execute(_LOCKED_HEADS, {"aggregates": aggregates})
+    return {row.aggregate: (row.aggregate_seq, row.hash) for row in rows}
 
 
 def _next_numbers(connection: Connection, count: int) -> tuple[int, ...]:
@@ -122,10 +126,14 @@ def _linked(draft: JournalDraft, seq: int, heads: dict[str, tuple[int, str]]) ->
 
 
 def _move_heads(connection: Connection, heads: dict[str, tuple[int, str]]) -> None:
-    statement = insert_or(connection, journal_heads)
-    moved = statement.on_conflict_do_update(
+    rows = [{"aggregate": name, "aggregate_seq": seq, "hash": hash_} for name, (seq, hash_) in heads.items()]
+    connection.execute(_head_moves(connection.dialect.name), rows)
+
+
+@cache
+def _head_moves(dialect: str) -> Executable:
+    statement = insert_for(dialect, journal_heads)
+    return statement.on_conflict_do_update(
         index_elements=["aggregate"],
         set_={"aggregate_seq": statement.excluded.aggregate_seq, "hash": statement.excluded.hash},
     )
-    rows = [{"aggregate": name, "aggregate_seq": seq, "hash": hash_} for name, (seq, hash_) in heads.items()]
-    connection.execute(moved, rows)

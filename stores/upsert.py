@@ -6,6 +6,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 def insert_or(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
     """An insert into ``table`` that has ``on_conflict_do_nothing`` and ``on_conflict_do_update``."""
-    if connection.dialect.name == "sqlite":
+    return insert_for(connection.dialect.name, table)
+
+
+def insert_for(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """The same by the dialect's name, for statements that are built once and kept."""
+    if dialect == "sqlite":
         return sqlite.insert(table)
     return postgresql.insert(table)

@@ -12,6 +12,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities.drafting import Drafter
 from activities.install_activities import InstallActivities
+from activities.maintenance_activities import MaintenanceActivities
 from activities.session_activities import SessionActivities
 from activities.validation_activities import ValidationActivities
 from config.settings import Settings
@@ -19,7 +20,9 @@ from stores.ability_store import AbilityStore
 from stores.database import Database
 from stores.draft_store import DraftStore
 from stores.install_store import InstallStore
+from stores.maintenance_store import MaintenanceStore
 from stores.observations import ObservationLog
+from stores.nightly_sweeps import nightly_sweeps
 from stores.projector import Projector
 from stores.proposal_reads import ProposalReads
 from stores.session_store import SessionStore
@@ -27,9 +30,15 @@ from stores.validation_store import ValidationStore
 from worker.projection import ProjectionLoop
 from workflows.install_saga_workflow import InstallSagaWorkflow
 from workflows.learn_session_workflow import LearnSessionWorkflow
+from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
 from workflows.validation_run_workflow import ValidationRunWorkflow
 
-WORKFLOWS: Sequence[type] = (LearnSessionWorkflow, ValidationRunWorkflow, InstallSagaWorkflow)
+WORKFLOWS: Sequence[type] = (
+    LearnSessionWorkflow,
+    ValidationRunWorkflow,
+    InstallSagaWorkflow,
+    NightlyMaintenanceWorkflow,
+)
 
 ACTIVITY_THREADS = 16
 DRAIN = timedelta(seconds=15)
@@ -73,6 +82,10 @@ def compose(settings: Settings) -> WorkerParts:
         projection.wake,
     )
     installs = InstallActivities(InstallStore(database), projector.catch_up)
+    runs = MaintenanceStore(database)
+    maintenance = MaintenanceActivities(
+        database, runs, nightly_sweeps(database, runs, observations), projection.wake
+    )
     return WorkerParts(
         database=database,
         projection=projection,
@@ -86,6 +99,12 @@ def compose(settings: Settings) -> WorkerParts:
             installs.do_step,
             installs.undo_step,
             installs.close,
+            maintenance.open_maintenance,
+            maintenance.sweep_page,
+            maintenance.give_up_sweep,
+            maintenance.refresh_derived,
+            maintenance.check_journal,
+            maintenance.close_maintenance,
         ),
     )
 

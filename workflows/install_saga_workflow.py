@@ -1,9 +1,10 @@
 """Installs one proposal as a saga: all of it, or nothing."""
 
 import asyncio
+from typing import cast
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.install_activities import InstallActivities
@@ -17,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.saga import SagaState, SagaStepName
     from workflows.compensation import CompensationStack
     from workflows.presets import SAGA_STEP, STORE_CALL, UNDO_STEP
+    from workflows.refusals import application_error_in
 
 
 @workflow.defn(name="InstallSagaWorkflow")
@@ -40,11 +42,12 @@ class InstallSagaWorkflow:
         """Runs the steps; answers how it ended, or goes on being cancelled once everything is undone."""
         try:
             version = await self._run_steps()
-        except ActivityError as error:
-            return await self._roll_back(_reason(error))
-        except asyncio.CancelledError:
-            await asyncio.shield(self._roll_back("cancelled"))
-            raise
+        except (FailureError, asyncio.CancelledError) as error:
+            if is_cancelled_exception(error):
+                await asyncio.shield(self._roll_back("cancelled"))
+                raise
+            failure = application_error_in(cast("FailureError", error))
+            return await self._roll_back(f"{failure.type}: {failure.message}")
         return InstallSagaOutput(state=SagaState.INSTALLED, version=version)
 
     async def _run_steps(self) -> int | None:
@@ -93,10 +96,3 @@ class InstallSagaWorkflow:
     def _show(self) -> None:
         doing = f"**{self._request.skill_slug}** → `{self._request.lane.value}`, at `{self._step.value}`"
         workflow.set_current_details("\n".join([doing, "", *self._done]))
-
-
-def _reason(error: ActivityError) -> str:
-    cause = error.cause
-    if isinstance(cause, ApplicationError):
-        return f"{cause.type or 'error'}: {cause.message}"
-    return str(cause or error)

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
-from temporalio.workflow import ActivityConfig
 
 with workflow.unsafe.imports_passed_through():
     from activities.maintenance_activities import MaintenanceActivities
@@ -16,11 +15,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows.nightly_maintenance_messages import MaintenanceEnd, MaintenancePosition, MaintenanceStart
     from workflows.presets import STORE_CALL, SWEEP_PAGE
 
-JOURNAL_CALL = ActivityConfig(
-    start_to_close_timeout=timedelta(minutes=30),
-    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=5), maximum_attempts=3),
-)
-"""Reads the whole journal in one pass, which may take minutes and reports nothing meanwhile."""
+JOURNAL_WITHIN = timedelta(minutes=30)
+"""The journal is read in one pass, which may take minutes and reports nothing meanwhile."""
 
 FAILED = "MaintenanceFailed"
 """The type of the failure of a run of which some part was given up."""
@@ -40,11 +36,11 @@ class NightlyMaintenanceWorkflow:
         position = start.position or MaintenancePosition(
             run_id=start.run_id or str(workflow.uuid7()), started_at=workflow.now()
         )
-        self._run_id = position.run_id
+        self._run_id: str = position.run_id
         self._now: datetime = position.started_at
-        self._sweeps = {progress.sweep: progress for progress in position.sweeps}
+        self._sweeps: dict[SweepName, SweepProgress] = {one.sweep: one for one in position.sweeps}
         self._pages = 0
-        self._doing = "opening"
+        self._doing: str = "opening"
         self._troubles: list[str] = []
         self._journal: JournalCheck | None = None
         self._show()
@@ -130,17 +126,20 @@ class NightlyMaintenanceWorkflow:
         self._show()
         try:
             await workflow.execute_activity_method(
-                MaintenanceActivities.refresh_derived, work, summary=self._doing, **SWEEP_PAGE
+                MaintenanceActivities.refresh_derived, work, summary="refresh what is derived", **SWEEP_PAGE
             )
         except ActivityError as error:
             self._note(error)
         self._doing = "check the journal"
         self._show()
         try:
-            found = await workflow.execute_activity_method(
-                MaintenanceActivities.check_journal, work, summary=self._doing, **JOURNAL_CALL
+            self._journal = await workflow.execute_activity_method(
+                MaintenanceActivities.check_journal,
+                work,
+                summary="check the journal",
+                start_to_close_timeout=JOURNAL_WITHIN,
+                retry_policy=RetryPolicy(maximum_attempts=3),
             )
-            self._journal = found
         except ActivityError as error:
             self._note(error)
 

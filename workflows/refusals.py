@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
 from contracts.errors import ErrorCode
 from contracts.learning.commands import CommandRefusal
@@ -11,6 +11,14 @@ from contracts.learning.commands import CommandRefusal
 def refused(code: ErrorCode, message: str, extra: Mapping[str, object] | None = None) -> ApplicationError:
     """A permanent refusal: the type is the stable code, the detail is what the envelope carries beside it."""
     return ApplicationError(message, dict(extra or {}), type=code.value, non_retryable=True)
+
+
+def application_error_in(error: FailureError) -> ApplicationError:
+    """What an activity failed with. A local activity raises it bare, an ordinary one wraps it."""
+    cause = error.cause if isinstance(error, ActivityError) else error
+    if isinstance(cause, ApplicationError):
+        return cause
+    return ApplicationError(str(cause or error), type=ErrorCode.INTERNAL_ERROR.value, non_retryable=True)
 
 
 def refused_command(found: CommandRefusal) -> ApplicationError:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError
+from temporalio.exceptions import ApplicationError, ChildWorkflowError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.session_activities import SessionActivities
@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.install_saga_workflow import InstallSagaWorkflow
     from workflows.learn_session_messages import Asked, AskedAnswers, AskedInstall
     from workflows.presets import CHECK_CALL, STORE_CALL
-    from workflows.refusals import refused, refused_command
+    from workflows.refusals import application_error_in, refused, refused_command
     from workflows.session_decision import SessionDecision
     from workflows.session_view import STATE_ATTRIBUTE, phase_of, render_details
     from workflows.validation_run_workflow import ValidationRunWorkflow
@@ -294,8 +294,8 @@ class SessionCore:
                 summary=f"draft r{request.revision}",
                 **CHECK_CALL,
             )
-        except ActivityError as error:
-            raise _refusal_in(error) from None
+        except FailureError as error:
+            raise application_error_in(error) from None
 
     def _decision(self) -> SessionDecision:
         return SessionDecision(self.aggregate, workflow.now())
@@ -312,11 +312,11 @@ class SessionCore:
                 summary=f"{commit.aggregate.session.state.value} #{commit.aggregate.change}",
                 **STORE_CALL,
             )
-        except ActivityError as error:
-            refusal_error = _refusal_in(error)
+        except FailureError as error:
+            failure = application_error_in(error)
             # The store has moved on without this run: the next command opens another from what it has.
-            self._over = refusal_error.type == ErrorCode.CONFLICT
-            raise refusal_error from None
+            self._over = failure.type == ErrorCode.CONFLICT
+            raise failure from None
         if not result.replayed:
             self.aggregate = commit.aggregate
             self._show()
@@ -330,13 +330,6 @@ class SessionCore:
     def _show(self) -> None:
         deadline = self._deadline()
         workflow.set_current_details(render_details(self.aggregate, rfc3339(deadline) if deadline else None))
-
-
-def _refusal_in(error: ActivityError) -> ApplicationError:
-    cause = error.cause
-    if isinstance(cause, ApplicationError):
-        return cause
-    return ApplicationError(str(cause or error), type=ErrorCode.INTERNAL_ERROR.value, non_retryable=True)
 
 
 def _cause(error: ChildWorkflowError) -> str:

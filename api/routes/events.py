@@ -12,7 +12,9 @@ from api.paths import SessionId
 router = APIRouter(prefix="/api/learn/sessions/{session_id}", tags=["sessions"])
 
 
-@router.get("/events", operation_id="learn_session_events", response_class=EventStreamResponse)
+@router.get(
+    "/events", operation_id="learn_session_events", response_class=EventStreamResponse, status_code=200
+)
 async def follow(
     session_id: SessionId,
     caller: Reader,

@@ -68,8 +68,7 @@ def removes_any(command: str, names: Iterable[str], working_folder: str = ".") -
         operands = [
             posixpath.normpath(posixpath.join(folder, operand))
             for call, folder in _placed_calls(command, working_folder)
-            if call.program in _DELETING
-            for operand in (call.operands[:-1] if call.program == "mv" else call.operands)
+            for operand in _removed_operands(call)
         ]
     except UnreadableCommand:
         return wanted[0] if wanted else None
@@ -110,6 +109,17 @@ def programs_used(commands: Iterable[str]) -> tuple[str, ...]:
         except UnreadableCommand:
             continue
     return tuple(programs)
+
+
+def _removed_operands(call: Call) -> tuple[str, ...]:
+    """What a call removes or moves away, as it is written; ``.`` where that depends on what is there."""
+    if call.program == "find" and "-delete" in call.arguments:
+        return call.operands[:1] or (".",)
+    if call.program not in _DELETING:
+        return ()
+    if call.is_given_more:
+        return (".",)
+    return call.operands[:-1] if call.program == "mv" else call.operands
 
 
 def _placed_calls(command: str, working_folder: str) -> Iterator[tuple[Call, str]]:

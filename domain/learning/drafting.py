@@ -56,7 +56,7 @@ def draft_skill(
     materials = materials_of(events_kept)
     verbs = [o.verb for o in operations_in(events_kept)]
     phrases = edited_phrases(edited, "trigger_phrases") or trigger_phrases(
-        interpretation, verbs, materials.results, [redact(h).text for h in trigger_hints]
+        interpretation, verbs, materials.results, [redact(h, personal=True).text for h in trigger_hints]
     )
     blocked = edited_phrases(edited, "negative_triggers")
     blocked = negative_triggers(interpretation, phrases) if blocked is None else blocked
@@ -137,10 +137,13 @@ def _masked(interpretation: SemanticWorkflowInterpretation) -> SemanticWorkflowI
     texts = {"title": 160, "goal_summary": 600}
     lists = ("use_conditions", "non_use_conditions", "success_conditions")
     changes: dict[str, Any] = {
-        name: clipped(redact(getattr(interpretation, name)).text, limit) for name, limit in texts.items()
+        name: clipped(redact(getattr(interpretation, name), personal=True).text, limit)
+        for name, limit in texts.items()
     }
     for name in lists:
-        changes[name] = tuple(clipped(redact(t).text, 240) for t in getattr(interpretation, name))
+        changes[name] = tuple(
+            clipped(redact(t, personal=True).text, 240) for t in getattr(interpretation, name)
+        )
     return interpretation.model_copy(update=changes)
 
 

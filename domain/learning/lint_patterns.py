@@ -90,7 +90,7 @@ _STATE = re.compile(
 _HEADLINE = re.compile(
     r"(?i)(?!(?:the|a|an|all|every|each|any|this|that)\b)(?:\w+ ){0,2}(?:\w{2,}ed|sent|made|done|built)[.!]?"
 )
-"""What makes "Export confirmed" a state: a noun that reads like a verb, with a participle at the end."""
+"""What follows the first word of a headline: a participle, few words before it and no article."""
 
 _VAGUE = re.compile(
     r"(?i)(?:it(?:'s| is| has)? |everything(?:'s| is)? |all (?:is )?)?"
@@ -125,7 +125,12 @@ def no_outcome_in(text: str) -> str | None:
         return line or "(empty)"
     first, _, rest = line.partition(" ")
     orders = is_verb(first) or first.lower() in ("go", "navigate", "ensure", "use")
-    return first if orders and not _STATE.search(rest) and not _HEADLINE.fullmatch(rest) else None
+    return first if orders and not _STATE.search(rest) and not is_headline(line) else None
+
+
+def is_headline(text: str) -> bool:
+    """Whether ``text`` is a state in headline style: "Export confirmed"."""
+    return bool(_HEADLINE.fullmatch(text.partition(" ")[2]))
 
 
 def personal_value_in(text: str) -> str | None:

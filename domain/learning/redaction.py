@@ -76,7 +76,7 @@ def redact_event(event: ObservedActionEvent) -> ObservedActionEvent:
     if label != event.action_label:
         changes["action_label"] = label
     if event.terminal is not None:
-        changes["terminal"] = _terminal(event.terminal, event.redaction_mode)
+        changes["terminal"] = _terminal(event.terminal, event.redaction_mode, clean=label)
     changes = {name: value for name, value in changes.items() if value != getattr(event, name)}
     return event.model_copy(update=changes) if changes else event
 
@@ -133,8 +133,9 @@ def _input_class(label: str, kind: ObservationAdapterKind) -> str:
     return f"{known}: {MASK}" if colon and payload.strip() else known
 
 
-def _terminal(observed: TerminalObservation, mode: RedactionMode) -> TerminalObservation:
-    command = _settled(observed.command, 2000)
+def _terminal(observed: TerminalObservation, mode: RedactionMode, *, clean: str) -> TerminalObservation:
+    # A short command is its event's label as well, and that is redacted already.
+    command = observed.command if observed.command == clean else _settled(observed.command, 2000)
     if mode is RedactionMode.HASH_ONLY:
         command = _hashed(command)
     folder = _settled(observed.working_folder, 400)

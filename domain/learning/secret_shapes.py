@@ -136,7 +136,7 @@ RULES: tuple[SecretRule, ...] = (
     _options("net use", r"\\\\\S+\s+(?!/)"),
     _options("ansible-vault", r"encrypt_string\s+(?!-)"),
     _options("vault kv put|vault write", r"[\w.-]+="),
-    _options("vault login", r"(?!-|\S+=)"),
+    _options("vault login", r"(?<=login )(?!-|\S+=)"),
     _options("rclone", r"\w*(?:secret|pass|token|key)\w*\s+"),
     _options("htpasswd", r"-\w*b\w*\s+\S+\s+\S+\s+"),
     _rule(

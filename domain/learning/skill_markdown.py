@@ -30,6 +30,7 @@ DESCRIPTION_LIMIT = 1024
 _COMPATIBILITY_LIMIT = 500
 _METADATA_LIMIT = 1500
 _RESERVED_SCALARS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_PREPOSITION = re.compile(r"(?i)(?:after|at|before|by|during|each|every|for|in|on|once|while|with)\s")
 _ORDER = {
     LearnExecutionMode.STRICT: "Reach these states in this order and verify each before going on.",
     LearnExecutionMode.GUIDED: (
@@ -74,15 +75,15 @@ def skill_description(
     when = [_clause(c) for c in use_conditions if plain(c)]
     not_when = [_clause(c) for c in non_use_conditions if plain(c)]
     parts = [clipped(what, 500)]
-    parts.append(f"Use when {'; or '.join(when[:3])}." if when else f"Use when asked for: {plain(title)}.")
+    parts.append(f"Use {'; or '.join(when[:3])}." if when else f"Use when asked for: {plain(title)}.")
     text = " ".join(parts)
     if not_when and len(text) < 700:
-        text += f" Do not use when {'; or '.join(not_when[:2])}."
+        text += f" Do not use {'; or '.join(not_when[:2])}."
     return clipped(text, DESCRIPTION_LIMIT)
 
 
 def _clause(condition: str) -> str:
-    """A condition as it can follow "when"."""
+    """A condition as it can follow "use"."""
     text = without_stop(condition)
     text = re.sub(
         r"(?i)^(?:(?:use|only|never|not|do not use|don't use)\s+(?:it\s+)?)*(?:when(?:ever)?|if)\s+", "", text
@@ -90,7 +91,8 @@ def _clause(condition: str) -> str:
     text = re.sub(
         r"(?i)^(?:never|not|do not use it|do not use|don't use)\s+(?:for|on|with)\s+", "it is about ", text
     )
-    return lower_first(text)
+    text = lower_first(text)
+    return text if _PREPOSITION.match(text) else f"when {text}"
 
 
 def render_skill_markdown(document: SkillDocument) -> str:

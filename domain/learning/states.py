@@ -4,6 +4,7 @@ import re
 
 from contracts.base import clipped
 from domain.learning.lint import is_semantic
+from domain.learning.lint_patterns import is_headline
 from domain.learning.naming import is_verb, plain, without_stop
 
 PATH_SHOWN = 80
@@ -33,7 +34,7 @@ def state_of(label: str) -> str | None:
     if not words:
         return None
     verb = words[0].lower()
-    if not is_verb(verb) and verb not in _GESTURES:
+    if verb not in _GESTURES and (not is_verb(verb) or is_headline(line)):
         state = line[0].upper() + line[1:]
         return clipped(state, 240) if is_semantic(state) and " " in state else None
     rest = _ARTICLE.sub("", " ".join(words[1:]))

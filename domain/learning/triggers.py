@@ -202,7 +202,10 @@ def _object_of(title: str, verbs: Sequence[str]) -> str:
 def _near_miss(negative: str, subject: str) -> str:
     """A sentence that sounds like the skill and holds the negative trigger."""
     known = {phrase: example for d in DEFAULT_EXCLUSIONS for phrase, example in d.phrases}
-    return known[negative].format(subject) if negative in known else f"{negative[:1].upper()}{negative[1:]}"
+    if negative in known:
+        return known[negative].format(subject)
+    wish = negative if starts_with_verb(negative) else f"now the same for {negative}"
+    return wish[:1].upper() + wish[1:]
 
 
 def _core(condition: str) -> str:

@@ -86,6 +86,6 @@ def test_a_kept_demo_stays_up_until_it_is_stopped(temporary: Path) -> None:
     rest, complaint = demo.communicate()
 
     assert demo.returncode == 0, complaint
-    assert "Everything is stopped" in rest
+    assert "Nothing is left running" in rest
     assert not any(is_running(pid) for pid in pids)
     assert (temporary / "kept" / "openclaw-workspace").is_dir()

@@ -50,6 +50,13 @@ def test_a_write_keeps_its_idempotency_key_over_a_lost_answer_and_a_503(wire, la
     assert client.pauses[1] == 7.0
 
 
+def test_a_write_that_must_not_be_repeated_is_sent_once(wire, laid_out) -> None:
+    wire.answers(laid_out.hang_up)
+    with Client(wire.url) as client, pytest.raises(ApiUnreachable):
+        client.write("POST", "/x", Thing, retried=False)
+    assert len(wire.asked) == 1
+
+
 def test_two_writes_have_two_idempotency_keys_and_a_read_has_none(wire, laid_out) -> None:
     wire.answers(*(laid_out.json({"name": "a"}) for _ in range(3)))
     with Client(wire.url) as client:

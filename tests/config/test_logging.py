@@ -80,3 +80,11 @@ def test_lines_below_the_level_are_left_out(settings: Settings, capsys: pytest.C
     structlog.get_logger("ours").info("quiet")
     logging.getLogger("temporalio").info("quiet")
     assert capsys.readouterr().err == ""
+
+
+def test_the_web_servers_second_copy_of_a_message_is_left_out(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log_as_json(settings)
+    logging.getLogger("uvicorn.error").info("Started", extra={"color_message": "\x1b[36mStarted"})
+    assert "color_message" not in last_line(capsys)

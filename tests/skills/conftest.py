@@ -1,6 +1,7 @@
 """A jail below a folder that any user can pass through, and each way to isolate a command."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from skills.launch_order import PRIVILEGED, SHARED, USER
+from skills.sandbox import Sandbox, SandboxUnavailable
 
 
 @pytest.fixture
@@ -26,9 +28,15 @@ def jail(outside: Path) -> Path:
 
 
 @pytest.fixture(params=[PRIVILEGED, USER, SHARED])
-def isolation(request: pytest.FixtureRequest) -> str:
-    if request.param == PRIVILEGED and os.geteuid() != 0:
-        pytest.skip("only root has the right to make namespaces itself")
+def isolation(request: pytest.FixtureRequest, outside: Path) -> str:
+    """Each way to isolate that this host has."""
+    trial = outside / "trial"
+    trial.mkdir()
+    try:
+        Sandbox(trial, isolations=[request.param]).run(":")
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    shutil.rmtree(trial)
     return request.param
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from skills import sandbox as sandbox_module
+from skills.launch_order import SHARED
 from skills.sandbox import Sandbox, SandboxLimits, SandboxUnavailable, probe_host
 
 SHORT = SandboxLimits(wall_seconds=1.0)
@@ -366,6 +367,14 @@ def test_a_launcher_that_fails_is_no_reason_to_run_without(
 
     with pytest.raises(SandboxUnavailable, match="interpreter is broken"):
         Sandbox(jail).run("touch made")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs commands as somebody else")
+def test_a_jail_that_the_commands_user_cannot_reach_is_refused(jail: Path, outside: Path) -> None:
+    outside.chmod(0o700)
+
+    with pytest.raises(SandboxUnavailable, match="cannot reach"):
+        Sandbox(jail, isolations=[SHARED]).run("touch made")
 
 
 def test_the_probe_tells_what_a_command_would_be_held_by(jail: Path) -> None:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 NOW = "2026-01-02T03:04:05.000000Z"
 SESSION = str(uuid7())
-PATIENCE = 5.0
+PATIENCE = 15.0
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from stores.observations import EDITABLE, ObservationCounters, ObservationLog
 from stores.tables import boundaries, learn_sessions, metadata
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-PATIENCE = 5.0
+PATIENCE = 15.0
 
 
 @pytest.fixture

@@ -241,3 +241,26 @@ def test_projectors_that_work_at_once_neither_lose_nor_double_a_line(store: Data
     projector.rebuild()
     assert trees.snapshot() == before
     assert projector.verify().intact
+
+
+def test_a_document_that_changes_while_it_is_written_is_written_again(
+    store: Database, trees: Trees, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class DecidesMeanwhile:
+        """The system calls, and a decision that falls between a file's renaming and its recording."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(os, name)
+
+        def rename(self, *arguments: str, **options: int) -> None:
+            os.rename(*arguments, **options)  # noqa: PTH104
+            put(store, CURRENT, b"second\n")
+
+    projector = trees.projector(store)
+    put(store, CURRENT, b"first\n")
+    with monkeypatch.context() as patch:
+        patch.setattr("stores.atomic_files.os", DecidesMeanwhile())
+        projector.catch_up()
+    assert files(trees.memory) == {CURRENT: b"first\n"}
+    projector.catch_up()
+    assert files(trees.memory) == {CURRENT: b"second\n"}

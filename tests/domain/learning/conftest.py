@@ -156,9 +156,7 @@ class Teaching:
             self.command(1, "ls"),
             self.command(2, "mkdir -p reports"),
             self.command(3, "prntf 'north,120' > reports/sales.csv", exit_class="failed"),
-            self.command(
-                4, r"printf 'north,120\nsouth,80\n' > reports/sales.csv", "+reports/sales.csv"
-            ),
+            self.command(4, r"printf 'north,120\nsouth,80\n' > reports/sales.csv", "+reports/sales.csv"),
             self.command(5, "cat reports/sales.csv"),
             self.command(6, "sort -t, -k2 -rn reports/sales.csv > reports/top.txt", "+reports/top.txt"),
             self.command(7, "ls -la reports"),

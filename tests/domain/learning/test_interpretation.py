@@ -134,7 +134,10 @@ def test_edited_checkpoints_replace_the_made_ones_in_their_order(teach: Any) -> 
         ]
     }
     meaning = interpret(teach.source(teach.reports(), edits=edits))
-    assert [(c.checkpoint_id, c.goal) for c in meaning.checkpoints] == [("cp-02", "First"), ("cp-01", "Second")]
+    assert [(c.checkpoint_id, c.goal) for c in meaning.checkpoints] == [
+        ("cp-02", "First"),
+        ("cp-01", "Second"),
+    ]
 
 
 def test_a_demonstration_in_an_app_becomes_states(teach: Any) -> None:
@@ -152,7 +155,10 @@ def test_a_demonstration_in_an_app_becomes_states(teach: Any) -> None:
 
 
 def test_marked_labels_name_the_checkpoints(teach: Any) -> None:
-    marks = [teach.mark("mark_step", 3.5, "Collect the sales"), teach.mark("mark_step", 8.5, "Pack the reports")]
+    marks = [
+        teach.mark("mark_step", 3.5, "Collect the sales"),
+        teach.mark("mark_step", 8.5, "Pack the reports"),
+    ]
     meaning = interpret(teach.source(teach.reports(), marks))
     assert [c.goal for c in meaning.checkpoints] == ["The sales are collected", "The reports are packed"]
     assert meaning.title == "Pack the reports"
@@ -186,25 +192,30 @@ def test_a_wrong_edit_is_refused(teach: Any) -> None:
 
 NAMES = st.one_of(
     st.sampled_from(
-        ["a.txt", "A.txt", "div-8472", "#submit-btn", "(340, 220)", "wait 5 seconds", "ada@example.com", "no", "gone.md",
-         "reports/q3-2025.csv", "click here.txt", "sk-live-mF3kQ9xZ7vL2pR8tW4yB6nJ1", "x" * 230, "ünï/çödé.txt", "---",
-         "[MASKED].txt", "a\nb", "Export the file", "{0}", "%s", "`rm`.md", "not", "exists", "//div[@id]", "4111111111111111"]
+        ["a.txt", "A.txt", "div-8472", "#submit-btn", "(340, 220)", "wait 5 seconds", "ada@example.com", "no",
+         "reports/q3-2025.csv", "click here.txt", "sk-live-mF3kQ9xZ7vL2pR8tW4yB6nJ1", "x" * 230, "ünï/çödé.txt",
+         "[MASKED].txt", "a\nb", "Export the file", "{0}", "%s", "`rm`.md", "not", "exists", "//div[@id]",
+         "4111111111111111", "gone.md", "---"]
     ),
     st.text(min_size=1, max_size=40),
 )  # fmt: skip
 SHOWN = st.lists(
     st.tuples(
-        st.sampled_from(["sort a > b", "cp a b", "rm a", "mv a b", "tar czf a b", "frob", "vim a", "echo x", "ls", "'"]),
+        st.sampled_from(
+            ["sort a > b", "cp a b", "rm a", "mv a b", "tar czf a b", "frob", "vim a", "echo x", "ls", "'"]
+        ),
         st.lists(st.tuples(st.sampled_from("+~-0"), NAMES).map("".join), max_size=3),
     ),
     min_size=1,
     max_size=6,
 )  # fmt: skip
-LABELS = st.lists(st.one_of(NAMES, st.sampled_from(["Click Save", "Open the dialog", "Wait 3 seconds", "done"])), max_size=2)
+LABELS = st.lists(
+    st.one_of(NAMES, st.sampled_from(["Click Save", "Open the dialog", "Wait 3 seconds", "done"])), max_size=2
+)
 
 
 @given(shown=SHOWN, labels=LABELS, in_app=st.lists(NAMES, max_size=2))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_the_rules_make_up_always_passes_the_lint_and_is_the_same_every_time(
     teach: Any, shown: list[tuple[str, list[str]]], labels: list[str], in_app: list[str]
 ) -> None:

@@ -7,7 +7,10 @@ from contracts.learning.proposal import CheckpointLintReport, LintSeverity
 from domain.learning.lint import is_semantic, lint
 
 FINE = Checkpoint(
-    checkpoint_id="cp-99", goal="The export is confirmed", success_condition="A notice is visible", order_hint=99
+    checkpoint_id="cp-99",
+    goal="The export is confirmed",
+    success_condition="A notice is visible",
+    order_hint=99,
 )
 
 
@@ -19,7 +22,9 @@ def read(teach: Any) -> SemanticWorkflowInterpretation:
 
 def with_states(read: SemanticWorkflowInterpretation, *conditions: str) -> SemanticWorkflowInterpretation:
     checkpoints = tuple(
-        Checkpoint(checkpoint_id=f"cp-{n:02d}", goal=f"Part {n} is complete", success_condition=c, order_hint=n)
+        Checkpoint(
+            checkpoint_id=f"cp-{n:02d}", goal=f"Part {n} is complete", success_condition=c, order_hint=n
+        )
         for n, c in enumerate(conditions, start=1)
     )
     return read.model_copy(update={"checkpoints": checkpoints, "success_conditions": ()})
@@ -51,7 +56,12 @@ def test_coordinates_as_success_condition_fail(read: SemanticWorkflowInterpretat
 
 @pytest.mark.acceptance("R11.2-24")
 def test_semantic_checkpoints_pass(read: SemanticWorkflowInterpretation) -> None:
-    states = ("Export dialog is open", "PDF format is selected", "Export confirmed", "File exists at destination")
+    states = (
+        "Export dialog is open",
+        "PDF format is selected",
+        "Export confirmed",
+        "File exists at destination",
+    )
     assert lint(with_states(read, *states)) == CheckpointLintReport(passed=True)
 
 
@@ -69,7 +79,13 @@ def test_selectors_are_found(read: SemanticWorkflowInterpretation, text: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["x=340 y=220", "x: 12, y: 40 is blue", "The cursor is at pixel 340, 220", "It is 20px left and 40px down"]
+    "text",
+    [
+        "x=340 y=220",
+        "x: 12, y: 40 is blue",
+        "The cursor is at pixel 340, 220",
+        "It is 20px left and 40px down",
+    ],
 )
 def test_coordinates_are_found(read: SemanticWorkflowInterpretation, text: str) -> None:
     assert verdict(read, text) == ["CKP-002"]
@@ -88,7 +104,9 @@ def test_clicks_and_keystrokes_are_found(read: SemanticWorkflowInterpretation, t
     assert "CKP-003" in verdict(read, text)
 
 
-@pytest.mark.parametrize("text", ["Export the report", "done", "It works", "Go to settings", "Save", "ok.", "Success!"])
+@pytest.mark.parametrize(
+    "text", ["Export the report", "done", "It works", "Go to settings", "Save", "ok.", "Success!"]
+)
 def test_actions_and_empty_words_are_no_outcome(read: SemanticWorkflowInterpretation, text: str) -> None:
     assert verdict(read, text) == ["CKP-004"]
 
@@ -141,7 +159,11 @@ def test_fixed_waits_are_found(read: SemanticWorkflowInterpretation, text: str) 
 def test_duplicates_and_contradictions_are_found(read: SemanticWorkflowInterpretation) -> None:
     repeated = lint(with_states(read, "The file a.txt exists", "the file a.txt exists."))
     assert [(f.rule, f.location) for f in repeated.findings] == [("CKP-006", "checkpoints/cp-02")]
-    for opposite in ("The file a.txt does not exist", "The file a.txt is gone", "The file a.txt no longer exists"):
+    for opposite in (
+        "The file a.txt does not exist",
+        "The file a.txt is gone",
+        "The file a.txt no longer exists",
+    ):
         assert rules(lint(with_states(read, "The file a.txt exists", opposite))) == ["CKP-006"]
     at_odds = FINE.model_copy(update={"goal": "The file exists", "success_condition": "The file is missing"})
     assert rules(lint(read.model_copy(update={"checkpoints": (at_odds,)}))) == ["CKP-006"]

@@ -63,7 +63,10 @@ def test_what_happens_during_a_pause_is_left_out(teach: Any) -> None:
 
 
 def test_marked_steps_carry_the_persons_label(teach: Any) -> None:
-    marks = [teach.mark("mark_step", 3.5, "Prepare the figures"), teach.mark("mark_step", 8.5, "Pack  them\n")]
+    marks = [
+        teach.mark("mark_step", 3.5, "Prepare the figures"),
+        teach.mark("mark_step", 8.5, "Pack  them\n"),
+    ]
     steps = captured_steps(teach.reports(), marks)
     assert [(s.label, s.marked) for s in steps] == [
         ("Prepare (mkdir)", False),
@@ -195,14 +198,28 @@ def test_a_file_removed_and_made_anew_later_counts_as_modified(teach: Any) -> No
         teach.command(2, "sort b > c", "+c"),
         teach.command(3, "cp c a.txt", "+a.txt"),
     ]
-    assert {e.path: e.change for e in total_effects(captured_steps(events, ()))}["a.txt"] is NetChange.MODIFIED
+    assert {e.path: e.change for e in total_effects(captured_steps(events, ()))}[
+        "a.txt"
+    ] is NetChange.MODIFIED
 
 
 def test_nothing_captured_gives_no_steps() -> None:
     assert captured_steps((), ()) == ()
 
 
-COMMANDS = ["ls", "mkdir d", "sort a > b", "cp a b", "rm a", "cd d", "vim a", "echo 'open", "", "x | | y", "git log"]
+COMMANDS = [
+    "ls",
+    "mkdir d",
+    "sort a > b",
+    "cp a b",
+    "rm a",
+    "cd d",
+    "vim a",
+    "echo 'open",
+    "",
+    "x | | y",
+    "git log",
+]
 
 
 @given(

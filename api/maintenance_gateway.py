@@ -1,0 +1,142 @@
+"""Starts maintenance runs at Temporal, one at a time."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid5
+
+import anyio.to_thread
+import structlog
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.maintenance.runs import MaintenanceRun, MaintenanceState, MaintenanceTrigger
+from contracts.maintenance.work import RunClosing, RunOpening
+from stores.maintenance_store import MaintenanceStore
+from workflows.ids import NIGHTLY_SCHEDULE
+from workflows.nightly_maintenance_messages import MaintenanceStart
+from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
+
+log = structlog.get_logger(__name__)
+
+MANUAL_RUN = f"{NIGHTLY_SCHEDULE}-manual"
+"""The workflow id of runs that a person starts: the same each time, so that Temporal lets one run."""
+
+ANSWER_WITHIN = timedelta(seconds=10)
+
+STARTING = timedelta(seconds=60)
+"""A record this young may belong to a run that Temporal is only about to hear of."""
+
+_KEYS = UUID("0a4b8f56-6a1f-5c0e-9d0b-5f6f2f1f7c11")
+
+
+def run_id_of(owner: str, key: str) -> str:
+    """The run that this idempotency key of this caller starts."""
+    return str(uuid5(_KEYS, f"{owner}/{key}"))
+
+
+class MaintenanceGateway:
+    """Starts runs. The record comes first, so that a run can be named as soon as it exists."""
+
+    def __init__(self, client: Client, task_queue: str, runs: MaintenanceStore) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._runs = runs
+
+    async def start(self, run_id: str, requested_by: str, *, dry_run: bool) -> MaintenanceRun:
+        """Starts a run, or answers with the one that was started under this id.
+
+        Raises:
+            Refusal: ``CONFLICT`` while another run goes on (``running_run_id`` names it),
+                ``IDEMPOTENCY_KEY_REUSED`` when the id's run was asked for differently,
+                ``TEMPORAL_UNAVAILABLE``; nothing was started.
+        """
+        known = await anyio.to_thread.run_sync(self._runs.find, run_id)
+        if known is not None:
+            return _same(known, dry_run=dry_run)
+        await self._refuse_while_running()
+        opening = RunOpening(
+            run_id=run_id,
+            trigger=MaintenanceTrigger.MANUAL,
+            dry_run=dry_run,
+            requested_by=requested_by,
+            workflow_id=MANUAL_RUN,
+            started_at=datetime.now(UTC),
+        )
+        run = await anyio.to_thread.run_sync(self._runs.open, opening)
+        try:
+            await self._client.start_workflow(
+                NightlyMaintenanceWorkflow.run,
+                MaintenanceStart(
+                    trigger=MaintenanceTrigger.MANUAL,
+                    dry_run=dry_run,
+                    run_id=run_id,
+                    requested_by=requested_by,
+                ),
+                id=MANUAL_RUN,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                static_summary=f"maintenance {'preview ' if dry_run else ''}by {requested_by}",
+                rpc_timeout=ANSWER_WITHIN,
+            )
+        except WorkflowAlreadyStartedError:
+            await anyio.to_thread.run_sync(self._runs.forget, run_id)
+            raise await self._conflict() from None
+        except (RPCError, RuntimeError) as error:
+            await anyio.to_thread.run_sync(self._runs.forget, run_id)
+            raise _unavailable(error) from error
+        return run
+
+    async def _refuse_while_running(self) -> None:
+        for run in await anyio.to_thread.run_sync(self._runs.running):
+            if await self._is_alive(run) or datetime.now(UTC) - run.updated_at < STARTING:
+                raise _runs_already(run)
+            closing = RunClosing(
+                run_id=run.run_id,
+                state=MaintenanceState.FAILED,
+                error="Its workflow ended without closing it; look at it in the Temporal UI.",
+                finished_at=datetime.now(UTC),
+            )
+            await anyio.to_thread.run_sync(self._runs.close, closing)
+
+    async def _is_alive(self, run: MaintenanceRun) -> bool:
+        try:
+            found = await self._client.get_workflow_handle(run.workflow_id).describe(
+                rpc_timeout=ANSWER_WITHIN
+            )
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise _unavailable(error) from error
+        except RuntimeError as error:
+            # The SDK's first connection attempt fails with a plain RuntimeError.
+            raise _unavailable(error) from error
+        return found.status is WorkflowExecutionStatus.RUNNING
+
+    async def _conflict(self) -> Refusal:
+        for run in await anyio.to_thread.run_sync(self._runs.running):
+            return _runs_already(run)
+        return Refusal(ErrorCode.CONFLICT, "A maintenance run goes on; try again when it has ended.")
+
+
+def _same(known: MaintenanceRun, *, dry_run: bool) -> MaintenanceRun:
+    if known.dry_run is not dry_run:
+        raise Refusal(
+            ErrorCode.IDEMPOTENCY_KEY_REUSED,
+            "This idempotency key was used for a different request; use a new key.",
+        )
+    return known
+
+
+def _runs_already(run: MaintenanceRun) -> Refusal:
+    return Refusal(
+        ErrorCode.CONFLICT,
+        f"Maintenance run {run.run_id} goes on; start another when it has ended.",
+        running_run_id=run.run_id,
+    )
+
+
+def _unavailable(error: Exception) -> Refusal:
+    log.warning("temporal is unavailable", error=str(error))
+    return Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key.")

@@ -1,0 +1,125 @@
+"""Every schema exists once, at its limits, and refuses what it does not know."""
+
+import ast
+import csv
+import importlib
+import pkgutil
+from collections import defaultdict
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import contracts
+
+ROOT = Path(contracts.__file__).parent
+PROJECT = ROOT.parent
+SOURCES = (
+    "contracts",
+    "domain",
+    "stores",
+    "skills",
+    "recorders",
+    "clients",
+    "activities",
+    "workflows",
+    "api",
+)
+SUPERSEDED = {
+    "LearningEntryPoint",
+    "LearningEntryPointSchema",
+    "TeachSession",
+    "TeachSessionSchema",
+    "MCPProviderPolicySchema",
+}
+
+
+def contract_modules() -> list[str]:
+    return [module.name for module in pkgutil.walk_packages(contracts.__path__, "contracts.")]
+
+
+def schemas() -> dict[str, type[BaseModel]]:
+    found: dict[str, type[BaseModel]] = {}
+    for name in contract_modules():
+        for value in vars(importlib.import_module(name)).values():
+            if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == name:
+                found[value.__name__] = value
+    return found
+
+
+def limits() -> list[dict[str, str]]:
+    with (Path(__file__).parent / "field_limits.tsv").open(newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def definitions(folder: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in folder.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(str(path.relative_to(PROJECT)))
+    return found
+
+
+@pytest.mark.acceptance("R11.2-01")
+def test_every_contract_imports_and_no_identifier_is_defined_twice() -> None:
+    for name in contract_modules():
+        importlib.import_module(name)
+    twice = {name: places for name, places in definitions(ROOT).items() if len(places) > 1}
+    assert twice == {}
+
+
+@pytest.mark.acceptance("R11.2-02")
+def test_no_other_package_defines_a_schema_of_its_own_under_a_contract_name() -> None:
+    names = set(definitions(ROOT))
+    for source in SOURCES[1:]:
+        clashes = {
+            n: p for n, p in definitions(PROJECT / source).items() if n in names and not n.startswith("_")
+        }
+        assert clashes == {}, f"{source} defines what contracts has: {clashes}"
+
+
+@pytest.mark.acceptance("R11.2-03")
+def test_superseded_schemas_cannot_be_imported() -> None:
+    known = set(definitions(ROOT))
+    assert known.isdisjoint(SUPERSEDED)
+
+
+@pytest.mark.parametrize("limit", limits(), ids=lambda row: f"{row['schema']}.{row['field']}")
+def test_a_field_has_the_limit_of_its_document(limit: dict[str, str]) -> None:
+    model = schemas()[limit["schema"]]
+    described = model.model_json_schema()
+    found = set(_limits_in(described["properties"][limit["field"]], described.get("$defs", {})))
+    assert found, f"{limit['field']} has no limit"
+    assert int(limit["limit"]) in found or "enum" in found
+
+
+def _limits_in(schema: dict[str, Any], definitions_: dict[str, Any]) -> list[object]:
+    if "$ref" in schema:
+        return _limits_in(definitions_[schema["$ref"].rsplit("/", 1)[1]], definitions_)
+    found: list[object] = [schema[key] for key in ("maxLength", "maxItems", "maximum") if key in schema]
+    if "enum" in schema or "const" in schema:
+        found.append("enum")
+    for part in (*schema.get("anyOf", ()), schema.get("items", {})):
+        if part and part.get("type") != "null":
+            found.extend(_limits_in(part, definitions_))
+    return found
+
+
+def test_every_contract_is_frozen_and_refuses_unknown_fields() -> None:
+    open_on_purpose = {"ApiError"}
+    for name, model in schemas().items():
+        assert model.model_config.get("frozen") is True, name
+        if name not in open_on_purpose:
+            assert model.model_config.get("extra") == "forbid", name
+
+
+def test_every_public_contract_says_what_it_means() -> None:
+    for name in contract_modules():
+        module = importlib.import_module(name)
+        for value in vars(module).values():
+            local = isinstance(value, type) and value.__module__ == name
+            if local and issubclass(value, BaseModel | Enum) and not value.__name__.startswith("_"):
+                assert (value.__doc__ or "").strip(), f"{name}.{value.__name__} has no docstring"
