@@ -1,8 +1,5 @@
 """From a capture in the store to a staged draft, through the pure rules of ``domain/learning``."""
 
-from collections.abc import Mapping, Sequence
-from typing import cast
-
 from uuid_utils import uuid7
 
 from contracts.errors import ErrorCode, Refusal
@@ -58,7 +55,7 @@ class Drafter:
                 now=request.now,
             )
         )
-        draft = draft_skill(interpretation, steps, session, trigger_hints=_trigger_hints(request.edits))
+        draft = draft_skill(interpretation, steps, session, edits=request.edits)
         report = lint(interpretation, draft)
         digest = content_hash(draft, interpretation)
         bundle = DraftBundle(
@@ -91,10 +88,6 @@ class Drafter:
             for question in request.questions
             if question.question_id in kept
         )
-
-
-def _trigger_hints(edits: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(cast("Sequence[str]", edits.get("trigger_phrases", ())))
 
 
 def _proposal(

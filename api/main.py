@@ -1,8 +1,13 @@
 """Runs the API as a process of its own."""
 
+import sys
+from collections.abc import Callable
+from types import FrameType
+
 import uvicorn
 
 from api.app import create_app
+from api.services import Services
 from config.logging import configure_logging
 from config.settings import Settings, prepare_data_dir
 from stores.admin_token import ensure_admin_token
@@ -22,14 +27,30 @@ def serve(settings: Settings) -> None:
         token = ensure_admin_token(database, settings.data_dir)
     finally:
         database.close()
-    if token.created:
-        # Shown once, on the terminal and never in a log; the 0600 file keeps it.
+    if token.created and sys.stdout.isatty():
+        # Shown once, to a person and never to a log; the 0600 file keeps it.
         print(f"Admin token (also in {settings.data_dir / 'admin_token'}): {token.secret}", flush=True)  # noqa: T201
-    uvicorn.run(
-        create_app(settings),
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
         host=settings.api_host,
         port=settings.api_port,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
+    _Server(config, lambda: app.state.services).run()
+
+
+class _Server(uvicorn.Server):
+    """Ends the event streams as soon as it is told to stop: they would keep it draining otherwise."""
+
+    def __init__(self, config: uvicorn.Config, services: Callable[[], Services]) -> None:
+        super().__init__(config)
+        self._services = services
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal ends the streams and begins the drain."""
+        if self.started:
+            self._services().tail.close()
+        super().handle_exit(sig, frame)

@@ -83,6 +83,7 @@ async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, ve
         settings = settings.model_copy(update={"temporal_ui_url": ui_url})
     parts += _application(settings)
 
+    first_start = not (settings.data_dir / _ADMIN_TOKEN_FILE).exists()
     ready = False
 
     def write_state(pids: Mapping[str, int]) -> None:
@@ -93,7 +94,7 @@ async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, ve
         nonlocal ready
         ready = True
         write_state(supervisor.pids)
-        _greet(settings)
+        _greet(settings, first_start=first_start)
 
     supervisor = Supervisor(
         parts,
@@ -200,13 +201,15 @@ def _state(settings: Settings, pids: Mapping[str, int]) -> RunState:
     )
 
 
-def _greet(settings: Settings) -> None:
+def _greet(settings: Settings, *, first_start: bool) -> None:
+    token_file = settings.data_dir / _ADMIN_TOKEN_FILE
+    shown_once = f"{token_file.read_text().strip()} (shown this once; kept " if first_start else "("
     write_line("Apprentice is ready.")
     for label, value in (
         ("Console", settings.console_url),
         ("API", f"{settings.api_url}/docs"),
         ("Temporal UI", settings.temporal_ui_url or "not served here"),
-        ("Admin token", f"in {settings.data_dir / _ADMIN_TOKEN_FILE}"),
+        ("Admin token", f"{shown_once}in {token_file})"),
         ("Data", str(settings.data_dir)),
         ("Logs", str(settings.log_dir)),
     ):

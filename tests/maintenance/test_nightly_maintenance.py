@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import update
 from sqlalchemy.exc import OperationalError
+from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
@@ -88,7 +89,7 @@ async def test_a_night_puts_away_refreshes_and_checks(client: Client, tmp_path: 
         handle = await start(client, settings, page_size=2)
         end = await handle.result()
         run = record_of(parts, handle)
-        details = await current_details(client, handle)
+        details = await current_details(handle)
     assert (end.state, run.state) == (MaintenanceState.COMPLETED, MaintenanceState.COMPLETED)
     assert run.sweeps == end.sweeps
     assert [sweep.sweep for sweep in run.sweeps] == list(SweepName)
@@ -103,10 +104,10 @@ async def test_a_night_puts_away_refreshes_and_checks(client: Client, tmp_path: 
     assert (tree / "abilities/availability_current.json").is_file()
 
 
-async def current_details(client: Client, handle: Handle) -> str:
+async def current_details(handle: Handle) -> str:
     """What the Temporal UI shows of a workflow."""
-    answer = await handle.query("__temporal_workflow_metadata", result_type=dict)
-    return str(answer["currentDetails"])
+    answer: Any = await handle.query("__temporal_workflow_metadata")
+    return str(answer.current_details)
 
 
 async def test_a_worker_that_dies_half_way_is_replaced_without_loss_or_double_count(
@@ -117,8 +118,6 @@ async def test_a_worker_that_dies_half_way_is_replaced_without_loss_or_double_co
     loop = asyncio.get_running_loop()
 
     def dying(parts: WorkerParts) -> WorkerParts:
-        from temporalio import activity
-
         page = real_page(parts)
         seen: list[str] = []
 
@@ -170,8 +169,6 @@ async def test_a_sweep_that_keeps_failing_is_given_up_and_the_others_run(
     settings = stack_settings(tmp_path)
 
     def broken(parts: WorkerParts) -> WorkerParts:
-        from temporalio import activity
-
         page = real_page(parts)
 
         @activity.defn(name="sweep_page")
@@ -224,12 +221,10 @@ async def test_a_cancelled_night_says_so_and_the_next_one_finishes_it(client: Cl
     loop = asyncio.get_running_loop()
 
     def waiting(parts: WorkerParts) -> WorkerParts:
-        from temporalio import activity
-
         @activity.defn(name="sweep_page")
         async def sweep_page(_: SweepPage) -> None:
             loop.call_soon_threadsafe(reached.set)
-            await asyncio.Event().wait()
+            await activity.wait_for_worker_shutdown()
 
         return instead_of_page(parts, sweep_page)
 

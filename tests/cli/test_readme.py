@@ -1,0 +1,49 @@
+"""What the README tells people to type exists, and where it sends them there is something."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from cli import ability_commands, learn_commands, record_commands
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "concepts.md"]
+GROUPS = {"learn": learn_commands.app, "abilities": ability_commands.app, "record": record_commands.app}
+
+
+def typed_commands() -> list[str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\$ (apprentice .+)$", text, re.MULTILINE)
+    found += re.findall(r"`(apprentice (?:learn|abilities|record) [^`-][^`]*)`", text)
+    return [command.replace("…", "why") for command in found]
+
+
+@pytest.mark.parametrize("command", typed_commands())
+def test_every_command_in_the_readme_can_be_typed(command: str) -> None:
+    _, group, name, *arguments = shlex.split(command)
+    known = get_command(GROUPS[group]).commands[name]  # type: ignore[attr-defined]
+    if command.startswith("apprentice learn reject") or arguments:
+        assert known.make_context(name, arguments)
+    assert known.help
+
+
+def test_the_readme_is_covered() -> None:
+    assert len(typed_commands()) >= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).is_file(), target
+
+
+def test_every_make_target_in_the_readme_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = re.findall(
+        r"\bmake ([a-z]+)\b *(?:$|#|`)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert {"demo", "test", "up"} <= set(named) <= targets
