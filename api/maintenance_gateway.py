@@ -1,11 +1,13 @@
 """Starts maintenance runs at Temporal, one at a time."""
 
+import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
 
 import anyio.to_thread
 import structlog
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -66,27 +68,45 @@ class MaintenanceGateway:
         )
         run = await anyio.to_thread.run_sync(self._runs.open, opening)
         try:
-            await self._client.start_workflow(
-                NightlyMaintenanceWorkflow.run,
-                MaintenanceStart(
-                    trigger=MaintenanceTrigger.MANUAL,
-                    dry_run=dry_run,
-                    run_id=run_id,
-                    requested_by=requested_by,
-                ),
-                id=MANUAL_RUN,
-                task_queue=self._task_queue,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                static_summary=f"maintenance {'preview ' if dry_run else ''}by {requested_by}",
-                rpc_timeout=ANSWER_WITHIN,
-            )
-        except WorkflowAlreadyStartedError:
+            await self._start_workflow(run)
+        except (Refusal, WorkflowAlreadyStartedError) as error:
             await anyio.to_thread.run_sync(self._runs.forget, run_id)
+            if isinstance(error, Refusal):
+                raise
             raise await self._conflict() from None
-        except (RPCError, RuntimeError) as error:
-            await anyio.to_thread.run_sync(self._runs.forget, run_id)
-            raise _unavailable(error) from error
         return run
+
+    async def _start_workflow(self, run: MaintenanceRun) -> None:
+        start = MaintenanceStart(
+            trigger=run.trigger, dry_run=run.dry_run, run_id=run.run_id, requested_by=run.requested_by
+        )
+        for last in (False, True):
+            try:
+                await self._client.start_workflow(
+                    NightlyMaintenanceWorkflow.run,
+                    start,
+                    id=MANUAL_RUN,
+                    task_queue=self._task_queue,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    static_summary=f"maintenance {'preview ' if run.dry_run else ''}by {run.requested_by}",
+                    rpc_timeout=ANSWER_WITHIN,
+                )
+            except WorkflowAlreadyStartedError:
+                running = await anyio.to_thread.run_sync(self._runs.running)
+                others = [one for one in running if one.run_id != run.run_id]
+                if last or others:
+                    raise
+                # The last run has closed its record and is about to end.
+                await self._wait_for_end()
+            except (RPCError, RuntimeError) as error:
+                raise _unavailable(error) from error
+            else:
+                return
+
+    async def _wait_for_end(self) -> None:
+        with suppress(TimeoutError, WorkflowFailureError, RPCError):
+            async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
+                await self._client.get_workflow_handle(MANUAL_RUN).result()
 
     async def _refuse_while_running(self) -> None:
         for run in await anyio.to_thread.run_sync(self._runs.running):

@@ -19,7 +19,7 @@ from cli.demo_lesson import Lesson, LessonFailed
 from cli.demo_stack import DemoStack, StackFailed
 from cli.output import ExitCode, JsonFlag, fail
 from cli.story import Story
-from clients.api_transport import ApiError
+from clients.api_transport import ApiFailure
 from clients.apprentice_api import ApprenticeApi
 from recorders.spool import SpoolError
 from recorders.terminal import RecorderError
@@ -55,7 +55,7 @@ def demo(
                     stack.stop()
         except KeyboardInterrupt:
             problem = "stopped by Ctrl-C"
-        except (ApiError, StackFailed, LessonFailed, RecorderError, SpoolError, OSError) as error:
+        except (ApiFailure, StackFailed, LessonFailed, RecorderError, SpoolError, OSError) as error:
             problem = str(error)
         except Exception as error:
             problem = f"{type(error).__name__}: {error} (where: {_TRACEBACK} among the logs)"

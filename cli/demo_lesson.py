@@ -11,7 +11,7 @@ from cli.learn_progress import Progress, newest_saga_id, wait_for_validation
 from cli.learn_views import facts, question_view, saga_view
 from cli.run_state import RunState
 from cli.story import Step, Story
-from clients.api_transport import ApiError
+from clients.api_transport import ApiFailure
 from clients.apprentice_api import ApprenticeApi
 from contracts.abilities.lookup import AbilityLookupQuery
 from contracts.learning.create_session import CreateLearnSessionRequest
@@ -50,7 +50,7 @@ class Lesson:
         """Take every step; returns what the story ends with.
 
         Raises:
-            ApiError: the service refused a step or cannot be reached.
+            ApiFailure: the service refused a step or cannot be reached.
             LessonFailed: a step was taken and did not bring what it had to.
         """
         self._create()
@@ -220,7 +220,7 @@ class Lesson:
         for name, workflow_id in self._workflows.items():
             try:
                 url = self._api.workflow_link(workflow_id).temporal_ui_url
-            except ApiError:
+            except ApiFailure:
                 url = None
             if url:
                 links[name] = url

@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 from cli.connection import TOKEN_VARIABLE, URL_VARIABLE, find_connection
 from cli.learn_views import print_parts, session_view
 from cli.output import ExitCode, JsonFlag, fail
-from clients.api_transport import ApiAnswerUnreadable, ApiError, ApiRefusal, ApiUnreachable
+from clients.api_transport import ApiAnswerUnreadable, ApiFailure, ApiRefusal, ApiUnreachable
 from clients.apprentice_api import ApprenticeApi
 from contracts.errors import ErrorCode
 from contracts.learning.session import LearnSession
@@ -126,7 +126,7 @@ class Invocation:
             return None
         try:
             return self.api.workflow_link(workflow_id).temporal_ui_url
-        except ApiError:
+        except ApiFailure:
             return None
 
 

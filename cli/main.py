@@ -22,13 +22,13 @@ class _Entry(NamedTuple):
 
 COMMANDS = {
     "up": _Entry("cli.up", "up", "Run everything on this machine until Ctrl-C."),
-    "demo": _Entry("cli.demo", "demo", "Watch an ability being taught, proved, installed and taken back."),
+    "demo": _Entry("cli.demo", "demo", "Watch an ability being taught, proved, installed and found."),
     "learn": _Entry("cli.learn_commands", "app", "Teach an ability: sessions, questions, proposals."),
     "record": _Entry("cli.record_commands", "app", "Record a demonstration."),
-    "ability": _Entry("cli.ability_commands", "app", "See, switch and roll back abilities."),
+    "abilities": _Entry("cli.ability_commands", "app", "See abilities, find one, and learn why it matched."),
     "memory": _Entry("cli.memory_commands", "app", "Check and rebuild the memory tree."),
     "maintenance": _Entry("cli.maintenance_commands", "app", "Nightly maintenance: history, run now."),
-    "token": _Entry("cli.token_commands", "app", "Make, list and revoke access tokens."),
+    "tokens": _Entry("cli.token_commands", "app", "Make, list and revoke access tokens."),
     "config": _Entry("cli.config_commands", "app", "See the settings in effect."),
     "doctor": _Entry("cli.doctor", "doctor", "Check what the application needs, and say what to do."),
     "api": _Entry("cli.service_commands", "api", "Run the API and the console alone (for a cluster)."),

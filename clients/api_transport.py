@@ -2,7 +2,7 @@
 
 Every failure is one of::
 
-    ApiError
+    ApiFailure
      ├── ApiRefusal         the service answered with its error envelope
      ├── ApiUnreachable     nobody answered, or nobody that is ready
      └── ApiAnswerUnreadable  an answer that is not in the service's contract
@@ -36,11 +36,11 @@ RETRIED_STATUS = frozenset({429, _NOT_READY})
 """Answers after which the same request may simply be sent again."""
 
 
-class ApiError(Exception):
+class ApiFailure(Exception):
     """Whatever can go wrong between a client and the service."""
 
 
-class ApiRefusal(ApiError):
+class ApiRefusal(ApiFailure):
     """The service refused. ``code`` is stable; ``extra`` holds the envelope's further keys."""
 
     def __init__(
@@ -62,7 +62,7 @@ class ApiRefusal(ApiError):
         self.extra: dict[str, object] = dict(extra or {})
 
 
-class ApiUnreachable(ApiError):
+class ApiUnreachable(ApiFailure):
     """No connection to the service; the message says what to do."""
 
     def __init__(self, base_url: str, cause: str) -> None:
@@ -74,7 +74,7 @@ class ApiUnreachable(ApiError):
         self.cause = cause
 
 
-class ApiAnswerUnreadable(ApiError):
+class ApiAnswerUnreadable(ApiFailure):
     """An answer that the contracts do not describe: another program, or another version, is listening."""
 
     def __init__(self, base_url: str, what: str) -> None:

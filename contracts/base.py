@@ -61,6 +61,7 @@ Text2000 = Annotated[str, StringConstraints(max_length=2000)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 digest in lower-case hex."""
 
+
 def clipped(text: str, limit: int) -> str:
     """``text`` cut to at most ``limit`` characters, the cut shown by an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -16,7 +16,9 @@ class Database:
     def __init__(self, url: str) -> None:
         """``url`` is ``sqlite:///path`` or ``postgresql+psycopg://…``."""
         self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
-        self.engine: Engine = create_engine(url, pool_pre_ping=not self.is_sqlite, pool_size=8, max_overflow=16)
+        self.engine: Engine = create_engine(
+            url, pool_pre_ping=not self.is_sqlite, pool_size=8, max_overflow=16
+        )
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)

@@ -25,7 +25,7 @@ class PageOfRows:
     total: int
 
 
-def fetch_page(connection: Connection, query: Select[Any], wanted: PageRequest) -> PageOfRows:
+def fetch_page(connection: Connection, query: Select[*tuple[Any, ...]], wanted: PageRequest) -> PageOfRows:
     """Runs an ordered query for one page."""
     total = connection.scalar(select(func.count()).select_from(query.order_by(None).subquery()))
     rows = connection.execute(

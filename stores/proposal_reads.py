@@ -69,8 +69,15 @@ class ProposalReads:
         """All that a person needs to judge the proposal."""
         with self._database.read() as connection:
             proposal, bundle = load_bundle(connection, proposal_id)
+            saga_id = connection.scalar(
+                select(tables.install_sagas.c.saga_id)
+                .where(tables.install_sagas.c.proposal_id == proposal_id)
+                .order_by(tables.install_sagas.c.saga_id.desc())
+                .limit(1)
+            )
         return ProposalDetailResponse(
             proposal=proposal,
+            saga_id=saga_id,
             interpretation=bundle.interpretation,
             checkpoint_lint_report=bundle.lint,
             questions=tuple(_view(q, a) for q, a in self._questions(proposal_id)),

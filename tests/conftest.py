@@ -8,7 +8,7 @@ import structlog
 
 from config.settings import Settings
 
-pytest_plugins = ("tests.fixtures.temporal", "tests.fixtures.stack")
+pytest_plugins = ("tests.fixtures.temporal", "tests.fixtures.stack", "tests.fixtures.postgres")
 
 
 @pytest.fixture(autouse=True)

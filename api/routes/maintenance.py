@@ -26,7 +26,7 @@ def list_runs(caller: Admin, services: ServicesDep, page: PageDep) -> Maintenanc
 
 @router.get("/{run_id}", operation_id="maintenance_run_detail")
 def run_detail(
-    run_id: Annotated[str, Depends(_run_id)], caller: Admin, services: ServicesDep
+    caller: Admin, run_id: Annotated[str, Depends(_run_id)], services: ServicesDep
 ) -> MaintenanceRun:
     """One run, while it goes on or afterwards."""
     return MaintenanceStore(services.database).get(run_id)

@@ -103,6 +103,7 @@ class ProposalDetailResponse(Contract):
     proposal: SkillBundleProposal
     interpretation: SemanticWorkflowInterpretation | None = None
     checkpoint_lint_report: CheckpointLintReport | None = None
+    saga_id: Uuid | None = Field(default=None, description="The newest install of this proposal.")
     questions: tuple[QuestionView, ...] = ()
 
 

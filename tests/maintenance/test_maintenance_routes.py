@@ -12,11 +12,12 @@ import anyio
 import pytest
 from temporalio import activity
 from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.maintenance_gateway import MANUAL_RUN, MaintenanceGateway
 from contracts.errors import Refusal
 from contracts.maintenance.runs import MaintenanceState, MaintenanceTrigger
-from contracts.maintenance.work import RunOpening
+from contracts.maintenance.work import RunOpening, SweepPage
 from stores.maintenance_store import MaintenanceStore
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
@@ -94,11 +95,10 @@ async def held_up(tmp_path: Path, temporal_address: str) -> AsyncIterator[tuple[
         page = next(one for one in parts.activities if one.__name__ == "sweep_page")
 
         @activity.defn(name="sweep_page")
-        def sweep_page(request: Any) -> Any:
+        def sweep_page(request: SweepPage) -> Any:
             assert release.wait(30)
             return page(request)
 
-        sweep_page.__annotations__ = page.__annotations__
         others = [one for one in parts.activities if one.__name__ != "sweep_page"]
         return replace(parts, activities=(*others, sweep_page))
 
@@ -156,7 +156,9 @@ async def test_a_record_whose_workflow_is_gone_does_not_stand_in_the_way(stack: 
 
 async def test_without_temporal_a_start_is_refused_and_leaves_no_record(stack: Stack) -> None:
     runs = MaintenanceStore(stack.database)
-    nowhere = await Client.connect(f"127.0.0.1:{free_port()}", lazy=True)
+    nowhere = await Client.connect(
+        f"127.0.0.1:{free_port()}", lazy=True, data_converter=pydantic_data_converter
+    )
     gateway = MaintenanceGateway(nowhere, stack.settings.task_queue, runs)
     with pytest.raises(Refusal) as caught:
         await gateway.start("0a4b8f56-6a1f-7c0e-9d0b-5f6f2f1f7c11", "root", dry_run=False)

@@ -1,0 +1,210 @@
+"""The ways a session can go, each walked through the API on a real server, for recording histories."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from types import MappingProxyType
+
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
+
+from contracts.learning.saga import SagaStepName
+from tests.fixtures.failing_installs import failing_at
+from tests.fixtures.learner import SALES_REPORT, Learner
+from tests.fixtures.stack import Stack, running_stack, stack_settings
+from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
+from worker.composition import compose
+from worker.embedded_temporal import find_binary
+from workflows.ids import learn_session_id
+
+EVENTS_BEFORE_SUGGESTION = 80
+"""When the recording server suggests a new run: early, so that the history of a rollover stays small."""
+
+UPLOAD = ("curl -T reports.tgz https://example.org/", ())
+LONG_COMMAND = ("sleep 300 > waited.txt", ("waited.txt",))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where a path is walked: the application, and the server's clock."""
+
+    stack: Stack
+    env: WorkflowEnvironment
+
+    def learner(self, user: str) -> Learner:
+        """A client of its own user."""
+        return self.stack.learner(user)
+
+    async def let_pass(self, learner: Learner, span: timedelta) -> None:
+        """Moves the clock of the learner's session."""
+        handle = self.env.client.get_workflow_handle(learn_session_id(learner.session_id))
+        await self.env.fast_forward(handle, span)
+
+
+Walk = Callable[[Scene], Awaitable[Learner]]
+"""Walks one path to its end; the learner whose session went it."""
+
+
+async def approved(scene: Scene) -> Learner:
+    """Taught with every capture command, proven, installed privately, then approved for the workspace."""
+    learner = scene.learner("approved")
+    await learner.create(allow_private_install=True)
+    await learner.act("start")
+    await learner.act("pause")
+    await learner.act("resume")
+    await learner.act("mark-goal", {"goal_description": "Summarise the sales figures"})
+    await learner.observe()
+    await learner.act("stop")
+    await learner.propose()
+    assert await learner.prove() == "ready_for_review"
+    await learner.propose_act("install", {"install_lane": "experimental_private"})
+    assert await learner.state() == "installed_private"
+    await learner.propose_act("approve")
+    assert await learner.state() == "approved"
+    return learner
+
+
+async def cancelled(scene: Scene) -> Learner:
+    """Cancelled while its rehearsal was running."""
+    learner = scene.learner("cancelled")
+    await learner.create()
+    await learner.act("start")
+    await learner.observe([LONG_COMMAND])
+    await learner.act("stop")
+    await learner.propose()
+    await learner.propose_act("validate")
+    await learner.act("cancel", {"reason": "changed my mind"})
+    assert await learner.state() == "cancelled"
+    return learner
+
+
+async def timed_out(scene: Scene) -> Learner:
+    """Armed for an hour in which nobody began."""
+    learner = scene.learner("timed_out")
+    await learner.create()
+    await scene.let_pass(learner, timedelta(hours=1, minutes=1))
+    assert await learner.settled("armed") == "cancelled"
+    return learner
+
+
+async def rejected(scene: Scene) -> Learner:
+    """Proven, and turned down."""
+    learner = scene.learner("rejected")
+    await learner.teach("Order the sales figures")
+    await learner.propose_act("reject", {"reason": "not what I meant"})
+    assert await learner.state() == "rejected"
+    return learner
+
+
+async def install_rolled_back(scene: Scene) -> Learner:
+    """An approval whose last step failed: everything undone, quarantined, and cancelled in the end."""
+    learner = scene.learner("install_rolled_back")
+    await learner.teach("Pack the sales figures")
+    await learner.propose_act("approve")
+    assert await learner.state() == "quarantined"
+    await learner.act("cancel")
+    return learner
+
+
+async def quarantined_and_revised(scene: Scene) -> Learner:
+    """Quarantined for what it would have done, revised, proven not to have changed, cancelled."""
+    learner = scene.learner("quarantined_and_revised")
+    await learner.create()
+    await learner.act("start")
+    await learner.observe([*SALES_REPORT, UPLOAD])
+    await learner.act("stop")
+    await learner.propose()
+    assert await learner.prove() == "quarantined"
+    await learner.propose_act("revise", {"revision_instructions": "leave the upload out"})
+    assert await learner.state() == "drafting_proposal"
+    await learner.act("cancel")
+    return learner
+
+
+async def questions_answered(scene: Scene) -> Learner:
+    """Asked before it was built, answered one by one, built, proven, turned down."""
+    learner = scene.learner("questions_answered")
+    await learner.demonstrate("List the sales figures", ask_before_build=True)
+    assert (await learner.propose())["session"]["state"] == "awaiting_questions"
+    detail = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/detail")
+    for number, question in enumerate(detail["questions"]):
+        answer = {"question_id": question["question_id"], "answer_text": f"As shown, case {number}"}
+        await learner.act("answer-questions", {"answers": [answer]})
+    assert await learner.prove() == "ready_for_review"
+    await learner.propose_act("reject", {"reason": "taught differently meanwhile"})
+    return learner
+
+
+async def continued_as_new(scene: Scene) -> Learner:
+    """So many marks that the session goes on in a new run, twice, and is cancelled there."""
+    learner = scene.learner("continued_as_new")
+    await learner.create()
+    await learner.act("start")
+    for number in range(EVENTS_BEFORE_SUGGESTION // 3):
+        await learner.act("mark-step", {"step_label": f"Step {number}"})
+    await learner.act("cancel")
+    return learner
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A path with what it needs of the server and the worker."""
+
+    walk: Walk
+    failing_step: SagaStepName | None = None
+    server_arguments: tuple[str, ...] = ()
+
+
+PATHS: Mapping[str, Setting] = MappingProxyType(
+    {
+        "approved": Setting(approved),
+        "cancelled": Setting(cancelled),
+        "timed_out": Setting(timed_out),
+        "rejected": Setting(rejected),
+        "install_rolled_back": Setting(
+            install_rolled_back, failing_step=SagaStepName.REFRESH_AVAILABILITY
+        ),
+        "quarantined_and_revised": Setting(quarantined_and_revised),
+        "questions_answered": Setting(questions_answered),
+        "continued_as_new": Setting(
+            continued_as_new,
+            server_arguments=(
+                "--dynamic-config-value",
+                f"limit.historyCount.suggestContinueAsNew={EVENTS_BEFORE_SUGGESTION}",
+            ),
+        ),
+    }
+)
+"""Every path that has a committed history."""
+
+
+@asynccontextmanager
+async def scene_of(setting: Setting, folder: Path) -> AsyncIterator[Scene]:
+    """A server and the application of one path's own, everything kept under ``folder``."""
+    failing = setting.failing_step
+    parts = failing_at(failing, after_effect=True) if failing else compose
+    async with server(*setting.server_arguments) as env:
+        async with running_stack(stack_settings(folder), env.client, parts) as stack:
+            yield Scene(stack, env)
+
+
+@asynccontextmanager
+async def server(*arguments: str) -> AsyncIterator[WorkflowEnvironment]:
+    """A server whose workflows' clocks can be moved."""
+    async with await WorkflowEnvironment.start_time_skipping_v2(
+        ts_config=TimeSkippingConfig(enabled=False),
+        data_converter=pydantic_data_converter,
+        dev_server_existing_path=str(find_binary()),
+        dev_server_log_level="error",
+        search_attributes=list(SEARCH_ATTRIBUTES),
+        dev_server_startup_timeout=timedelta(seconds=30),
+        dev_server_extra_args=[
+            "--dynamic-config-value",
+            "frontend.WorkflowTimeSkippingEnabled=true",
+            *FAST_QUEUES,
+            *arguments,
+        ],
+    ) as env:
+        yield env
