@@ -30,9 +30,8 @@ class InstallActivities:
         return output
 
     @activity.defn(name="undo_install_step")
-    @refusing
     def undo_step(self, request: SagaStepInput) -> None:
-        """Undoes one step, whether or not it was done."""
+        """Undoes one step, whether or not it was done. Refuses nothing: a full disk is waited for."""
         try:
             self._installs.undo_step(request.saga, request.step)
             self._project()
@@ -41,7 +40,6 @@ class InstallActivities:
             raise
 
     @activity.defn(name="close_install")
-    @refusing
     def close(self, request: SagaClose) -> None:
         """Records how a saga ended that did not install."""
         self._installs.close(request.saga, request.state, request.error)

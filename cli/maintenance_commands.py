@@ -78,6 +78,6 @@ def _run_view(run: MaintenanceRun) -> RenderableType:
         for failure in sweep.failures
     ]
     if run.journal is not None:
-        verdict = "as it was written" if run.journal.intact else f"damaged: {run.journal.fault}"
+        verdict = "as they were written" if run.journal.intact else f"damaged: {run.journal.fault}"
         parts.append(Text(f"The journal's {run.journal.entries} entries are {verdict}."))
     return Group(*parts)

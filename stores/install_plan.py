@@ -91,7 +91,7 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
         version=(newest or 0) + 1,
         files=_file_changes(connection, request, proposal, bundle),
         derived_before={
-            path: _kept(connection, "memory", path, request.requested_at)
+            path: kept_digest(connection, "memory", path, request.requested_at)
             for path in (*BRIDGE_FILES, *SNAPSHOT_FILES)
         },
         prior_ability=dict(prior) if prior is not None else None,
@@ -145,7 +145,7 @@ def _file_changes(
             FileChange(
                 root=root,
                 path=path,
-                before=_kept(connection, root, path, request.requested_at),
+                before=kept_digest(connection, root, path, request.requested_at),
                 after=put_blob(connection, content, request.requested_at) if content is not None else None,
             )
         )
@@ -171,7 +171,7 @@ def target_files(
     return wanted
 
 
-def _kept(connection: Connection, root: Root, path: str, now: datetime) -> str | None:
+def kept_digest(connection: Connection, root: Root, path: str, now: datetime) -> str | None:
     """Keeps the present content as a blob and returns its digest."""
     content = read_document(connection, root, path)
     return put_blob(connection, content, now) if content is not None else None

@@ -10,6 +10,7 @@ from contracts.abilities.availability import AbilityVersion
 from contracts.base import rfc3339
 from contracts.capabilities.bridge import HealthStatus
 from contracts.capabilities.manifest import CapabilityManifest
+from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.install_work import InstallSagaInput, SagaStepOutput
 from contracts.learning.saga import (
@@ -27,7 +28,14 @@ from stores.canonical import canonical_json
 from stores.database import Database
 from stores.documents import put_document, read_document, remove_document
 from stores.draft_store import load_bundle
-from stores.install_plan import InstallPlan, Root, make_plan, manifest_of, present_digest
+from stores.install_plan import (
+    InstallPlan,
+    Root,
+    kept_digest,
+    make_plan,
+    manifest_of,
+    present_digest,
+)
 
 _SAGAS = tables.install_sagas
 
@@ -39,17 +47,24 @@ class InstallStore:
         self._database = database
 
     def do_step(self, request: InstallSagaInput, step: SagaStepName) -> SagaStepOutput:
-        """Does one step.
+        """Does one step; does nothing more once the saga is installed.
 
         Raises:
-            Refusal: from planning (``VALIDATION_REQUIRED``, ``SKILL_SLUG_TAKEN``).
+            Refusal: from planning (``VALIDATION_REQUIRED``, ``SKILL_SLUG_TAKEN``); ``CONFLICT`` when the undo
+                has begun, or the session no longer waits for this saga.
         """
         with self._database.write() as connection:
             saga, plan = _open_saga(connection, request)
+            _refuse_if_over(connection, request, saga)
+            if plan is not None and saga.state is SagaState.INSTALLED:
+                return SagaStepOutput(step=step, version=plan.version)
             if plan is None:
                 plan = make_plan(connection, request)
+            first_time = _state_of(saga, step) is not SagaStepState.DONE
+            if step in _DERIVED and first_time:
+                plan = _with_files_before(connection, request, plan, _DERIVED[step])
             files = self._do(connection, request, plan, step)
-            if step in _DERIVED:
+            if step in _DERIVED and first_time:
                 plan = _with_digests(connection, plan, _DERIVED[step])
             saga = _marked(saga, step, SagaStepState.DONE, plan.version)
             if step is _LAST:
@@ -58,10 +73,12 @@ class InstallStore:
         return SagaStepOutput(step=step, files=files, version=plan.version)
 
     def undo_step(self, request: InstallSagaInput, step: SagaStepName) -> None:
-        """Puts back what the step changed; does nothing where it changed nothing."""
+        """Puts back what the step changed; does nothing where it changed nothing, or the saga is over."""
         with self._database.write() as connection:
+            if not _is_awaited(connection, request):
+                return
             saga, plan = _open_saga(connection, request)
-            state = next(one.state for one in saga.steps if one.name is step)
+            state = _state_of(saga, step)
             if plan is not None and state is SagaStepState.DONE:
                 self._undo(connection, request, plan, step)
                 state = SagaStepState.COMPENSATED
@@ -92,8 +109,10 @@ class InstallStore:
             _write_saga(connection, request, saga.model_copy(update={"steps": steps}), plan)
 
     def close(self, request: InstallSagaInput, state: SagaState, error: str | None) -> None:
-        """Records how the saga ended."""
+        """Records how the saga ended; what the session has taken as its end stays."""
         with self._database.write() as connection:
+            if not _is_awaited(connection, request):
+                return
             saga, plan = _open_saga(connection, request)
             closed = saga.model_copy(update={"state": state, "error": error, "updated_at": datetime.now(UTC)})
             _write_saga(connection, request, closed, plan)
@@ -172,6 +191,33 @@ def _open_saga(connection: Connection, request: InstallSagaInput) -> tuple[Insta
         updated_at=request.requested_at,
     )
     return saga, None
+
+
+def _state_of(saga: InstallSaga, step: SagaStepName) -> SagaStepState:
+    return next(one.state for one in saga.steps if one.name is step)
+
+
+def _is_awaited(connection: Connection, request: InstallSagaInput) -> bool:
+    """Whether the session still waits for this saga; holds the session's row, so that it stays so.
+
+    A worker that was cut off for a while goes on with what others have finished: nothing may come of that.
+    """
+    sessions = tables.learn_sessions
+    body = connection.scalar(
+        select(sessions.c.aggregate)
+        .where(sessions.c.session_id == request.learn_session_id)
+        .with_for_update(read=True)
+    )
+    install = LearnSessionAggregate.model_validate_json(body).install if body else None
+    return install is not None and install.saga_id == request.saga_id
+
+
+def _refuse_if_over(connection: Connection, request: InstallSagaInput, saga: InstallSaga) -> None:
+    if not _is_awaited(connection, request):
+        raise Refusal(ErrorCode.CONFLICT, "This install has ended; nothing more is done for it.")
+    if saga.state not in (SagaState.RUNNING, SagaState.INSTALLED):
+        why = next((step.error for step in saga.steps if step.error), None) or "a step failed"
+        raise Refusal(ErrorCode.CONFLICT, f"The undo of this install has begun: {why}")
 
 
 def _write_saga(
@@ -296,6 +342,14 @@ def _restore_row(
     connection.execute(delete(table).where(table.c[key] == value))
     if prior is not None:
         connection.execute(insert(table).values(**prior))
+
+
+def _with_files_before(
+    connection: Connection, request: InstallSagaInput, plan: InstallPlan, paths: Sequence[str]
+) -> InstallPlan:
+    """Keeps the derived files as the step finds them: other installs may have come since the plan."""
+    found = {path: kept_digest(connection, "memory", path, request.requested_at) for path in paths}
+    return plan.model_copy(update={"derived_before": {**plan.derived_before, **found}})
 
 
 def _with_digests(connection: Connection, plan: InstallPlan, paths: Sequence[str]) -> InstallPlan:

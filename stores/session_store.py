@@ -44,7 +44,8 @@ class SessionStore:
             with self._database.write() as connection:
                 earlier = _earlier(connection, commit.commit_key)
                 if earlier is not None:
-                    return CommitResult(receipt=earlier, replayed=True)
+                    present = _present(connection, commit.aggregate.session.learn_session_id)
+                    return CommitResult(receipt=earlier, replayed=True, present=present)
                 _write_session(connection, commit)
                 _write_parts(connection, commit)
                 append(connection, entries_of(commit))
@@ -116,6 +117,11 @@ class SessionStore:
             f"Session {active} is still active; cancel or complete it before starting another.",
             active_session_id=active,
         )
+
+
+def _present(connection: Connection, session_id: str) -> LearnSessionAggregate | None:
+    body = connection.scalar(select(TABLE.c.aggregate).where(TABLE.c.session_id == session_id))
+    return LearnSessionAggregate.model_validate_json(body) if body else None
 
 
 def _commit_row(key: CommitKey, *columns: Any) -> Any:

@@ -8,6 +8,7 @@ from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.install_activities import InstallActivities
+    from contracts.errors import ErrorCode
     from contracts.learning.install_work import (
         InstallSagaInput,
         InstallSagaOutput,
@@ -47,6 +48,8 @@ class InstallSagaWorkflow:
                 await asyncio.shield(self._roll_back("cancelled"))
                 raise
             failure = application_error_in(cast("FailureError", error))
+            if failure.type == ErrorCode.CONFLICT:
+                self._expect_all_done()
             return await self._roll_back(f"{failure.type}: {failure.message}")
         return InstallSagaOutput(state=SagaState.INSTALLED, version=version)
 
@@ -66,6 +69,12 @@ class InstallSagaWorkflow:
             self._done.append(f"- ✓ {step.value} ({output.files} files)")
         self._show()
         return version
+
+    def _expect_all_done(self) -> None:
+        """An undo began before this run: any step may have been done."""
+        steps = list(SagaStepName)
+        for step in steps[steps.index(self._step) + 1 :]:
+            self._undo.push(step)
 
     async def _roll_back(self, reason: str) -> InstallSagaOutput:
         failed_step = self._step

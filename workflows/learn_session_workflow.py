@@ -49,6 +49,8 @@ class LearnSessionWorkflow:
         while not core.may_close():
             if core.validation_is_due():
                 await core.validate()
+            elif core.install_is_due():
+                await core.resume_install()
             elif core.installs_by_itself():
                 await core.install_by_itself()
             elif core.needs_new_run():

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from temporalio import workflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError, ChildWorkflowError, FailureError
 
 with workflow.unsafe.imports_passed_through():
@@ -36,7 +37,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.presets import CHECK_CALL, STORE_CALL
     from workflows.refusals import application_error_in, refused, refused_command
     from workflows.session_decision import SessionDecision
-    from workflows.session_view import STATE_ATTRIBUTE, phase_of, render_details
+    from workflows.session_view import KIND_ATTRIBUTE, STATE_ATTRIBUTE, phase_of, render_details
     from workflows.validation_run_workflow import ValidationRunWorkflow
 
 EVENTS_BEFORE_NEW_RUN = 2_000
@@ -53,6 +54,7 @@ class SessionCore:
         self._turn = asyncio.Lock()
         self._alarm = Alarm()
         self._checks: asyncio.Task[ValidationRunOutput] | None = None
+        self._installing = False
         self._show()
 
     # ---- what a command does ----
@@ -151,6 +153,10 @@ class SessionCore:
         """Whether a run was begun whose result is not in."""
         return self.aggregate.validation is not None
 
+    def install_is_due(self) -> bool:
+        """Whether an install is open that nobody sees through: the run that began it was lost."""
+        return self.aggregate.install is not None and not self._installing
+
     def installs_by_itself(self) -> bool:
         """Whether the owner's policy has the proven proposal installed privately without a person."""
         session = self.aggregate.session
@@ -174,6 +180,10 @@ class SessionCore:
             if not self.installs_by_itself():
                 return
             await self._begin_install(InstallLane.EXPERIMENTAL_PRIVATE, "by the session's build policy")
+        await self._see_install_through(None)
+
+    async def resume_install(self) -> None:
+        """Sees an open install through: the same saga again, whose steps do nothing twice."""
         await self._see_install_through(None)
 
     async def validate(self) -> None:
@@ -209,7 +219,11 @@ class SessionCore:
 
     def _has_work(self) -> bool:
         return (
-            self.may_close() or self.validation_is_due() or self.installs_by_itself() or self.needs_new_run()
+            self.may_close()
+            or self.validation_is_due()
+            or self.install_is_due()
+            or self.installs_by_itself()
+            or self.needs_new_run()
         )
 
     def _deadline(self) -> datetime | None:
@@ -251,12 +265,17 @@ class SessionCore:
 
     async def _see_install_through(self, asked: AskedInstall | None) -> CommandReceipt:
         open_install = self.aggregate.install
-        assert open_install is not None, "an install was just begun"
-        output = await self._run_saga(open_install.saga_id)
-        async with self._turn:
-            decision = self._decision()
-            session_install.finish(decision, output)
-            return await self._commit(decision, asked, saga_id=open_install.saga_id)
+        if open_install is None:
+            raise refused(ErrorCode.CONFLICT, "Another run has ended this install; read the session again.")
+        self._installing = True
+        try:
+            output = await self._run_saga(open_install.saga_id)
+            async with self._turn:
+                decision = self._decision()
+                session_install.finish(decision, output)
+                return await self._commit(decision, asked, saga_id=open_install.saga_id)
+        finally:
+            self._installing = False
 
     async def _run_saga(self, saga_id: str) -> InstallSagaOutput:
         request = session_install.saga_input(self.aggregate, workflow.info().workflow_id)
@@ -266,7 +285,7 @@ class SessionCore:
                 request,
                 id=install_saga_id(saga_id),
                 static_summary=f"Install {request.skill_slug} ({request.lane.value})",
-                search_attributes=workflow.info().typed_search_attributes,
+                search_attributes=_child_attributes("install-saga"),
             )
         except ChildWorkflowError as error:
             return InstallSagaOutput(state=SagaState.ROLLED_BACK, error=_cause(error))
@@ -279,7 +298,7 @@ class SessionCore:
                 request,
                 id=validation_run_id(run_id),
                 static_summary=f"Validate {', '.join(check.value for check in request.checks)}",
-                search_attributes=workflow.info().typed_search_attributes,
+                search_attributes=_child_attributes("validation-run"),
             )
         except ChildWorkflowError as error:
             return ValidationRunOutput(
@@ -317,19 +336,30 @@ class SessionCore:
             # The store has moved on without this run: the next command opens another from what it has.
             self._over = failure.type == ErrorCode.CONFLICT
             raise failure from None
-        if not result.replayed:
-            self.aggregate = commit.aggregate
-            self._show()
-            after = phase_of(self.aggregate.session.state)
-            if after != before:
-                workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
-                    [STATE_ATTRIBUTE.value_set(after)]
-                )
+        # A decision made again after a lost answer differs from the one that was written, which counts.
+        written = result.present if result.replayed else commit.aggregate
+        if written is None:
+            self._over = True
+            return result.receipt
+        self.aggregate = written
+        self._show()
+        after = phase_of(self.aggregate.session.state)
+        if after != before:
+            workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
+                [STATE_ATTRIBUTE.value_set(after)]
+            )
         return result.receipt
 
     def _show(self) -> None:
         deadline = self._deadline()
         workflow.set_current_details(render_details(self.aggregate, rfc3339(deadline) if deadline else None))
+
+
+def _child_attributes(kind: str) -> TypedSearchAttributes:
+    """The session's search attributes, under the child's own kind."""
+    return workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
+        SearchAttributePair(KIND_ATTRIBUTE, kind)
+    )
 
 
 def _cause(error: ChildWorkflowError) -> str:

@@ -59,7 +59,9 @@ def detail(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> Abil
 
 
 @router.get("/{ability_id}/availability", operation_id="ability_availability_one")
-def one_availability(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityAvailabilityEntry:
+def one_availability(
+    ability_id: AbilityId, caller: Reader, services: ServicesDep
+) -> AbilityAvailabilityEntry:
     """One ability's entry of the snapshot, whole."""
     return services.abilities.visible_entry(ability_id, caller.user_id)
 

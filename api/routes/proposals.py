@@ -8,6 +8,7 @@ from api.commands import Commands
 from api.dependencies import Approver, FrameDep, Installer, Learner, PageDep, Reader, ServicesDep
 from api.paths import ProposalId, SagaId
 from api.services import Services
+from api.wording import masked, masked_fields
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.commands import SessionCommand
 from contracts.learning.proposal import InstallLane, ProposalState
@@ -97,8 +98,8 @@ async def revise(
     asked = AskedRevision(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
-        instructions=body.revision_instructions,
-        edits=check_edits(body.edited_fields),
+        instructions=masked(body.revision_instructions),
+        edits=check_edits(masked_fields(body.edited_fields)),
     )
     await Commands(services).to_proposal(SessionCommand.REVISE, proposal_id, asked)
     return await _detail_after(proposal_id, asked, services)
@@ -124,7 +125,7 @@ async def validate(
     asked = AskedValidation(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
-        run_label=body.run_label,
+        run_label=masked(body.run_label),
         selected=body.selected_tests,
     )
     receipt = await Commands(services).to_proposal(SessionCommand.VALIDATE, proposal_id, asked)
@@ -192,7 +193,7 @@ async def approve(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
         lane=body.approval_scope,
-        note=body.approval_note,
+        note=masked(body.approval_note),
     )
     await Commands(services).to_proposal(SessionCommand.APPROVE, proposal_id, asked)
     return await _detail_after(proposal_id, asked, services)
@@ -210,7 +211,7 @@ async def reject(
     asked = Asked(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
-        reason=body.reason[:240],
+        reason=masked(body.reason[:240]),
     )
     await Commands(services).to_proposal(SessionCommand.REJECT, proposal_id, asked)
     return await _detail_after(proposal_id, asked, services)

@@ -8,6 +8,7 @@ from api.commands import Commands
 from api.dependencies import CommandFrame, FrameDep, Learner, ServicesDep
 from api.paths import SessionId, parse_uuid
 from api.services import Services
+from api.wording import masked
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt
 from contracts.learning.commands import SessionCommand
@@ -60,7 +61,7 @@ async def _act(
     asked = Asked(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
-        reason=body.reason,
+        reason=masked(body.reason),
     )
     return await Commands(services).to_session(command, session_id, asked)
 
@@ -77,7 +78,7 @@ async def start(
     asked = AskedCapture(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
-        reason=body.reason,
+        reason=masked(body.reason),
     )
     receipt = await Commands(services).to_session(SessionCommand.START, session_id, asked)
     watching = receipt.session.observation_mode is not ObservationMode.NONE
@@ -155,7 +156,7 @@ async def mark_goal(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
         kind=BoundaryKind.MARK_GOAL,
-        label=body.goal_description,
+        label=masked(body.goal_description),
         at_event_id=body.at_event_id,
     )
     return await _mark(SessionCommand.MARK, session_id, asked, services)
@@ -170,7 +171,7 @@ async def mark_step(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
         kind=BoundaryKind.MARK_STEP,
-        label=body.step_label,
+        label=masked(body.step_label),
         at_event_id=body.at_event_id,
     )
     return await _mark(SessionCommand.MARK, session_id, asked, services)
@@ -233,7 +234,7 @@ async def answer_questions(
         LearningAnswer(
             question_id=_question_id(answer.question_id),
             proposal_id=aggregate.session.proposal_id or session_id,
-            answer=answer.answer_text,
+            answer=masked(answer.answer_text),
             created_at=now,
         )
         for answer in body.answers

@@ -129,9 +129,7 @@ def _deadlines(settings: Settings) -> LearnSettings:
     )
 
 
-def _newborn(
-    body: CreateLearnSessionRequest, owner: str, settings: LearnSettings
-) -> LearnSessionAggregate:
+def _newborn(body: CreateLearnSessionRequest, owner: str, settings: LearnSettings) -> LearnSessionAggregate:
     now = datetime.now(UTC)
     session = LearnSession(
         learn_session_id=str(uuid7()),

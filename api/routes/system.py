@@ -75,7 +75,9 @@ def temporal_ui_link(services: Services, workflow_id: str, run_id: str | None) -
     base = services.settings.temporal_ui_url
     if base is None:
         return None
-    page = f"{base.rstrip('/')}/namespaces/{services.client.namespace}/workflows/{quote(workflow_id, safe='')}"
+    page = (
+        f"{base.rstrip('/')}/namespaces/{services.client.namespace}/workflows/{quote(workflow_id, safe='')}"
+    )
     return f"{page}/{run_id}/history" if run_id else page
 
 

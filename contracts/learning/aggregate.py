@@ -109,10 +109,15 @@ class SessionCommit(Contract):
 
 
 class CommitResult(Contract):
-    """What the store made of it. ``replayed`` means that the key had been committed before."""
+    """What the store made of it. ``replayed`` means that the key had been committed before.
+
+    ``present`` is then the session as the store has it: whoever decided again goes on from there. It is absent
+    where the key made another session.
+    """
 
     receipt: CommandReceipt
     replayed: bool = False
+    present: LearnSessionAggregate | None = None
 
 
 class DraftRequest(Contract):

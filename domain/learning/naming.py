@@ -38,6 +38,11 @@ _VERB_LIST = """
 _VERBS = frozenset(_VERB_LIST.split())
 
 
+_LITTLE_WORDS = frozenset(
+    "a an and as at by for from in into it its of on or our that the their them then this to with".split()
+)
+
+
 def plain(text: str) -> str:
     """``text`` on one line: runs of white space become one space, control and format characters go.
 
@@ -112,6 +117,14 @@ def without_lead_in(text: str) -> str:
     return line
 
 
+def _without_dangling(slug: str) -> str:
+    """``slug`` without the little words that the cut has left at its end."""
+    words = slug.split("-")
+    while len(words) > 1 and words[-1] in _LITTLE_WORDS:
+        words.pop()
+    return "-".join(words)
+
+
 def slug_from_title(title: str) -> str:
     """A skill name out of a title: lower-case ASCII words joined by hyphens, at most 56 characters.
 
@@ -121,5 +134,5 @@ def slug_from_title(title: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", re.sub(r"['’]", "", ascii_text.lower())).strip("-")
     if len(slug) > SLUG_LIMIT:
         head = slug[: SLUG_LIMIT + 1].rpartition("-")[0]
-        slug = (head if len(head) > SLUG_LIMIT // 2 else slug[:SLUG_LIMIT]).strip("-")
+        slug = _without_dangling(head if len(head) > SLUG_LIMIT // 2 else slug[:SLUG_LIMIT].strip("-"))
     return slug or f"skill-{hashlib.sha256(title.encode()).hexdigest()[:8]}"

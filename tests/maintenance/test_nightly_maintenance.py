@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,16 +17,19 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
 from config.settings import Settings
+from contracts.learning.proposal import ProposalState
+from contracts.maintenance.archives import ArchivedProposal
 from contracts.maintenance.runs import MaintenanceRun, MaintenanceState, MaintenanceTrigger, SweepName
 from contracts.maintenance.work import SweepPage
 from stores import tables
 from stores.database import Database
 from stores.maintenance_store import MaintenanceStore
 from stores.migrate import upgrade
-from tests.fixtures.stack import connect, stack_settings
+from stores.projector import Projector
+from tests.fixtures.stack import Stack, connect, stack_settings
 from tests.maintenance.past import add_observations, add_session, days, held, is_archived
 from worker.composition import WorkerParts, build_worker, compose
-from workflows.nightly_maintenance_messages import MaintenanceEnd, MaintenanceStart
+from workflows.nightly_maintenance_messages import MaintenanceEnd, MaintenancePosition, MaintenanceStart
 from workflows.nightly_maintenance_workflow import FAILED, NightlyMaintenanceWorkflow
 
 pytestmark = pytest.mark.anyio
@@ -240,3 +244,43 @@ async def test_a_cancelled_night_says_so_and_the_next_one_finishes_it(client: Cl
     async with worker_over(client, settings) as parts:
         await (await start(client, settings)).result()
         assert is_archived(parts.database, "learn_sessions", old)
+
+
+async def test_a_month_later_what_was_taught_still_works_and_only_the_rest_is_put_away(stack: Stack) -> None:
+    alice, bob = stack.learner("alice"), stack.learner("bob")
+    await alice.teach()
+    await alice.propose_act("approve")
+    await bob.teach("Summarise the costs")
+    await bob.propose_act("reject", {"reason": "not what I meant"})
+    await alice.create()
+    await alice.observe()
+    open_session = alice.session_id
+
+    run_id = str(uuid4())
+    later = MaintenancePosition(run_id=run_id, started_at=datetime.now(UTC) + days(31))
+    handle = await start(stack.client, stack.settings, position=later)
+    end = await handle.result()
+    projector = Projector(stack.database, stack.settings.memory_root, stack.settings.workspace)
+    projector.catch_up()
+
+    done = {sweep.sweep: sweep.done for sweep in end.sweeps}
+    assert done[SweepName.ARCHIVE_SESSIONS] == done[SweepName.PURGE_OBSERVATIONS] == 2
+    assert done[SweepName.ARCHIVE_PROPOSALS] == 1
+    assert not any(sweep.failed or sweep.error for sweep in end.sweeps)
+    assert projector.verify().intact
+    archived = stack.settings.memory_root / f"system/learning/archived/proposals/{bob.proposal_id}.json"
+    kept = ArchivedProposal.model_validate_json(archived.read_text())
+    assert kept.proposal.proposal_state is ProposalState.REJECTED
+    assert len(kept.validation_runs) == 1
+    assert kept.validation_steps
+
+    assert (await bob.ok("GET", "/api/learn/sessions"))["total"] == 0
+    assert (await bob.ok("GET", "/api/learn/history"))["items"][0]["outcome"] == "rejected"
+    listed = (await alice.ok("GET", "/api/learn/sessions"))["sessions"]
+    assert [one["learn_session_id"] for one in listed] == [open_session]
+    assert len(held(stack.database, open_session)) == 4
+    found = await alice.ok("POST", "/api/abilities/lookup", {"user_query": "summarise the sales figures"})
+    assert found["matches"][0]["usable_now"] is True
+    await alice.act("stop")
+    await alice.propose()
+    assert await alice.prove() == "ready_for_review"

@@ -67,8 +67,12 @@ async def approved(scene: Scene) -> Learner:
 
 
 async def cancelled(scene: Scene) -> Learner:
-    """Cancelled while its rehearsal was running."""
+    """One session cancelled while it was paused, and one while its rehearsal was running."""
     learner = scene.learner("cancelled")
+    await learner.create()
+    await learner.act("start")
+    await learner.act("pause")
+    await learner.act("cancel", {"reason": "too early"})
     await learner.create()
     await learner.act("start")
     await learner.observe([LONG_COMMAND])
@@ -163,9 +167,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "cancelled": Setting(cancelled),
         "timed_out": Setting(timed_out),
         "rejected": Setting(rejected),
-        "install_rolled_back": Setting(
-            install_rolled_back, failing_step=SagaStepName.REFRESH_AVAILABILITY
-        ),
+        "install_rolled_back": Setting(install_rolled_back, failing_step=SagaStepName.REFRESH_AVAILABILITY),
         "quarantined_and_revised": Setting(quarantined_and_revised),
         "questions_answered": Setting(questions_answered),
         "continued_as_new": Setting(
@@ -185,9 +187,11 @@ async def scene_of(setting: Setting, folder: Path) -> AsyncIterator[Scene]:
     """A server and the application of one path's own, everything kept under ``folder``."""
     failing = setting.failing_step
     parts = failing_at(failing, after_effect=True) if failing else compose
-    async with server(*setting.server_arguments) as env:
-        async with running_stack(stack_settings(folder), env.client, parts) as stack:
-            yield Scene(stack, env)
+    async with (
+        server(*setting.server_arguments) as env,
+        running_stack(stack_settings(folder), env.client, parts) as stack,
+    ):
+        yield Scene(stack, env)
 
 
 @asynccontextmanager
