@@ -8,7 +8,6 @@ from typing import Any
 import structlog
 from temporalio.client import Client, WithStartWorkflowOperation, WorkflowUpdateFailedError
 from temporalio.client import WorkflowUpdateRPCTimeoutOrCancelledError as UpdateTimeout
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -16,10 +15,9 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
 from contracts.learning.commands import SessionCommand, refusal
 from contracts.learning.state_machine import AT_REST
-from workflows.ids import learn_session_id
 from workflows.learn_session_messages import Asked, LearnSessionStart
 from workflows.learn_session_workflow import LearnSessionWorkflow
-from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE, phase_of
+from workflows.session_opening import opening_of
 
 log = structlog.get_logger(__name__)
 
@@ -70,22 +68,10 @@ class LearnGateway:
     async def _update(
         self, command: SessionCommand, asked: Asked, aggregate: LearnSessionAggregate, created: bool
     ) -> CommandReceipt:
-        session = aggregate.session
         start = WithStartWorkflowOperation(
             LearnSessionWorkflow.run,
             LearnSessionStart(aggregate=aggregate, created=created),
-            id=learn_session_id(session.learn_session_id),
-            task_queue=self._task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            static_summary=f"{session.entry_mode.value} by {session.owner_user_id}",
-            static_details=_static_details(aggregate),
-            search_attributes=TypedSearchAttributes(
-                [
-                    SearchAttributePair(STATE_ATTRIBUTE, phase_of(session.state)),
-                    SearchAttributePair(OWNER_ATTRIBUTE, session.owner_user_id),
-                    SearchAttributePair(KIND_ATTRIBUTE, "learn-session"),
-                ]
-            ),
+            **opening_of(aggregate, self._task_queue),
         )
         patience = INSTALL_ANSWERS_WITHIN if command in _INSTALLS else ANSWER_WITHIN
         self.calls += 1
@@ -144,19 +130,6 @@ def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -
             current_state=found.current_state.value,
             allowed=[one.value for one in found.allowed],
         )
-
-
-def _static_details(aggregate: LearnSessionAggregate) -> str:
-    session = aggregate.session
-    return "\n".join(
-        [
-            f"Learning session `{session.learn_session_id}`",
-            "",
-            f"- entry mode: {session.entry_mode.value}",
-            f"- observation: {session.observation_mode.value}",
-            f"- build policy: {session.build_policy.value}",
-        ]
-    )
 
 
 def _answer_to(error: WorkflowUpdateFailedError) -> Exception:

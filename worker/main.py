@@ -11,6 +11,7 @@ from config.logging import configure_logging
 from config.settings import Settings, prepare_data_dir, temporal_connect_kwargs
 from stores.migrate import upgrade
 from worker.composition import build_worker, compose
+from worker.recovery import keep_recovered
 from worker.registration import register_search_attributes
 from worker.schedule import register_schedule
 
@@ -36,7 +37,9 @@ async def _work(settings: Settings) -> None:
     try:
         async with build_worker(client, settings, parts):
             log.info("worker polls", task_queue=settings.task_queue)
+            recovery = asyncio.create_task(keep_recovered(client, settings, parts.database))
             await stop.wait()
+            recovery.cancel()
             log.info("worker drains")
     finally:
         parts.close()
