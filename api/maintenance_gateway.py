@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 import anyio.to_thread
 import structlog
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
-from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -19,6 +19,7 @@ from stores.maintenance_store import MaintenanceStore
 from workflows.ids import NIGHTLY_SCHEDULE
 from workflows.nightly_maintenance_messages import MaintenanceStart
 from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
+from workflows.session_view import KIND_ATTRIBUTE
 
 log = structlog.get_logger(__name__)
 
@@ -88,6 +89,9 @@ class MaintenanceGateway:
                     id=MANUAL_RUN,
                     task_queue=self._task_queue,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    search_attributes=TypedSearchAttributes(
+                        [SearchAttributePair(KIND_ATTRIBUTE, NIGHTLY_SCHEDULE)]
+                    ),
                     static_summary=f"maintenance {'preview ' if run.dry_run else ''}by {run.requested_by}",
                     rpc_timeout=ANSWER_WITHIN,
                 )
@@ -135,8 +139,10 @@ class MaintenanceGateway:
         return found.status is WorkflowExecutionStatus.RUNNING
 
     async def _conflict(self) -> Refusal:
-        for run in await anyio.to_thread.run_sync(self._runs.running):
-            return _runs_already(run)
+        running = await anyio.to_thread.run_sync(self._runs.running)
+        if running:
+            # The oldest: a newer record may be that of another request that has just lost.
+            return _runs_already(running[-1])
         return Refusal(ErrorCode.CONFLICT, "A maintenance run goes on; try again when it has ended.")
 
 

@@ -26,8 +26,11 @@ def _in_utc(value: datetime) -> datetime:
 
 def rfc3339(value: datetime) -> str:
     """The one spelling of a time on the wire and in files: UTC, microseconds, ``Z``."""
-    # Faster than strftime, which ingest would feel: there is a time in every event.
-    return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    # Faster than isoformat and strftime, which ingest would feel: there is a time in every event.
+    t = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ" % (
+        t.year, t.month, t.day, t.hour, t.minute, t.second, t.microsecond,
+    )  # fmt: skip
 
 
 UtcTime = Annotated[

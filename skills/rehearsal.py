@@ -1,14 +1,9 @@
 """Replays the taught commands in a sandbox and looks whether they bring about what the demonstration did."""
 
-import contextlib
-import os
 import posixpath
 import shlex
-import shutil
-import stat
-import tempfile
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +20,7 @@ from domain.learning.command_safety import (
 )
 from domain.learning.redaction import redact
 from skills.effect_witness import EffectWitness
+from skills.rehearsal_folder import fresh_folder
 from skills.rehearsal_report import (
     RehearsalProgress,
     RehearsalReport,
@@ -57,13 +53,14 @@ def rehearse(
     What the policy forbids is found before anything runs, and then nothing runs: the report names the safety
     failure. Commands run in order, each in its own shell and in its recorded folder, until one fails; a mode
     that forbids running gets a check of the syntax instead. ``heartbeat`` is called after each command and about
-    once a second while one runs. The folder is always removed. ``limits`` bound each single command.
+    once a second while one runs. The folder is always removed,
+    after a killed worker when the next rehearsal begins. ``limits`` bound each single command.
 
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
     """
     sandbox_root_parent.mkdir(mode=0o711, parents=True, exist_ok=True)
-    with _fresh_folder(sandbox_root_parent) as root:
+    with fresh_folder(sandbox_root_parent) as root:
         try:
             copies = place_safe_targets(policy, root)
         except UnsafeTarget as refusal:
@@ -241,18 +238,3 @@ def _ending(outcome: CommandOutcome) -> str:
     # More is masked than is shown, so that a secret's name is not cut off from its value.
     output = redact(" ".join(outcome.output.split())[-4 * _SHOWN_OUTPUT :]).text
     return f"{ending}; its output ends: {output[-_SHOWN_OUTPUT:]}" if output else ending
-
-
-@contextlib.contextmanager
-def _fresh_folder(parent: Path) -> Generator[Path]:
-    root = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=parent))
-    try:
-        yield root
-    finally:
-        # A command may have taken away its own rights to a folder, which would keep it from being removed.
-        root.chmod(stat.S_IRWXU)
-        for folder, children, _ in os.walk(root):
-            for child in (Path(folder, name) for name in children):
-                if not child.is_symlink():
-                    child.chmod(stat.S_IRWXU)
-        shutil.rmtree(root)

@@ -30,12 +30,13 @@ def fresh_folder(parent: Path) -> Generator[Path]:
 def _locked_folder(parent: Path) -> tuple[Path, int]:
     while True:
         root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if root.exists():
-            return root, lock
-        # Another rehearsal took it for abandoned before it was locked.
-        os.close(lock)
+        # Gone already where another rehearsal took it for abandoned before it was locked.
+        with contextlib.suppress(FileNotFoundError):
+            lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if root.exists():
+                return root, lock
+            os.close(lock)
 
 
 def _remove_abandoned(parent: Path) -> None:

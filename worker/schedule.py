@@ -16,11 +16,13 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from config.settings import Settings
 from workflows.ids import NIGHTLY_SCHEDULE
 from workflows.nightly_maintenance_messages import MaintenanceStart
 from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
+from workflows.session_view import KIND_ATTRIBUTE
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +43,9 @@ def build_schedule(settings: Settings) -> Schedule:
             id=NIGHTLY_SCHEDULE,
             task_queue=settings.task_queue,
             static_summary="nightly maintenance",
+            typed_search_attributes=TypedSearchAttributes(
+                [SearchAttributePair(KIND_ATTRIBUTE, NIGHTLY_SCHEDULE)]
+            ),
         ),
         spec=ScheduleSpec(
             calendars=[ScheduleCalendarSpec(hour=[ScheduleRange(hour)], minute=[ScheduleRange(minute)])],

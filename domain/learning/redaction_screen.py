@@ -6,6 +6,7 @@ lets through is exactly as it would leave ``redact_event``; what it stops may st
 """
 
 import re
+from operator import attrgetter
 
 from pydantic_core import SchemaValidator, core_schema
 
@@ -40,18 +41,22 @@ def may_need_redaction(event: ObservedActionEvent) -> bool:
     return _SUSPICIOUS.isinstance_python(_SEPARATOR.join(_texts(event)).lower())
 
 
+_OWN_TEXTS = attrgetter(
+    "action_label",
+    "app_family",
+    "window_title",
+    "target_ref",
+    "before_state_ref",
+    "after_state_ref",
+    "bundle_id",
+)
+_COMMAND_TEXTS = attrgetter("command", "working_folder")
+_PATH = attrgetter("path")
+
+
 def _texts(event: ObservedActionEvent) -> list[str]:
-    texts = [event.action_label]
-    optional = (
-        event.app_family,
-        event.window_title,
-        event.target_ref,
-        event.before_state_ref,
-        event.after_state_ref,
-        event.bundle_id,
-    )
-    texts += [text for text in optional if text]
+    texts: list[str] = list(filter(None, _OWN_TEXTS(event)))
     if event.terminal is not None:
-        texts += (event.terminal.command, event.terminal.working_folder)
-        texts += [file.path for file in event.terminal.produced_files]
+        texts += _COMMAND_TEXTS(event.terminal)
+        texts += map(_PATH, event.terminal.produced_files)
     return texts
