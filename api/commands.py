@@ -1,24 +1,25 @@
 """Sends commands with their idempotency: the same key answers what it answered the first time."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
 import anyio.to_thread
 from pydantic import BaseModel
 
+from api.dependencies import OWN_KEY_PREFIX
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
+from contracts.learning.aggregate import CommandReceipt, CommitKey, LearnSessionAggregate
 from contracts.learning.commands import SessionCommand
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
+from stores.answers import Answers
 from stores.canonical import canonical_json
 from workflows.learn_session_messages import Asked
 
 Body = TypeVar("Body", bound=BaseModel)
 
-_OWN_KEY_PREFIX = "once-"
 _DELETABLE = frozenset({S.IDLE, S.ARMED, S.CAPTURING, S.PAUSED, S.STOPPED, S.REVIEWING, S.AWAITING_QUESTIONS})
 
 
@@ -80,7 +81,7 @@ class Commands:
 
     async def first_answer(self, asked: Asked, compose: Callable[[], Body], model: type[Body]) -> Body:
         """The response composed now, or the one that this key was answered with the first time."""
-        if asked.commit_key.key.startswith(_OWN_KEY_PREFIX):
+        if asked.commit_key.key.startswith(OWN_KEY_PREFIX):
             return await anyio.to_thread.run_sync(compose)
 
         def keep() -> Body:
@@ -97,7 +98,7 @@ class Commands:
             self._services.observations.purge(connection, session_id)
 
     async def _recall(self, asked: Asked) -> CommandReceipt | None:
-        if asked.commit_key.key.startswith(_OWN_KEY_PREFIX):
+        if asked.commit_key.key.startswith(OWN_KEY_PREFIX):
             return None
         found = await anyio.to_thread.run_sync(self._services.sessions.recall, asked.commit_key)
         return found[0] if found is not None else None
@@ -118,3 +119,23 @@ class Commands:
             if recalled is None:
                 raise
             return recalled
+
+
+async def answer_once(
+    services: Services, key: CommitKey, act: Callable[[], Awaitable[Body]], model: type[Body]
+) -> Body:
+    """Carries out a write that no workflow decides, or answers what this key was answered the first time.
+
+    The write itself must be harmless to repeat: the answer is kept after it is done.
+
+    Raises:
+        Refusal: ``IDEMPOTENCY_KEY_REUSED`` before anything is done, and whatever ``act`` refuses.
+    """
+    if key.key.startswith(OWN_KEY_PREFIX):
+        return await act()
+    answers = Answers(services.database)
+    kept = await anyio.to_thread.run_sync(answers.recall, key)
+    if kept is None:
+        body = await act()
+        kept = await anyio.to_thread.run_sync(answers.keep, key, body.model_dump_json())
+    return model.model_validate_json(kept)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel
 from uuid_utils import uuid7
 
@@ -18,6 +19,22 @@ from stores.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageRequest
 
 MAX_KEY_LENGTH = 120
 
+KEY_PATTERN = r"^[ -~]+$"
+"""What an ``Idempotency-Key`` is made of: printable ASCII."""
+
+OWN_KEY_PREFIX = "once-"
+"""Starts the keys of requests that brought none: nobody can ask again for what they were answered."""
+
+_CLIENT_KEY_PREFIX = "client-"
+# So that no client can name the key of a deadline's decision, or of a request that brought none.
+
+BEARER = HTTPBearer(
+    scheme_name="bearer",
+    bearerFormat="apr_…",
+    description="An access token; `apprentice tokens create` or `POST /api/tokens` makes one.",
+    auto_error=False,
+)
+
 
 def services_of(request: Request) -> Services:
     """The services of this application."""
@@ -28,14 +45,15 @@ def services_of(request: Request) -> Services:
 ServicesDep = Annotated[Services, Depends(services_of)]
 
 
-def authenticated(request: Request, services: ServicesDep) -> Principal:
+def authenticated(
+    services: ServicesDep, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+) -> Principal:
     """The caller, by its bearer token.
 
     Raises:
         Refusal: ``UNAUTHENTICATED``.
     """
-    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-    principal = services.tokens.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
+    principal = services.tokens.authenticate(credentials.credentials.strip()) if credentials else None
     if principal is None:
         raise Refusal(
             ErrorCode.UNAUTHENTICATED,
@@ -95,11 +113,11 @@ class CommandFrame:
 
         The digest covers route and body, so that a key cannot stand for two different requests.
         """
-        from_body = getattr(body, "client_request_id", None)
+        from_client = self.header_key or getattr(body, "client_request_id", None)
         payload = body.model_dump(mode="json", exclude={"client_request_id"}) if body is not None else {}
         return CommitKey(
             owner_user_id=owner,
-            key=self.header_key or from_body or f"once-{uuid7()}",
+            key=_CLIENT_KEY_PREFIX + from_client if from_client else f"{OWN_KEY_PREFIX}{uuid7()}",
             request_digest=digest_of(canonical_json({"route": self.route, "body": payload})),
         )
 
@@ -108,7 +126,13 @@ def command_frame(
     request: Request,
     idempotency_key: Annotated[
         str | None,
-        Header(min_length=1, max_length=MAX_KEY_LENGTH, description="Makes a repeated request harmless."),
+        Header(
+            min_length=1,
+            max_length=MAX_KEY_LENGTH,
+            pattern=KEY_PATTERN,
+            description="Makes a repeated request harmless: for 24 hours the same key and request get the "
+            "first answer, the same key with another request `IDEMPOTENCY_KEY_REUSED`.",
+        ),
     ] = None,
 ) -> CommandFrame:
     """The frame of this request."""

@@ -36,9 +36,11 @@ _INSTALLS = frozenset({SessionCommand.INSTALL, SessionCommand.APPROVE})
 class LearnGateway:
     """Sends commands. Every refusal comes back as a ``Refusal``, whoever made it."""
 
-    def __init__(self, client: Client, task_queue: str) -> None:
+    def __init__(self, client: Client, task_queue: str, *, answer_within: timedelta = ANSWER_WITHIN) -> None:
+        """``answer_within`` is how long a command that is not an install waits for a worker."""
         self._client = client
         self._task_queue = task_queue
+        self._answer_within = answer_within
         self.calls = 0
 
     async def send(
@@ -73,7 +75,7 @@ class LearnGateway:
             LearnSessionStart(aggregate=aggregate, created=created),
             **opening_of(aggregate, self._task_queue),
         )
-        patience = INSTALL_ANSWERS_WITHIN if command in _INSTALLS else ANSWER_WITHIN
+        patience = INSTALL_ANSWERS_WITHIN if command in _INSTALLS else self._answer_within
         self.calls += 1
         try:
             async with asyncio.timeout(patience.total_seconds()):

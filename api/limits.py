@@ -1,4 +1,6 @@
-"""No body larger than this service can use ever reaches a route."""
+"""What every body has to be before a route sees it: small enough, and text that can be kept."""
+
+import re
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -9,9 +11,17 @@ from contracts.errors import ErrorCode
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """A full batch of 500 events, each at the limit of its fields, fits."""
 
+_LENGTH = re.compile(r"[0-9]{1,18}")
+_ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_HINTS = (b"\\u0000", b"\\ud", b"\\uD")
+
 
 class BodyLimitMiddleware:
-    """Answers 413 to a body that is, or turns out to be, too large."""
+    """Answers 413 to a body that is too large and 422 to one that is not text of Unicode without NUL.
+
+    The database can keep neither NUL nor half a surrogate pair, so no field can take them. A body is read
+    whole here: nothing of one that is refused has reached a route.
+    """
 
     def __init__(self, app: ASGIApp, limit: int = MAX_BODY_BYTES) -> None:
         self._app = app
@@ -24,16 +34,32 @@ class BodyLimitMiddleware:
             return
         request = Request(scope)
         announced = request.headers.get("content-length", "0")
-        if not announced.isdigit() or int(announced) > self._limit:
-            await self._refuse(request, receive, send)
+        body = b""
+        more = True
+        if not _LENGTH.fullmatch(announced) or int(announced) > self._limit:
+            await self._refuse_size(request, receive, send)
             return
-        counted = _Counted(receive, self._limit)
-        try:
-            await self._app(scope, counted, send)
-        except _TooLarge:
-            await self._refuse(request, receive, send)
+        chunks: list[bytes] = []
+        left = self._limit
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            chunk: bytes = message.get("body", b"")
+            left -= len(chunk)
+            if left < 0:
+                await self._refuse_size(request, receive, send)
+                return
+            chunks.append(chunk)
+            more = message.get("more_body", False)
+        body = b"".join(chunks)
+        problem = _text_problem(body)
+        if problem is not None:
+            await self._refuse_text(request, receive, send, problem)
+            return
+        await self._app(scope, _Replayed(body, receive), send)
 
-    async def _refuse(self, request: Request, receive: Receive, send: Send) -> None:
+    async def _refuse_size(self, request: Request, receive: Receive, send: Send) -> None:
         response = error_response(
             request,
             ErrorCode.PAYLOAD_TOO_LARGE,
@@ -41,20 +67,51 @@ class BodyLimitMiddleware:
         )
         await response(request.scope, receive, send)
 
+    async def _refuse_text(self, request: Request, receive: Receive, send: Send, problem: str) -> None:
+        response = error_response(
+            request,
+            ErrorCode.VALIDATION_FAILED,
+            f"body: {problem}",
+            fields=[{"path": "body", "problem": problem}],
+        )
+        await response(request.scope, receive, send)
 
-class _TooLarge(Exception):
-    pass
 
+class _Replayed:
+    """Gives the body that was read already, then whatever else the connection says."""
 
-class _Counted:
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
         self._receive = receive
-        self._left = limit
 
     async def __call__(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.request":
-            self._left -= len(message.get("body", b""))
-            if self._left < 0:
-                raise _TooLarge
-        return message
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+def _text_problem(body: bytes) -> str | None:
+    """Why no field could take this JSON text; whether it is JSON at all is not asked here."""
+    if b"\x00" in body:
+        return "is not JSON in UTF-8"
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return "is not text in UTF-8"
+    if not any(hint in body for hint in _HINTS):
+        return None
+    return _escape_problem(body)
+
+
+def _escape_problem(body: bytes) -> str | None:
+    high_ends = -1
+    for escape in _ESCAPE.finditer(body):
+        code = int(escape[1] or b"20", 16)
+        after_high = high_ends == escape.start()
+        if (high_ends >= 0 and not after_high) or after_high != (0xDC00 <= code <= 0xDFFF):
+            return "holds half of a surrogate pair"
+        if code == 0:
+            return "holds the NUL character"
+        high_ends = escape.end() if 0xD800 <= code <= 0xDBFF else -1
+    return "holds half of a surrogate pair" if high_ends >= 0 else None

@@ -32,8 +32,14 @@ def _event_id(event_id: Annotated[str, Path(max_length=200)]) -> str:
     return parse_uuid(event_id, ErrorCode.OBSERVATION_NOT_FOUND, "observation")
 
 
+def _ability_id(ability_id: Annotated[str, Path(max_length=160)]) -> str:
+    if not ability_id.isprintable():
+        raise Refusal(ErrorCode.ABILITY_NOT_FOUND, "There is no ability with that id.")
+    return ability_id
+
+
 SessionId = Annotated[str, Depends(_session_id)]
 ProposalId = Annotated[str, Depends(_proposal_id)]
 SagaId = Annotated[str, Depends(_saga_id)]
 EventId = Annotated[str, Depends(_event_id)]
-AbilityId = Annotated[str, Path(max_length=160)]
+AbilityId = Annotated[str, Depends(_ability_id)]

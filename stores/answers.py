@@ -1,0 +1,77 @@
+"""First answers: what a write that no workflow decides was answered with, kept under its idempotency key."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, select, update
+
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import CommitKey
+from stores.database import Database
+from stores.tables import commits
+from stores.upsert import insert_or
+
+_NO_RECEIPT = "{}"
+# Never parsed: the digest covers the route, and only routes without a receipt ask here.
+
+
+class Answers:
+    """The kept answers; they go with the keys of commands, 24 hours after they were given."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def recall(self, key: CommitKey) -> str | None:
+        """The body that was answered under this key, if one was kept.
+
+        Raises:
+            Refusal: ``IDEMPOTENCY_KEY_REUSED`` when the key stands for another request.
+        """
+        with self._database.read() as connection:
+            return _kept(connection, key)
+
+    def keep(self, key: CommitKey, body: str) -> str:
+        """Keeps ``body`` unless there is an answer already; returns the one that counts.
+
+        Raises:
+            Refusal: ``IDEMPOTENCY_KEY_REUSED``.
+        """
+        with self._database.write() as connection:
+            connection.execute(
+                insert_or(connection, commits)
+                .values(
+                    owner=key.owner_user_id,
+                    key=key.key,
+                    request_digest=key.request_digest,
+                    receipt=_NO_RECEIPT,
+                    created_at=rfc3339(datetime.now(UTC)),
+                )
+                .on_conflict_do_nothing()
+            )
+            connection.execute(
+                update(commits)
+                .where(
+                    commits.c.owner == key.owner_user_id,
+                    commits.c.key == key.key,
+                    commits.c.request_digest == key.request_digest,
+                    commits.c.response.is_(None),
+                )
+                .values(response=body)
+            )
+            return _kept(connection, key) or body
+
+
+def _kept(connection: Connection, key: CommitKey) -> str | None:
+    row = connection.execute(
+        select(commits.c.request_digest, commits.c.response).where(
+            commits.c.owner == key.owner_user_id, commits.c.key == key.key
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    if row.request_digest != key.request_digest:
+        raise Refusal(
+            ErrorCode.IDEMPOTENCY_KEY_REUSED,
+            "This idempotency key was used for a different request; use a new key.",
+        )
+    return row.response
