@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from api.correlation import CorrelationMiddleware
-from api.errors import install_error_handlers
+from api.errors import UnexpectedErrorMiddleware, install_error_handlers
 from api.limits import BodyLimitMiddleware
 from api.metrics import MetricsMiddleware
 from api.routes import (
@@ -60,6 +60,7 @@ def create_app(
     ):
         app.include_router(module.router)
     install_error_handlers(app)
+    app.add_middleware(UnexpectedErrorMiddleware)
     app.add_middleware(MetricsMiddleware)
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(CorrelationMiddleware)

@@ -1,6 +1,6 @@
 """Sends commands with their idempotency: the same key answers what it answered the first time."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -36,17 +36,29 @@ class Commands:
             return recalled
         return await self._send(SessionCommand.CREATE, asked, lambda: newborn, created=False)
 
-    async def to_session(self, command: SessionCommand, session_id: str, asked: Asked) -> CommandReceipt:
-        """One command to one of the caller's sessions.
+    async def to_session(
+        self,
+        command: SessionCommand,
+        session_id: str,
+        asked: Asked,
+        check: Callable[[], None] | None = None,
+    ) -> CommandReceipt:
+        """One command to one of the caller's sessions; ``check`` refuses what only the store can tell.
+
+        A command that was carried out before is not checked again: what it was about may be gone since.
 
         Raises:
-            Refusal: ``LEARN_SESSION_NOT_FOUND`` and whatever the session refuses.
+            Refusal: ``LEARN_SESSION_NOT_FOUND`` and whatever ``check`` and the session refuse.
         """
         owner = asked.commit_key.owner_user_id
         load = partial(self._services.sessions.owned, session_id, owner)
         await anyio.to_thread.run_sync(load)
         recalled = await self._recall(asked)
-        return recalled or await self._send(command, asked, load)
+        if recalled is not None:
+            return recalled
+        if check is not None:
+            await anyio.to_thread.run_sync(check)
+        return await self._send(command, asked, load)
 
     async def to_proposal(self, command: SessionCommand, proposal_id: str, asked: Asked) -> CommandReceipt:
         """One command to the session that a proposal belongs to.
@@ -122,20 +134,23 @@ class Commands:
 
 
 async def answer_once(
-    services: Services, key: CommitKey, act: Callable[[], Awaitable[Body]], model: type[Body]
+    services: Services, key: CommitKey | None, act: Callable[[], Body], model: type[Body]
 ) -> Body:
     """Carries out a write that no workflow decides, or answers what this key was answered the first time.
 
-    The write itself must be harmless to repeat: the answer is kept after it is done.
+    ``act`` may block, and must be harmless to repeat: its answer is kept only after it is done.
 
     Raises:
         Refusal: ``IDEMPOTENCY_KEY_REUSED`` before anything is done, and whatever ``act`` refuses.
     """
-    if key.key.startswith(OWN_KEY_PREFIX):
-        return await act()
+    if key is None:
+        return await anyio.to_thread.run_sync(act)
     answers = Answers(services.database)
-    kept = await anyio.to_thread.run_sync(answers.recall, key)
-    if kept is None:
-        body = await act()
-        kept = await anyio.to_thread.run_sync(answers.keep, key, body.model_dump_json())
-    return model.model_validate_json(kept)
+
+    def once() -> Body:
+        kept = answers.recall(key)
+        if kept is None:
+            kept = answers.keep(key, act().model_dump_json())
+        return model.model_validate_json(kept)
+
+    return await anyio.to_thread.run_sync(once)

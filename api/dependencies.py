@@ -109,15 +109,26 @@ class CommandFrame:
     correlation_id: str
 
     def key_for(self, owner: str, body: BaseModel | None) -> CommitKey:
-        """The command's key: the header's, else the body's, else one of its own.
+        """The command's key: the client's, else one of its own, which nobody can ask with again."""
+        own = CommitKey(
+            owner_user_id=owner,
+            key=f"{OWN_KEY_PREFIX}{uuid7()}",
+            request_digest=digest_of(canonical_json({"route": self.route})),
+        )
+        return self.client_key(owner, body) or own
+
+    def client_key(self, owner: str, body: BaseModel | None) -> CommitKey | None:
+        """The key that the client gave: in the header, else in the body.
 
         The digest covers route and body, so that a key cannot stand for two different requests.
         """
-        from_client = self.header_key or getattr(body, "client_request_id", None)
+        given = self.header_key or getattr(body, "client_request_id", None)
+        if not given:
+            return None
         payload = body.model_dump(mode="json", exclude={"client_request_id"}) if body is not None else {}
         return CommitKey(
             owner_user_id=owner,
-            key=_CLIENT_KEY_PREFIX + from_client if from_client else f"{OWN_KEY_PREFIX}{uuid7()}",
+            key=_CLIENT_KEY_PREFIX + given,
             request_digest=digest_of(canonical_json({"route": self.route, "body": payload})),
         )
 

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.correlation import correlation_id_of
 from contracts.base import clipped
@@ -30,7 +31,9 @@ _CODES_OF_STATUS: Mapping[int, ErrorCode] = {
 
 
 def error_response(request: Request, code: ErrorCode, message: str, **extra: Any) -> JSONResponse:
-    """The envelope for one error."""
+    """The envelope for one error. ``fields`` may be names alone; they then get the message as their problem."""
+    if "fields" in extra:
+        extra["fields"] = [_as_field(field, message) for field in extra["fields"]]
     rule = ERROR_RULES[code]
     envelope = ApiErrorEnvelope(
         error=ApiError(
@@ -41,7 +44,11 @@ def error_response(request: Request, code: ErrorCode, message: str, **extra: Any
             **extra,
         )
     )
-    headers = {"retry-after": RETRY_AFTER_SECONDS} if rule.status in _RETRY_LATER else None
+    headers: dict[str, str] = {}
+    if rule.status in _RETRY_LATER:
+        headers["retry-after"] = RETRY_AFTER_SECONDS
+    if rule.status == 401:
+        headers["www-authenticate"] = "Bearer"
     return JSONResponse(envelope.model_dump(mode="json"), status_code=rule.status, headers=headers)
 
 
@@ -52,7 +59,33 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(OperationalError, _database)
     app.add_exception_handler(OSError, _os)
-    app.add_exception_handler(Exception, _unexpected)
+
+
+class UnexpectedErrorMiddleware:
+    """Answers what no handler knows, inside the request's logging context and metrics.
+
+    The framework's own place for this is outside of both, and it raises the error once more.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Once an answer has begun it can only be broken off."""
+        begun = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal begun
+            begun = begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noting)
+        except Exception as error:
+            if scope["type"] != "http" or begun:
+                raise
+            response = await _unexpected(Request(scope), error)
+            await response(scope, receive, send)
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
@@ -73,6 +106,10 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     )
 
 
+def _as_field(field: object, message: str) -> object:
+    return {"path": clipped(field, 160), "problem": clipped(message, 200)} if isinstance(field, str) else field
+
+
 def _field(found: Mapping[str, Any]) -> dict[str, str]:
     location: Sequence[object] = found.get("loc", ())
     # Never the offending value itself: it may be a secret typed into the wrong field.
@@ -85,8 +122,13 @@ def _field(found: Mapping[str, Any]) -> dict[str, str]:
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     code = _CODES_OF_STATUS.get(error.status_code, ErrorCode.VALIDATION_FAILED)
-    message = f"{request.method} {request.url.path}: {error.detail}"
-    return error_response(request, code, message)
+    # Without the path, which the client has and which may hold what belongs in no answer and no log.
+    if code is ErrorCode.VALIDATION_FAILED:
+        problem = clipped(error.detail, 200)
+        return error_response(
+            request, code, f"body: {problem}", fields=[{"path": "body", "problem": problem}]
+        )
+    return error_response(request, code, f"{error.detail}; GET /openapi.json lists what there is.")
 
 
 async def _database(request: Request, error: Exception) -> JSONResponse:
@@ -103,7 +145,8 @@ async def _os(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    log.error("request failed", path=request.url.path, exc_info=error)
+    route = getattr(request.scope.get("route"), "path", "unmatched")
+    log.error("request failed", method=request.method, route=route, exc_info=error)
     return error_response(
         request,
         ErrorCode.INTERNAL_ERROR,

@@ -2,7 +2,8 @@
 
 import re
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import error_response
@@ -34,47 +35,51 @@ class BodyLimitMiddleware:
             return
         request = Request(scope)
         announced = request.headers.get("content-length", "0")
+        refused: JSONResponse | None = None
         body = b""
-        more = True
         if not _LENGTH.fullmatch(announced) or int(announced) > self._limit:
-            await self._refuse_size(request, receive, send)
-            return
-        chunks: list[bytes] = []
-        left = self._limit
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":
+            refused = self._too_large(request)
+        else:
+            try:
+                body = await _whole_body(receive, self._limit)
+            except ClientDisconnect:
                 return
-            chunk: bytes = message.get("body", b"")
-            left -= len(chunk)
-            if left < 0:
-                await self._refuse_size(request, receive, send)
-                return
-            chunks.append(chunk)
-            more = message.get("more_body", False)
-        body = b"".join(chunks)
-        problem = _text_problem(body)
-        if problem is not None:
-            await self._refuse_text(request, receive, send, problem)
+            except _TooLarge:
+                refused = self._too_large(request)
+            else:
+                refused = _unkeepable(request, body)
+        if refused is not None:
+            await refused(scope, receive, send)
             return
         await self._app(scope, _Replayed(body, receive), send)
 
-    async def _refuse_size(self, request: Request, receive: Receive, send: Send) -> None:
-        response = error_response(
+    def _too_large(self, request: Request) -> JSONResponse:
+        return error_response(
             request,
             ErrorCode.PAYLOAD_TOO_LARGE,
             f"The body may have at most {self._limit} bytes; send smaller batches.",
         )
-        await response(request.scope, receive, send)
 
-    async def _refuse_text(self, request: Request, receive: Receive, send: Send, problem: str) -> None:
-        response = error_response(
-            request,
-            ErrorCode.VALIDATION_FAILED,
-            f"body: {problem}",
-            fields=[{"path": "body", "problem": problem}],
-        )
-        await response(request.scope, receive, send)
+
+class _TooLarge(Exception):
+    pass
+
+
+async def _whole_body(receive: Receive, limit: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientDisconnect
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise _TooLarge
+        chunks.append(chunk)
+        more = message.get("more_body", False)
+    return b"".join(chunks)
 
 
 class _Replayed:
@@ -89,6 +94,14 @@ class _Replayed:
             return await self._receive()
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
+
+
+def _unkeepable(request: Request, body: bytes) -> JSONResponse | None:
+    problem = _text_problem(body)
+    if problem is None:
+        return None
+    fields = [{"path": "body", "problem": problem}]
+    return error_response(request, ErrorCode.VALIDATION_FAILED, f"body: {problem}", fields=fields)
 
 
 def _text_problem(body: bytes) -> str | None:

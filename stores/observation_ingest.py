@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
+from pydantic import TypeAdapter
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from contracts.base import rfc3339
@@ -30,6 +31,9 @@ _ROWS_A_STATEMENT = 1000
 _SESSIONS_REMEMBERED = 1024
 
 _Row = tuple[str, str, bool, str]
+
+# What model_dump_json does, without its way through nine arguments.
+_TO_JSON = TypeAdapter(ObservedActionEvent).serializer.to_json
 
 _ADD_COUNTS = (
     update(observation_counters)
@@ -163,9 +167,11 @@ def refuse_unless(allowed: frozenset[LearnSessionState], state: LearnSessionStat
 
 
 def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedActionEvent]) -> _Batch:
-    on_target = [event for event in events if is_on_target(event, known.mode, known.whitelist)]
+    on_target = events
+    if known.whitelist:
+        on_target = [event for event in events if is_on_target(event, known.mode, known.whitelist)]
     meaningful = [event for event in on_target if is_meaningful(event)]
-    adapters = frozenset(event.adapter_kind.value for event in meaningful)
+    adapters = frozenset(kind.value for kind in {event.adapter_kind for event in meaningful})
     return _Batch(
         session_id,
         [(session_id, event.event_id, event.retain, _body(event)) for event in meaningful],
@@ -178,7 +184,7 @@ def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedAct
 
 def _body(event: ObservedActionEvent) -> str:
     redacted = redact_event(event) if may_need_redaction(event) else event
-    return redacted.model_dump_json(exclude_none=True)
+    return _TO_JSON(redacted, exclude_none=True).decode()
 
 
 def _verdict(state: LearnSessionState | None) -> LearnSessionState | Refusal:

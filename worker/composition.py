@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
@@ -20,9 +21,10 @@ from stores.ability_store import AbilityStore
 from stores.database import Database
 from stores.draft_store import DraftStore
 from stores.install_store import InstallStore
+from stores.journal_chains import anchor
 from stores.maintenance_store import MaintenanceStore
-from stores.observations import ObservationLog
 from stores.nightly_sweeps import nightly_sweeps
+from stores.observations import ObservationLog
 from stores.projector import Projector
 from stores.proposal_reads import ProposalReads
 from stores.session_store import SessionStore
@@ -65,11 +67,16 @@ class WorkerParts:
         self.database.close()
 
 
+def rehearsal_root(settings: Settings) -> Path:
+    """Where rehearsals have their temporary folders."""
+    return settings.data_dir / "rehearsals"
+
+
 def compose(settings: Settings) -> WorkerParts:
     """Stores and activities over the settings' database."""
     database = Database(settings.database_url)
     projector = Projector(database, settings.memory_root, settings.workspace)
-    projection = ProjectionLoop(projector)
+    projection = ProjectionLoop(projector, lambda: anchor(database, datetime.now(UTC)))
     observations = ObservationLog(database)
     drafts = DraftStore(database)
     drafter = Drafter(observations, drafts, ProposalReads(database))
@@ -78,7 +85,7 @@ def compose(settings: Settings) -> WorkerParts:
         drafts,
         AbilityStore(database),
         ValidationStore(database),
-        settings.data_dir / "rehearsals",
+        rehearsal_root(settings),
         projection.wake,
     )
     installs = InstallActivities(InstallStore(database), projector.catch_up)

@@ -1,6 +1,7 @@
 """Keeps the files in step with the store: woken by every commit, and by itself now and then."""
 
 import threading
+from collections.abc import Callable
 
 import structlog
 
@@ -15,8 +16,10 @@ IDLE_SECONDS = 5.0
 class ProjectionLoop:
     """One thread that projects whenever there is something to project."""
 
-    def __init__(self, projector: Projector) -> None:
+    def __init__(self, projector: Projector, anchor: Callable[[], object]) -> None:
+        """``anchor`` seals the journal's heads; it is called when nothing has happened for a while."""
         self._projector = projector
+        self._anchor = anchor
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="projection", daemon=True)
@@ -36,11 +39,15 @@ class ProjectionLoop:
         while True:
             stopping = self._stop.is_set()
             self._wake.clear()
-            try:
-                self._projector.catch_up()
-            except Exception as error:
-                # The store is the truth; files that lag are written as soon as they can be.
-                log.error("projection failed", error=f"{type(error).__name__}: {error}")
+            self._try(self._projector.catch_up)
             if stopping:
                 return
-            self._wake.wait(IDLE_SECONDS)
+            if not self._wake.wait(IDLE_SECONDS):
+                self._try(self._anchor)
+
+    def _try(self, part: Callable[[], object]) -> None:
+        try:
+            part()
+        except Exception as error:
+            # The store is the truth; files that lag are written as soon as they can be.
+            log.error("projection failed", error=f"{type(error).__name__}: {error}")

@@ -1,8 +1,8 @@
 """What recorders report: taking it in, showing it, taking it out again (routes.md, DOC3 §0C.22)."""
 
-import anyio.to_thread
 from fastapi import APIRouter
 
+from api.commands import answer_once
 from api.dependencies import FrameDep, Learner, Observer, PageDep, Reader, ServicesDep
 from api.paths import EventId, SessionId
 from contracts.learning.aggregate import CommitKey, LearnSessionAggregate
@@ -40,7 +40,8 @@ async def ingest(
         load()
         return services.observations.ingest(session_id, body.events)
 
-    kept = await anyio.to_thread.run_sync(keep)
+    asked_before = frame.client_key(owner, body)
+    kept = await answer_once(services, asked_before, keep, IngestObservationsResponse)
     if kept.session_state is LearnSessionState.ARMED and kept.accepted + kept.duplicate:
         # A batch sent again counts too: the one before may not have reached Temporal.
         key = f"first-event-{session_id}"
@@ -63,10 +64,14 @@ def page_of(
 
 
 @router.delete("/{event_id}", operation_id="learn_observation_remove")
-def remove(
-    session_id: SessionId, event_id: EventId, caller: Learner, services: ServicesDep
+async def remove(
+    session_id: SessionId, event_id: EventId, caller: Learner, services: ServicesDep, frame: FrameDep
 ) -> DeletedResponse:
     """Takes one action out of the capture for good; possible until a proposal is drafted."""
-    services.sessions.owned(session_id, caller.user_id)
-    services.observations.remove(session_id, event_id)
-    return DeletedResponse()
+
+    def take_out() -> DeletedResponse:
+        services.sessions.owned(session_id, caller.user_id)
+        services.observations.remove(session_id, event_id)
+        return DeletedResponse()
+
+    return await answer_once(services, frame.client_key(caller.user_id, None), take_out, DeletedResponse)

@@ -58,12 +58,15 @@ async def _act(
     services: Services,
     frame: CommandFrame,
 ) -> CommandReceipt:
-    asked = Asked(
+    return await Commands(services).to_session(command, session_id, _asked(body, caller, frame))
+
+
+def _asked(body: SessionActionRequest, caller: Principal, frame: CommandFrame) -> Asked:
+    return Asked(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
         reason=masked(body.reason),
     )
-    return await Commands(services).to_session(command, session_id, asked)
 
 
 @router.post("/start", operation_id="learn_session_start")
@@ -124,14 +127,19 @@ async def stop(
     body: SessionActionRequest = NOTHING,
 ) -> StopSessionResponse:
     """Ends capture and says what was captured."""
-    receipt = await _act(SessionCommand.STOP, session_id, body, caller, services, frame)
-    captured = services.observations.counters(session_id).accepted
-    return StopSessionResponse(
-        session=receipt.session,
-        captured_event_count=captured,
-        captured_trace_ids=receipt.session.active_trace_ids if captured else (),
-        next_action=StopNextAction.GENERATE_PROPOSAL if captured else StopNextAction.CANCEL,
-    )
+    asked = _asked(body, caller, frame)
+    receipt = await Commands(services).to_session(SessionCommand.STOP, session_id, asked)
+
+    def compose() -> StopSessionResponse:
+        captured = services.observations.counters(session_id).accepted
+        return StopSessionResponse(
+            session=receipt.session,
+            captured_event_count=captured,
+            captured_trace_ids=receipt.session.active_trace_ids if captured else (),
+            next_action=StopNextAction.GENERATE_PROPOSAL if captured else StopNextAction.CANCEL,
+        )
+
+    return await Commands(services).first_answer(asked, compose, StopSessionResponse)
 
 
 @router.post("/cancel", operation_id="learn_session_cancel")
@@ -182,12 +190,6 @@ async def trim(
     session_id: SessionId, body: TrimRequest, caller: Learner, services: ServicesDep, frame: FrameDep
 ) -> SessionActionResponse:
     """Cuts the capture at one of its events."""
-    if not services.observations.has(session_id, body.to_event_id):
-        services.sessions.owned(session_id, caller.user_id)
-        raise Refusal(
-            ErrorCode.BOUNDARY_INVALID,
-            f"The session has no event {body.to_event_id}; list them with GET …/observations.",
-        )
     kind = BoundaryKind.TRIM_START if body.trim_kind is TrimKind.TRIM_START else BoundaryKind.TRIM_END
     asked = AskedMark(
         commit_key=frame.key_for(caller.user_id, body),
@@ -195,7 +197,16 @@ async def trim(
         kind=kind,
         at_event_id=body.to_event_id,
     )
-    return await _mark(SessionCommand.TRIM, session_id, asked, services)
+
+    def cut_is_there() -> None:
+        if not services.observations.has(session_id, body.to_event_id):
+            raise Refusal(
+                ErrorCode.BOUNDARY_INVALID,
+                f"The session has no event {body.to_event_id}; list them with GET …/observations.",
+            )
+
+    receipt = await Commands(services).to_session(SessionCommand.TRIM, session_id, asked, cut_is_there)
+    return SessionActionResponse(session=receipt.session)
 
 
 async def _mark(

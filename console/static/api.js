@@ -1,0 +1,85 @@
+/** Talks to the service. The access token lives in this tab alone and travels in a header, never in an address. */
+
+const ROOT = new URL("api/", document.baseURI);
+const TOKEN = "apprentice.token";
+
+export class ApiError extends Error {
+  constructor({ code, message, retryable, correlation_id: correlationId, ...extra }, status = 0) {
+    super(message);
+    Object.assign(this, { code, retryable, correlationId, status, extra });
+  }
+}
+
+export const access = {
+  get token() {
+    return sessionStorage.getItem(TOKEN);
+  },
+  set token(value) {
+    if (value) sessionStorage.setItem(TOKEN, value);
+    else sessionStorage.removeItem(TOKEN);
+  },
+  /** Called when the service no longer takes the token. */
+  onRefused: () => {},
+};
+
+/** A name nobody else uses. (crypto.randomUUID is missing on plain http.) */
+export function uniqueName(prefix) {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `${prefix}-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** One request; the answer as it comes. Throws an ApiError with what the service said, whatever went wrong. */
+export async function send(method, path, { body, headers = {}, signal, token = access.token } = {}) {
+  const correlationId = uniqueName("console");
+  const all = { ...headers, "X-Correlation-Id": correlationId, Authorization: `Bearer ${token}` };
+  if (body !== undefined) all["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(new URL(path, ROOT), {
+      method,
+      headers: all,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw unreachable(correlationId);
+  }
+  if (response.ok) return response;
+  const failure = await failureOf(response, correlationId);
+  if (response.status === 401 && token === access.token) access.onRefused();
+  throw failure;
+}
+
+export async function get(path, options) {
+  const response = await send("GET", path, options);
+  return response.json();
+}
+
+/** A command. Sent again with the same key, it does not happen twice. */
+export async function post(path, body, key) {
+  const response = await send("POST", path, { body: body ?? {}, headers: { "Idempotency-Key": key } });
+  return response.json();
+}
+
+function unreachable(correlationId) {
+  return new ApiError({
+    code: "UNREACHABLE",
+    message: "The service does not answer.",
+    retryable: true,
+    correlation_id: correlationId,
+  });
+}
+
+async function failureOf(response, correlationId) {
+  try {
+    return new ApiError((await response.json()).error, response.status);
+  } catch {
+    const message = `The service answered with status ${response.status}.`;
+    const retryable = response.status >= 500;
+    return new ApiError({ code: "UNREADABLE", message, retryable, correlation_id: correlationId }, response.status);
+  }
+}

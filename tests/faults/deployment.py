@@ -1,0 +1,169 @@
+"""An installation in processes of its own, each of which can be killed and started again."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from config.settings import Settings, as_environment
+from contracts.runtime.identity import Scope
+from stores.database import Database
+from stores.migrate import upgrade
+from stores.projector import Projector
+from stores.tokens import Tokens
+from tests.faults.patience import eventually
+from tests.faults.process_mains import run_api, run_worker
+from tests.faults.traps import Traps
+from tests.fixtures.learner import Learner
+from tests.fixtures.stack import EVERYDAY_SCOPES
+from worker.embedded_temporal import EmbeddedTemporal, find_binary, free_port, server_environment, serves
+
+WORKERS = 2
+"""One may die, and the other goes on."""
+
+
+def _spawner() -> Any:
+    """Starts processes from one that has everything loaded, which takes a tenth of the time."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.faults.process_mains"])
+    return context
+
+
+class TemporalProcess:
+    """The embedded server over a database file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+        self._generation = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def port(self) -> int:
+        """Where it listens, however often it is started."""
+        return self._port
+
+    async def start(self) -> None:
+        """Starts it and waits until it serves."""
+        file = self._folder / f"temporal-{self._generation}.db"
+        server = EmbeddedTemporal(find_binary(), file, self._port, None)
+        with (self._folder / "temporal.log").open("ab") as log:
+            environment = server_environment({"PATH": "/usr/bin:/bin"})
+            self._process = subprocess.Popen(server.command(), stdout=log, stderr=log, env=environment)
+        await eventually(lambda: serves(server.address), "Temporal does not serve")
+
+    def kill(self) -> None:
+        """Ends it with no chance to tidy up."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def lose_everything(self) -> None:
+        """The next start finds an empty database."""
+        self._generation += 1
+
+
+class Deployment:
+    """Settings, processes, and a client of each user."""
+
+    def __init__(self, folder: Path, temporal: TemporalProcess) -> None:
+        self.temporal = temporal
+        self.settings = Settings(
+            data_dir=folder / "data",
+            task_queue=f"faults-{uuid4()}",
+            api_port=free_port(),
+            temporal_port=temporal.port,
+            temporal_ui_port=0,
+        )
+        self.settings.data_dir.mkdir(mode=0o700)
+        upgrade(self.settings.database_url)
+        self.database = Database(self.settings.database_url)
+        self.projector = Projector(self.database, self.settings.memory_root, self.settings.workspace)
+        self.traps = Traps(folder / "traps")
+        self._traps_folder = folder / "traps"
+        self._log = folder / "log"
+        self._spawn = _spawner()
+        self._workers: list[BaseProcess] = []
+        self._api: BaseProcess | None = None
+
+    def start_workers(self, number: int = WORKERS) -> None:
+        """Sees to it that so many workers run, or are about to."""
+        self._workers = [one for one in self._workers if one.is_alive()]
+        while len(self._workers) < number:
+            self._workers.append(self._started(run_worker, "worker"))
+
+    def kill_workers(self) -> None:
+        """Ends every worker with no chance to tidy up."""
+        for one in self._workers:
+            _kill(one)
+
+    async def start_api(self) -> None:
+        """Starts the API and waits until it answers."""
+        if self._api is None or not self._api.is_alive():
+            self._api = self._started(run_api, "api")
+        await eventually(self._api_lives, "the API does not answer")
+
+    def kill_api(self) -> None:
+        """Ends the API with no chance to tidy up."""
+        if self._api is not None:
+            _kill(self._api)
+
+    async def api_has_died(self) -> None:
+        """Returns once the API process has ended."""
+        api = self._api
+        assert api is not None
+        await eventually(lambda: not api.is_alive(), "the API lives on")
+
+    def close(self) -> None:
+        """Ends everything."""
+        self.kill_api()
+        self.kill_workers()
+        self.database.close()
+
+    def learner(
+        self, http: httpx.AsyncClient, user: str, scopes: Sequence[str] = EVERYDAY_SCOPES
+    ) -> Learner:
+        """A client of its own user."""
+        tokens = Tokens(self.database)
+        _, secret = tokens.create("test", user, [Scope(scope) for scope in scopes], datetime.now(UTC))
+        return Learner(http, secret, user)
+
+    async def _api_lives(self) -> bool:
+        async with httpx.AsyncClient(trust_env=False, timeout=5) as http:
+            try:
+                answer = await http.get(f"{self.settings.local_api_url}/healthz")
+            except httpx.TransportError:
+                return False
+        return answer.is_success
+
+    def _started(self, target: Callable[..., None], name: str) -> BaseProcess:
+        environment = as_environment(self.settings)
+        log = self._log.with_suffix(f".{name}")
+        process: BaseProcess = self._spawn.Process(
+            target=target, args=(environment, self._traps_folder, log), daemon=True
+        )
+        process.start()
+        return process
+
+
+def _kill(process: BaseProcess) -> None:
+    process.kill()
+    process.join()
+
+
+@contextmanager
+def resumed(pid: int) -> Iterator[None]:
+    """A process that stands still goes on at the end, whatever happens before."""
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

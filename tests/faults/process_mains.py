@@ -1,0 +1,83 @@
+"""The real worker and the real API as processes of the tests, with interference at their Temporal client."""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import api.main
+import api.services
+import worker.main
+import worker.recovery
+from config.settings import Settings, load_settings
+from tests.faults.interference import Interference
+from tests.faults.traps import Traps
+
+RECOVERY_LOOKS_EVERY_SECONDS = 0.5
+_PR_SET_PDEATHSIG = 1
+
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Send = Callable[[Message], Awaitable[None]]
+Receive = Callable[[], Awaitable[Message]]
+
+
+def run_worker(environment: Mapping[str, str], traps: Path, log: Path) -> None:
+    """A worker process."""
+    settings = _begin(environment, log)
+    worker.main.temporal_connect_kwargs = _interfered(traps)
+    worker.recovery.LOOK_EVERY_SECONDS = RECOVERY_LOOKS_EVERY_SECONDS
+    worker.main.run(settings)
+
+
+def run_api(environment: Mapping[str, str], traps: Path, log: Path) -> None:
+    """An API process."""
+    settings = _begin(environment, log)
+    api.services.temporal_connect_kwargs = _interfered(traps)
+    create_app = api.main.create_app
+
+    def create_watched_app(settings: Settings) -> Any:
+        app = create_app(settings)
+        app.add_middleware(_Answers, traps=Traps(traps))
+        return app
+
+    api.main.create_app = create_watched_app
+    api.main.serve(settings)
+
+
+class _Answers:
+    """Passes by a trap when an answer is about to be sent: ``answer.approve`` and the like."""
+
+    def __init__(self, app: Any, traps: Traps) -> None:
+        self._app = app
+        self._traps = traps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start" and scope["method"] == "POST":
+                self._traps.come_by(f"answer.{scope['path'].rpartition('/')[2]}")
+            await send(message)
+
+        await self._app(scope, receive, watched if scope["type"] == "http" else send)
+
+
+def _begin(environment: Mapping[str, str], log: Path) -> Settings:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.environ.update(environment)
+    with log.open("ab") as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+    return load_settings()
+
+
+def _interfered(traps: Path) -> Callable[[Settings], dict[str, Any]]:
+    real = worker.main.temporal_connect_kwargs
+
+    def connect_kwargs(settings: Settings) -> dict[str, Any]:
+        return {**real(settings), "interceptors": [Interference(Traps(traps))]}
+
+    return connect_kwargs

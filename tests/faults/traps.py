@@ -1,0 +1,60 @@
+"""Traps: files that say where a process shall die, stand still or fail. The first to come by springs one."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from temporalio.exceptions import ApplicationError
+
+from tests.faults.patience import eventually
+
+DIE = "die"
+STAND_STILL = "stand still"
+FAIL = "fail"
+
+
+class Traps:
+    """A folder of traps, shared by the tests that set them and the processes that walk into them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def set(self, point: str, deed: str = DIE) -> None:
+        """Whoever comes to ``point`` first dies there or stands still; with ``FAIL`` everybody fails there."""
+        self._sprung(point).unlink(missing_ok=True)
+        draft = self._folder / f".{point}"
+        draft.write_text(deed)
+        draft.rename(self._folder / point)
+
+    def clear(self) -> None:
+        """Takes every trap away."""
+        for trap in self._folder.iterdir():
+            trap.unlink()
+
+    def come_by(self, point: str) -> None:
+        """Called in the process under test, at each point it passes."""
+        trap = self._folder / point
+        try:
+            deed = trap.read_text()
+            if deed == FAIL:
+                raise ApplicationError("an injected failure", type="INJECTED", non_retryable=True)
+            trap.rename(self._sprung(point))
+        except FileNotFoundError:
+            return
+        self._sprung(point).write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGKILL if deed == DIE else signal.SIGSTOP)
+
+    def has_sprung(self, point: str) -> bool:
+        """Whether a process walked into the trap."""
+        return self._sprung(point).exists()
+
+    async def victim(self, point: str) -> int:
+        """The process id of whoever walked into the trap, once somebody has."""
+        holds_pid: Callable[[], bool] = lambda: self.has_sprung(point) and self._sprung(point).read_text().isdigit()  # noqa: E501, E731
+        await eventually(holds_pid, f"nobody came by {point}")
+        return int(self._sprung(point).read_text())
+
+    def _sprung(self, point: str) -> Path:
+        return self._folder / f"{point}.sprung"
