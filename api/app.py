@@ -9,6 +9,7 @@ from api.correlation import CorrelationMiddleware
 from api.errors import UnexpectedErrorMiddleware, install_error_handlers
 from api.limits import BodyLimitMiddleware
 from api.metrics import MetricsMiddleware
+from api.openapi import document_of
 from api.routes import (
     abilities,
     events,
@@ -23,6 +24,7 @@ from api.routes import (
 )
 from api.services import Services, open_services
 from config.settings import Settings
+from console.routes import router as console_pages
 
 TITLE = "Apprentice"
 DESCRIPTION = (
@@ -59,6 +61,8 @@ def create_app(
         system,
     ):
         app.include_router(module.router)
+    app.include_router(console_pages)
+    app.openapi = document_of(app)
     install_error_handlers(app)
     app.add_middleware(UnexpectedErrorMiddleware)
     app.add_middleware(MetricsMiddleware)

@@ -1,6 +1,6 @@
 """Sends commands with their idempotency: the same key answers what it answered the first time."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, CommitKey, LearnSessionAggregate
 from contracts.learning.commands import SessionCommand
+from contracts.learning.responses import DeletedResponse
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
 from stores.answers import Answers
@@ -72,7 +73,7 @@ class Commands:
             raise Refusal(ErrorCode.PROPOSAL_NOT_FOUND, "The proposal belongs to no session.")
         return await self.to_session(command, proposal.learn_session_id, asked)
 
-    async def delete(self, session_id: str, asked: Asked) -> None:
+    async def delete(self, session_id: str, asked: Asked) -> DeletedResponse:
         """Cancels a session that has no draft yet, then purges what was observed.
 
         Raises:
@@ -90,6 +91,7 @@ class Commands:
                 current_state=state.value,
             )
         await anyio.to_thread.run_sync(self._purge, session_id)
+        return DeletedResponse()
 
     async def first_answer(self, asked: Asked, compose: Callable[[], Body], model: type[Body]) -> Body:
         """The response composed now, or the one that this key was answered with the first time."""
@@ -134,23 +136,20 @@ class Commands:
 
 
 async def answer_once(
-    services: Services, key: CommitKey | None, act: Callable[[], Body], model: type[Body]
+    services: Services, key: CommitKey | None, act: Callable[[], Awaitable[Body]], model: type[Body]
 ) -> Body:
     """Carries out a write that no workflow decides, or answers what this key was answered the first time.
 
-    ``act`` may block, and must be harmless to repeat: its answer is kept only after it is done.
+    ``act`` must be harmless to repeat: its answer is kept only after it is done.
 
     Raises:
         Refusal: ``IDEMPOTENCY_KEY_REUSED`` before anything is done, and whatever ``act`` refuses.
     """
     if key is None:
-        return await anyio.to_thread.run_sync(act)
+        return await act()
     answers = Answers(services.database)
-
-    def once() -> Body:
-        kept = answers.recall(key)
-        if kept is None:
-            kept = answers.keep(key, act().model_dump_json())
-        return model.model_validate_json(kept)
-
-    return await anyio.to_thread.run_sync(once)
+    kept = await anyio.to_thread.run_sync(answers.recall, key)
+    if kept is None:
+        body = await act()
+        kept = await anyio.to_thread.run_sync(answers.keep, key, body.model_dump_json())
+    return model.model_validate_json(kept)

@@ -107,7 +107,9 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 
 def _as_field(field: object, message: str) -> object:
-    return {"path": clipped(field, 160), "problem": clipped(message, 200)} if isinstance(field, str) else field
+    return (
+        {"path": clipped(field, 160), "problem": clipped(message, 200)} if isinstance(field, str) else field
+    )
 
 
 def _field(found: Mapping[str, Any]) -> dict[str, str]:

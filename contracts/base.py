@@ -28,9 +28,9 @@ def rfc3339(value: datetime) -> str:
     """The one spelling of a time on the wire and in files: UTC, microseconds, ``Z``."""
     # Faster than isoformat and strftime, which ingest would feel: there is a time in every event.
     t = value if value.tzinfo is UTC else value.astimezone(UTC)
-    return "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ" % (
-        t.year, t.month, t.day, t.hour, t.minute, t.second, t.microsecond,
-    )  # fmt: skip
+    return "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ" % (  # noqa: UP031 - the f-string takes twice as long
+        *(t.year, t.month, t.day, t.hour, t.minute, t.second, t.microsecond),
+    )
 
 
 UtcTime = Annotated[
@@ -43,7 +43,13 @@ _CANONICAL_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def _canonical_uuid(value: str) -> str:
-    return value if _CANONICAL_UUID.fullmatch(value) else str(UUID(value))
+    if _CANONICAL_UUID.fullmatch(value):
+        return value
+    try:
+        return str(UUID(value))
+    except ValueError:
+        # The standard message repeats the value, which may be a secret in the wrong field.
+        raise ValueError("not a UUID") from None
 
 
 Uuid = Annotated[str, StringConstraints(max_length=36), AfterValidator(_canonical_uuid)]

@@ -17,7 +17,7 @@ class Database:
         """``url`` is ``sqlite:///path`` or ``postgresql+psycopg://…``."""
         self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
         self.engine: Engine = create_engine(
-            url, pool_pre_ping=not self.is_sqlite, pool_size=8, max_overflow=16
+            url, pool_pre_ping=not self.is_sqlite, pool_size=8, max_overflow=16, hide_parameters=True
         )
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)

@@ -7,10 +7,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -18,34 +17,20 @@ from contracts.learning.observation import IngestObservationsResponse, ObservedA
 from contracts.learning.session import LearnSessionState, ObservationMode
 from domain.learning.meaningful import is_meaningful, is_on_target
 from domain.learning.redaction import redact_event
-from domain.learning.redaction_screen import may_need_redaction
+from domain.learning.redaction_screen import split_by_need
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.group_commit import GroupCommitWriter
+from stores.observation_statements import IngestStatements, ObservationRow
 from stores.tables import learn_sessions, observation_counters
 
 OBSERVING: frozenset[LearnSessionState] = frozenset({LearnSessionState.ARMED, LearnSessionState.CAPTURING})
 """The states in which a session takes observations."""
 
-_ROWS_A_STATEMENT = 1000
 _SESSIONS_REMEMBERED = 1024
-
-_Row = tuple[str, str, bool, str]
 
 # What model_dump_json does, without its way through nine arguments.
 _TO_JSON = TypeAdapter(ObservedActionEvent).serializer.to_json
-
-_ADD_COUNTS = (
-    update(observation_counters)
-    .where(observation_counters.c.session_id == bindparam("of_session"))
-    .values(
-        accepted=observation_counters.c.accepted + bindparam("more_accepted"),
-        off_target=observation_counters.c.off_target + bindparam("more_off_target"),
-        not_meaningful=observation_counters.c.not_meaningful + bindparam("more_not_meaningful"),
-        updated_at=bindparam("now"),
-    )
-)
-
 
 @dataclass(slots=True)
 class _KnownSession:
@@ -60,7 +45,7 @@ class _KnownSession:
 @dataclass(frozen=True, slots=True)
 class _Batch:
     session_id: str
-    rows: list[_Row]
+    rows: list[ObservationRow]
     adapters: frozenset[str]
     new_adapters: bool
     off_target: int
@@ -76,8 +61,7 @@ class ObservationIngest:
 
     def __init__(self, database: Database, capacity: int) -> None:
         self._database = database
-        placeholder = "?" if database.is_sqlite else "%s"
-        self._values = f"({', '.join([placeholder] * 4)})"
+        self._sql = IngestStatements(is_sqlite=database.is_sqlite)
         self._known: dict[str, _KnownSession] = {}
         self._writer = GroupCommitWriter[_Batch, IngestObservationsResponse](
             database, self._apply, capacity=capacity
@@ -119,15 +103,15 @@ class ObservationIngest:
     def _apply(
         self, connection: Connection, batches: Sequence[_Batch]
     ) -> list[IngestObservationsResponse | Refusal]:
-        states = _locked_states(connection, {batch.session_id for batch in batches})
+        states = self._sql.locked_states(connection, sorted({batch.session_id for batch in batches}))
         verdicts = [_verdict(states.get(batch.session_id)) for batch in batches]
         taken = [b for b, verdict in zip(batches, verdicts, strict=True) if not isinstance(verdict, Refusal)]
         rows = [row for batch in taken for row in batch.rows]
-        inserted = self._insert(connection, rows)
+        inserted = self._sql.insert(connection, rows)
         if inserted < len(rows) and len(taken) > 1:
             raise _RepeatedEvents
         # From here on either nothing was a repetition, or there is one batch, and it brought what was inserted.
-        _count(connection, [(b, min(inserted, len(b.rows))) for b in taken if inserted or not b.rows])
+        self._count(connection, [(b, min(inserted, len(b.rows))) for b in taken if inserted or not b.rows])
         return [
             verdict
             if isinstance(verdict, Refusal)
@@ -135,19 +119,15 @@ class ObservationIngest:
             for batch, verdict in zip(batches, verdicts, strict=True)
         ]
 
-    def _insert(self, connection: Connection, rows: Sequence[_Row]) -> int:
-        """Inserts the rows that are new and returns how many those were."""
-        inserted = 0
-        for start in range(0, len(rows), _ROWS_A_STATEMENT):
-            some = rows[start : start + _ROWS_A_STATEMENT]
-            # One statement for all: row by row, the driver gives the interpreter lock away as many times.
-            statement = (
-                "INSERT INTO observations (session_id, event_id, retain, body)"  # noqa: S608 - placeholders only
-                f" VALUES {', '.join([self._values] * len(some))}"
-                " ON CONFLICT (session_id, event_id) DO NOTHING"
-            )
-            inserted += connection.exec_driver_sql(statement, tuple(chain.from_iterable(some))).rowcount
-        return inserted
+    def _count(self, connection: Connection, accepted: Sequence[tuple[_Batch, int]]) -> None:
+        now = rfc3339(datetime.now(UTC))
+        for batch, _ in accepted:
+            if batch.new_adapters:
+                _name_adapters(connection, batch, now)
+        self._sql.add_counts(
+            connection,
+            [(count, b.off_target, b.not_meaningful, now, b.session_id) for b, count in accepted],
+        )
 
 
 _NOT_OBSERVING = "Observations are taken only while a session is armed or capturing."
@@ -174,7 +154,10 @@ def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedAct
     adapters = frozenset(kind.value for kind in {event.adapter_kind for event in meaningful})
     return _Batch(
         session_id,
-        [(session_id, event.event_id, event.retain, _body(event)) for event in meaningful],
+        [
+            (session_id, event.event_id, event.retain, _body(redact_event(event) if suspicious else event))
+            for event, suspicious in zip(meaningful, split_by_need(meaningful), strict=True)
+        ],
         adapters,
         new_adapters=not known.counted or not adapters <= known.adapters,
         off_target=len(events) - len(on_target),
@@ -183,8 +166,7 @@ def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedAct
 
 
 def _body(event: ObservedActionEvent) -> str:
-    redacted = redact_event(event) if may_need_redaction(event) else event
-    return _TO_JSON(redacted, exclude_none=True).decode()
+    return _TO_JSON(event, exclude_none=True).decode()
 
 
 def _verdict(state: LearnSessionState | None) -> LearnSessionState | Refusal:
@@ -205,37 +187,6 @@ def _answer(batch: _Batch, accepted: int, state: LearnSessionState) -> IngestObs
         duplicate=len(batch.rows) - accepted,
         session_state=state,
     )
-
-
-def _locked_states(connection: Connection, session_ids: set[str]) -> dict[str, LearnSessionState]:
-    # Locked to the end of the transaction, so that no session stops between the check and the write; in one
-    # order everywhere, so that two processes never wait for each other.
-    rows = connection.execute(
-        select(learn_sessions.c.session_id, learn_sessions.c.state)
-        .where(learn_sessions.c.session_id.in_(session_ids))
-        .order_by(learn_sessions.c.session_id)
-        .with_for_update()
-    )
-    return {row.session_id: LearnSessionState(row.state) for row in rows}
-
-
-def _count(connection: Connection, accepted: Sequence[tuple[_Batch, int]]) -> None:
-    now = rfc3339(datetime.now(UTC))
-    additions = [
-        {
-            "of_session": batch.session_id,
-            "more_accepted": count,
-            "more_off_target": batch.off_target,
-            "more_not_meaningful": batch.not_meaningful,
-            "now": now,
-        }
-        for batch, count in accepted
-    ]
-    for batch, _ in accepted:
-        if batch.new_adapters:
-            _name_adapters(connection, batch, now)
-    if additions:
-        connection.execute(_ADD_COUNTS, additions)
 
 
 def _name_adapters(connection: Connection, batch: _Batch, now: str) -> None:

@@ -153,6 +153,8 @@ def _write_session(connection: Connection, commit: SessionCommit) -> None:
         "holds_slot": not at_rest,
         "at_rest_at": rfc3339(aggregate.state_since) if at_rest else None,
         "updated_at": now,
+        # A decision brings an archived session back to the lists; its clocks start anew.
+        "archived_at": None,
         "aggregate": canonical_json(aggregate),
     }
     if commit.expected_change == 0:

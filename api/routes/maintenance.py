@@ -1,9 +1,11 @@
 """Nightly maintenance: history, run now, preview (routes.md). For admins: it concerns everybody's data."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
 
+from api.commands import answer_once
 from api.dependencies import Admin, FrameDep, PageDep, ServicesDep
 from api.maintenance_gateway import MaintenanceGateway, run_id_of
 from api.paths import parse_uuid
@@ -38,7 +40,8 @@ async def start_run(
 ) -> MaintenanceRun:
     """Starts a run now; with ``dry_run`` it selects the same and changes nothing. Watch it by its id."""
     wanted = body or StartMaintenanceRequest()
-    key = frame.key_for(caller.user_id, wanted)
+    run_id = run_id_of(caller.user_id, frame.key_for(caller.user_id, wanted).key)
     runs = MaintenanceStore(services.database)
     gateway = MaintenanceGateway(services.client, services.settings.task_queue, runs)
-    return await gateway.start(run_id_of(caller.user_id, key.key), caller.user_id, dry_run=wanted.dry_run)
+    act = partial(gateway.start, run_id, caller.user_id, dry_run=wanted.dry_run)
+    return await answer_once(services, frame.client_key(caller.user_id, wanted), act, MaintenanceRun)

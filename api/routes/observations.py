@@ -1,5 +1,8 @@
 """What recorders report: taking it in, showing it, taking it out again (routes.md, DOC3 §0C.22)."""
 
+from functools import partial
+
+import anyio.to_thread
 from fastapi import APIRouter
 
 from api.commands import answer_once
@@ -40,8 +43,8 @@ async def ingest(
         load()
         return services.observations.ingest(session_id, body.events)
 
-    asked_before = frame.client_key(owner, body)
-    kept = await answer_once(services, asked_before, keep, IngestObservationsResponse)
+    act = partial(anyio.to_thread.run_sync, keep)
+    kept = await answer_once(services, frame.client_key(owner, body), act, IngestObservationsResponse)
     if kept.session_state is LearnSessionState.ARMED and kept.accepted + kept.duplicate:
         # A batch sent again counts too: the one before may not have reached Temporal.
         key = f"first-event-{session_id}"
@@ -74,4 +77,5 @@ async def remove(
         services.observations.remove(session_id, event_id)
         return DeletedResponse()
 
-    return await answer_once(services, frame.client_key(caller.user_id, None), take_out, DeletedResponse)
+    act = partial(anyio.to_thread.run_sync, take_out)
+    return await answer_once(services, frame.client_key(caller.user_id, None), act, DeletedResponse)

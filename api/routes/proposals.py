@@ -95,11 +95,13 @@ async def revise(
     frame: FrameDep,
 ) -> ProposalDetailResponse:
     """Sends the proposal back to drafting with instructions and edited fields."""
+    # Before anything walks through them: an edit that passes is not nested deeply and holds no NaN.
+    edits = check_edits(body.edited_fields)
     asked = AskedRevision(
         commit_key=frame.key_for(caller.user_id, body),
         correlation_id=frame.correlation_id,
         instructions=masked(body.revision_instructions),
-        edits=check_edits(masked_fields(body.edited_fields)),
+        edits=check_edits(masked_fields(edits)),
     )
     await Commands(services).to_proposal(SessionCommand.REVISE, proposal_id, asked)
     return await _detail_after(proposal_id, asked, services)

@@ -1,13 +1,14 @@
 """Sessions: create, read, delete (DOC3 §0C.16, §0C.16A)."""
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Query
 from uuid_utils import uuid7
 
-from api.commands import Commands
+from api.commands import Commands, answer_once
 from api.dependencies import FrameDep, Learner, PageDep, Reader, ServicesDep
 from api.paths import SessionId
 from config.settings import Settings
@@ -114,11 +115,13 @@ async def delete(
     session_id: SessionId, caller: Learner, services: ServicesDep, frame: FrameDep
 ) -> DeletedResponse:
     """Cancels a session that has no draft yet, then purges its observations; at rest only purges."""
-    key = frame.key_for(caller.user_id, None)
-    await Commands(services).delete(
-        session_id, Asked(commit_key=key, correlation_id=frame.correlation_id, reason="deleted")
+    asked = Asked(
+        commit_key=frame.key_for(caller.user_id, None),
+        correlation_id=frame.correlation_id,
+        reason="deleted",
     )
-    return DeletedResponse()
+    act = partial(Commands(services).delete, session_id, asked)
+    return await answer_once(services, frame.client_key(caller.user_id, None), act, DeletedResponse)
 
 
 def _deadlines(settings: Settings) -> LearnSettings:

@@ -5,8 +5,8 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import anyio.to_thread
-from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import text
 from temporalio.api.enums.v1 import TaskQueueType
@@ -15,9 +15,11 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.dependencies import Reader, ServicesDep
+from api.paths import parse_uuid
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.responses import WorkflowLinkResponse
+from contracts.runtime.readiness import LivenessResponse, ReadinessResponse
 
 router = APIRouter(tags=["system"])
 
@@ -25,23 +27,24 @@ CHECK_WITHIN_SECONDS = 2
 
 
 @router.get("/healthz", operation_id="healthz")
-def healthz() -> dict[str, str]:
+def healthz() -> LivenessResponse:
     """The process answers."""
-    return {"status": "ok"}
+    return LivenessResponse()
 
 
-@router.get("/readyz", operation_id="readyz")
-async def readyz(services: ServicesDep) -> JSONResponse:
+@router.get("/readyz", operation_id="readyz", responses={503: {"model": ReadinessResponse}})
+async def readyz(services: ServicesDep, response: Response) -> ReadinessResponse:
     """Whether every part this service needs is there: store, Temporal, a worker that polls."""
     store, temporal = await asyncio.gather(
         anyio.to_thread.run_sync(_store_problem, services), _temporal_problem(services)
     )
     parts = {"store": store or "ok", "temporal": temporal or "ok"}
     ready = store is None and temporal is None
-    return JSONResponse({"ready": ready, "parts": parts}, status_code=200 if ready else 503)
+    response.status_code = 200 if ready else 503
+    return ReadinessResponse(ready=ready, parts=parts)
 
 
-@router.get("/metrics", operation_id="metrics")
+@router.get("/metrics", operation_id="metrics", response_class=PlainTextResponse)
 def metrics() -> PlainTextResponse:
     """Prometheus metrics of this process."""
     return PlainTextResponse(generate_latest(), media_type=CONTENT_TYPE_LATEST)
@@ -82,7 +85,8 @@ def temporal_ui_link(services: Services, workflow_id: str, run_id: str | None) -
 
 
 def _require_owner(services: Services, workflow_id: str, owner: str) -> None:
-    kind, _, object_id = workflow_id.partition("/")
+    kind, _, name = workflow_id.partition("/")
+    object_id = parse_uuid(name, ErrorCode.NOT_FOUND, "workflow")
     match kind:
         case "learn-session":
             services.sessions.owned(object_id, owner)

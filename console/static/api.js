@@ -2,6 +2,7 @@
 
 const ROOT = new URL("api/", document.baseURI);
 const TOKEN = "apprentice.token";
+const PRINTABLE = /^[\x21-\x7e]+$/;
 
 export class ApiError extends Error {
   constructor({ code, message, retryable, correlation_id: correlationId, ...extra }, status = 0) {
@@ -30,6 +31,7 @@ export function uniqueName(prefix) {
 
 /** One request; the answer as it comes. Throws an ApiError with what the service said, whatever went wrong. */
 export async function send(method, path, { body, headers = {}, signal, token = access.token } = {}) {
+  if (!PRINTABLE.test(token ?? "")) throw new ApiError({ code: "UNAUTHENTICATED", message: "That is not an access token." });
   const correlationId = uniqueName("console");
   const all = { ...headers, "X-Correlation-Id": correlationId, Authorization: `Bearer ${token}` };
   if (body !== undefined) all["Content-Type"] = "application/json";
@@ -59,10 +61,24 @@ export async function get(path, options) {
   return response.json();
 }
 
-/** A command. Sent again with the same key, it does not happen twice. */
-export async function post(path, body, key) {
-  const response = await send("POST", path, { body: body ?? {}, headers: { "Idempotency-Key": key } });
-  return response.json();
+/**
+ * A function that posts a command. As long as it is not known whether the command arrived, the same one carries the
+ * same key again, so that it never happens twice.
+ */
+export function command(name) {
+  let pending = null;
+  return async (path, body = {}) => {
+    const content = JSON.stringify([path, body]);
+    if (pending?.content !== content) pending = { content, key: uniqueName(name) };
+    try {
+      const response = await send("POST", path, { body, headers: { "Idempotency-Key": pending.key } });
+      pending = null;
+      return await response.json();
+    } catch (error) {
+      if (!error.retryable) pending = null;
+      throw error;
+    }
+  };
 }
 
 function unreachable(correlationId) {

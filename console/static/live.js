@@ -5,6 +5,7 @@ import { events } from "./stream.js";
 import { vocabulary } from "./vocabulary.js";
 
 const LOOK_AGAIN_MS = 3000;
+const AGAIN_MS = 200;
 const BUSY_MS = 1500;
 const RETRY_MS = [1000, 2000, 5000, 10000];
 const NEWEST = "learn/sessions?page_size=20";
@@ -16,6 +17,7 @@ class Live extends EventTarget {
   sessions = null;
   connection = "connecting";
   #abort = null;
+  #seen = null;
 
   /** The session that is not at rest; a person has at most one. */
   get active() {
@@ -49,9 +51,9 @@ class Live extends EventTarget {
       try {
         await this.refresh();
         this.#connected("live");
-        if (this.active) await this.#follow(this.active.learn_session_id, signal);
-        else await pause(LOOK_AGAIN_MS, signal);
         failures = 0;
+        if (this.active) await this.#follow(this.active.learn_session_id, signal);
+        await pause(this.active ? AGAIN_MS : LOOK_AGAIN_MS, signal);
       } catch (error) {
         if (signal.aborted || (error instanceof ApiError && error.status === 401)) return;
         this.#connected("lost");
@@ -75,8 +77,6 @@ class Live extends EventTarget {
       clearTimeout(due);
     }
   }
-
-  #seen = null;
 
   async #beat(signal) {
     while (!signal.aborted) {

@@ -19,6 +19,7 @@ from contracts.learning.observation import (
 )
 from domain.learning.named_secrets import MASK
 from domain.learning.random_tokens import secret_runs
+from domain.learning.redaction_screen import may_hold_secret
 from domain.learning.secret_shapes import RULES
 
 __all__ = ["MASK", "Redacted", "redact", "redact_event"]
@@ -48,6 +49,8 @@ def redact(text: str, *, personal: bool = False) -> Redacted:
     blocks, card numbers) and by looking random. A value that is only a variable (``$TOKEN``) is no secret and
     stays. With ``personal`` e-mail addresses are masked as well.
     """
+    if not may_hold_secret(text) and not (personal and "@" in text):
+        return Redacted(text, 0)
     before = text.count(MASK)
     current = text
     # One mask can bring another secret into the shape of a rule: passes go on until nothing changes.

@@ -6,6 +6,7 @@ lets through is exactly as it would leave ``redact_event``; what it stops may st
 """
 
 import re
+from collections.abc import Sequence
 from operator import attrgetter
 
 from pydantic_core import SchemaValidator, core_schema
@@ -34,11 +35,28 @@ def _suspicious() -> SchemaValidator:
 _SUSPICIOUS = _suspicious()
 
 
+def may_hold_secret(text: str) -> bool:
+    """Whether a rule could change ``text``, or a run in it look random; false is certain, true is not."""
+    return _SUSPICIOUS.isinstance_python(text.lower())
+
+
 def may_need_redaction(event: ObservedActionEvent) -> bool:
     """Whether ``redact_event`` could change ``event``; false is certain, true is not."""
-    if event.adapter_kind in _PAYLOAD_KINDS or event.redaction_mode is RedactionMode.HASH_ONLY:
-        return True
-    return _SUSPICIOUS.isinstance_python(_SEPARATOR.join(_texts(event)).lower())
+    return _always_redacted(event) or may_hold_secret(_joined(event))
+
+
+def split_by_need(events: Sequence[ObservedActionEvent]) -> list[bool]:
+    """``may_need_redaction`` of each, at a third of the price where it is false of all."""
+    texts = [_joined(event) for event in events]
+    if may_hold_secret(_SEPARATOR.join(texts)):
+        suspicious = [may_hold_secret(text) for text in texts]
+    else:
+        suspicious = [False] * len(texts)
+    return [bad or _always_redacted(event) for bad, event in zip(suspicious, events, strict=True)]
+
+
+def _always_redacted(event: ObservedActionEvent) -> bool:
+    return event.redaction_mode is RedactionMode.HASH_ONLY or event.adapter_kind in _PAYLOAD_KINDS
 
 
 _OWN_TEXTS = attrgetter(
@@ -54,9 +72,22 @@ _COMMAND_TEXTS = attrgetter("command", "working_folder")
 _PATH = attrgetter("path")
 
 
-def _texts(event: ObservedActionEvent) -> list[str]:
+_OWN_TEXTS = attrgetter(
+    "action_label",
+    "app_family",
+    "window_title",
+    "target_ref",
+    "before_state_ref",
+    "after_state_ref",
+    "bundle_id",
+)
+_COMMAND_TEXTS = attrgetter("command", "working_folder")
+_PATH = attrgetter("path")
+
+
+def _joined(event: ObservedActionEvent) -> str:
     texts: list[str] = list(filter(None, _OWN_TEXTS(event)))
     if event.terminal is not None:
         texts += _COMMAND_TEXTS(event.terminal)
         texts += map(_PATH, event.terminal.produced_files)
-    return texts
+    return _SEPARATOR.join(texts)

@@ -143,7 +143,7 @@ def _blocked_triggers(checked: Mapping[str, object]) -> dict[str, str]:
     """A negative trigger inside a trigger phrase would switch that phrase off for good."""
     phrases = [p.lower() for p in cast("list[str]", checked.get("trigger_phrases", []))]
     return {
-        f"negative_triggers/{position}": f"occurs in a trigger phrase and would block it: {negative!r}"
+        f"negative_triggers/{position}": "occurs in a trigger phrase and would block it"
         for position, negative in enumerate(cast("list[str]", checked.get("negative_triggers", [])))
         if any(negative.lower() in phrase for phrase in phrases)
     }

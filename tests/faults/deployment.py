@@ -4,15 +4,21 @@ import multiprocessing
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from random import choices
+from string import ascii_lowercase
 from typing import Any
 from uuid import uuid4
 
+import anyio
 import httpx
+from temporalio.client import Client
+from temporalio.service import RPCError
 
 from config.settings import Settings, as_environment
 from contracts.runtime.identity import Scope
@@ -26,6 +32,7 @@ from tests.faults.traps import Traps
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import EVERYDAY_SCOPES
 from worker.embedded_temporal import EmbeddedTemporal, find_binary, free_port, server_environment, serves
+from workflows.ids import learn_session_id
 
 WORKERS = 2
 """One may die, and the other goes on."""
@@ -101,6 +108,41 @@ class Deployment:
         while len(self._workers) < number:
             self._workers.append(self._started(run_worker, "worker"))
 
+    @asynccontextmanager
+    async def replacing_workers(self) -> AsyncIterator[None]:
+        """Meanwhile every worker that dies is replaced."""
+
+        async def replace() -> None:
+            while True:
+                self.start_workers()
+                await anyio.sleep(0.05)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(replace)
+            yield
+            group.cancel_scope.cancel()
+
+    async def has_timer_of(self, session_id: str) -> bool:
+        """Whether the session's workflow runs with a timer set."""
+        try:
+            client = await Client.connect(f"127.0.0.1:{self.temporal.port}")
+            history = await client.get_workflow_handle(learn_session_id(session_id)).fetch_history()
+        except (RPCError, RuntimeError):
+            return False
+        return any(event.HasField("timer_started_event_attributes") for event in history.events)
+
+    def installed(self) -> dict[str, str]:
+        """Workspace, canonical skills, bridge and snapshot: the digest of each file."""
+        memory = self.settings.memory_root / "system"
+        folders = [self.settings.workspace, memory / "learning/installed"]
+        folders += [memory / "capabilities", memory / "abilities"]
+        return {
+            str(path): sha256(path.read_bytes()).hexdigest()
+            for folder in folders
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+
     def kill_workers(self) -> None:
         """Ends every worker with no chance to tidy up."""
         for one in self._workers:
@@ -129,10 +171,9 @@ class Deployment:
         self.kill_workers()
         self.database.close()
 
-    def learner(
-        self, http: httpx.AsyncClient, user: str, scopes: Sequence[str] = EVERYDAY_SCOPES
-    ) -> Learner:
-        """A client of its own user."""
+    def learner(self, http: httpx.AsyncClient, scopes: Sequence[str] = EVERYDAY_SCOPES) -> Learner:
+        """A client of its own user, whose name no other's resembles: tasks named after it are told apart."""
+        user = " ".join("".join(choices(ascii_lowercase, k=9)) for _ in range(3))
         tokens = Tokens(self.database)
         _, secret = tokens.create("test", user, [Scope(scope) for scope in scopes], datetime.now(UTC))
         return Learner(http, secret, user)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import activity, client, worker, workflow
+from temporalio.common import RetryPolicy
 
 from contracts.learning.aggregate import SessionCommit
 from contracts.learning.install_work import SagaClose, SagaStepInput
@@ -16,7 +17,7 @@ from contracts.learning.validation_work import CheckInput
 from tests.faults.traps import Traps
 
 TASK_TIMEOUT = timedelta(seconds=1)
-HEARTBEAT_TIMEOUT = timedelta(seconds=3)
+HEARTBEAT_TIMEOUT = timedelta(seconds=2)
 
 
 def point_of(name: str, request: object) -> str:
@@ -46,7 +47,9 @@ class Interference(client.Interceptor, worker.Interceptor):
         """Workflows that are started here have less patience."""
         return _Client(next)
 
-    def intercept_activity(self, next: worker.ActivityInboundInterceptor) -> worker.ActivityInboundInterceptor:
+    def intercept_activity(
+        self, next: worker.ActivityInboundInterceptor
+    ) -> worker.ActivityInboundInterceptor:
         """Activities pass by the traps."""
         return _Activities(next, self._traps)
 
@@ -108,4 +111,5 @@ class _WorkflowCalls(worker.WorkflowOutboundInterceptor):
 
     def start_activity(self, input: worker.StartActivityInput) -> workflow.ActivityHandle[Any]:
         input.heartbeat_timeout = HEARTBEAT_TIMEOUT
+        input.retry_policy = RetryPolicy(initial_interval=timedelta(milliseconds=100))
         return super().start_activity(input)

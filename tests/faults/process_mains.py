@@ -5,11 +5,15 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from temporalio.worker import Worker
+
 import api.main
 import api.services
+import worker.composition
 import worker.main
 import worker.recovery
 from config.settings import Settings, load_settings
@@ -30,6 +34,7 @@ def run_worker(environment: Mapping[str, str], traps: Path, log: Path) -> None:
     settings = _begin(environment, log)
     worker.main.temporal_connect_kwargs = _interfered(traps)
     worker.recovery.LOOK_EVERY_SECONDS = RECOVERY_LOOKS_EVERY_SECONDS
+    worker.composition.Worker = _less_patient_worker
     worker.main.run(settings)
 
 
@@ -72,6 +77,12 @@ def _begin(environment: Mapping[str, str], log: Path) -> Settings:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
     return load_settings()
+
+
+def _less_patient_worker(*arguments: Any, **options: Any) -> Worker:
+    """What a dead worker was to do next is given to another one after a moment, not after two seconds."""
+    options["sticky_queue_schedule_to_start_timeout"] = timedelta(milliseconds=200)
+    return Worker(*arguments, **options)
 
 
 def _interfered(traps: Path) -> Callable[[Settings], dict[str, Any]]:

@@ -1,25 +1,107 @@
-"""A worker is killed at every step of a lesson: another one finishes it, and everything happened once."""
+"""A worker is killed wherever a lesson has got to: another one finishes it, and everything happened once."""
 
 import httpx
 import pytest
 
-from contracts.learning.saga import SagaStepName
 from tests.faults.deployment import Deployment
-from tests.faults.verdict import assert_installed_once, demonstrate
-from tests.faults.verdict import teach as taught
+from tests.faults.patience import eventually
+from tests.faults.traps import FAIL
+from tests.faults.verdict import (
+    assert_installed_once,
+    assert_sound,
+    demonstrate,
+    receipts_of,
+    saga_of,
+    shown_by,
+    teach,
+)
+from tests.fixtures.learner import Learner
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
-STEPS = [f"install_step.{step.value}.{when}" for step in SagaStepName for when in ("before", "after")]
+TAKES_A_WHILE = "seq 1 250000 | sort -R | tail -n 1"
+"""Longer than the second after which a running command is reported for the first time."""
+
+BEFORE_AND_AFTER = ("before", "after")
 
 
-@pytest.mark.parametrize("point", STEPS)
-async def test_killed_at_a_step_of_an_install(
-    deployment: Deployment, http: httpx.AsyncClient, point: str
+async def approved(learner: Learner) -> bool:
+    response = await learner.call("POST", f"/api/learn/proposals/{learner.proposal_id}/approve")
+    assert response.is_success or response.json()["error"]["code"] == "VALIDATION_IN_PROGRESS"
+    return response.is_success
+
+
+@pytest.mark.parametrize(
+    ("check", "step"),
+    [
+        ("run_check.lint", "plan"),
+        ("run_check.trigger", "materialise"),
+        ("run_check.dry_run", "project_workspace"),
+        ("run_check.dependency_check", "rebuild_bridge"),
+        ("rehearse.rehearsal", "refresh_availability"),
+    ],
+)
+async def test_killed_before_and_after_a_check_and_a_step(
+    deployment: Deployment, http: httpx.AsyncClient, check: str, step: str
 ) -> None:
-    alice = deployment.learner(http, f"user{STEPS.index(point)}")
-    await taught(alice)
-    deployment.traps.set(point)
-    await alice.propose_act("approve")
-    assert deployment.traps.has_sprung(point)
+    points = [f"{stage}.{when}" for stage in (check, f"install_step.{step}") for when in BEFORE_AND_AFTER]
+    alice = deployment.learner(http)
+    await demonstrate(alice)
+    await alice.propose()
+    async with deployment.replacing_workers():
+        for point in points:
+            deployment.traps.set(point)
+        assert await alice.prove() == "ready_for_review"
+        await alice.propose_act("approve")
+    assert [point for point in points if not deployment.traps.has_sprung(point)] == []
     await assert_installed_once(deployment, alice)
+
+
+async def test_killed_in_the_middle_of_a_rehearsal(deployment: Deployment, http: httpx.AsyncClient) -> None:
+    alice = deployment.learner(http)
+    deployment.traps.set("rehearse.midway")
+    await teach(alice, shown_by(alice, TAKES_A_WHILE))
+    assert deployment.traps.has_sprung("rehearse.midway")
+    await alice.propose_act("approve")
+    await assert_installed_once(deployment, alice)
+
+
+async def test_killed_after_a_decision_was_written_and_before_anybody_knew(
+    deployment: Deployment, http: httpx.AsyncClient
+) -> None:
+    decisions = ("testing_proposal", "ready_for_review", "install_begun", "approved")
+    points = [f"commit_session.{decision}.after" for decision in decisions]
+    points += ["draft_proposal.any.after", "commit_session.install_begun.before"]
+    alice = deployment.learner(http)
+    async with deployment.replacing_workers():
+        for point in points:
+            deployment.traps.set(point)
+        await teach(alice)
+        # The store may be ahead of a workflow that has lost its worker; until then it says to try again.
+        await eventually(lambda: approved(alice), "the approval is never taken")
+    assert [point for point in points if not deployment.traps.has_sprung(point)] == []
+    await assert_installed_once(deployment, alice)
+
+
+@pytest.mark.parametrize("undo", ["rebuild_bridge.before", "materialise.after"])
+async def test_killed_in_the_middle_of_an_undo(
+    deployment: Deployment, http: httpx.AsyncClient, undo: str
+) -> None:
+    alice = deployment.learner(http)
+    await teach(alice)
+    before = deployment.installed()
+    deployment.traps.set("install_step.refresh_availability.after", FAIL)
+    deployment.traps.set(f"undo_install_step.{undo}")
+    await alice.propose_act("approve")
+    assert deployment.traps.has_sprung(f"undo_install_step.{undo}")
+    assert await alice.state() == "quarantined"
+    assert deployment.installed() == before
+    saga = await saga_of(alice)
+    assert saga["state"] == "rolled_back"
+    assert [step["state"] for step in saga["steps"]] == ["compensated"] * 5
+    undone = [step["updated_at"] for step in saga["steps"]]
+    assert undone == sorted(undone, reverse=True)
+    receipts = await receipts_of(alice)
+    assert receipts[-3:] == ("install_requested", "install_failed", "quarantined")
+    assert len(set(receipts)) == len(receipts)
+    await assert_sound(deployment)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 from temporalio.exceptions import ApplicationError
@@ -52,8 +51,10 @@ class Traps:
 
     async def victim(self, point: str) -> int:
         """The process id of whoever walked into the trap, once somebody has."""
-        holds_pid: Callable[[], bool] = lambda: self.has_sprung(point) and self._sprung(point).read_text().isdigit()  # noqa: E501, E731
-        await eventually(holds_pid, f"nobody came by {point}")
+        await eventually(
+            lambda: self.has_sprung(point) and self._sprung(point).read_text().isdigit(),
+            f"nobody came by {point}",
+        )
         return int(self._sprung(point).read_text())
 
     def _sprung(self, point: str) -> Path:

@@ -28,23 +28,24 @@ TAUGHT_AND_APPROVED = (
 """The receipts of one lesson, each once."""
 
 
-def shown_by(learner: Learner) -> tuple[Demonstrated, ...]:
+def shown_by(learner: Learner, command: str = "printf 'north,3\\n'") -> tuple[Demonstrated, ...]:
     """A tiny task whose one command names its user, so that what it leaves behind is found again."""
-    return ((f"printf 'north,3\\n' > {learner.user}.csv", (f"{learner.user}.csv",)),)
+    file = _file_of(learner)
+    return ((f"{command} > {file}", (file,)),)
 
 
-async def demonstrate(learner: Learner, **fields: Any) -> None:
+async def demonstrate(learner: Learner, shown: tuple[Demonstrated, ...] | None = None, **fields: Any) -> None:
     """Shows the tiny task, from creating the session to the stop."""
     await learner.create(**fields)
     await learner.act("start")
-    await learner.act("mark-goal", {"goal_description": f"Write the {learner.user} ledger"})
-    await learner.observe(shown_by(learner))
+    await learner.act("mark-goal", {"goal_description": f"Prepare {learner.user}"})
+    await learner.observe(shown or shown_by(learner))
     await learner.act("stop")
 
 
-async def teach(learner: Learner, **fields: Any) -> None:
+async def teach(learner: Learner, shown: tuple[Demonstrated, ...] | None = None, **fields: Any) -> None:
     """Everything up to a proven proposal."""
-    await demonstrate(learner, **fields)
+    await demonstrate(learner, shown, **fields)
     await learner.propose()
     assert await learner.prove() == "ready_for_review"
 
@@ -74,7 +75,7 @@ async def assert_installed_once(deployment: Deployment, learner: Learner) -> Non
     skill = deployment.settings.workspace / "skills" / saga["skill_slug"] / "SKILL.md"
     detail = await learner.ok("GET", f"/api/abilities/{saga['ability_id']}")
     assert skill.read_text() == detail["skill_markdown"]
-    query = {"user_query": f"write the {learner.user} ledger"}
+    query = {"user_query": f"prepare {learner.user}"}
     matches = (await learner.ok("POST", "/api/abilities/lookup", query))["matches"]
     assert [match["ability_id"] for match in matches][:1] == [saga["ability_id"]]
     await assert_sound(deployment)
@@ -94,7 +95,11 @@ async def assert_nothing_left_of_rehearsals(deployment: Deployment, learner: Lea
     """No folder, and no process that still runs what the user had shown."""
     folder = deployment.settings.data_dir / "rehearsals"
     assert not folder.exists() or list(folder.iterdir()) == []
-    assert list(_processes_that_say(f"{learner.user}.csv")) == []
+    assert list(_processes_that_say(_file_of(learner))) == []
+
+
+def _file_of(learner: Learner) -> str:
+    return f"{learner.user.replace(' ', '-')}.csv"
 
 
 def _processes_that_say(text: str) -> Iterator[Path]:

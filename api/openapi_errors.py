@@ -1,0 +1,149 @@
+"""Which errors every operation can answer, told from what it takes and what it does (DOC3 §0C.16B)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from contracts.errors import ERROR_RULES, ErrorCode
+
+MEANINGS: Mapping[ErrorCode, str] = {
+    ErrorCode.LEARN_SESSION_ALREADY_ACTIVE: "You have a session that is not at rest; `active_session_id` is it.",
+    ErrorCode.INVALID_LEARN_STATE_TRANSITION: "Not in this state; `current_state`, and what is `allowed` now.",
+    ErrorCode.LEARN_SESSION_NOT_FOUND: "There is no such session of yours.",
+    ErrorCode.PROPOSAL_NOT_FOUND: "There is no such proposal of yours.",
+    ErrorCode.ABILITY_NOT_FOUND: "There is no such ability that you may see.",
+    ErrorCode.VALIDATION_IN_PROGRESS: "A validation is running; wait for it to end.",
+    ErrorCode.VALIDATION_REQUIRED: "The draft as it stands is not validated; run validate first.",
+    ErrorCode.INSTALL_IN_PROGRESS: "An install goes on; watch the events, or repeat with the same key.",
+    ErrorCode.INSUFFICIENT_TRACES: "Nothing was captured that a proposal could rest on.",
+    ErrorCode.INSTALL_LANE_DENIED: "The session does not allow this lane.",
+    ErrorCode.BRIDGE_REBUILD_FAILED: "The capability bridge could not be rebuilt; everything was rolled back.",
+    ErrorCode.TEST_POLICY_VIOLATION: "The rehearsal's bounds do not allow this.",
+    ErrorCode.CHECKPOINT_LINT_FAILED: "The draft's checkpoints fail the lint; revise them.",
+    ErrorCode.SESSION_TIMEOUT: "The session ended by its deadline; start a new one.",
+    ErrorCode.CAPTURE_ALREADY_STOPPED: "The capture was stopped before.",
+    ErrorCode.QUESTION_NOT_FOUND: "No such question is open in this session.",
+    ErrorCode.OBSERVATION_NOT_FOUND: "The session holds no such observation.",
+    ErrorCode.BOUNDARY_INVALID: "The session has no event to mark there.",
+    ErrorCode.REVISION_INVALID: "An edited field is wrong; `fields` names it.",
+    ErrorCode.SKILL_SLUG_TAKEN: "Another user's skill has this name; revise `proposed_skill_slug`.",
+    ErrorCode.SAGA_NOT_FOUND: "There is no such install of yours.",
+    ErrorCode.NOT_FOUND: "There is nothing of this id.",
+    ErrorCode.VALIDATION_FAILED: "The request is wrong; `fields` names each place and problem.",
+    ErrorCode.PAYLOAD_TOO_LARGE: "The body is larger than 4 MiB; send smaller batches.",
+    ErrorCode.IDEMPOTENCY_KEY_REUSED: "The idempotency key stands for another request; use a new one.",
+    ErrorCode.UNAUTHENTICATED: "No access token, or one that does not hold.",
+    ErrorCode.FORBIDDEN: "The token lacks `required_scope`.",
+    ErrorCode.CONFLICT: "The object changed or is busy; read it again and repeat.",
+    ErrorCode.TOO_MANY_REQUESTS: "Too much at once; repeat after `Retry-After` seconds.",
+    ErrorCode.TEMPORAL_UNAVAILABLE: "Nobody could carry it out; repeat with the same idempotency key.",
+    ErrorCode.STORAGE_FULL: "The disk is full; free space and repeat.",
+    ErrorCode.INTERNAL_ERROR: "A fault of the service; its log has the correlation id.",
+}
+"""What each code that a documented operation answers means to a client."""
+
+_OF_PATH_ID: Mapping[str, ErrorCode] = {
+    "session_id": ErrorCode.LEARN_SESSION_NOT_FOUND,
+    "proposal_id": ErrorCode.PROPOSAL_NOT_FOUND,
+    "saga_id": ErrorCode.SAGA_NOT_FOUND,
+    "event_id": ErrorCode.OBSERVATION_NOT_FOUND,
+    "ability_id": ErrorCode.ABILITY_NOT_FOUND,
+    "token_id": ErrorCode.NOT_FOUND,
+    "run_id": ErrorCode.NOT_FOUND,
+    "workflow_id": ErrorCode.NOT_FOUND,
+}
+_NEEDS_NO_SCOPE = frozenset({"me", "tokens_list", "token_revoke"})
+
+_SENDING = (
+    ErrorCode.CONFLICT,
+    ErrorCode.TOO_MANY_REQUESTS,
+    ErrorCode.TEMPORAL_UNAVAILABLE,
+    ErrorCode.STORAGE_FULL,
+)
+_COMMAND = (
+    *_SENDING,
+    ErrorCode.INVALID_LEARN_STATE_TRANSITION,
+    ErrorCode.SESSION_TIMEOUT,
+    ErrorCode.INSTALL_IN_PROGRESS,
+)
+_WHILE_TESTING = (*_COMMAND, ErrorCode.VALIDATION_IN_PROGRESS)
+_INSTALL = (
+    *_WHILE_TESTING,
+    ErrorCode.PROPOSAL_NOT_FOUND,
+    ErrorCode.VALIDATION_REQUIRED,
+    ErrorCode.CHECKPOINT_LINT_FAILED,
+    ErrorCode.INSTALL_LANE_DENIED,
+    ErrorCode.SKILL_SLUG_TAKEN,
+    ErrorCode.BRIDGE_REBUILD_FAILED,
+)
+_OF_OPERATION: Mapping[str, tuple[ErrorCode, ...]] = {
+    "learn_session_create": (
+        *_SENDING,
+        ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
+        ErrorCode.LEARN_SESSION_NOT_FOUND,
+    ),
+    "learn_session_delete": _COMMAND,
+    "learn_session_start": _COMMAND,
+    "learn_session_pause": _COMMAND,
+    "learn_session_resume": _COMMAND,
+    "learn_session_stop": (*_COMMAND, ErrorCode.CAPTURE_ALREADY_STOPPED),
+    "learn_session_cancel": _COMMAND,
+    "learn_session_mark_goal": _COMMAND,
+    "learn_session_mark_step": _COMMAND,
+    "learn_session_trim": (*_COMMAND, ErrorCode.BOUNDARY_INVALID),
+    "learn_session_set_test_policy": (*_COMMAND, ErrorCode.TEST_POLICY_VIOLATION),
+    "learn_session_answer_questions": (*_COMMAND, ErrorCode.QUESTION_NOT_FOUND),
+    "learn_session_generate_proposal": (*_COMMAND, ErrorCode.INSUFFICIENT_TRACES),
+    "learn_observations_ingest": (
+        ErrorCode.INVALID_LEARN_STATE_TRANSITION,
+        ErrorCode.TOO_MANY_REQUESTS,
+        ErrorCode.STORAGE_FULL,
+    ),
+    "learn_observation_remove": (ErrorCode.INVALID_LEARN_STATE_TRANSITION, ErrorCode.STORAGE_FULL),
+    "learn_proposal_revise": (*_WHILE_TESTING, ErrorCode.REVISION_INVALID),
+    "learn_proposal_validate": (*_WHILE_TESTING, ErrorCode.CHECKPOINT_LINT_FAILED),
+    "learn_proposal_request_more_tests": (*_WHILE_TESTING, ErrorCode.CHECKPOINT_LINT_FAILED),
+    "learn_proposal_install": _INSTALL,
+    "learn_proposal_approve": _INSTALL,
+    "learn_proposal_reject": _COMMAND,
+    "learn_runtime_current": (ErrorCode.LEARN_SESSION_NOT_FOUND,),
+    "ability_explain_match": (ErrorCode.ABILITY_NOT_FOUND,),
+    "maintenance_run_start": _SENDING,
+    "token_create": (ErrorCode.STORAGE_FULL,),
+    "token_revoke": (ErrorCode.STORAGE_FULL,),
+    "workflow_link": (
+        ErrorCode.TEMPORAL_UNAVAILABLE,
+        ErrorCode.LEARN_SESSION_NOT_FOUND,
+        ErrorCode.PROPOSAL_NOT_FOUND,
+        ErrorCode.SAGA_NOT_FOUND,
+    ),
+}
+
+
+def errors_of(operation: Mapping[str, Any]) -> dict[int, list[ErrorCode]]:
+    """The codes that an operation of the OpenAPI document can answer, by status, in the table's order."""
+    codes = set(_errors(operation))
+    by_status: dict[int, list[ErrorCode]] = {}
+    for code in ErrorCode:
+        if code in codes:
+            by_status.setdefault(ERROR_RULES[code].status, []).append(code)
+    return dict(sorted(by_status.items()))
+
+
+def _errors(operation: Mapping[str, Any]) -> Iterator[ErrorCode]:
+    name: str = operation["operationId"]
+    parameters: list[Mapping[str, Any]] = operation.get("parameters", [])
+    yield ErrorCode.INTERNAL_ERROR
+    if operation.get("security"):
+        yield ErrorCode.UNAUTHENTICATED
+        if name not in _NEEDS_NO_SCOPE:
+            yield ErrorCode.FORBIDDEN
+    if "requestBody" in operation:
+        yield ErrorCode.PAYLOAD_TOO_LARGE
+    if parameters or "requestBody" in operation:
+        yield ErrorCode.VALIDATION_FAILED
+    for parameter in parameters:
+        if parameter["in"] == "path":
+            yield _OF_PATH_ID[parameter["name"]]
+        elif parameter["name"] == "idempotency-key":
+            yield ErrorCode.IDEMPOTENCY_KEY_REUSED
+    yield from _OF_OPERATION.get(name, ())

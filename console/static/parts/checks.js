@@ -1,0 +1,39 @@
+/** The validation ladder: each check with its cases, while they run and afterwards. */
+
+import { facts, h, time } from "../dom.js";
+import { vocabulary } from "../vocabulary.js";
+import { CHECKS, plural } from "../wording.js";
+import { mark, pill } from "./marks.js";
+
+const CASE_TONES = { passed: "good", failed: "bad", skipped: "skipped" };
+
+export function ladder(run, steps, running) {
+  const own = steps.filter((step) => step.validation_run_id === run.validation_run_id);
+  const rows = vocabulary.checks.map((check) => rung(check, own.filter((step) => step.test_case_id.startsWith(`${check}/`)), running));
+  return [h("ol", { class: "rungs" }, rows), h("div", { class: "run-facts" }, verdict(run), facts([["Started", time(run.started_at)], ["Ended", time(run.completed_at)]]))];
+}
+
+function verdict(run) {
+  if (run.stale) return pill("Out of date: the draft has changed", "quiet");
+  if (!run.completed_at) return pill("Running", "live");
+  const tones = { passed: "good", failed: "bad", cancelled: "quiet", partial: "quiet" };
+  const words = { passed: "Passed", failed: "Failed", cancelled: "Cancelled", partial: "Some checks only" };
+  return pill(words[run.overall_result], tones[run.overall_result]);
+}
+
+function rung(check, cases, running) {
+  const [name, meaning] = CHECKS[check] ?? [check, ""];
+  const failed = cases.some((one) => one.result === "failed");
+  const tone = failed ? "bad" : cases.length ? (cases.every((one) => one.result === "skipped") ? "skipped" : "good") : "waiting";
+  const words = { good: "Passed", bad: "Failed", skipped: "Skipped", waiting: running ? "Not reached yet" : "Not run" }[tone];
+  const count = cases.length ? `${cases.filter((one) => one.result === "passed").length} of ${plural(cases.length, "case")}` : words;
+  const head = [mark(tone, words), h("span", { class: "rung-name" }, name), h("span", { class: "rung-count" }, count)];
+  if (!cases.length) return h("li", {}, h("div", { class: "rung" }, head), h("p", { class: "rung-meaning" }, meaning));
+  const attributes = { id: `check-${check}`, open: failed };
+  return h("li", {}, h("details", attributes, h("summary", { class: "rung" }, head), h("ul", { class: "cases" }, cases.map(oneCase))), h("p", { class: "rung-meaning" }, meaning));
+}
+
+function oneCase(one) {
+  const words = { passed: "Passed", failed: "Failed", skipped: "Skipped" }[one.result];
+  return h("li", {}, mark(CASE_TONES[one.result], words), h("span", {}, one.label, one.details && h("span", { class: "case-details" }, one.details)));
+}

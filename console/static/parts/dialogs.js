@@ -1,0 +1,65 @@
+/** A native dialog with one question: what will happen, a few fields, one button that does it. */
+
+import { h } from "../dom.js";
+import { failure } from "./notices.js";
+
+/**
+ * Asks, and runs `act(values)` when the person says so. An error stays in the dialog.
+ * Resolves with what `act` gave, or with null when the person changed their mind.
+ */
+export function ask({ title, text, details, fields = [], confirm, tone, act }) {
+  const titleId = "dialog-title";
+  const trouble = h("div", {});
+  const inputs = fields.map(field);
+  const yes = h("button", { type: "submit", class: tone === "bad" ? "danger" : "primary" }, confirm);
+  const no = h("button", { type: "button" }, "Go back");
+  const form = h(
+    "form",
+    {},
+    h("h2", { id: titleId }, title),
+    h("p", {}, text),
+    details,
+    inputs.map(({ block }) => block),
+    trouble,
+    h("div", { class: "dialog-actions" }, no, yes),
+  );
+  const dialog = h("dialog", { "aria-labelledby": titleId }, form);
+  document.body.append(dialog);
+  return new Promise((resolve) => {
+    let result = null;
+    let busy = false;
+    no.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("cancel", (event) => busy && event.preventDefault());
+    dialog.addEventListener("close", () => (dialog.remove(), resolve(result)));
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (busy) return;
+      busy = true;
+      setBusy(yes, no, true);
+      trouble.replaceChildren();
+      try {
+        result = (await act(Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()])))) ?? {};
+        busy = false;
+        dialog.close();
+      } catch (error) {
+        busy = false;
+        setBusy(yes, no, false);
+        trouble.replaceChildren(failure(error));
+      }
+    });
+    dialog.showModal();
+  });
+}
+
+function setBusy(yes, no, busy) {
+  yes.toggleAttribute("disabled", busy);
+  no.toggleAttribute("disabled", busy);
+  yes.setAttribute("aria-busy", String(busy));
+}
+
+function field({ name, label, required = false, limit }) {
+  const id = `dialog-${name}`;
+  const input = h("textarea", { id, name, rows: 3, maxlength: limit, required });
+  const mark = required ? "" : " (optional)";
+  return { name, input, block: h("div", { class: "field" }, h("label", { for: id }, `${label}${mark}`), input) };
+}

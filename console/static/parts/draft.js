@@ -1,0 +1,40 @@
+/** What was read out of the demonstration, and the files drafted from it. */
+
+import { facts, h } from "../dom.js";
+
+export function meaning({ title, meaning: read, phrases, negative }) {
+  return [
+    h("p", { class: "lead" }, read.goal_summary),
+    list("Use it when", read.use_conditions),
+    list("Not when", read.non_use_conditions),
+    list("It worked when", read.success_conditions),
+    list("Found when somebody says", phrases.map((one) => `“${one}”`)),
+    list("Left alone when somebody says", negative.map((one) => `“${one}”`)),
+    facts([["Title", title], ["Confirmed by you", read.user_confirmed ? "Yes" : "Not yet"]]),
+  ];
+}
+
+function list(title, items) {
+  return items.length > 0 && h("div", { class: "listed" }, h("h3", {}, title), h("ul", {}, items.map((one) => h("li", {}, one))));
+}
+
+export function lint(findings) {
+  return h("ul", { class: "cases" }, findings.map(finding));
+}
+
+function finding(one) {
+  const said = h("span", {}, one.message, h("span", { class: "case-details" }, `${one.suggestion} (${one.location})`));
+  return h("li", {}, h("span", { class: "pill", "data-tone": one.severity === "error" ? "bad" : "you" }, one.rule), said);
+}
+
+export function drafted({ files, hash, revision }) {
+  return [
+    h("p", { class: "meta" }, `Revision ${revision} · content `, h("code", { title: hash }, hash.slice(0, 12))),
+    files.map(file),
+  ];
+}
+
+function file({ path, content }, index) {
+  const attributes = { id: `file-${path}`, class: "file", open: index === 0 && path === "SKILL.md" };
+  return h("details", attributes, h("summary", {}, h("code", {}, path)), h("pre", { tabindex: "0", "aria-label": path }, content));
+}

@@ -1,0 +1,76 @@
+/** Everything the page of one session shows, read anew at every change. */
+
+import { get } from "./api.js";
+import { underWay } from "./parts/install.js";
+
+const ALL = "page_size=100";
+
+/** Which Temporal executions stand behind a session; their addresses never change, so each is asked for once. */
+class Links {
+  #known = new Map();
+
+  async of(workflowId, signal) {
+    if (!this.#known.has(workflowId)) {
+      try {
+        this.#known.set(workflowId, (await get(`workflows/${workflowId}`, { signal })).temporal_ui_url);
+      } catch {
+        // Temporal may be away, or keep this execution no longer: the page is whole without the link.
+        return null;
+      }
+    }
+    return this.#known.get(workflowId);
+  }
+}
+
+export class SessionData {
+  #links = new Links();
+  #files = { hash: null, files: [] };
+
+  constructor(id, signal) {
+    this.path = `learn/sessions/${encodeURIComponent(id)}`;
+    this.id = id;
+    this.signal = signal;
+  }
+
+  async read() {
+    const options = { signal: this.signal };
+    const [session, scope, observed, { receipts }, { receipts: checkpointReceipts }] = await Promise.all([
+      get(`${this.path}/detail`, options),
+      get(`${this.path}/observation-scope`, options),
+      get(`${this.path}/observations?${ALL}`, options),
+      get(`learn/receipts?learn_session_id=${encodeURIComponent(this.id)}&${ALL}`, options),
+      get(`${this.path}/checkpoint-receipts?${ALL}`, options),
+    ]);
+    const draft = session.proposal_id ? await this.#draft(session.proposal_id, options) : NO_DRAFT;
+    return { session, scope, observed, receipts, checkpointReceipts, ...draft, links: await this.#workflows(session, draft) };
+  }
+
+  async #draft(proposalId, options) {
+    const path = `learn/proposals/${proposalId}`;
+    const [detail, { runs, steps }] = await Promise.all([
+      get(`${path}/detail`, options),
+      get(`${path}/validation-runs?page_size=1`, options),
+    ]);
+    const [saga] = await Promise.all([
+      detail.saga_id ? get(`learn/install-sagas/${detail.saga_id}`, options) : null,
+      this.#readFiles(path, detail.proposal.content_hash, options),
+    ]);
+    return { detail, run: runs[0] ?? null, steps, saga, files: this.#files.files, installing: underWay(saga) };
+  }
+
+  async #readFiles(path, hash, options) {
+    if (this.#files.hash !== hash) this.#files = { hash, files: (await get(`${path}/files`, options)).files };
+  }
+
+  async #workflows(session, { run, saga }) {
+    const named = [
+      ["Session", `learn-session/${session.learn_session_id}`],
+      run && ["Validation", `validation-run/${run.validation_run_id}`],
+      saga && ["Install", saga.workflow_id],
+    ].filter(Boolean);
+    const found = await Promise.all(named.map(async ([name, id]) => [name, await this.#links.of(id, this.signal)]));
+    return found.filter(([, address]) => address);
+  }
+}
+
+const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, files: [], installing: false };

@@ -1,0 +1,32 @@
+/** Active Capability Learning: the session that is under way, and what it needs from the person. */
+
+import { h, Section } from "../dom.js";
+import { live } from "../live.js";
+import { actions } from "../parts/actions.js";
+import { sessionCard } from "../parts/cards.js";
+import { phases } from "../parts/marks.js";
+import { nothing } from "../parts/notices.js";
+import { proposalTitles } from "../titles.js";
+
+/** Decisions belong where the draft can be read. */
+const HERE = ["resume", "stop", "pause", "generate-proposal", "validate"];
+
+export function activeView({ signal }) {
+  const list = new Section();
+  return async () => {
+    if (live.sessions === null) await live.refresh();
+    const session = live.active;
+    const titles = session?.proposal_id ? await proposalTitles(signal) : {};
+    list.show({ session, title: titles[session?.proposal_id] }, build);
+    return list.element.isConnected ? null : list.element;
+  };
+}
+
+function build({ session, title }) {
+  if (!session) {
+    return nothing("Nothing is being learned right now", "A session appears here as soon as it is begun.", h("a", { class: "button primary", href: "#/learn" }, "Learn a new ability"));
+  }
+  const open = h("a", { class: "button", href: `#/sessions/${session.learn_session_id}` }, "Open the session");
+  const footer = [phases(session), h("div", { class: "card-actions" }, open, actions(session, { only: HERE }))];
+  return h("ul", { class: "cards single" }, sessionCard(session, { title, footer }));
+}

@@ -1,0 +1,122 @@
+/** One session, from what was shown to what came of it, with the commands it takes now. */
+
+import { announce, facts, h, outside, Section, time } from "../dom.js";
+import { actions } from "../parts/actions.js";
+import { titleOf } from "../parts/cards.js";
+import { checkpointProgress } from "../parts/checkpoints.js";
+import { ladder } from "../parts/checks.js";
+import { copyable } from "../parts/copyable.js";
+import { drafted, lint, meaning } from "../parts/draft.js";
+import { installSteps } from "../parts/install.js";
+import { phases, statePill } from "../parts/marks.js";
+import { captured, receiptList } from "../parts/records.js";
+import { answeredQuestions, openQuestions } from "../parts/questions.js";
+import { SessionData } from "../session_data.js";
+import { MODES, NEXT_COMMAND, STATES } from "../wording.js";
+
+/** The cards of the page, in order: what each needs of the data, when it is there, and what it shows. */
+const CARDS = [
+  {
+    title: "Questions",
+    of: ({ session, detail }) => ({ session: brief(session), open: session.state === "awaiting_questions" ? open(detail) : [] }),
+    when: ({ open: asked }) => asked.length > 0,
+    build: ({ session, open: asked }) => openQuestions(session, asked),
+  },
+  {
+    title: "What was understood",
+    of: ({ detail }) => detail && { title: detail.proposal.title, meaning: detail.interpretation, phrases: detail.proposal.trigger_phrases, negative: detail.proposal.negative_triggers },
+    when: (data) => data?.meaning,
+    build: meaning,
+  },
+  {
+    title: "Lint findings",
+    of: ({ detail }) => detail?.checkpoint_lint_report?.findings ?? [],
+    when: (findings) => findings.length > 0,
+    build: lint,
+  },
+  {
+    title: "Checkpoint Progress",
+    of: ({ detail, checkpointReceipts }) => ({ checkpoints: detail?.interpretation?.checkpoints ?? [], receipts: checkpointReceipts }),
+    when: ({ checkpoints }) => checkpoints.length > 0,
+    build: ({ checkpoints, receipts }) => checkpointProgress(checkpoints, receipts),
+  },
+  {
+    title: "Validation",
+    of: ({ run, steps, session }) => run && { run, steps, running: session.state === "testing_proposal" },
+    when: Boolean,
+    build: ({ run, steps, running }) => ladder(run, steps, running),
+  },
+  { title: "Install", of: ({ saga }) => saga, when: Boolean, build: installSteps },
+  {
+    title: "Drafted files",
+    of: ({ files, detail }) => ({ files, hash: detail?.proposal.content_hash, revision: detail?.proposal.revision }),
+    when: ({ files }) => files.length > 0,
+    build: drafted,
+  },
+  {
+    title: "Answers",
+    of: ({ detail }) => detail?.questions.filter((one) => one.answered) ?? [],
+    when: (answered) => answered.length > 0,
+    build: answeredQuestions,
+  },
+  { title: "What was captured", of: ({ observed, scope }) => ({ observed, dropped: scope.off_target_events_dropped }), when: Boolean, build: captured },
+  { title: "Receipts", of: ({ receipts }) => receipts, when: (receipts) => receipts.length > 0, build: receiptList },
+];
+
+const open = (detail) => detail?.questions.filter((one) => !one.answered) ?? [];
+
+/** What a command needs to know of a session; it does not change with every event. */
+const brief = ({ learn_session_id, proposal_id, state }) => ({ learn_session_id, proposal_id, state });
+
+export function sessionView({ heading, signal }, id) {
+  const data = new SessionData(id, signal);
+  const head = new Section({ class: "section session-head" });
+  const cards = CARDS.map((card) => ({ ...card, section: new Section() }));
+  let state = null;
+  return async () => {
+    const all = await data.read();
+    if (signal.aborted) return null;
+    heading.textContent = titleOf(all.session, all.detail?.proposal.title);
+    document.title = `${heading.textContent} · Ability Learning`;
+    head.show(ofHead(all), buildHead);
+    for (const { section, title, of, when, build } of cards) {
+      const wanted = of(all);
+      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown)));
+    }
+    if (state && state !== all.session.state) announce(`The session is now: ${STATES[all.session.state]?.label ?? all.session.state}`);
+    state = all.session.state;
+    return head.element.isConnected ? null : [head.element, ...cards.map(({ section }) => section.element)];
+  };
+}
+
+const ofHead = ({ session, detail, installing, links }) => ({
+  session: { ...brief(session), entry_mode: session.entry_mode, ability_id: session.ability_id, created_at: session.created_at },
+  detail: detail && { proposal: detail.proposal },
+  installing,
+  links,
+});
+
+function buildHead({ session, detail, installing, links }) {
+  const command = NEXT_COMMAND[session.state]?.(session.learn_session_id);
+  const waits = installing ? "It is being installed; the steps are below." : STATES[session.state]?.waits;
+  return h(
+    "section",
+    { class: "card", "aria-label": "Where it stands" },
+    phases(session),
+    h("div", { class: "where-it-stands" }, statePill(session.state), h("p", {}, waits)),
+    actions(session, { detail, installing }),
+    command && h("div", { class: "or-type" }, h("span", { class: "label" }, "In a terminal"), copyable(command)),
+    facts([
+      ["How", MODES[session.entry_mode] ?? session.entry_mode],
+      ["Begun", time(session.created_at)],
+      ["Ability", session.ability_id && session.state === "approved" ? h("a", { href: `#/skills/${encodeURIComponent(session.ability_id)}` }, session.ability_id) : session.ability_id],
+      ["Session", copyable(session.learn_session_id, "session id")],
+      ["Temporal UI", links.length > 0 && h("span", { class: "links" }, links.map(([name, address]) => outside(address, name)))],
+    ]),
+  );
+}
+
+function titled(title, content) {
+  const id = `card-${title.toLowerCase().replaceAll(" ", "-")}`;
+  return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, title), content);
+}

@@ -1,0 +1,153 @@
+"""What the API tests are played on: one object of every kind, and a measure of everything that is kept."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi.routing import iter_route_contexts
+from sqlalchemy import func, select
+from uuid_utils import uuid7
+
+from api.app import create_app
+from config.settings import Settings
+from stores.tables import metadata
+from tests.fixtures.learner import Learner
+from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
+
+CANARY = "canary-5f1c93e07b-must-never-be-said"
+"""What tests put where a client could put a secret by mistake."""
+
+ALL_SCOPES = (*EVERYDAY_SCOPES, "admin")
+
+
+@dataclass(frozen=True)
+class Route:
+    """One operation of the API."""
+
+    operation_id: str
+    method: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Ids:
+    """The ids that stand in a path."""
+
+    session_id: str
+    proposal_id: str
+    saga_id: str
+    event_id: str
+    ability_id: str
+    token_id: str
+    run_id: str
+
+    def path_of(self, route: Route) -> str:
+        """The route's path with these ids in it."""
+        return route.path.replace(":path", "").format(
+            **vars(self), workflow_id=f"learn-session/{self.session_id}"
+        )
+
+
+@dataclass(frozen=True)
+class World:
+    """Alice's objects: a session that waits for her review, one that was rejected, one that is installed."""
+
+    stack: Stack
+    alice: Learner
+    mallory: Learner
+    waiting: Ids
+    rejected: Ids
+    nowhere: Ids
+
+    def footprint(self) -> dict[str, object]:
+        """How many rows every table has, and every file's digest."""
+        return footprint(self.stack)
+
+
+async def build_world(stack: Stack) -> World:
+    """Teaches three times: once rejected, once installed privately, once left for review."""
+    alice = stack.learner("alice", ALL_SCOPES)
+    me = await alice.ok("GET", "/api/me")
+    event_id = await _taught(alice)
+    await alice.propose_act("reject", {"reason": "not this one"})
+    rejected = (alice.session_id, alice.proposal_id, event_id)
+    await _taught(alice)
+    installed = await alice.propose_act("install", {"install_lane": "experimental_private"})
+    event_id = await _taught(alice)
+    common = {
+        "saga_id": installed["saga_id"],
+        "ability_id": installed["ability_id"],
+        "token_id": me["token_id"],
+        "run_id": str(uuid7()),
+    }
+    return World(
+        stack=stack,
+        alice=alice,
+        mallory=stack.learner("mallory"),
+        waiting=Ids(alice.session_id, alice.proposal_id, event_id=event_id, **common),
+        rejected=Ids(rejected[0], rejected[1], event_id=rejected[2], **common),
+        nowhere=Ids(*(str(uuid7()) for _ in range(7))),
+    )
+
+
+async def _taught(alice: Learner) -> str:
+    await alice.teach(allow_private_install=True)
+    observed = await alice.ok("GET", f"/api/learn/sessions/{alice.session_id}/observations")
+    return str(observed["observations"][0]["event_id"])
+
+
+def footprint(stack: Stack) -> dict[str, object]:
+    """How many rows every table has, and the digest of every file in memory and workspace."""
+    with stack.database.read() as connection:
+        rows: dict[str, object] = {
+            table.name: connection.scalar(select(func.count()).select_from(table))
+            for table in metadata.sorted_tables
+        }
+    for root in (stack.settings.memory_root, stack.settings.workspace):
+        for path in root.rglob("*"):
+            if path.is_file():
+                rows[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return rows
+
+
+def api_routes() -> dict[str, Route]:
+    """Every route that the application has, in its document or not, by its operation id."""
+    found: dict[str, Route] = {}
+    for context in iter_route_contexts(create_app(Settings()).routes):
+        operation_id = getattr(context, "operation_id", None)
+        if operation_id is None:
+            assert not context.path.startswith("/api/"), f"{context.path} has no operation id"
+            continue
+        (method,) = context.methods
+        assert operation_id not in found, f"two routes are called {operation_id}"
+        found[operation_id] = Route(operation_id, method, context.path)
+    return found
+
+
+ROUTES = api_routes()
+
+DOCUMENT: dict[str, Any] = create_app(Settings()).openapi()
+
+
+def operation_of(route: Route) -> dict[str, Any]:
+    """The route in the OpenAPI document."""
+    operation: dict[str, Any] = DOCUMENT["paths"][route.path.replace(":path", "")][route.method.lower()]
+    return operation
+
+
+def schema_of(route: Route) -> Mapping[str, Any]:
+    """The JSON schema of the route's body, references followed one step; empty without a body."""
+    operation = operation_of(route)
+    if "requestBody" not in operation:
+        return {}
+    return resolved(operation["requestBody"]["content"]["application/json"]["schema"])
+
+
+def resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema behind a reference, or what stands beside ``null``."""
+    if "$ref" in schema:
+        return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
+    if "anyOf" in schema:
+        return resolved(next(one for one in schema["anyOf"] if one.get("type") != "null"))
+    return schema
