@@ -13,7 +13,7 @@ up: $(INSTALLED)  ## run everything until Ctrl-C; ARGS="--api-port 0"
 	$(BIN)/apprentice up $(ARGS)
 
 test: $(INSTALLED)  ## ARGS=tests/cli runs a part
-	$(BIN)/pytest -n 2 $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 check: $(INSTALLED)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -19,6 +19,8 @@ from stores.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageRequest
 
 MAX_KEY_LENGTH = 120
 
+# What does not block is `async`: the framework would send it through a thread of its pool otherwise.
+
 KEY_PATTERN = r"^[ -~]+$"
 """What an ``Idempotency-Key`` is made of: printable ASCII."""
 
@@ -36,7 +38,7 @@ BEARER = HTTPBearer(
 )
 
 
-def services_of(request: Request) -> Services:
+async def services_of(request: Request) -> Services:
     """The services of this application."""
     services: Services = request.app.state.services
     return services
@@ -69,7 +71,7 @@ def require(scope: Scope) -> Callable[..., Principal]:
         Refusal: ``FORBIDDEN``.
     """
 
-    def caller(principal: Annotated[Principal, Depends(authenticated)]) -> Principal:
+    async def caller(principal: Annotated[Principal, Depends(authenticated)]) -> Principal:
         if scope not in principal.scopes and Scope.ADMIN not in principal.scopes:
             raise Refusal(
                 ErrorCode.FORBIDDEN,
@@ -89,7 +91,7 @@ Installer = Annotated[Principal, Depends(require(Scope.INSTALL))]
 Admin = Annotated[Principal, Depends(require(Scope.ADMIN))]
 
 
-def page_request(
+async def page_request(
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
     page_size: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = DEFAULT_PAGE_SIZE,
 ) -> PageRequest:
@@ -133,7 +135,7 @@ class CommandFrame:
         )
 
 
-def command_frame(
+async def command_frame(
     request: Request,
     idempotency_key: Annotated[
         str | None,

@@ -46,6 +46,9 @@ def _document(app: FastAPI) -> dict[str, Any]:
     for name in _REPLACED:
         schemas.pop(name, None)
     schemas.update(_schemas_of_envelope())
+    document["components"]["examples"] = {
+        code.value: {"value": _plain(_example_of(code))} for code in MEANINGS
+    }
     for path in document["paths"].values():
         for operation in path.values():
             _complete(operation)
@@ -79,7 +82,7 @@ def _error_response(status: int, codes: list[ErrorCode]) -> dict[str, Any]:
         "content": {
             "application/json": {
                 "schema": {"$ref": f"#/components/schemas/{_ENVELOPE}"},
-                "examples": {code.value: {"value": _plain(_example_of(code))} for code in codes},
+                "examples": {code.value: {"$ref": f"#/components/examples/{code.value}"} for code in codes},
             }
         },
     }

@@ -73,7 +73,7 @@ class AbilityStore:
         if entry is None or not visible(entry, user_id):
             raise Refusal(
                 ErrorCode.ABILITY_NOT_FOUND,
-                f"There is no ability {ability_id[:80]}; list them with GET /api/abilities/availability.",
+                "There is no such ability that you may see; list them with GET /api/abilities/availability.",
             )
         return entry
 

@@ -1,19 +1,14 @@
-"""Brings a database to the newest schema, from code alone: there is no ini file to find.
+"""Brings a database to the newest schema.
 
 Migrations only go forward; the way back is the backup from before.
 """
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from alembic import command
-from alembic.config import Config
-from alembic.script import Script
-from sqlalchemy import Connection, text
+from sqlalchemy import inspect, text
 
 from stores.database import Database
 
-MIGRATIONS = Path(__file__).with_name("migrations")
+NEWEST = "0001"
+"""The newest migration's revision. A database that has it needs no Alembic, whose import alone is felt at start."""
 
 LOCK_KEY = 0x41505052_4D494752
 """The advisory lock on PostgreSQL that lets one process at a time migrate."""
@@ -29,36 +24,21 @@ def upgrade(database_url: str) -> None:
     """
     database = Database(database_url)
     try:
+        if _revision(database) == NEWEST:
+            return
+        from stores.migration_runner import run_migrations
+
         with database.write() as connection:
             if not database.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
-            command.upgrade(_configured(connection), "head")
+            run_migrations(connection)
     finally:
         database.close()
 
 
-def draft_revision(message: str) -> Path:
-    """Writes a new migration: what ``stores.tables`` has and the newest migration has not. Read it over.
-
-    For developers: ``python -c "from stores.migrate import draft_revision; draft_revision('add …')"``.
-    """
-    with TemporaryDirectory() as folder:
-        database = Database(f"sqlite:///{folder}/draft.db")
-        try:
-            with database.write() as connection:
-                config = _configured(connection)
-                command.upgrade(config, "head")
-                script = command.revision(config, message, autogenerate=True)
-        finally:
-            database.close()
-    if not isinstance(script, Script):
-        raise RuntimeError("exactly one migration was to be drafted")
-    return Path(script.path)
-
-
-def _configured(connection: Connection) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    return config
+def _revision(database: Database) -> str | None:
+    """The revision a database is at; none when it is new."""
+    with database.read() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.scalar(text("SELECT version_num FROM alembic_version"))

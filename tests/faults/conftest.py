@@ -31,6 +31,7 @@ def running_deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dep
 async def deployment(running_deployment: Deployment) -> AsyncIterator[Deployment]:
     """The installation with everything running, and no trap set."""
     running_deployment.traps.clear()
+    await running_deployment.temporal.start()
     running_deployment.start_workers()
     await running_deployment.start_api()
     yield running_deployment

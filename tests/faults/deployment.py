@@ -20,6 +20,7 @@ import httpx
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from cli.up import api_is_ready
 from config.settings import Settings, as_environment
 from contracts.runtime.identity import Scope
 from stores.database import Database
@@ -27,9 +28,9 @@ from stores.migrate import upgrade
 from stores.projector import Projector
 from stores.tokens import Tokens
 from tests.faults.patience import eventually
+from tests.faults.patient_learner import PatientLearner
 from tests.faults.process_mains import run_api, run_worker
 from tests.faults.traps import Traps
-from tests.fixtures.learner import Learner
 from tests.fixtures.stack import EVERYDAY_SCOPES
 from worker.embedded_temporal import EmbeddedTemporal, find_binary, free_port, server_environment, serves
 from workflows.ids import learn_session_id
@@ -60,7 +61,9 @@ class TemporalProcess:
         return self._port
 
     async def start(self) -> None:
-        """Starts it and waits until it serves."""
+        """Starts it unless it runs, and waits until it serves."""
+        if self._process is not None and self._process.poll() is None:
+            return
         file = self._folder / f"temporal-{self._generation}.db"
         server = EmbeddedTemporal(find_binary(), file, self._port, None)
         with (self._folder / "temporal.log").open("ab") as log:
@@ -149,10 +152,10 @@ class Deployment:
             _kill(one)
 
     async def start_api(self) -> None:
-        """Starts the API and waits until it answers."""
+        """Starts the API unless it runs, and waits until it finds everything ready."""
         if self._api is None or not self._api.is_alive():
             self._api = self._started(run_api, "api")
-        await eventually(self._api_lives, "the API does not answer")
+        await eventually(lambda: api_is_ready(self.settings.local_api_url), "the API is not ready")
 
     def kill_api(self) -> None:
         """Ends the API with no chance to tidy up."""
@@ -171,20 +174,12 @@ class Deployment:
         self.kill_workers()
         self.database.close()
 
-    def learner(self, http: httpx.AsyncClient, scopes: Sequence[str] = EVERYDAY_SCOPES) -> Learner:
+    def learner(self, http: httpx.AsyncClient, scopes: Sequence[str] = EVERYDAY_SCOPES) -> PatientLearner:
         """A client of its own user, whose name no other's resembles: tasks named after it are told apart."""
         user = " ".join("".join(choices(ascii_lowercase, k=9)) for _ in range(3))
         tokens = Tokens(self.database)
         _, secret = tokens.create("test", user, [Scope(scope) for scope in scopes], datetime.now(UTC))
-        return Learner(http, secret, user)
-
-    async def _api_lives(self) -> bool:
-        async with httpx.AsyncClient(trust_env=False, timeout=5) as http:
-            try:
-                answer = await http.get(f"{self.settings.local_api_url}/healthz")
-            except httpx.TransportError:
-                return False
-        return answer.is_success
+        return PatientLearner(http, secret, user)
 
     def _started(self, target: Callable[..., None], name: str) -> BaseProcess:
         environment = as_environment(self.settings)

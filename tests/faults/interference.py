@@ -10,6 +10,7 @@ from typing import Any
 
 from temporalio import activity, client, worker, workflow
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import ApplicationError
 
 from contracts.learning.aggregate import SessionCommit
 from contracts.learning.install_work import SagaClose, SagaStepInput
@@ -81,8 +82,14 @@ class _Activities(worker.ActivityInboundInterceptor):
 
     async def execute_activity(self, input: worker.ExecuteActivityInput) -> Any:
         point = point_of(activity.info().activity_type, input.args[0] if input.args else None)
+        await self._traps.wait_at(f"{point}.before")
         self._traps.come_by(f"{point}.before")
-        answer = await super().execute_activity(input)
+        try:
+            answer = await super().execute_activity(input)
+        except ApplicationError:
+            self._traps.come_by(f"{point}.refused")
+            raise
+        await self._traps.wait_at(f"{point}.after")
         self._traps.come_by(f"{point}.after")
         return answer
 

@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+import anyio
 from temporalio.exceptions import ApplicationError
 
 from tests.faults.patience import eventually
@@ -11,6 +12,7 @@ from tests.faults.patience import eventually
 DIE = "die"
 STAND_STILL = "stand still"
 FAIL = "fail"
+HOLD = "hold"
 
 
 class Traps:
@@ -21,7 +23,10 @@ class Traps:
         folder.mkdir(parents=True, exist_ok=True)
 
     def set(self, point: str, deed: str = DIE) -> None:
-        """Whoever comes to ``point`` first dies there or stands still; with ``FAIL`` everybody fails there."""
+        """Whoever comes to ``point`` first dies there or stands still.
+
+        With ``FAIL`` everybody fails there, and with ``HOLD`` everybody is held until the trap is taken away.
+        """
         self._sprung(point).unlink(missing_ok=True)
         draft = self._folder / f".{point}"
         draft.write_text(deed)
@@ -31,6 +36,13 @@ class Traps:
         """Takes every trap away."""
         for trap in self._folder.iterdir():
             trap.unlink()
+
+    async def wait_at(self, point: str) -> None:
+        """Called in the process under test before ``come_by``, where it can be held."""
+        trap = self._folder / point
+        while _deed_of(trap) == HOLD:
+            self._sprung(point).write_text(str(os.getpid()))
+            await anyio.sleep(0.02)
 
     def come_by(self, point: str) -> None:
         """Called in the process under test, at each point it passes."""
@@ -59,3 +71,10 @@ class Traps:
 
     def _sprung(self, point: str) -> Path:
         return self._folder / f"{point}.sprung"
+
+
+def _deed_of(trap: Path) -> str | None:
+    try:
+        return trap.read_text()
+    except FileNotFoundError:
+        return None

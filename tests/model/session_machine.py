@@ -259,10 +259,7 @@ class SessionMachine(Teller):
     def delete(self, session: ModelSession, data: st.DataObject) -> None:
         """What was seen is forgotten."""
         sent = self.request("DELETE", f"/api/learn/sessions/{session.session_id}", None)
-        if self.tell(session, sent, session.delete, repeats=repeats(data)):
-            # A trim is held against the events that are there, also when it is sent again.
-            trims = f"/{session.session_id}/trim"
-            self.log = [(one, answer) for one, answer in self.log if not one.path.endswith(trims)]
+        self.tell(session, sent, session.delete, repeats=repeats(data))
 
 
 def body_of_trim(session: ModelSession) -> Any:

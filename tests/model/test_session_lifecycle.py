@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -14,7 +15,7 @@ from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
 from tests.model.driver import Driver
 from tests.model.session_machine import SessionMachine
 
-EXAMPLES = 25
+EXAMPLES = 20
 STEPS = 25
 
 WALKS = settings(
@@ -38,6 +39,7 @@ def stack_in_a_thread(folder: Path, address: str) -> Iterator[tuple[BlockingPort
             yield portal, stack
 
 
+@pytest.mark.timeout(300)
 def test_commands_in_any_order_do_what_the_model_says(tmp_path: Path, temporal_address: str) -> None:
     users = count(1)
     with stack_in_a_thread(tmp_path, temporal_address) as (portal, stack):

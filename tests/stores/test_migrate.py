@@ -4,10 +4,12 @@ import sys
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
 from stores.database import Database
-from stores.migrate import upgrade
+from stores.migrate import NEWEST, upgrade
+from stores.migration_runner import MIGRATIONS
 from stores.tables import metadata
 
 PROCESSES = 4
@@ -121,3 +123,16 @@ def test_a_failed_upgrade_leaves_nothing_behind(database_url: str, monkeypatch: 
     engine.dispose()
     upgrade(database_url)
     assert _differences(database_url) == []
+
+
+def test_the_revision_that_needs_no_migrating_is_the_newest_there_is() -> None:
+    assert ScriptDirectory(str(MIGRATIONS)).get_heads() == [NEWEST]
+
+
+def test_a_database_of_the_newest_schema_is_opened_without_the_migration_tool(database_url: str) -> None:
+    upgrade(database_url)
+    program = (
+        "import sys; from stores.migrate import upgrade; upgrade(sys.argv[1]);"
+        " sys.exit('alembic' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, database_url], check=True)

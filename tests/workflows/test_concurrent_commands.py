@@ -18,6 +18,7 @@ from workflows.ids import learn_session_id
 pytestmark = pytest.mark.anyio
 
 NEW_SESSION = {"entry_mode": "demonstrating_skill", "observation_mode": "outside_agent"}
+LANES_AFTER = {"approved": ["approved_workspace"], "installed_private": ["experimental_private"]}
 RETRYABLE_STATUS = frozenset({409, 429, 503})
 
 
@@ -105,6 +106,27 @@ async def test_the_same_command_sent_many_times_at_once_under_one_key_is_taken_o
     assert len({answer.text for answer in answers}) == 1
     marks = stack.services.observations.boundaries_of(alice.session_id)
     assert [mark.label for mark in marks if mark.label] == ["Once"]
+
+
+async def test_racing_decisions_on_a_proven_proposal_leave_one_legal_sequence(stack: Stack) -> None:
+    alice = stack.learner()
+    await alice.teach()
+    path = f"/api/learn/proposals/{alice.proposal_id}"
+    answers = await at_once(
+        alice,
+        *[(f"{path}/approve", None, {})] * 4,
+        *[(f"{path}/install", {"install_lane": "experimental_private"}, {})] * 4,
+        *[(f"{path}/reject", {"reason": "not what I meant"}, {})] * 4,
+        *[(f"{path}/revise", {"revision_instructions": "once more"}, {})] * 4,
+    )
+    assert {answer.status_code for answer in answers} <= {200, 400, *RETRYABLE_STATUS}
+    assert any(answer.is_success for answer in answers)
+    states = states_of(stack, alice.session_id)
+    assert all(may_go(a, b) for a, b in pairwise(states))
+    state = stack.services.sessions.owned(alice.session_id, "alice").session.state
+    assert state is states[-1]
+    lanes = [entry.install_lane.value for entry in stack.services.abilities.entries()]
+    assert lanes == LANES_AFTER.get(state.value, [])
 
 
 async def test_of_two_creates_at_once_one_wins_and_the_other_is_told_which(stack: Stack) -> None:
