@@ -21,8 +21,8 @@ check: $(INSTALLED)  ## format, lint, types, layers
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-bench: $(INSTALLED)
-	$(BIN)/python -m bench.run $(ARGS)
+bench: $(INSTALLED)  ## everything beside its floor; ARGS="--only lookup"
+	$(BIN)/python -m bench $(ARGS)
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

@@ -8,6 +8,7 @@ import uvicorn
 
 from api.app import create_app
 from api.services import Services
+from config.garbage_collection import collect_seldom
 from config.logging import configure_logging
 from config.settings import Settings, prepare_data_dir
 from stores.admin_token import ensure_admin_token
@@ -31,6 +32,7 @@ def serve(settings: Settings) -> None:
         # Shown once, to a person and never to a log; the 0600 file keeps it.
         print(f"Admin token (also in {settings.data_dir / 'admin_token'}): {token.secret}", flush=True)  # noqa: T201
     app = create_app(settings)
+    collect_seldom()
     config = uvicorn.Config(
         app,
         host=settings.api_host,

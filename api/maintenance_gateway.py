@@ -31,6 +31,9 @@ ANSWER_WITHIN = timedelta(seconds=10)
 STARTING = timedelta(seconds=60)
 """A record this young may belong to a run that Temporal is only about to hear of."""
 
+_RUN_ID = "run_id"
+"""The memo that tells which run an execution carries out."""
+
 _KEYS = UUID("0a4b8f56-6a1f-5c0e-9d0b-5f6f2f1f7c11")
 
 
@@ -58,7 +61,7 @@ class MaintenanceGateway:
         known = await anyio.to_thread.run_sync(self._runs.find, run_id)
         if known is not None:
             return _same(known, dry_run=dry_run)
-        await self._refuse_while_running()
+        await self._refuse_while_running(run_id)
         opening = RunOpening(
             run_id=run_id,
             trigger=MaintenanceTrigger.MANUAL,
@@ -89,6 +92,7 @@ class MaintenanceGateway:
                     id=MANUAL_RUN,
                     task_queue=self._task_queue,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    memo={_RUN_ID: run.run_id},
                     search_attributes=TypedSearchAttributes(
                         [SearchAttributePair(KIND_ATTRIBUTE, NIGHTLY_SCHEDULE)]
                     ),
@@ -96,6 +100,8 @@ class MaintenanceGateway:
                     rpc_timeout=ANSWER_WITHIN,
                 )
             except WorkflowAlreadyStartedError:
+                if await self._is_started(run):
+                    return
                 running = await anyio.to_thread.run_sync(self._runs.running)
                 others = [one for one in running if one.run_id != run.run_id]
                 if last or others:
@@ -107,13 +113,22 @@ class MaintenanceGateway:
             else:
                 return
 
+    async def _is_started(self, run: MaintenanceRun) -> bool:
+        with suppress(RPCError, RuntimeError):
+            found = await self._client.get_workflow_handle(MANUAL_RUN).describe(rpc_timeout=ANSWER_WITHIN)
+            return run.run_id == await found.memo_value(_RUN_ID, None)
+        return False
+
     async def _wait_for_end(self) -> None:
         with suppress(TimeoutError, WorkflowFailureError, RPCError):
             async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
                 await self._client.get_workflow_handle(MANUAL_RUN).result()
 
-    async def _refuse_while_running(self) -> None:
+    async def _refuse_while_running(self, run_id: str) -> None:
         for run in await anyio.to_thread.run_sync(self._runs.running):
+            if run.run_id == run_id:
+                # The same request came in twice at once: both start it, and one of them will have done so.
+                continue
             if await self._is_alive(run) or datetime.now(UTC) - run.updated_at < STARTING:
                 raise _runs_already(run)
             closing = RunClosing(

@@ -27,6 +27,7 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from bench.ingest import RawGroupCommit, rows_of
+from config.garbage_collection import collect_seldom
 from config.settings import Settings
 
 
@@ -83,6 +84,7 @@ class Peer:
 
 def serve(app: ASGIApp) -> None:
     """Serves on a free port until the input is closed."""
+    collect_seldom()
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(1024)

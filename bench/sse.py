@@ -104,7 +104,7 @@ async def follow(port: int, path: str, secret: str, clients: int) -> list[Listen
     return listeners
 
 
-async def measure(
+async def listen_to(
     server: Running, path: str, secret: str, options: argparse.Namespace, publish: Callable[[int], None]
 ) -> dict[str, float]:
     """Publishes at a steady rate and sees what arrives."""
@@ -146,7 +146,7 @@ def one_side(
             def publish(_number: int) -> None:
                 to_journal(database, session_id)
 
-            result = asyncio.run(measure(server, path, secret, options, publish))
+            result = asyncio.run(listen_to(server, path, secret, options, publish))
             database.close()
         else:
             connection = http.client.HTTPConnection("127.0.0.1", server.port)
@@ -154,7 +154,7 @@ def one_side(
             def publish(number: int) -> None:
                 to_peer(connection, session_id, number)
 
-            result = asyncio.run(measure(server, "/events", secret, options, publish))
+            result = asyncio.run(listen_to(server, "/events", secret, options, publish))
             connection.close()
     return result
 
@@ -174,6 +174,12 @@ def one_round(options: argparse.Namespace, ours_first: bool) -> dict[str, float]
     return result
 
 
+def measure(clients: int, rate: int, seconds: int, rounds: int) -> dict[str, float]:
+    """The medians over the rounds."""
+    options = argparse.Namespace(clients=clients, rate=rate, seconds=seconds)
+    return summary([one_round(options, number % 2 == 0) for number in range(rounds)])
+
+
 def main() -> None:
     """Runs the rounds and prints the result."""
     parser = argparse.ArgumentParser(
@@ -184,8 +190,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=4)
     options = parser.parse_args()
-    rounds = [one_round(options, number % 2 == 0) for number in range(options.rounds)]
-    print(json.dumps({"sse": summary(rounds)}, indent=2))
+    print(json.dumps(measure(options.clients, options.rate, options.seconds, options.rounds), indent=2))
 
 
 if __name__ == "__main__":

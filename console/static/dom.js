@@ -30,7 +30,7 @@ export function outside(address, text) {
 
 /** A list of names and values; those without a value are left out. */
 export function facts(rows) {
-  const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== "");
   return h("dl", { class: "facts" }, shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 

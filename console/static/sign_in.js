@@ -1,6 +1,6 @@
 /** Where the access token is pasted, once for this tab. */
 
-import { access, get } from "./api.js";
+import { access, ApiError, get } from "./api.js";
 import { h } from "./dom.js";
 import { identity } from "./identity.js";
 import { copyable } from "./parts/copyable.js";
@@ -43,10 +43,14 @@ export function signIn(onDone, problem = null) {
       access.token = token;
       onDone();
     } catch (error) {
-      trouble.replaceChildren(failure(error));
+      trouble.replaceChildren(failure(error.status === 401 ? unknown(error) : error));
       submit.disabled = false;
       input.focus();
     }
   });
   return form;
+}
+
+function unknown({ code, correlationId }) {
+  return new ApiError({ code, message: "The service does not know this token.", retryable: false, correlation_id: correlationId }, 401);
 }

@@ -93,7 +93,7 @@ export const LANES = {
 export const SOURCES = { learned: "Learned", imported: "Imported", native: "Native", promoted: "Promoted" };
 
 const REMEDIES = {
-  UNAUTHENTICATED: "Paste a valid access token.",
+  UNAUTHENTICATED: "See that the whole token was copied, and that it belongs to this installation; the places to find it are named below.",
   FORBIDDEN: "Sign out and paste a token that has this right.",
   UNREACHABLE: "See that `apprentice up` is running, then try again.",
   TEMPORAL_UNAVAILABLE: "Nothing was changed. See that `apprentice up` is running, then try again.",

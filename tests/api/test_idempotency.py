@@ -81,7 +81,7 @@ async def history(shared: Stack) -> list[Sent]:
     replies = [{"question_id": q["question_id"], "answer_text": "As suggested"} for q in detail["questions"]]
     await ask("learn_session_answer_questions", {"answers": replies})
     await ask(
-        "learn_proposal_revise", {"revision_instructions": "x", "edited_fields": {"title": "Rank regions"}}
+        "learn_proposal_revise", {"revision_instructions": "x", "edited_fields": {"goal_summary": "A report"}}
     )
     await ask("learn_proposal_validate", {})
     assert await alice.settled("testing_proposal") == "ready_for_review"
@@ -235,7 +235,11 @@ async def test_a_key_may_look_like_anything(shared: Stack, key: str) -> None:
 
 async def test_a_client_cannot_take_the_key_of_a_decision_that_nobody_asks_for(shared: Stack) -> None:
     frank = shared.learner("frank")
-    await frank.demonstrate()
+    await frank.create()
+    await frank.act("start")
+    await frank.act("mark-goal", {"goal_description": "Begin the diary of today"})
+    await frank.observe([("mkdir -p diary", ()), ("date > diary/today.txt", ("diary/today.txt",))])
+    await frank.act("stop")
     for change in range(1, 25):
         key = f"learn-session/{frank.session_id}#{change}"
         await frank.act("set-test-policy", {"test_policy": POLICY}, idempotency_key=key)

@@ -10,7 +10,6 @@ from typing import Any
 
 from temporalio import activity, client, worker, workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ApplicationError
 
 from contracts.learning.aggregate import SessionCommit
 from contracts.learning.install_work import SagaClose, SagaStepInput
@@ -86,8 +85,9 @@ class _Activities(worker.ActivityInboundInterceptor):
         self._traps.come_by(f"{point}.before")
         try:
             answer = await super().execute_activity(input)
-        except ApplicationError:
-            self._traps.come_by(f"{point}.refused")
+        except BaseException:
+            # Refused, or cancelled before it got there.
+            self._traps.come_by(f"{point}.in_vain")
             raise
         await self._traps.wait_at(f"{point}.after")
         self._traps.come_by(f"{point}.after")

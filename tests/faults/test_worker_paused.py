@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
 
 @pytest.mark.parametrize("step", ["materialise", "refresh_availability"])
-async def test_what_it_does_late_is_refused_and_changes_nothing(
+async def test_what_it_does_late_is_in_vain_and_changes_nothing(
     deployment: Deployment, http: httpx.AsyncClient, step: str
 ) -> None:
     alice = deployment.learner(http)
@@ -22,9 +22,7 @@ async def test_what_it_does_late_is_refused_and_changes_nothing(
     with resumed(await deployment.traps.victim(f"install_step.{step}.before")):
         await assert_installed_once(deployment, alice)
         before = deployment.installed()
-        deployment.traps.set(f"install_step.{step}.refused")
-    await eventually(
-        lambda: deployment.traps.has_sprung(f"install_step.{step}.refused"), "it is never refused"
-    )
+        deployment.traps.set(f"install_step.{step}.in_vain")
+    await eventually(lambda: deployment.traps.has_sprung(f"install_step.{step}.in_vain"), "it never goes on")
     assert deployment.installed() == before
     await assert_installed_once(deployment, alice)

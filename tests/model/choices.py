@@ -44,6 +44,7 @@ def leads_on(session: ModelSession) -> tuple[str, ...]:
         "drafting_proposal": ("revise",) if session.spoiled else ("validate",),
         "testing_proposal": ("cancel",),
         "ready_for_review": ready,
+        "installed_private": ("approve",),
         "quarantined": ("revise", "cancel"),
     }
     return onward[session.state]

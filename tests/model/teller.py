@@ -1,19 +1,17 @@
 """Tells the application and the model the same, and compares what they say."""
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 from uuid import uuid4
-
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine
 
 from tests.model.driver import NOBODY, Driver, Sent
 from tests.model.reference import ModelSession, Refused
 
 
-def repeats(data: st.DataObject) -> int:
+def repeats(rng: Random) -> int:
     """How often a request is sent again at once under its key."""
-    return data.draw(st.sampled_from([0, 0, 0, 1, 2]), label="repeats")
+    return rng.choice([0, 0, 0, 1, 2])
 
 
 def refusal_of(decide: Callable[[], None]) -> tuple[int, str] | None:
@@ -30,11 +28,10 @@ def no_proposal() -> None:
     raise Refused(404, "PROPOSAL_NOT_FOUND")
 
 
-class Teller(RuleBasedStateMachine):
+class Teller:
     """Commands under keys, with a log of those that were taken."""
 
     def __init__(self, driver: Driver) -> None:
-        super().__init__()
         self.driver = driver
         self.log: list[tuple[Sent, Any]] = []
 
@@ -44,14 +41,14 @@ class Teller(RuleBasedStateMachine):
         action: str,
         body: Any,
         decide: Callable[[], None],
-        data: st.DataObject,
+        rng: Random,
         learn: Callable[[dict[str, Any]], None] = lambda _: None,
     ) -> bool:
         """A command to the session's proposal; there may be none yet."""
         sent = self.request("POST", f"/api/learn/proposals/{session.proposal_id or NOBODY}/{action}", body)
         if session.proposal_id is None:
             return self.tell(session, sent, no_proposal)
-        return self.tell(session, sent, decide, learn, repeats=repeats(data))
+        return self.tell(session, sent, decide, learn, repeats=repeats(rng))
 
     def tell(
         self,

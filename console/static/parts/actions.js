@@ -23,20 +23,20 @@ const COMMANDS = {
   cancel: { label: "Cancel session…", scope: "learn", path: onSession("cancel"), tone: "bad", dialog: cancellation, does: "The session is cancelled" },
 };
 
-/** Buttons for what `session` takes now; `only` leaves some out. A draft without an id takes nothing. */
-export function actions(session, { detail = null, installing = false, only = Object.keys(COMMANDS) } = {}) {
+/** Buttons for what `session` takes now, of those in `only`; none while an install is under way. */
+export function actions(session, { detail = null, installing = false, only = Object.keys(COMMANDS), place = "page" } = {}) {
   const offered = installing ? [] : Object.keys(COMMANDS).filter((name) => only.includes(name) && vocabulary.takes[session.state]?.includes(name));
   const first = offered.find((name) => COMMANDS[name].primary);
-  const buttons = offered.map((name) => button(name, session, detail, name === first));
+  const buttons = offered.map((name) => button(name, session, detail, { primary: name === first, place }));
   const missing = [...new Set(offered.map((name) => COMMANDS[name].scope))].filter((scope) => !identity.may(scope));
   const hint = missing.length > 0 && h("p", { class: "hint" }, `Your token lacks ${missing.join(" and ")}; the buttons that need it are off.`);
   return offered.length ? h("div", { class: "actions" }, h("div", { class: "buttons" }, buttons), hint) : null;
 }
 
-function button(name, session, detail, primary) {
+function button(name, session, detail, { primary, place }) {
   const command = COMMANDS[name];
   const kind = primary ? "primary" : command.tone === "bad" ? "danger quiet" : "";
-  const attributes = { type: "button", class: kind, id: `do-${name}-${session.learn_session_id}`, disabled: !identity.may(command.scope) };
+  const attributes = { type: "button", class: kind, id: `${place}-${name}`, disabled: !identity.may(command.scope) };
   const element = h("button", attributes, command.label);
   element.addEventListener("click", async () => {
     trouble.clear();

@@ -5,11 +5,13 @@ import { facts, h } from "../dom.js";
 export function meaning({ title, meaning: read, phrases, negative }) {
   return [
     h("p", { class: "lead" }, read.goal_summary),
-    list("Use it when", read.use_conditions),
-    list("Not when", read.non_use_conditions),
-    list("It worked when", read.success_conditions),
-    list("Found when somebody says", phrases.map((one) => `“${one}”`)),
-    list("Left alone when somebody says", negative.map((one) => `“${one}”`)),
+    h("div", { class: "lists" }, [
+      list("Use it when", read.use_conditions),
+      list("Not when", read.non_use_conditions),
+      list("It worked when", read.success_conditions),
+      list("Found when somebody says", phrases.map((one) => `“${one}”`)),
+      list("Left alone when somebody says", negative.map((one) => `“${one}”`)),
+    ]),
     facts([["Title", title], ["Confirmed by you", read.user_confirmed ? "Yes" : "Not yet"]]),
   ];
 }

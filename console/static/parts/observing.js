@@ -42,7 +42,7 @@ async function refresh(element) {
       " ",
       h("a", { href: `#/sessions/${session.learn_session_id}` }, "See what is kept"),
     ),
-    actions(session, { only: ["pause", "stop"] }),
+    actions(session, { only: ["pause", "stop"], place: "banner" }),
   ]);
 }
 

@@ -1,0 +1,115 @@
+"""Runs all four benchmarks, each beside its floor, and says which bounds hold.
+
+Usage: ``python -m bench [--rounds N] [--only NAME …]``. Prints one JSON object to standard output, and a table to
+standard error. Ends with status 1 when a bound is missed. A busy machine is warned of: its ratios say little,
+the counters stay exact.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench import ingest, lifecycle, lookup, sse
+
+CALM_LOAD_A_CPU = 0.5
+"""Above this load average for each processor the machine counts as busy."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What one figure of a benchmark has to keep: at least or at most ``limit``; without one it is only shown."""
+
+    benchmark: str
+    figure: str
+    limit: float | None = None
+    at_least: bool = False
+
+    def holds(self, value: float) -> bool:
+        """Whether ``value`` keeps it."""
+        if self.limit is None:
+            return True
+        return value >= self.limit if self.at_least else value <= self.limit
+
+    def __str__(self) -> str:
+        if self.limit is None:
+            return "-"
+        return f"{'>=' if self.at_least else '<='} {self.limit:g}"
+
+
+BOUNDS = (
+    Bound("lifecycle", "temporal_calls", lifecycle.MAX_CALLS),
+    Bound("lifecycle", "history_events", lifecycle.MAX_EVENTS),
+    Bound("lifecycle", "ratio_to_bare_updates"),
+    Bound("ingest", "rows.ratio"),
+    Bound("ingest", "request.ratio", 0.5, at_least=True),
+    Bound("ingest", "http.ratio", 0.5, at_least=True),
+    Bound("lookup", "ratio", 1.5),
+    Bound("lookup", "equal_answers", 1, at_least=True),
+    Bound("sse", "delivered_ratio"),
+    Bound("sse", "lag_ratio"),
+)
+
+
+def benchmarks(rounds: int) -> dict[str, Callable[[], dict[str, Any]]]:
+    """All four, with the work of each round as its own module has it."""
+    return {
+        "lifecycle": lambda: asyncio.run(lifecycle.measure(rounds)),
+        "ingest": lambda: ingest.measure(clients=8, batches=20, rounds=rounds),
+        "lookup": lambda: lookup.measure(10_000, 10 * rounds),
+        "sse": lambda: sse.measure(clients=200, rate=20, seconds=5, rounds=max(2, rounds // 3)),
+    }
+
+
+def figure(results: dict[str, Any], bound: Bound) -> float:
+    """The value that a bound is about."""
+    value: Any = results[bound.benchmark]
+    for name in bound.figure.split("."):
+        value = value[name]
+    return float(value)
+
+
+def table_of(results: dict[str, Any], bounds: list[Bound]) -> Table:
+    """The figures beside their bounds, for people."""
+    table = Table("benchmark", "figure", "measured", "bound", "holds")
+    for bound in bounds:
+        value = figure(results, bound)
+        verdict = "" if bound.limit is None else "yes" if bound.holds(value) else "NO"
+        table.add_row(bound.benchmark, bound.figure, f"{value:g}", str(bound), verdict)
+    return table
+
+
+def main() -> int:
+    """Runs what was asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--only", nargs="+", choices=sorted(benchmarks(1)), default=None)
+    options = parser.parse_args()
+    console = Console(stderr=True)
+    load, cpus = os.getloadavg()[0], os.cpu_count() or 1
+    busy = load > CALM_LOAD_A_CPU * cpus
+    if busy:
+        console.print(f"The machine is busy (load {load:.1f} on {cpus} processors): trust the counters only.")
+    chosen = {n: run for n, run in benchmarks(options.rounds).items() if not options.only or n in options.only}
+    results = {name: run() for name, run in chosen.items()}
+    bounds = [bound for bound in BOUNDS if bound.benchmark in results]
+    missed = [f"{b.benchmark}.{b.figure} {b}" for b in bounds if not b.holds(figure(results, b))]
+    machine = {"processors": cpus, "load_before": round(load, 1), "busy": busy}
+    print(json.dumps({"machine": machine, "results": results, "missed": missed}, indent=2))
+    console.print(table_of(results, bounds))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""What a person can do in the console, in a real browser against the real application."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.console.conftest import PATIENCE_MS, Console
+from tests.fixtures.learner import SALES_REPORT
+from tests.fixtures.stack import Stack
+
+pytestmark = pytest.mark.anyio
+expect.set_options(timeout=PATIENCE_MS)
+
+
+async def test_a_wrong_token_is_refused_in_plain_words_and_a_right_one_stays_in_the_tab(
+    console: Console,
+) -> None:
+    page = console.page
+    await console.sign_in("apr_wrong")
+    alert = page.get_by_role("alert")
+    await expect(alert).to_contain_text("does not know this token")
+    await expect(alert).to_contain_text("Correlation id")
+    # The browser itself notes the refused request.
+    assert all("401" in complaint for complaint in console.complaints)
+    console.complaints.clear()
+
+    await console.sign_in()
+    await expect(page.get_by_role("heading", level=1, name="Ability Learning")).to_be_focused()
+    await expect(page.get_by_role("heading", name="Create new ability by:")).to_be_visible()
+    cards = page.get_by_role("list", name="Create new ability by:").get_by_role("listitem")
+    assert await cards.count() == 5
+    await expect(cards.filter(has_text="Not built yet")).to_have_count(4)
+    assert console.learner.secret not in page.url
+    assert await page.evaluate("localStorage.length") == 0
+    await page.reload()
+    await expect(page.get_by_role("heading", level=1, name="Ability Learning")).to_be_visible()
+
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_label("Access token")).to_be_focused()
+    assert await page.evaluate("sessionStorage.length") == 0
+
+
+@pytest.mark.acceptance("R11.2-45", "R11.2-35")
+async def test_an_ability_is_taught_from_its_capture_to_its_skill(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await console.sign_in()
+    await console.open("skills")
+    await expect(page.get_by_text("No skill yet")).to_be_visible()
+    banner = page.get_by_role("complementary", name="Observation")
+    await expect(banner).to_be_hidden()
+
+    await learner.create(target_app_whitelist=["terminal"])
+    await learner.act("start")
+    await learner.act("mark-goal", {"goal_description": "Summarise the sales figures"})
+    await learner.observe()
+    for view in ("skills", "history", "active", f"sessions/{learner.session_id}"):
+        await console.open(view)
+        await expect(banner).to_contain_text("Your actions are being observed")
+    await expect(page.get_by_role("main").get_by_text("tar czf reports.tgz reports")).to_be_visible()
+    await banner.get_by_role("button", name="Stop capture").click()
+    await expect(banner).to_be_hidden()
+
+    await page.get_by_role("button", name="Draft a proposal").click()
+    await expect(page.get_by_role("heading", name="What was understood")).to_be_visible()
+    await page.get_by_role("button", name="Validate").click()
+    await page.get_by_role("button", name="Approve…").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Approve and install").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.get_by_role("heading", name="Install")).to_be_visible()
+    await expect(page.get_by_text("It is installed and listed under Skills.")).to_be_visible()
+    assert await learner.state() == "approved"
+
+    await page.get_by_role("link", name="Skills", exact=True).click()
+    await page.get_by_role("link", name="Summarise the sales figures").click()
+    await expect(page.get_by_text("Usable now")).to_be_visible()
+    await expect(page.get_by_label("SKILL.md")).to_contain_text("summarise-the-sales-figures")
+
+
+async def test_questions_are_answered_without_losing_what_is_typed(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await learner.demonstrate()
+    await learner.propose(ask_before_build=True)
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    form = page.get_by_role("form", name="Questions")
+    boxes = form.get_by_role("textbox")
+    await boxes.first.fill("Never on a Sunday")
+    for button in (await form.get_by_role("button", name="Use the suggestion").all())[1:]:
+        await button.click()
+    # A change elsewhere refreshes the page around the form.
+    await learner.act("set-test-policy", {"test_policy": {"mode": "blank_artifact"}})
+    await expect(boxes.first).to_have_value("Never on a Sunday")
+    await form.get_by_role("button", name="Send answers").click()
+    await expect(form).to_have_count(0)
+    await expect(page.get_by_role("region", name="Answers")).to_contain_text("Never on a Sunday")
+
+
+async def test_a_proposal_is_rejected_with_the_keyboard_alone(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await learner.teach()
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    reject = page.get_by_role("button", name="Reject…")
+    await reject.focus()
+    await page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_label("Reason")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    await expect(reject).to_be_focused()
+    await page.keyboard.press("Enter")
+    await page.keyboard.type("Too narrow")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Tab")
+    await expect(dialog.get_by_role("button", name="Reject for good")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("region", name="Receipts")).to_contain_text("Too narrow")
+    assert await learner.state() == "rejected"
+
+
+async def test_what_was_observed_is_shown_as_text_and_never_run(console: Console) -> None:
+    page, learner = console.page, console.learner
+    attack = "echo '<img src=x onerror=alert(1)>' > page.html"
+    await learner.create()
+    await learner.act("start")
+    await learner.observe((*SALES_REPORT, (attack, ("page.html",))))
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    await expect(page.get_by_role("main").get_by_text(attack)).to_be_visible()
+    assert await page.locator("main img").count() == 0
+
+
+async def test_a_token_without_the_right_leaves_the_buttons_off_and_says_why(
+    console: Console, stack: Stack
+) -> None:
+    page, learner = console.page, console.learner
+    await learner.create()
+    await console.sign_in(stack.learner(learner.user, ("read",)).secret)
+    await console.open(f"sessions/{learner.session_id}")
+    await expect(page.get_by_role("button", name="Cancel session…")).to_be_disabled()
+    await expect(page.get_by_text("Your token lacks learn")).to_be_visible()
+
+
+async def test_a_session_that_is_not_there_says_what_to_do(console: Console) -> None:
+    await console.sign_in()
+    await console.open("sessions/01a1fda6-e088-75a6-98e6-c029d182cef2")
+    alert = console.page.get_by_role("alert")
+    await expect(alert).to_contain_text("Go back to the list")
+    await expect(alert).to_contain_text("Correlation id")
+    assert all("404" in complaint for complaint in console.complaints)
+    console.complaints.clear()
+
+
+async def test_nothing_is_cut_off_on_a_narrow_screen_and_dark_is_dark(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await learner.create()
+    await learner.act("start")
+    await learner.observe()
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.emulate_media(color_scheme="dark")
+    await console.sign_in()
+    for view in ("learn", "active", "pending", "history", "skills", f"sessions/{learner.session_id}"):
+        await console.open(view)
+        await expect(page.get_by_role("complementary", name="Observation")).to_be_visible()
+        await expect(page.locator(".loading")).to_have_count(0)
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+    background = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(19, 20, 25)"

@@ -1,0 +1,67 @@
+"""What the console's files promise whoever opens them."""
+
+import re
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from api.app import create_app
+from config.settings import Settings
+from console.routes import ASSETS, SECURITY_HEADERS, vocabulary
+from contracts.learning.commands import SessionCommand
+from contracts.learning.session import LearnSessionState
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def http(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=create_app(settings))
+    async with httpx.AsyncClient(transport=transport, base_url="http://apprentice") as client:
+        yield client
+
+
+async def test_the_page_needs_no_token_and_runs_nothing_but_its_own_files(http: httpx.AsyncClient) -> None:
+    response = await http.get("/console")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/html")
+    for name, value in SECURITY_HEADERS.items():
+        assert response.headers[name] == value
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script(?![^>]*\bsrc=)|\sstyle=|\son\w+=", response.text)
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS))
+async def test_every_file_is_served_guarded_and_only_when_it_has_changed(
+    http: httpx.AsyncClient, path: str
+) -> None:
+    first = await http.get(f"/console/static/{path}")
+    assert first.content == ASSETS[path].content
+    assert first.headers["content-security-policy"] == SECURITY_HEADERS["Content-Security-Policy"]
+    again = await http.get(f"/console/static/{path}", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS))
+def test_no_file_refers_to_another_site(path: str) -> None:
+    text = ASSETS[path].content.decode()
+    assert set(re.findall(r"https?://[\w./]+", text)) <= {"http://www.w3.org/2000/svg"}
+
+
+@pytest.mark.parametrize("path", ["missing.js", "../routes.py", "%2e%2e/routes.py", "views", ""])
+async def test_a_file_that_is_not_the_consoles_does_not_exist(http: httpx.AsyncClient, path: str) -> None:
+    response = await http.get(f"/console/static/{path}")
+    assert response.status_code == 404
+    assert response.json()["error"]["code"] == "NOT_FOUND"
+
+
+async def test_the_page_is_told_the_rules_that_the_service_keeps(http: httpx.AsyncClient) -> None:
+    told = (await http.get("/console/vocabulary.json")).json()
+    assert told == vocabulary()
+    assert set(told["takes"]) == {state.value for state in LearnSessionState}
+    assert {command for taken in told["takes"].values() for command in taken} == {
+        command.value for command in SessionCommand
+    }

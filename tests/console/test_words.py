@@ -1,0 +1,75 @@
+"""The modules that turn what the service names into words and marks, run where they run: in the browser."""
+
+from typing import Any
+
+import pytest
+
+from contracts.learning.checkpoint import CheckpointStatus
+from contracts.learning.proposal import InstallLane
+from contracts.learning.responses import HistoryOutcome
+from contracts.learning.runtime_snapshot import PendingAbilityUiState
+from contracts.learning.saga import SagaState, SagaStepName
+from contracts.learning.session import LearningEntryMode, LearnSessionState
+from contracts.learning.validation import REQUIRED_CHECKS
+from tests.console.conftest import Console
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_everything_the_service_names_has_words(console: Console) -> None:
+    await console.page.goto(console.url)
+    words: dict[str, Any] = await console.page.evaluate(
+        """async () => {
+            const all = await import("/console/static/wording.js");
+            const keys = (name) => Object.keys(all[name]);
+            return Object.fromEntries(
+                ["STATES", "MODES", "PENDING", "CHECKS", "SAGA_STEPS", "SAGA_STATES", "OUTCOMES", "LANES"]
+                    .map((name) => [name, keys(name)]));
+        }"""
+    )
+    for name, named in {
+        "STATES": LearnSessionState,
+        "MODES": LearningEntryMode,
+        "PENDING": PendingAbilityUiState,
+        "CHECKS": REQUIRED_CHECKS,
+        "SAGA_STEPS": SagaStepName,
+        "SAGA_STATES": SagaState,
+        "OUTCOMES": HistoryOutcome,
+        "LANES": InstallLane,
+    }.items():
+        assert set(words[name]) == {one.value for one in named}, name
+
+
+async def test_checkpoints_come_in_order_with_the_newest_word_on_each(console: Console) -> None:
+    await console.page.goto(console.url)
+    statuses = [status.value for status in CheckpointStatus]
+    lines: list[str] = await console.page.evaluate(
+        """async (statuses) => {
+            const { checkpointProgress } = await import("/console/static/parts/checkpoints.js");
+            const checkpoints = ["a", "b", "c", "d"].map((id, index) =>
+                ({ checkpoint_id: id, goal: `goal ${id}`, success_condition: `sign ${id}`, order_hint: 4 - index }));
+            const receipts = statuses.map((status, index) =>
+                ({ checkpoint_id: "abc"[index], status, evidence: `evidence ${status}`, reason: null }));
+            receipts.push({ checkpoint_id: "a", status: "failed", evidence: "older", reason: null });
+            document.body.append(checkpointProgress(checkpoints, receipts));
+            return [...document.querySelectorAll(".checkpoints > li")].map((one) => one.textContent);
+        }""",
+        statuses,
+    )
+    assert [line.split("goal ")[1][0] for line in lines] == ["d", "c", "b", "a"]
+    assert lines[0].startswith("Not reached yet: ")
+    for line, status in zip(lines[1:], reversed(statuses), strict=True):
+        assert f"{status.capitalize()}: " in line
+        assert f"evidence {status}" in line
+    assert "older" not in lines[-1]
+
+
+async def test_a_frame_of_the_stream_is_read_and_a_comment_is_not(console: Console) -> None:
+    await console.page.goto(console.url)
+    parsed = await console.page.evaluate(
+        """async () => {
+            const { parse } = await import("/console/static/stream.js");
+            return [parse('id: 7\\nevent: x\\ndata: {"a":"b: c"}'), parse(":keepalive"), parse("retry: 2000")];
+        }"""
+    )
+    assert parsed == [{"id": "7", "event": "x", "data": '{"a":"b: c"}'}, None, None]
