@@ -1,6 +1,6 @@
 """What routes ask for: the services, the caller with a scope, the page, the command's frame."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -64,7 +64,7 @@ def authenticated(
     return principal
 
 
-def require(scope: Scope) -> Callable[..., Principal]:
+def require(scope: Scope) -> Callable[..., Awaitable[Principal]]:
     """A dependency that lets through callers with ``scope``; ``admin`` has every right.
 
     Raises:

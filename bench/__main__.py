@@ -101,7 +101,9 @@ def main() -> int:
     busy = load > CALM_LOAD_A_CPU * cpus
     if busy:
         console.print(f"The machine is busy (load {load:.1f} on {cpus} processors): trust the counters only.")
-    chosen = {n: run for n, run in benchmarks(options.rounds).items() if not options.only or n in options.only}
+    chosen = {
+        n: run for n, run in benchmarks(options.rounds).items() if not options.only or n in options.only
+    }
     results = {name: run() for name, run in chosen.items()}
     bounds = [bound for bound in BOUNDS if bound.benchmark in results]
     missed = [f"{b.benchmark}.{b.figure} {b}" for b in bounds if not b.holds(figure(results, b))]

@@ -17,7 +17,7 @@ from contracts.learning.observation import IngestObservationsResponse, ObservedA
 from contracts.learning.session import LearnSessionState, ObservationMode
 from domain.learning.meaningful import is_meaningful, is_on_target
 from domain.learning.redaction import redact_event
-from domain.learning.redaction_screen import split_by_need
+from domain.learning.redaction_screen import which_may_need_redaction
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.group_commit import GroupCommitWriter
@@ -31,6 +31,7 @@ _SESSIONS_REMEMBERED = 1024
 
 # What model_dump_json does, without its way through nine arguments.
 _TO_JSON = TypeAdapter(ObservedActionEvent).serializer.to_json
+
 
 @dataclass(slots=True)
 class _KnownSession:
@@ -92,9 +93,14 @@ class ObservationIngest:
             raise not_found()
         refuse_unless(OBSERVING, LearnSessionState(row.state), _NOT_OBSERVING)
         session = json.loads(row.aggregate)["session"]
-        known = _KnownSession(
-            ObservationMode(session["observation_mode"]), tuple(session["target_app_whitelist"])
-        )
+        mode = ObservationMode(session["observation_mode"])
+        if mode is ObservationMode.NONE:
+            raise Refusal(
+                ErrorCode.FORBIDDEN,
+                "This session observes nothing: to be watched is opt-in. Create one with an observation_mode.",
+                observation_mode=mode.value,
+            )
+        known = _KnownSession(mode, tuple(session["target_app_whitelist"]))
         if len(self._known) >= _SESSIONS_REMEMBERED:
             self._known.clear()
         self._known[session_id] = known
@@ -156,7 +162,7 @@ def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedAct
         session_id,
         [
             (session_id, event.event_id, event.retain, _body(redact_event(event) if suspicious else event))
-            for event, suspicious in zip(meaningful, split_by_need(meaningful), strict=True)
+            for event, suspicious in zip(meaningful, which_may_need_redaction(meaningful), strict=True)
         ],
         adapters,
         new_adapters=not known.counted or not adapters <= known.adapters,

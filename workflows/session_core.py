@@ -5,8 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from temporalio import workflow
-from temporalio.common import SearchAttributePair, TypedSearchAttributes
-from temporalio.exceptions import ApplicationError, ChildWorkflowError, FailureError
+from temporalio.exceptions import ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.session_activities import SessionActivities
@@ -20,25 +19,20 @@ with workflow.unsafe.imports_passed_through():
         LearnSessionAggregate,
     )
     from contracts.learning.commands import SessionCommand, refusal
-    from contracts.learning.install_work import InstallSagaOutput
     from contracts.learning.observation import BoundarySource
     from contracts.learning.proposal import InstallLane
-    from contracts.learning.saga import SagaState
     from contracts.learning.session import BuildPolicy
     from contracts.learning.session import LearnSessionState as S
     from contracts.learning.state_machine import AT_REST
-    from contracts.learning.validation import OverallResult
     from contracts.learning.validation_work import ValidationRunOutput
     from workflows import session_capture, session_drafting, session_install, session_validation
     from workflows.alarm import Alarm
-    from workflows.ids import install_saga_id, validation_run_id
-    from workflows.install_saga_workflow import InstallSagaWorkflow
     from workflows.learn_session_messages import Asked, AskedAnswers, AskedInstall
     from workflows.presets import CHECK_CALL, STORE_CALL
     from workflows.refusals import application_error_in, refused, refused_command
+    from workflows.session_children import run_checks, run_saga
     from workflows.session_decision import SessionDecision
-    from workflows.session_view import KIND_ATTRIBUTE, STATE_ATTRIBUTE, phase_of, render_details
-    from workflows.validation_run_workflow import ValidationRunWorkflow
+    from workflows.session_view import STATE_ATTRIBUTE, phase_of, render_details
 
 EVENTS_BEFORE_NEW_RUN = 2_000
 """Continue as new well before the server's own limits (4,096 events, 2,000 updates a run)."""
@@ -190,7 +184,7 @@ class SessionCore:
         """Runs the checks as a child and takes their result, unless the session was cancelled meanwhile."""
         run = self.aggregate.validation
         assert run is not None, "only called when a validation is due"
-        self._checks = asyncio.create_task(self._run_checks(run.validation_run_id))
+        self._checks = asyncio.create_task(run_checks(self.aggregate, run.validation_run_id))
         try:
             output = await self._checks
         except asyncio.CancelledError:
@@ -269,41 +263,13 @@ class SessionCore:
             raise refused(ErrorCode.CONFLICT, "Another run has ended this install; read the session again.")
         self._installing = True
         try:
-            output = await self._run_saga(open_install.saga_id)
+            output = await run_saga(self.aggregate, open_install.saga_id)
             async with self._turn:
                 decision = self._decision()
                 session_install.finish(decision, output)
                 return await self._commit(decision, asked, saga_id=open_install.saga_id)
         finally:
             self._installing = False
-
-    async def _run_saga(self, saga_id: str) -> InstallSagaOutput:
-        request = session_install.saga_input(self.aggregate, workflow.info().workflow_id)
-        try:
-            return await workflow.execute_child_workflow(
-                InstallSagaWorkflow.run,
-                request,
-                id=install_saga_id(saga_id),
-                static_summary=f"Install {request.skill_slug} ({request.lane.value})",
-                search_attributes=_child_attributes("install-saga"),
-            )
-        except ChildWorkflowError as error:
-            return InstallSagaOutput(state=SagaState.ROLLED_BACK, error=_cause(error))
-
-    async def _run_checks(self, run_id: str) -> ValidationRunOutput:
-        request = session_validation.run_input(self.aggregate, workflow.info().workflow_id)
-        try:
-            return await workflow.execute_child_workflow(
-                ValidationRunWorkflow.run,
-                request,
-                id=validation_run_id(run_id),
-                static_summary=f"Validate {', '.join(check.value for check in request.checks)}",
-                search_attributes=_child_attributes("validation-run"),
-            )
-        except ChildWorkflowError as error:
-            return ValidationRunOutput(
-                overall_result=OverallResult.FAILED, passed_checks=(), failed_summary=_cause(error)
-            )
 
     async def _draft(self, request: DraftRequest) -> DraftSummary:
         try:
@@ -353,17 +319,3 @@ class SessionCore:
     def _show(self) -> None:
         deadline = self._deadline()
         workflow.set_current_details(render_details(self.aggregate, rfc3339(deadline) if deadline else None))
-
-
-def _child_attributes(kind: str) -> TypedSearchAttributes:
-    """The session's search attributes, under the child's own kind."""
-    return workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
-        SearchAttributePair(KIND_ATTRIBUTE, kind)
-    )
-
-
-def _cause(error: ChildWorkflowError) -> str:
-    cause: BaseException = error
-    while cause.__cause__ is not None:
-        cause = cause.__cause__
-    return f"{type(cause).__name__}: {cause}"[:240]

@@ -46,7 +46,7 @@ export function announce(text) {
   document.getElementById("announcer").textContent = text;
 }
 
-/** A bounded part of the page that is replaced only when what it shows has changed. Focus and unfolded parts stay. */
+/** A bounded part of the page that is replaced only when what it shows has changed. Focus, typing and unfolding stay. */
 export class Section {
   #shown;
 
@@ -60,10 +60,15 @@ export class Section {
     this.#shown = signature;
     const focused = this.element.contains(document.activeElement) ? document.activeElement.id : "";
     const unfolded = [...this.element.querySelectorAll("details[open]")].map((one) => one.id);
+    const typed = [...this.element.querySelectorAll("textarea")].map(({ id, value }) => [id, value]);
     this.element.replaceChildren();
     append(this.element, [build(data)]);
     for (const one of this.element.querySelectorAll("details")) {
       if (one.id && unfolded.includes(one.id)) one.open = true;
+    }
+    for (const [id, value] of typed) {
+      const same = id && this.element.querySelector(`#${CSS.escape(id)}`);
+      if (same) same.value = value;
     }
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }

@@ -34,8 +34,9 @@ export class SessionData {
 
   async read() {
     const options = { signal: this.signal };
-    const [session, scope, observed, { receipts }, { receipts: checkpointReceipts }] = await Promise.all([
-      get(`${this.path}/detail`, options),
+    // First alone: where there is no such session, one refusal says it all.
+    const session = await get(`${this.path}/detail`, options);
+    const [scope, observed, { receipts }, { receipts: checkpointReceipts }] = await Promise.all([
       get(`${this.path}/observation-scope`, options),
       get(`${this.path}/observations?${ALL}`, options),
       get(`learn/receipts?learn_session_id=${encodeURIComponent(this.id)}&${ALL}`, options),

@@ -20,6 +20,18 @@ _PAYLOAD_KINDS = frozenset({ObservationAdapterKind.TEXT_ENTRY, ObservationAdapte
 # No rule's run crosses it, and it is no end of line, which an expression could take for the end of a text.
 _SEPARATOR = "\0"
 
+_OWN_TEXTS = attrgetter(
+    "action_label",
+    "app_family",
+    "window_title",
+    "target_ref",
+    "before_state_ref",
+    "after_state_ref",
+    "bundle_id",
+)
+_COMMAND_TEXTS = attrgetter("command", "working_folder")
+_PATH = attrgetter("path")
+
 
 def _suspicious() -> SchemaValidator:
     # The automaton of pydantic's engine takes all words at once; the standard library's tries one by one.
@@ -45,8 +57,8 @@ def may_need_redaction(event: ObservedActionEvent) -> bool:
     return _always_redacted(event) or may_hold_secret(_joined(event))
 
 
-def split_by_need(events: Sequence[ObservedActionEvent]) -> list[bool]:
-    """``may_need_redaction`` of each, at a third of the price where it is false of all."""
+def which_may_need_redaction(events: Sequence[ObservedActionEvent]) -> list[bool]:
+    """``may_need_redaction`` of each, with one look at all of them where it is false of all."""
     texts = [_joined(event) for event in events]
     if may_hold_secret(_SEPARATOR.join(texts)):
         suspicious = [may_hold_secret(text) for text in texts]
@@ -57,32 +69,6 @@ def split_by_need(events: Sequence[ObservedActionEvent]) -> list[bool]:
 
 def _always_redacted(event: ObservedActionEvent) -> bool:
     return event.redaction_mode is RedactionMode.HASH_ONLY or event.adapter_kind in _PAYLOAD_KINDS
-
-
-_OWN_TEXTS = attrgetter(
-    "action_label",
-    "app_family",
-    "window_title",
-    "target_ref",
-    "before_state_ref",
-    "after_state_ref",
-    "bundle_id",
-)
-_COMMAND_TEXTS = attrgetter("command", "working_folder")
-_PATH = attrgetter("path")
-
-
-_OWN_TEXTS = attrgetter(
-    "action_label",
-    "app_family",
-    "window_title",
-    "target_ref",
-    "before_state_ref",
-    "after_state_ref",
-    "bundle_id",
-)
-_COMMAND_TEXTS = attrgetter("command", "working_folder")
-_PATH = attrgetter("path")
 
 
 def _joined(event: ObservedActionEvent) -> str:

@@ -91,6 +91,7 @@ async def history(shared: Stack) -> list[Sent]:
     await ask("learn_proposal_approve", {"approval_note": "good"})
     await create()
     await ask("learn_session_start")
+    await ask("learn_session_mark_goal", {"goal_description": "Summarise the sales figures"})
     await ask("learn_observations_ingest", {"events": alice.events()})
     await draft()
     await ask("learn_proposal_validate", {})
@@ -160,7 +161,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "learn_session_trim": {"trim_kind": "trim_start"},
     "learn_session_set_test_policy": {"test_policy": {**POLICY, "max_actions": 3}},
     "learn_session_generate_proposal": {"ask_before_build": True},
-    "learn_session_answer_questions": {"answers": [{"question_id": "q", "answer_text": "Another"}]},
+    "learn_session_answer_questions": {"answers": [{"question_id": POLICY["policy_id"], "answer_text": "Another"}]},
     "learn_proposal_revise": {"revision_instructions": "another"},
     "learn_proposal_validate": {"run_label": "another"},
     "learn_proposal_request_more_tests": {"run_label": "another"},

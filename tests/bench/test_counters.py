@@ -1,11 +1,14 @@
 """What one whole lifecycle asks of Temporal: counters that are the same on every machine."""
 
+import pytest
 from temporalio.worker import Worker
 from uuid_utils import uuid7
 
 from bench.bare_updates import BareUpdates
 from bench.lifecycle import MAX_CALLS, MAX_EVENTS, OBSERVED_EVENTS, bare, history_events, lifecycle
 from tests.fixtures.stack import Stack
+
+pytestmark = pytest.mark.anyio
 
 
 async def test_a_lifecycle_takes_few_calls_to_temporal_and_leaves_a_short_history(stack: Stack) -> None:

@@ -321,3 +321,13 @@ async def test_delete_cancels_an_unfinished_capture_and_purges_what_was_seen(sta
     assert await alice.state() == "cancelled"
     observed = await alice.ok("GET", f"/api/learn/sessions/{alice.session_id}/observations")
     assert observed["observations"] == []
+
+
+async def test_a_session_that_did_not_ask_to_be_watched_takes_no_observation(stack: Stack) -> None:
+    alice = stack.learner()
+    await alice.create(observation_mode="none")
+    path = f"/api/learn/sessions/{alice.session_id}/observations"
+    status, error = await alice.refused("POST", path, {"events": alice.events()})
+    assert (status, error["code"]) == (403, "FORBIDDEN")
+    assert (await alice.ok("GET", path))["observations"] == []
+    assert await alice.state() == "armed"

@@ -127,6 +127,8 @@ class ModelSession:
     def observe(self, shown: str, events: list[str]) -> None:
         """Events come in; the first that matters begins the capture."""
         self.need(*OBSERVING)
+        if not self.watches:
+            raise Refused(403, "FORBIDDEN")
         self.shown = self.shown or shown
         self.events += events
         if self.state == "armed":

@@ -155,9 +155,7 @@ class SessionMachine(Teller):
         return command
 
     def observe(self, session: ModelSession, rng: Random) -> None:
-        """Something is shown where the session watches; the first time with the goal of it."""
-        if not session.watches:
-            return
+        """Something is shown, also where nothing is watched; the first time with the goal of it."""
         kind = session.shown or rng.choice([*["good"] * 5, *KINDS])
         first = session.shown is None
         actions = shown(kind, session.goal) if first else shown_after(session.goal)
