@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
@@ -67,11 +66,6 @@ class WorkerParts:
         self.database.close()
 
 
-def rehearsal_root(settings: Settings) -> Path:
-    """Where rehearsals have their temporary folders."""
-    return settings.data_dir / "rehearsals"
-
-
 def compose(settings: Settings) -> WorkerParts:
     """Stores and activities over the settings' database."""
     database = Database(settings.database_url)
@@ -85,7 +79,7 @@ def compose(settings: Settings) -> WorkerParts:
         drafts,
         AbilityStore(database),
         ValidationStore(database),
-        rehearsal_root(settings),
+        settings.data_dir / "rehearsals",
         projection.wake,
     )
     installs = InstallActivities(InstallStore(database), projector.catch_up)

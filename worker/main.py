@@ -9,9 +9,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from config.logging import configure_logging
 from config.settings import Settings, prepare_data_dir, temporal_connect_kwargs
-from skills.rehearsal_leftovers import remove_leftovers
 from stores.migrate import upgrade
-from worker.composition import build_worker, compose, rehearsal_root
+from worker.composition import build_worker, compose
 from worker.recovery import keep_recovered
 from worker.registration import register_search_attributes
 from worker.schedule import register_schedule
@@ -34,7 +33,6 @@ async def _work(settings: Settings) -> None:
     client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=pydantic_data_converter)
     await register_search_attributes(client)
     await register_schedule(client, settings)
-    remove_leftovers(rehearsal_root(settings))
     parts = compose(settings)
     try:
         async with build_worker(client, settings, parts):

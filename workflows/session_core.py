@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.errors import ErrorCode
     from contracts.learning.aggregate import (
         CommandReceipt,
+        CommitKey,
         CommitResult,
         DraftRequest,
         DraftSummary,
@@ -130,7 +131,7 @@ class SessionCore:
         """Begins an install, waits for its saga, and takes the result: the answer says how it ended."""
         async with self._turn:
             self.refuse_unless(command)
-            await self._begin_install(asked.lane, asked.note)
+            await self._begin_install(asked.lane, asked.note, asked.commit_key)
         return await self._see_install_through(asked)
 
     # ---- the story of the run ----
@@ -173,12 +174,19 @@ class SessionCore:
         async with self._turn:
             if not self.installs_by_itself():
                 return
-            await self._begin_install(InstallLane.EXPERIMENTAL_PRIVATE, "by the session's build policy")
+            note = "by the session's build policy"
+            await self._begin_install(InstallLane.EXPERIMENTAL_PRIVATE, note, None)
         await self._see_install_through(None)
 
     async def resume_install(self) -> None:
-        """Sees an open install through: the same saga again, whose steps do nothing twice."""
-        await self._see_install_through(None)
+        """Sees an open install through: the same saga again, whose steps do nothing twice.
+
+        Its end is committed under the key of the command that began it, so that a client which repeats
+        that command gets its answer.
+        """
+        key = self.aggregate.install.asked_under if self.aggregate.install else None
+        asked = Asked(commit_key=key, correlation_id=workflow.info().workflow_id) if key else None
+        await self._see_install_through(asked)
 
     async def validate(self) -> None:
         """Runs the checks as a child and takes their result, unless the session was cancelled meanwhile."""
@@ -252,12 +260,12 @@ class SessionCore:
                 session_capture.pause(decision, "capture_timeout", BoundarySource.SYSTEM_INFERRED)
             await self._commit(decision, None)
 
-    async def _begin_install(self, lane: InstallLane, note: str | None) -> None:
+    async def _begin_install(self, lane: InstallLane, note: str | None, key: CommitKey | None) -> None:
         decision = self._decision()
-        session_install.begin(decision, lane, note)
+        session_install.begin(decision, lane, note, key)
         await self._commit(decision, None)
 
-    async def _see_install_through(self, asked: AskedInstall | None) -> CommandReceipt:
+    async def _see_install_through(self, asked: Asked | None) -> CommandReceipt:
         open_install = self.aggregate.install
         if open_install is None:
             raise refused(ErrorCode.CONFLICT, "Another run has ended this install; read the session again.")

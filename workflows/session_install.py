@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from contracts.learning.aggregate import LearnSessionAggregate, OpenInstall
+    from contracts.learning.aggregate import CommitKey, LearnSessionAggregate, OpenInstall
     from contracts.learning.install_work import InstallSagaInput, InstallSagaOutput
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
@@ -13,12 +13,19 @@ with workflow.unsafe.imports_passed_through():
     from workflows.session_decision import SessionDecision
 
 
-def begin(decision: SessionDecision, lane: InstallLane, note: str | None) -> None:
+def begin(
+    decision: SessionDecision, lane: InstallLane, note: str | None, asked_under: CommitKey | None
+) -> None:
     """An install begins. A private one has a state of its own; an approval stays where it is until done."""
     proposal = decision.next.proposal
     assert proposal is not None
     assert proposal.ability_id is not None, "installable proposals are named"
-    install = OpenInstall(saga_id=str(workflow.uuid7()), lane=lane, ability_id=proposal.ability_id)
+    install = OpenInstall(
+        saga_id=str(workflow.uuid7()),
+        lane=lane,
+        ability_id=proposal.ability_id,
+        asked_under=asked_under,
+    )
     facts = {"saga_id": install.saga_id, "install_lane": lane.value, "note": note}
     decision.set(install=install)
     if lane is InstallLane.EXPERIMENTAL_PRIVATE:

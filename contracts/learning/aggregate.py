@@ -22,12 +22,26 @@ class LearnSettings(Contract):
     question_deadline_seconds: int = Field(default=7 * 24 * 3600, gt=0)
 
 
+class CommitKey(Contract):
+    """Names one decision, so that it is applied once however often it is attempted.
+
+    ``key`` is the caller's idempotency key within its owner, or ``workflow id#change`` for a timer's decision.
+    """
+
+    owner_user_id: str = Field(max_length=120)
+    key: str = Field(max_length=300)
+    request_digest: Sha256
+
+
 class OpenInstall(Contract):
     """An install saga that has been decided on and has not ended."""
 
     saga_id: Uuid
     lane: InstallLane
     ability_id: Text160
+    asked_under: CommitKey | None = Field(
+        default=None, description="The key of the command that began it, which its end is committed under."
+    )
 
 
 class LearnSessionAggregate(Contract):
@@ -69,17 +83,6 @@ class CommandReceipt(Contract):
     saga_id: Uuid | None = None
     boundary_id: Uuid | None = None
     remaining_questions: int = 0
-
-
-class CommitKey(Contract):
-    """Names one decision, so that it is applied once however often it is attempted.
-
-    ``key`` is the caller's idempotency key within its owner, or ``workflow id#change`` for a timer's decision.
-    """
-
-    owner_user_id: str = Field(max_length=120)
-    key: str = Field(max_length=300)
-    request_digest: Sha256
 
 
 class StagedDraft(Contract):

@@ -39,7 +39,32 @@ _VERBS = frozenset(_VERB_LIST.split())
 
 
 _LITTLE_WORDS = frozenset(
-    "a an and as at by for from in into it its of on or our that the their them then this to with".split()
+    [
+        "a",
+        "an",
+        "and",
+        "as",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "our",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "this",
+        "to",
+        "with",
+    ]
 )
 
 

@@ -161,7 +161,9 @@ CHANGED: dict[str, dict[str, Any]] = {
     "learn_session_trim": {"trim_kind": "trim_start"},
     "learn_session_set_test_policy": {"test_policy": {**POLICY, "max_actions": 3}},
     "learn_session_generate_proposal": {"ask_before_build": True},
-    "learn_session_answer_questions": {"answers": [{"question_id": POLICY["policy_id"], "answer_text": "Another"}]},
+    "learn_session_answer_questions": {
+        "answers": [{"question_id": POLICY["policy_id"], "answer_text": "Another"}]
+    },
     "learn_proposal_revise": {"revision_instructions": "another"},
     "learn_proposal_validate": {"run_label": "another"},
     "learn_proposal_request_more_tests": {"run_label": "another"},

@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -16,12 +16,13 @@ from api.gateway import LearnGateway
 from api.services import Services, open_services
 from config.settings import Settings
 from contracts.errors import ErrorCode
+from contracts.runtime.identity import Scope
 from stores.migrate import upgrade
 from tests.api.route_table import SCOPES, good_body
 from tests.api.test_bad_input import assert_refused, send
 from tests.api.world import ALL_SCOPES, ROUTES, World, schema_of
 from tests.fixtures.learner import Learner
-from tests.fixtures.stack import Stack, connect, stack_settings
+from tests.fixtures.stack import connect, stack_settings
 from worker.composition import build_worker, compose
 from worker.embedded_temporal import free_port
 
@@ -149,14 +150,16 @@ async def test_without_a_worker_a_command_is_refused_in_time_and_carried_out_onc
     upgrade(settings.database_url)
     client = await connect(temporal_address)
     async with api_over(settings, client) as (http, services):
-        stack = Stack(settings, client, services, compose(settings), http, "")
-        alice = stack.learner("alice", ALL_SCOPES)
+        parts = compose(settings)
+        scopes = [Scope(scope) for scope in ALL_SCOPES]
+        _, secret = services.tokens.create("test", "alice", scopes, datetime.now(UTC))
+        alice = Learner(http, secret, "alice")
         try:
             await no_worker_answers(alice, "/api/learn/sessions", NEW, "new")
             assert (await alice.ok("GET", "/api/learn/sessions"))["total"] == 0
             ready = await alice.call("GET", "/readyz")
             assert ready.json()["parts"] == {"store": "ok", "temporal": "no worker polls the task queue"}
-            async with build_worker(client, settings, stack.parts):
+            async with build_worker(client, settings, parts):
                 await once_there_is_one(alice, "/api/learn/sessions", NEW, "new")
                 assert (await alice.ok("GET", "/api/learn/sessions"))["total"] == 1
                 (session,) = (await alice.ok("GET", "/api/learn/sessions"))["sessions"]
@@ -164,13 +167,13 @@ async def test_without_a_worker_a_command_is_refused_in_time_and_carried_out_onc
             path = f"/api/learn/sessions/{alice.session_id}/start"
             await no_worker_answers(alice, path, {}, "begin")
             assert await alice.state() == "armed"
-            async with build_worker(client, settings, stack.parts):
+            async with build_worker(client, settings, parts):
                 await once_there_is_one(alice, path, {}, "begin")
                 assert await alice.state() == "capturing"
             marks = services.observations.boundaries_of(alice.session_id)
             assert [mark.kind.value for mark in marks] == ["start"]
         finally:
-            stack.parts.close()
+            parts.close()
 
 
 async def no_worker_answers(alice: Learner, path: str, body: object, key: str) -> None:
