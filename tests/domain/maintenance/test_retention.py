@@ -85,7 +85,9 @@ def test_what_an_open_session_refers_to_is_never_removed() -> None:
     assert not proposal_archive_due(ProposalState.REJECTED, AT, late, referenced=True)
 
 
-@pytest.mark.parametrize("state", sorted(set(ProposalState) - {ProposalState.REJECTED, ProposalState.CANCELLED}))
+@pytest.mark.parametrize(
+    "state", sorted(set(ProposalState) - {ProposalState.REJECTED, ProposalState.CANCELLED})
+)
 def test_other_proposals_are_not_archived(state: ProposalState) -> None:
     assert not proposal_archive_due(state, AT, AT + timedelta(days=1000))
 
