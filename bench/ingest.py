@@ -34,7 +34,7 @@ from config.garbage_collection import collect_seldom
 from contracts.base import rfc3339
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.observation import IngestObservationsRequest
-from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState
+from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState, ObservationMode
 from contracts.runtime.identity import Scope
 from stores.canonical import canonical_json
 from stores.database import Database
@@ -98,7 +98,7 @@ class RawGroupCommit:
             " retain BOOLEAN, body TEXT, UNIQUE (session_id, event_id))"
         )
         self._queue: SimpleQueue[tuple[list[Row], Future[None]] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def write(self, rows: list[Row]) -> None:
@@ -139,6 +139,7 @@ def capturing_session(database: Database) -> str:
         learn_session_id=str(uuid7()),
         owner_user_id="admin",
         entry_mode=LearningEntryMode.DEMONSTRATING_SKILL,
+        observation_mode=ObservationMode.OUTSIDE_AGENT,
         state=LearnSessionState.CAPTURING,
         created_at=now,
         updated_at=now,
