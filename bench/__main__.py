@@ -48,7 +48,7 @@ BOUNDS = (
     Bound("lifecycle", "temporal_calls", lifecycle.MAX_CALLS),
     Bound("lifecycle", "history_events", lifecycle.MAX_EVENTS),
     Bound("lifecycle", "ratio_to_bare_updates"),
-    Bound("ingest", "rows.ratio"),
+    Bound("ingest", "rows.ratio", 0.5, at_least=True),
     Bound("ingest", "request.ratio", 0.5, at_least=True),
     Bound("ingest", "http.ratio", 0.5, at_least=True),
     Bound("lookup", "ratio", 1.5),

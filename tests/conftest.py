@@ -1,6 +1,7 @@
 """What every test shares: an environment of its own and settings under its temporary folder."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,16 @@ def plain_logs() -> None:
     structlog.configure(
         processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible_children() -> None:
+    """Programs that tests start can be interrupted, also where the tests run in a script's background.
+
+    There the shell has SIGINT ignored, and what is ignored is inherited.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

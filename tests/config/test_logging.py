@@ -11,11 +11,14 @@ from config.settings import Settings
 
 @pytest.fixture(autouse=True)
 def restored_logging() -> Generator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    root, server = logging.getLogger(), logging.getLogger("uvicorn.error")
+    handlers, level, server_level = root.handlers[:], root.level, server.level
+    # A web server that an earlier test ran in this process may have made its logger quieter.
+    server.setLevel(logging.NOTSET)
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+    server.setLevel(server_level)
     logging.captureWarnings(False)
     structlog.reset_defaults()
 
