@@ -18,9 +18,9 @@ from stores import tables
 from stores.ability_documents import BRIDGE_FILES, SNAPSHOT_FILES, rebuild_bridge, refresh_snapshot
 from stores.blobs import get_blob
 from stores.canonical import canonical_json
-from stores.documents import put_document, read_document, remove_document
+from stores.documents import DocumentRoot, put_document, read_document, remove_document
 from stores.draft_store import load_bundle
-from stores.install_plan import InstallPlan, Root, kept_digest, manifest_of, present_digest
+from stores.install_plan import InstallPlan, kept_digest, manifest_of, present_digest
 
 DERIVED: dict[SagaStepName, Sequence[str]] = {
     SagaStepName.REBUILD_BRIDGE: BRIDGE_FILES,
@@ -80,7 +80,7 @@ def with_digests(connection: Connection, plan: InstallPlan, paths: Sequence[str]
     return plan.model_copy(update={"derived_after": after})
 
 
-def _put_files(connection: Connection, plan: InstallPlan, root: Root, *, forward: bool) -> int:
+def _put_files(connection: Connection, plan: InstallPlan, root: DocumentRoot, *, forward: bool) -> int:
     """Puts the files of one root as they shall be, or back as they were."""
     files = [change for change in plan.files if change.root == root]
     for change in files:

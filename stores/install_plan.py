@@ -2,7 +2,6 @@
 
 import json
 from datetime import datetime
-from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 from sqlalchemy import Connection, select
@@ -12,28 +11,20 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
 from contracts.learning.install_work import InstallSagaInput
 from contracts.learning.proposal import SkillBundleProposal
-from contracts.learning.saga import SagaStepName
 from contracts.learning.validation import REQUIRED_CHECKS
 from domain.abilities.bridge import capability_metadata
 from stores import tables
 from stores.ability_documents import BRIDGE_FILES, SNAPSHOT_FILES
 from stores.blobs import put_blob
-from stores.canonical import digest_of, document_bytes
-from stores.documents import read_document
+from stores.canonical import canonical_json, digest_of, document_bytes
+from stores.documents import DocumentRoot, list_documents, read_document
 from stores.draft_store import load_bundle
-
-Root = Literal["memory", "workspace"]
-
-STEP_OF_ROOT: dict[Root, SagaStepName] = {
-    "memory": SagaStepName.MATERIALISE,
-    "workspace": SagaStepName.PROJECT_WORKSPACE,
-}
 
 
 class FileChange(Contract):
     """One file before and after, as blobs; ``None`` is absence."""
 
-    root: Root
+    root: DocumentRoot
     path: str
     before: str | None = None
     after: str | None = None
@@ -124,20 +115,12 @@ def _file_changes(
     bundle: DraftBundle,
 ) -> tuple[FileChange, ...]:
     wanted = target_files(request.skill_slug, proposal, bundle)
-    table = tables.documents
-    folders: dict[Root, str] = {
-        "memory": f"system/learning/installed/{request.skill_slug}/",
-        "workspace": f"skills/{request.skill_slug}/",
+    folders: dict[DocumentRoot, str] = {
+        "memory": f"system/learning/installed/{request.skill_slug}",
+        "workspace": f"skills/{request.skill_slug}",
     }
     for root, folder in folders.items():
-        there = connection.scalars(
-            select(table.c.path).where(
-                table.c.root == root,
-                table.c.path.startswith(folder, autoescape=True),
-                table.c.content.is_not(None),
-            )
-        )
-        for path in there:
+        for path in list_documents(connection, root, folder):
             wanted.setdefault((root, path), None)
     changes: list[FileChange] = []
     for (root, path), content in sorted(wanted.items()):
@@ -154,11 +137,11 @@ def _file_changes(
 
 def target_files(
     slug: str, proposal: SkillBundleProposal, bundle: DraftBundle
-) -> dict[tuple[Root, str], bytes | None]:
+) -> dict[tuple[DocumentRoot, str], bytes | None]:
     """The files of the installed skill (DOC3 §0C.23): canonical ones, and their copies for the agent."""
     draft = bundle.draft
     metadata = document_bytes(capability_metadata(draft, bundle.interpretation, proposal))
-    wanted: dict[tuple[Root, str], bytes | None] = {
+    wanted: dict[tuple[DocumentRoot, str], bytes | None] = {
         ("memory", f"system/capabilities/metadata/{draft.capability_id}.json"): metadata
     }
     for file in draft.files:
@@ -171,7 +154,7 @@ def target_files(
     return wanted
 
 
-def kept_digest(connection: Connection, root: Root, path: str, now: datetime) -> str | None:
+def kept_digest(connection: Connection, root: DocumentRoot, path: str, now: datetime) -> str | None:
     """Keeps the present content as a blob and returns its digest."""
     content = read_document(connection, root, path)
     return put_blob(connection, content, now) if content is not None else None
@@ -181,8 +164,7 @@ def manifest_of(bundle: DraftBundle) -> str:
     """The drafted capability manifest, as JSON text."""
     path = f"capabilities/{bundle.draft.capability_id}.json"
     content = next(file.content for file in bundle.draft.files if file.path == path)
-    parsed: Any = json.loads(content)
-    return json.dumps(parsed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return canonical_json(json.loads(content))
 
 
 def present_digest(connection: Connection, path: str) -> str | None:

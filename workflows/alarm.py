@@ -21,7 +21,7 @@ class Alarm:
 
     def set(self, at: datetime | None) -> None:
         """Sees to it that the alarm rings no later than ``at``; with ``None`` nothing needs it now."""
-        if at is None or (self._rings_at is not None and self._rings_at <= at):
+        if at is None or self.is_set_for(at):
             return
         if self._timer is not None:
             self._timer.cancel()

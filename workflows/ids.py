@@ -1,7 +1,5 @@
 """Workflow ids: readable in the Temporal UI and derived from the object they belong to."""
 
-TASK_QUEUE = "apprentice"
-
 NIGHTLY_SCHEDULE = "nightly-maintenance"
 
 
