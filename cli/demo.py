@@ -29,6 +29,14 @@ _PREFIX = "apprentice-demo-"
 _TRACEBACK = "demo.log"
 
 
+class _Stopped(BaseException):
+    """Somebody stopped the demo.
+
+    Not ``KeyboardInterrupt``: where one is raised inside ``exec`` (any import of a dataclass), CPython
+    remembers it and lets the process die of SIGINT at its end, however well it was handled.
+    """
+
+
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Stay up afterwards, until Ctrl-C.")] = False,
     data_dir: Annotated[
@@ -41,7 +49,7 @@ def demo(
     if not console.is_terminal:
         console.width = _WIDTH_WHEN_PIPED
     story = Story(console, as_json=as_json)
-    with _folder(data_dir, keep=keep) as folder, _stopped_by_sigterm():
+    with _folder(data_dir, keep=keep) as folder, _stoppable():
         stack = DemoStack(folder)
         problem: str | None = None
         facts: dict[str, object] = {}
@@ -53,7 +61,7 @@ def demo(
                     _stay(story, stack, facts)
                 with story.step("Stop everything"):
                     stack.stop()
-        except KeyboardInterrupt:
+        except _Stopped:
             problem = "stopped by Ctrl-C"
         except (ApiFailure, StackFailed, LessonFailed, RecorderError, SpoolError, OSError) as error:
             problem = str(error)
@@ -105,7 +113,7 @@ def _stay(story: Story, stack: DemoStack, facts: dict[str, object]) -> None:
         )
         while True:
             time.sleep(1)
-    except KeyboardInterrupt:
+    except _Stopped:
         story.say("")
 
 
@@ -131,14 +139,15 @@ def _kept_logs(log_dir: Path) -> Path:
 
 
 @contextmanager
-def _stopped_by_sigterm() -> Generator[None]:
-    """Let SIGTERM end the demo as Ctrl-C does, so that nothing is left running."""
+def _stoppable() -> Generator[None]:
+    """Let Ctrl-C and SIGTERM end the demo in order, so that nothing is left running."""
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise _Stopped
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
