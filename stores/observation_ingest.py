@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pydantic import TypeAdapter
+import orjson
 from sqlalchemy import Connection, insert, select, update
 
 from contracts.base import rfc3339
@@ -17,7 +17,13 @@ from contracts.learning.observation import IngestObservationsResponse, ObservedA
 from contracts.learning.session import LearnSessionState, ObservationMode
 from domain.learning.meaningful import is_meaningful, is_on_target
 from domain.learning.redaction import redact_event
-from domain.learning.redaction_screen import which_may_need_redaction
+from domain.learning.redaction_screen import (
+    always_redacted,
+    joined,
+    may_hold_secret,
+    may_need_redaction,
+    texts_of,
+)
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.group_commit import GroupCommitWriter
@@ -28,9 +34,6 @@ OBSERVING: frozenset[LearnSessionState] = frozenset({LearnSessionState.ARMED, Le
 """The states in which a session takes observations."""
 
 _SESSIONS_REMEMBERED = 1024
-
-# What model_dump_json does, without its way through nine arguments.
-_TO_JSON = TypeAdapter(ObservedActionEvent).serializer.to_json
 
 
 @dataclass(slots=True)
@@ -153,26 +156,47 @@ def refuse_unless(allowed: frozenset[LearnSessionState], state: LearnSessionStat
 
 
 def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedActionEvent]) -> _Batch:
-    on_target = events
-    if known.whitelist:
-        on_target = [event for event in events if is_on_target(event, known.mode, known.whitelist)]
-    meaningful = [event for event in on_target if is_meaningful(event)]
+    # One pass: an event read again after all the others is read from slower memory.
+    off_target = 0
+    meaningful: list[ObservedActionEvent] = []
+    bodies: list[str] = []
+    texts: list[str | None] = []
+    for index, event in enumerate(events):
+        if event.learn_session_id != session_id:
+            raise _belongs_elsewhere(index)
+        if known.whitelist and not is_on_target(event, known.mode, known.whitelist):
+            off_target += 1
+        elif is_meaningful(event):
+            meaningful.append(event)
+            bodies.append(_body(redact_event(event) if always_redacted(event) else event))
+            texts += texts_of(event)
+    if may_hold_secret(joined(texts)):
+        bodies = [_body(redact_event(event) if may_need_redaction(event) else event) for event in meaningful]
     adapters = frozenset(kind.value for kind in {event.adapter_kind for event in meaningful})
     return _Batch(
         session_id,
         [
-            (session_id, event.event_id, event.retain, _body(redact_event(event) if suspicious else event))
-            for event, suspicious in zip(meaningful, which_may_need_redaction(meaningful), strict=True)
+            (session_id, event.event_id, event.retain, body)
+            for event, body in zip(meaningful, bodies, strict=True)
         ],
         adapters,
         new_adapters=not known.counted or not adapters <= known.adapters,
-        off_target=len(events) - len(on_target),
-        not_meaningful=len(on_target) - len(meaningful),
+        off_target=off_target,
+        not_meaningful=len(events) - off_target - len(meaningful),
+    )
+
+
+def _belongs_elsewhere(index: int) -> Refusal:
+    return Refusal(
+        ErrorCode.VALIDATION_FAILED,
+        f"Event {index} belongs to another session than the one addressed.",
+        fields=[f"events.{index}.learn_session_id"],
     )
 
 
 def _body(event: ObservedActionEvent) -> str:
-    return _TO_JSON(event, exclude_none=True).decode()
+    # A model's values are in its __dict__; orjson takes a quarter of the time that pydantic's own writer takes.
+    return orjson.dumps(vars(event), vars, orjson.OPT_UTC_Z).decode()
 
 
 def _verdict(state: LearnSessionState | None) -> LearnSessionState | Refusal:

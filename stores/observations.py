@@ -74,13 +74,6 @@ class ObservationLog:
                 ``INVALID_LEARN_STATE_TRANSITION`` unless the session is armed or capturing;
                 ``TOO_MANY_REQUESTS``; ``STORAGE_FULL``. Nothing of the batch was kept.
         """
-        for index, event in enumerate(events):
-            if event.learn_session_id != session_id:
-                raise Refusal(
-                    ErrorCode.VALIDATION_FAILED,
-                    f"Event {index} belongs to another session than the one addressed.",
-                    fields=[f"events.{index}.learn_session_id"],
-                )
         return self._ingest.ingest(session_id, events)
 
     def page(self, session_id: str, page: int, page_size: int) -> ObservationListResponse:

@@ -6,7 +6,7 @@ lets through is exactly as it would leave ``redact_event``; what it stops may st
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from operator import attrgetter
 
 from pydantic_core import SchemaValidator, core_schema
@@ -16,7 +16,10 @@ from domain.learning.random_tokens import MIN_LENGTH
 from domain.learning.secret_shapes import RULES
 
 _FEWEST_CARD_DIGITS = 13
-_PAYLOAD_KINDS = frozenset({ObservationAdapterKind.TEXT_ENTRY, ObservationAdapterKind.CLIPBOARD})
+# Compared by identity: an enumeration's hash, and its members looked up by name, cost more than the question.
+_HASH_ONLY = RedactionMode.HASH_ONLY
+_TEXT_ENTRY = ObservationAdapterKind.TEXT_ENTRY
+_CLIPBOARD = ObservationAdapterKind.CLIPBOARD
 # No rule's run crosses it, and it is no end of line, which an expression could take for the end of a text.
 _SEPARATOR = "\0"
 
@@ -30,7 +33,6 @@ _OWN_TEXTS = attrgetter(
     "bundle_id",
 )
 _COMMAND_TEXTS = attrgetter("command", "working_folder")
-_PATH = attrgetter("path")
 
 
 def _suspicious() -> SchemaValidator:
@@ -54,26 +56,25 @@ def may_hold_secret(text: str) -> bool:
 
 def may_need_redaction(event: ObservedActionEvent) -> bool:
     """Whether ``redact_event`` could change ``event``; false is certain, true is not."""
-    return _always_redacted(event) or may_hold_secret(_joined(event))
+    return always_redacted(event) or may_hold_secret(joined(texts_of(event)))
 
 
-def which_may_need_redaction(events: Sequence[ObservedActionEvent]) -> list[bool]:
-    """``may_need_redaction`` of each, with one look at all of them where it is false of all."""
-    texts = [_joined(event) for event in events]
-    if may_hold_secret(_SEPARATOR.join(texts)):
-        suspicious = [may_hold_secret(text) for text in texts]
-    else:
-        suspicious = [False] * len(texts)
-    return [bad or _always_redacted(event) for bad, event in zip(suspicious, events, strict=True)]
+def always_redacted(event: ObservedActionEvent) -> bool:
+    """Whether ``redact_event`` changes ``event`` whatever its texts hold."""
+    kind = event.adapter_kind
+    return event.redaction_mode is _HASH_ONLY or kind is _TEXT_ENTRY or kind is _CLIPBOARD
 
 
-def _always_redacted(event: ObservedActionEvent) -> bool:
-    return event.redaction_mode is RedactionMode.HASH_ONLY or event.adapter_kind in _PAYLOAD_KINDS
+def texts_of(event: ObservedActionEvent) -> list[str | None]:
+    """The texts in which an event can hold a secret."""
+    texts: list[str | None] = [*_OWN_TEXTS(event)]
+    if (terminal := event.terminal) is not None:
+        texts += _COMMAND_TEXTS(terminal)
+        for file in terminal.produced_files:
+            texts.append(file.path)
+    return texts
 
 
-def _joined(event: ObservedActionEvent) -> str:
-    texts: list[str] = list(filter(None, _OWN_TEXTS(event)))
-    if event.terminal is not None:
-        texts += _COMMAND_TEXTS(event.terminal)
-        texts += map(_PATH, event.terminal.produced_files)
-    return _SEPARATOR.join(texts)
+def joined(texts: Iterable[str | None]) -> str:
+    """Texts, of any number of events, for one call of ``may_hold_secret``."""
+    return _SEPARATOR.join(filter(None, texts))
