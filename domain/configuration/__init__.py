@@ -1,0 +1,1 @@
+"""Configuration: which intents are taken, and what they leave."""

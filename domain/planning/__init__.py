@@ -1,0 +1,1 @@
+"""Planning: which surface to act on, and where a project's truth is."""

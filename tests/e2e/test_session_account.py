@@ -1,0 +1,142 @@
+"""A session answers for itself at every moment; what is not deployed says so."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import update
+from uuid_utils import uuid7
+
+from contracts.learning.session import LearningEntryMode
+from domain.learning.deployment import COMPONENTS, Pending, components, missing_for, partial_deployment
+from stores.projector import Projector
+from stores.tables import documents
+from tests.fixtures.learner import Learner
+from tests.fixtures.stack import Stack
+
+pytestmark = pytest.mark.anyio
+
+
+async def account_of(learner: Learner) -> dict[str, object]:
+    """What the session says of itself."""
+    return await learner.ok("GET", f"/api/learn/sessions/{learner.session_id}/account")
+
+
+@pytest.mark.acceptance("learn_read_routes_not_appendix_only")
+async def test_a_session_answers_the_eleven_questions_from_its_beginning_to_its_use(stack: Stack) -> None:
+    learner = stack.learner()
+    await learner.create(allow_private_install=True)
+    told = await account_of(learner)
+    assert told["mode"]["entry_mode"] == "demonstrating_skill"
+    assert told["session"]["is_active"]
+    assert "start" in told["session"]["actions"]
+    assert [told[name] for name in ("meaning", "proposal", "tests", "use")] == [None] * 4
+
+    await learner.act("start")
+    await learner.act("mark-goal", {"goal_description": "Summarise the sales figures"})
+    await learner.observe()
+    told = await account_of(learner)
+    assert told["observing"]["capture_state"] == "capturing"
+    assert told["boundary"]["goal"] == "Summarise the sales figures"
+
+    await learner.act("stop")
+    await learner.propose()
+    told = await account_of(learner)
+    assert told["proposal"]["proposal_id"] == learner.proposal_id
+    assert told["meaning"]["checkpoints"]
+    assert told["tests"] is None
+
+    assert await learner.prove() == "ready_for_review"
+    told = await account_of(learner)
+    assert (told["tests"]["overall_result"], told["tests"]["stale"], told["tests"]["failed"]) == (
+        "passed",
+        False,
+        [],
+    )
+
+    await learner.propose_act("install", {"install_lane": "experimental_private"})
+    told = await account_of(learner)
+    assert (told["use"]["install_lane"], told["use"]["usable_now"]) == ("experimental_private", True)
+    assert told["use"]["found_by"]
+    assert told["records"]["receipts"] > 3
+    assert len(told["records"]["workflows"]) == 3
+
+
+@pytest.mark.acceptance("0A.33-11")
+async def test_a_payload_reopens_exactly_the_session_and_proposal_it_came_from(stack: Stack) -> None:
+    learner = stack.learner()
+    await learner.demonstrate()
+    await learner.propose()
+    told = await account_of(learner)
+    assert await learner.ok("POST", "/api/learn/reopen", told["reopens"]) == told
+
+    by_proposal = {"source_surface": "inbox", "proposal_id": learner.proposal_id}
+    assert (await learner.ok("POST", "/api/learn/reopen", by_proposal))[
+        "learn_session_id"
+    ] == learner.session_id
+
+    mixed = {**by_proposal, "learn_session_id": str(uuid7())}
+    status, error = await learner.refused("POST", "/api/learn/reopen", mixed)
+    assert (status, error["code"]) == (422, "VALIDATION_FAILED")
+    status, error = await learner.refused("POST", "/api/learn/reopen", {"source_surface": "inbox"})
+    assert (status, error["code"]) == (422, "VALIDATION_FAILED")
+
+
+@pytest.mark.acceptance("0A.33-13")
+@pytest.mark.acceptance("9.20-1")
+async def test_what_is_not_deployed_is_said_to_the_session_that_needs_it(stack: Stack) -> None:
+    learner = stack.learner()
+    deployment = await learner.ok("GET", "/api/learn/deployment")
+    there = {part["component"]: part for part in deployment["components"]}
+    assert there["history"]["deployed"]
+    assert not there["skill import"]["deployed"]
+
+    await learner.create(entry_mode="import_skill", observation_mode="none")
+    told = await account_of(learner)
+    assert any("skill import is not deployed" in sentence for sentence in told["missing"])
+
+
+async def test_files_that_lag_behind_are_told_and_the_snapshot_blocks_installs(stack: Stack) -> None:
+    learner = stack.learner()
+    await learner.teach(allow_private_install=True)
+    await learner.propose_act("install", {"install_lane": "experimental_private"})
+    Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
+    with stack.database.write() as connection:
+        connection.execute(
+            update(documents).where(documents.c.path.like("%availability_current.json")).values(dirty=True)
+        )
+    told = (await learner.ok("GET", "/api/learn/deployment"))["partial_deployment"]
+    assert (told["state"], told["blocking"]) == ("availability_pending", True)
+
+
+@pytest.mark.acceptance("9.20-2")
+@pytest.mark.acceptance("9.20-3")
+def test_without_a_part_its_operations_are_not_offered() -> None:
+    everything = {name for part in COMPONENTS for name in part.operations}
+    for part in COMPONENTS:
+        (state,) = [one for one in components(everything - part.operations) if one.component == part.name]
+        assert not state.deployed
+        assert state.disables == part.disables
+    assert all(one.deployed and not one.disables for one in components(everything))
+    without = {one.component: one.disables for one in components(())}
+    assert "mcp_dispatch_create" in without["connector policy"]
+    assert "mining_candidate_accept" in without["skill mining"]
+    assert missing_for(LearningEntryMode.DEMONSTRATING_SKILL, ()) == ()
+
+
+def test_the_worst_of_what_is_pending_is_told() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    everything = Pending(availability=True, catalog=True, bridge=True, receipts=True, degraded="no_worker")
+    order = []
+    for name in ("degraded", "availability", "bridge", "catalog", "receipts"):
+        found = partial_deployment(everything, now)
+        order.append((found.state.value, found.blocking))
+        everything = replace(everything, **{name: None if name == "degraded" else False})
+    assert order == [
+        ("degraded", True),
+        ("availability_pending", True),
+        ("bridge_pending", True),
+        ("catalog_pending", False),
+        ("receipt_pending", False),
+    ]
+    assert partial_deployment(everything, now).state.value == "none"
