@@ -5,18 +5,17 @@ from typing import Annotated
 
 import typer
 
-from cli.connection import ADMIN_TOKEN_FILE, find_connection
-from cli.invocation import NothingToDo, reporting_errors
-from clients.apprentice_api import ApprenticeApi
-from config.settings import load_settings
-from contracts.learning.session import LearnSessionState
+from cli import record_steering
+from cli.invocation import reporting_errors
+from cli.record_browser_command import browser
+from cli.record_session import find_recordable
+from cli.record_wrap_command import wrap
+from contracts.learning.observation import ObservationAdapterKind
 
 app = typer.Typer(no_args_is_help=True, help="Record a demonstration.")
 
-SPOOL_FOLDER = "spool"
-"""Under the data directory; what could not be delivered waits there."""
-
-_OBSERVES = frozenset({LearnSessionState.ARMED, LearnSessionState.CAPTURING, LearnSessionState.PAUSED})
+_TERMINAL = ObservationAdapterKind.TERMINAL_COMMAND
+_LAUNCHES = ObservationAdapterKind.PROCESS_LAUNCH
 
 
 @app.callback()
@@ -36,31 +35,25 @@ def terminal(
     token: Annotated[str | None, typer.Option(help="An access token with the scope observe.")] = None,
 ) -> None:
     """Open a shell whose commands are recorded; `exit` ends the recording."""
-    from recorders.ingest_client import IngestTarget
     from recorders.terminal import TerminalRecorderOptions, record_terminal
 
     with reporting_errors():
-        connection = find_connection(api_url, token)
-        if connection.token is None:
-            raise NothingToDo(
-                f"no access token: name one with --token or APPRENTICE_TOKEN (no {ADMIN_TOKEN_FILE} was found)"
-            )
-        with ApprenticeApi(connection.api_url, connection.token) as api:
-            found = api.learn.session(session) if session else api.learn.active_session()
-        if found is None:
-            raise NothingToDo("you have no session under way; begin one with `apprentice learn create`")
-        if found.state not in _OBSERVES:
-            raise NothingToDo(
-                f"session {found.learn_session_id} is {found.state.value}: it records no longer"
-            )
+        found = find_recordable(session, api_url, token, _TERMINAL, [_LAUNCHES])
         options = TerminalRecorderOptions(
             learn_session_id=found.learn_session_id,
-            target=IngestTarget(connection.api_url, connection.token),
-            spool_folder=load_settings().data_dir / SPOOL_FOLDER,
+            target=found.target,
+            spool_folder=found.spool_folder,
             folder=folder.absolute(),
+            presence_folder=found.presence_folder,
+            with_launches=_LAUNCHES in found.adapters,
         )
     code = record_terminal(options)
     if code == 0:
         typer.echo(f"Next: apprentice learn stop {found.learn_session_id}")
         return
     raise typer.Exit(code)
+
+
+app.command("browser")(browser)
+app.command("wrap")(wrap)
+record_steering.register(app)

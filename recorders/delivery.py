@@ -94,6 +94,7 @@ class Delivery:
         self._failures = 0
         self._has_news = True
         self._is_idle = False
+        self._is_held_back = False
         self._hurry = False
         self._closing = False
         self._waiting_since: float | None = None
@@ -123,17 +124,26 @@ class Delivery:
         pending = self._spool.pending(skip_sessions=others)
         return replace(report, pending=pending, kept=self._spool.pending() - pending)
 
-    def flush(self, timeout: float) -> DeliveryReport:
-        """Waits up to ``timeout`` seconds until all is delivered or refused; cuts a wait under way short."""
+    def flush(self, timeout: float, *, while_held: bool = True) -> DeliveryReport:
+        """Waits up to ``timeout`` seconds until all is delivered or refused; cuts a wait under way short.
+
+        Unless ``while_held`` it does not wait for a paused session to go on either.
+        """
         with self._condition:
             self._hurry = True
+            self._is_held_back = False
             self._condition.notify_all()
-            self._condition.wait_for(lambda: self._is_idle or not self._thread.is_alive(), timeout)
+            self._condition.wait_for(
+                lambda: (
+                    self._is_idle or (self._is_held_back and not while_held) or not self._thread.is_alive()
+                ),
+                timeout,
+            )
         return self.report()
 
-    def close(self, timeout: float) -> DeliveryReport:
+    def close(self, timeout: float, *, while_held: bool = True) -> DeliveryReport:
         """Flushes and ends the thread; the answer to a request under way is waited for and kept."""
-        self.flush(timeout)
+        self.flush(timeout, while_held=while_held)
         with self._condition:
             self._closing = True
             self._condition.notify_all()
@@ -217,6 +227,9 @@ class Delivery:
             if report.state is not DeliveryState.STOPPED:
                 report = replace(report, state=state, reason=answer.reason)
             self._report = replace(report, retries=report.retries + 1)
+            if state is DeliveryState.HELD:
+                self._is_held_back = True
+                self._condition.notify_all()
             asked = answer.retry_after_s
             seconds = self._backoff.wait_s(self._failures) if asked is None else asked
             self._condition.wait_for(lambda: self._closing or (self._hurry and asked is None), seconds)

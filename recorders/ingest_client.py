@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import ValidationError
 
-from contracts.errors import ApiError, ApiErrorEnvelope
+from contracts.errors import ApiError, ApiErrorEnvelope, ErrorCode
 from contracts.learning.observation import (
     IngestObservationsRequest,
     IngestObservationsResponse,
@@ -112,6 +112,9 @@ def judge(response: httpx.Response) -> Answer:
         return Answer(Verdict.TOKEN_REFUSED, reason=reason)
     if error is not None and (error.model_extra or {}).get("current_state") == "paused":
         return Answer(Verdict.SESSION_PAUSED, reason=reason)
+    if error is not None and error.code == ErrorCode.ADAPTER_UNAVAILABLE:
+        # Waiting does not bring an adapter; what was seen stays in the spool for when it is there.
+        return Answer(Verdict.SESSION_REFUSED, reason=reason)
     may_try_again = error.retryable if error is not None else status in _TRY_AGAIN
     if status >= 500 or status == 429 or may_try_again:
         return Answer(Verdict.RETRY, reason=reason, retry_after_s=_retry_after(response))

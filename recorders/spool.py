@@ -198,6 +198,11 @@ class Spool:
             files = [*self._older, self._own]
             return sum(file.pending for file in files if file.learn_session_id not in skip_sessions)
 
+    def forget_own(self) -> None:
+        """Gives up what this run wrote and nobody has taken yet: it was never to be kept."""
+        with self._lock:
+            self._own.confirm(self._own.size, self._own.pending)
+
     def close(self) -> None:
         """Lets go of all files; what is delivered is removed, what is not stays for the next run."""
         with self._lock:

@@ -1,36 +1,20 @@
 """Turns the shell's reports into redacted, spooled events, as long as recording is on."""
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 
-import uuid_utils
-
-from contracts.base import clipped
 from contracts.capabilities.control_surface import ControlSurface
-from contracts.learning.observation import (
-    ExitClass,
-    ObservationAdapterKind,
-    ObservedActionEvent,
-    ProducedFile,
-    TerminalObservation,
-)
+from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent
 from domain.learning.meaningful import CONTROL_COMMANDS, is_meaningful
-from domain.learning.redaction import redact, redact_event
+from domain.learning.redaction import redact_event
+from recorders.command_events import CommandScene, FinishedCommand, command_event
 from recorders.delivery import Delivery, DeliveryState
+from recorders.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
+from recorders.heartbeat import SPOOL_FULL
+from recorders.launches import MOST_LAUNCHES, LaunchWatch, launch_event
 from recorders.spool import Spool, SpoolFull
-from recorders.terminal.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
 from recorders.terminal.options import TerminalRecorderOptions
 from recorders.terminal.shell_hooks import ShellReport, split_history_entry
-
-OUTSIDE = "(outside)"
-"""The working folder of a command that ran outside the demonstration's folder."""
-
-_LONGEST_RAW = 8_000
-_INTERRUPTED = frozenset({128 + signal for signal in (1, 2, 3, 9, 15, 20)})
 
 
 class RecordingState(StrEnum):
@@ -42,49 +26,6 @@ class RecordingState(StrEnum):
     ENDED = "not recording"
 
 
-@dataclass(frozen=True)
-class FinishedCommand:
-    """A command line as the shell reports it, nothing redacted yet: never kept, never logged."""
-
-    line: str
-    status: int
-    folder: str
-    produced: tuple[ProducedFile, ...]
-
-
-def exit_class(status: int) -> ExitClass:
-    """How a command with this exit status ended; 128 + n is the shell's word for "stopped by signal n"."""
-    if status == 0:
-        return ExitClass.OK
-    return ExitClass.INTERRUPTED if status in _INTERRUPTED else ExitClass.FAILED
-
-
-def event_of(command: FinishedCommand, options: TerminalRecorderOptions) -> ObservedActionEvent:
-    """The event of a command, by the rules for text redacted; the mode is applied on top by ``redact_event``."""
-    line = command.line
-    if len(line) > _LONGEST_RAW:
-        # Cut between words: half a secret no longer looks like one.
-        line = line[:_LONGEST_RAW].rsplit(None, 1)[0]
-    masked = redact(line).text
-    return ObservedActionEvent(
-        event_id=str(uuid_utils.uuid7()),
-        learn_session_id=options.learn_session_id,
-        adapter_kind=ObservationAdapterKind.TERMINAL_COMMAND,
-        app_family="terminal",
-        action_label=clipped(masked.replace("\n", " "), 240),
-        control_surface=ControlSurface.NATIVE_OPENCLAW_TOOL,
-        caused_state_change=bool(command.produced),
-        redaction_mode=options.redaction_mode,
-        terminal=TerminalObservation(
-            command=clipped(masked, 2000),
-            exit_class=exit_class(command.status),
-            working_folder=_working_folder(command.folder, options.folder),
-            produced_files=command.produced,
-        ),
-        created_at=datetime.now(UTC),
-    )
-
-
 class CommandRecorder:
     """Keeps the meaningful commands of one shell; ``say`` tells the person what changed.
 
@@ -93,15 +34,23 @@ class CommandRecorder:
     """
 
     def __init__(
-        self, options: TerminalRecorderOptions, spool: Spool, delivery: Delivery, say: Callable[[str], None]
+        self,
+        options: TerminalRecorderOptions,
+        spool: Spool,
+        delivery: Delivery,
+        say: Callable[[str], None],
+        launches: LaunchWatch | None = None,
     ) -> None:
         self._options = options
+        self._scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
+        self._launches = launches
         self._spool = spool
         self._delivery = delivery
         self._say = say
         self._paused = False
         self._delivery_state = DeliveryState.FLOWING
         self._end_reason: str | None = None
+        self._error_code: str | None = None
         self._folder = str(options.folder)
         self._last_number: int | None = None
         self._is_first_prompt = True
@@ -125,6 +74,15 @@ class CommandRecorder:
     def end_reason(self) -> str | None:
         """Why recording ended before the shell did, if it did."""
         return self._end_reason
+
+    @property
+    def error_code(self) -> str | None:
+        """What keeps the recorder from recording, for the registry of adapters."""
+        return self._error_code
+
+    def stop(self) -> None:
+        """Ends the recording for good; the shell goes on."""
+        self._end("it was stopped from outside; exit leaves this shell")
 
     def pause(self) -> None:
         """Stops keeping commands until ``resume``."""
@@ -183,38 +141,40 @@ class CommandRecorder:
         self._last_number = number
         self._is_first_prompt = False
         before = self._before
+        launched = self._launches.take_new()[:MOST_LAUNCHES] if self._launches is not None else ()
         if is_new and self._was_recording and self.state is RecordingState.RECORDING:
             after = take_snapshot(self._options.folder)
             produced = produced_between(before, after) if before is not None else ()
             self._keep(FinishedCommand(line, report.status, folder, produced))
             self._before = after
+            for program in launched:
+                self._append(launch_event(program, self._scene))
         self._was_recording = self.state is RecordingState.RECORDING
 
     def _keep(self, command: FinishedCommand) -> None:
         if command.line.strip() in CONTROL_COMMANDS | {"exit", "logout"}:
             return
         self.commands += 1
-        event = event_of(command, self._options)
+        kind, surface = ObservationAdapterKind.TERMINAL_COMMAND, ControlSurface.NATIVE_OPENCLAW_TOOL
+        event = command_event(command, self._scene, kind, surface)
         if not is_meaningful(event):
             self.skipped += 1
-            return
+        elif self._append(event):
+            self.recorded += 1
+
+    def _append(self, event: ObservedActionEvent) -> bool:
+        if self._end_reason is not None:
+            return False
         try:
             self._spool.append([redact_event(event)])
         except SpoolFull as error:
+            self._error_code = SPOOL_FULL
             self._end(str(error))
-            return
-        self.recorded += 1
+            return False
         self._delivery.notify()
+        return True
 
     def _end(self, reason: str) -> None:
         if self._end_reason is None:
             self._end_reason = reason
             self._say(f"recording has ended: {reason}")
-
-
-def _working_folder(folder: str, demonstration: Path) -> str:
-    """``folder`` relative to the demonstration's folder, links resolved; '.' is the folder itself."""
-    relative = os.path.relpath(os.path.realpath(folder), os.path.realpath(demonstration))
-    if relative == os.pardir or relative.startswith(os.pardir + os.sep):
-        return OUTSIDE
-    return clipped(os.fsencode(relative).decode("utf-8", errors="replace"), 400)

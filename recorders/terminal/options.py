@@ -5,12 +5,9 @@ from pathlib import Path
 
 from contracts.learning.observation import RedactionMode
 from recorders.delivery import Backoff, DeliveryReport
+from recorders.errors import RecorderError as RecorderError
 from recorders.ingest_client import IngestTarget
 from recorders.spool import DEFAULT_MAX_BYTES
-
-
-class RecorderError(Exception):
-    """The recorder cannot start or go on; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -18,13 +15,17 @@ class TerminalRecorderOptions:
     """One recording of one session.
 
     ``folder`` is the demonstration's folder: the shell starts there, and files made in it are named relative to
-    it. ``flush_timeout_s`` bounds the wait for delivery at the end, ``command_timeout_s`` one scripted command.
+    it. With a ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
+    ``with_launches`` also reports programs that a command leaves running. ``flush_timeout_s`` bounds the wait for
+    delivery at the end, ``command_timeout_s`` one scripted command.
     """
 
     learn_session_id: str
     target: IngestTarget
     spool_folder: Path
     folder: Path = field(default_factory=Path.cwd)
+    presence_folder: Path | None = None
+    with_launches: bool = True
     redaction_mode: RedactionMode = RedactionMode.MASK_TEXT
     flush_timeout_s: float = 10.0
     command_timeout_s: float = 120.0

@@ -10,7 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import which
 
-from recorders.terminal.options import RecorderError
+from recorders.errors import RecorderError
+
+RECORDING_VARIABLE = "APPRENTICE_RECORDING"
+"""Set in a recorded shell to its session."""
 
 _GRACE_S = 5.0
 # Makes the pseudo-terminal the new session's own before bash takes the process over. A program of its own, because
@@ -19,6 +22,11 @@ _LAUNCHER = (
     *(sys.executable, "-I", "-S", "-c"),
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])",
 )
+
+
+def is_recorded() -> bool:
+    """Whether this process runs in a recorded shell."""
+    return RECORDING_VARIABLE in os.environ
 
 
 class PtyShell:
@@ -33,7 +41,7 @@ class PtyShell:
         if bash is None:
             raise RecorderError("the terminal recorder needs bash: install it, or put it on the PATH")
         self._master, slave = os.openpty()
-        environment = os.environ | {"APPRENTICE_RECORDING": session}
+        environment = os.environ | {RECORDING_VARIABLE: session}
         if not interactive:
             environment["TERM"] = "dumb"
         options = [] if interactive else ["--noediting"]
@@ -54,6 +62,11 @@ class PtyShell:
             os.close(slave)
         os.set_blocking(self._master, False)
         self._untyped = b""
+
+    @property
+    def pid(self) -> int:
+        """The shell's process id."""
+        return self._process.pid
 
     def fileno(self) -> int:
         """The terminal's master side."""

@@ -11,11 +11,16 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
+from contracts.learning.observation import ObservationAdapterKind
 from recorders.delivery import Delivery
+from recorders.errors import RecorderError
+from recorders.heartbeat import Heartbeat
+from recorders.launches import LaunchWatch
+from recorders.running import Presence, Steering
 from recorders.spool import Spool, SpoolError
 from recorders.terminal.command_recorder import CommandRecorder
-from recorders.terminal.options import RecorderError, RecordingSummary, TerminalRecorderOptions
-from recorders.terminal.pty_shell import PtyShell
+from recorders.terminal.options import RecordingSummary, TerminalRecorderOptions
+from recorders.terminal.pty_shell import PtyShell, is_recorded
 from recorders.terminal.shell_hooks import ShellChannel, ShellReport
 from recorders.terminal.signals import SignalInbox, watched_signals
 
@@ -33,7 +38,7 @@ def record_terminal(options: TerminalRecorderOptions) -> int:
         terminal = sys.stdin.fileno()
         if not os.isatty(terminal):
             raise RecorderError("the terminal recorder needs a terminal: run it in one")
-        if "APPRENTICE_RECORDING" in os.environ:
+        if is_recorded():
             raise RecorderError("this terminal is recorded already: exit that recording first")
         summary = _record_interactively(options, terminal)
     except (RecorderError, SpoolError) as error:
@@ -107,7 +112,13 @@ class _Recording:
             self._delivery = Delivery(spool, options.target, session, backoff=options.backoff)
             self._delivery.start()
             stack.callback(self._delivery.close, 0)
-            self._recorder = CommandRecorder(options, spool, self._delivery, self._say)
+            launches = LaunchWatch(self._shell.pid) if options.with_launches else None
+            self._recorder = CommandRecorder(options, spool, self._delivery, self._say, launches)
+            kinds = (ObservationAdapterKind.TERMINAL_COMMAND, ObservationAdapterKind.PROCESS_LAUNCH)
+            self._heartbeat = Heartbeat(options.target, kinds if options.with_launches else kinds[:1])
+            self._heartbeat.start()
+            stack.callback(self._heartbeat.close)
+            self._presence = self._make_known(stack)
             self._signals = stack.enter_context(watched_signals())
             self._stack = stack.pop_all()
         return self
@@ -132,6 +143,7 @@ class _Recording:
         report = self._delivery.close(self._options.flush_timeout_s)
         self._recorder.watch_delivery()
         recorder = self._recorder
+        self._heartbeat.close(recorder.error_code)
         return RecordingSummary(
             learn_session_id=self._options.learn_session_id,
             commands=recorder.commands,
@@ -140,6 +152,15 @@ class _Recording:
             delivery=report,
             stopped_reason=recorder.end_reason,
             spool_folder=self._options.spool_folder,
+        )
+
+    def _make_known(self, stack: ExitStack) -> Presence | None:
+        options = self._options
+        if options.presence_folder is None:
+            return None
+        kind, state = ObservationAdapterKind.TERMINAL_COMMAND, self._recorder.state.value
+        return stack.enter_context(
+            Presence(options.presence_folder, options.learn_session_id, kind, str(options.folder), state)
         )
 
     def _loop(self, keyboard: int | None, screen: int | None) -> None:
@@ -174,6 +195,8 @@ class _Recording:
         for report in self._channel.read() if self._channel in ready else ():
             self._answer(report)
         self._recorder.watch_delivery()
+        if self._presence is not None:
+            self._presence.tell(self._recorder.state.value)
         self._check_deadline()
         return is_open and (self._shell.is_running or bool(ready))
 
@@ -186,10 +209,12 @@ class _Recording:
 
     def _obey(self, inbox: SignalInbox, keyboard: int | None) -> bool:
         for number in inbox.take():
-            if number == signal.SIGUSR1:
+            if number == Steering.PAUSE.signal:
                 self._recorder.pause()
-            elif number == signal.SIGUSR2:
+            elif number == Steering.RESUME.signal:
                 self._recorder.resume()
+            elif number == Steering.STOP.signal:
+                self._recorder.stop()
             elif number == signal.SIGWINCH:
                 if keyboard is not None:
                     self._shell.resize_like(keyboard)

@@ -7,8 +7,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
-WATCHED = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)
-"""Pause, resume, a new size of the window, and the two ways of being asked to leave."""
+WATCHED = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGURG, signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)
+"""Pause, resume and stop recording (``recorders.running.Steering``), a new size of the window, and the two ways
+of being asked to leave."""
 
 
 class SignalInbox:

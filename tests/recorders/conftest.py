@@ -38,6 +38,7 @@ class IngestServer:
         self.bodies: list[bytes] = []
         self.tokens: set[str] = set()
         self.batch_sizes: list[int] = []
+        self.heartbeats: list[tuple[str, str | None]] = []
         self.refusals: list[Refusing] = []
         self.always: Refusing | None = None
         self.changed = threading.Condition()
@@ -54,7 +55,12 @@ class IngestServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                status, answer, headers = server.answer(self.path, body, self.headers["Authorization"])
+                if self.path.endswith("/heartbeat"):
+                    kind = self.path.split("/")[-2]
+                    server.heartbeats.append((kind, json.loads(body).get("error_code")))
+                    status, answer, headers = 200, b"{}", {}
+                else:
+                    status, answer, headers = server.answer(self.path, body, self.headers["Authorization"])
                 self.send_response(status)
                 for name, value in {**headers, "Content-Length": str(len(answer))}.items():
                     self.send_header(name, value)

@@ -20,6 +20,7 @@ def a_response(status: int, headers: dict[str, str] | None = None, **error: obje
         (a_response(503), Verdict.RETRY),
         (a_response(507, retryable=False), Verdict.RETRY),
         (a_response(429, retryable=False), Verdict.RETRY),
+        (a_response(503, code="ADAPTER_UNAVAILABLE", retryable=True), Verdict.SESSION_REFUSED),
         (a_response(408), Verdict.RETRY),
         (a_response(408, code="SESSION_TIMEOUT"), Verdict.SESSION_REFUSED),
         (a_response(409, retryable=True), Verdict.RETRY),

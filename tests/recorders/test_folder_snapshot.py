@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from recorders.terminal.folder_snapshot import produced_between, take_snapshot
+from recorders.folder_snapshot import produced_between, take_snapshot
 
 
 def changes(before, after) -> dict[str, str]:

@@ -1,0 +1,114 @@
+"""The event of one finished command, as the terminal recorder and the wrapper report it."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import uuid_utils
+
+from contracts.base import clipped
+from contracts.capabilities.control_surface import ControlSurface
+from contracts.learning.observation import (
+    ExitClass,
+    ObservationAdapterKind,
+    ObservedActionEvent,
+    ProducedFile,
+    RedactionMode,
+    TerminalObservation,
+)
+from domain.learning.argument_masking import masked_arguments
+from domain.learning.redaction import redact
+
+OUTSIDE = "(outside)"
+"""The working folder of a command that ran outside the demonstration's folder."""
+
+_LONGEST_RAW = 8_000
+_INTERRUPTED = frozenset({128 + signal for signal in (1, 2, 3, 9, 15, 20)})
+
+
+@dataclass(frozen=True)
+class FinishedCommand:
+    """A command line as it was run, nothing redacted yet: never kept, never logged."""
+
+    line: str
+    status: int
+    folder: str
+    produced: tuple[ProducedFile, ...]
+
+
+@dataclass(frozen=True)
+class CommandScene:
+    """What is the same for all commands of a recording; ``folder`` is the demonstration's."""
+
+    learn_session_id: str
+    folder: Path
+    redaction_mode: RedactionMode = RedactionMode.MASK_TEXT
+
+
+def exit_class(status: int) -> ExitClass:
+    """How a command with this exit status ended; 128 + n is the shell's word for "stopped by signal n"."""
+    if status == 0:
+        return ExitClass.OK
+    return ExitClass.INTERRUPTED if status in _INTERRUPTED else ExitClass.FAILED
+
+
+def line_of(arguments: Sequence[str]) -> str:
+    """The command line that runs a program with these arguments, their secrets masked already."""
+    words: list[str] = []
+    length = 0
+    # What is no UTF-8 cannot cross the wire as it is.
+    readable = [os.fsencode(word).decode("utf-8", errors="replace") for word in arguments]
+    for argument in masked_arguments(readable):
+        words.append(argument.text if argument.is_masked else shlex.quote(argument.text))
+        length += len(words[-1])
+        if length > _LONGEST_RAW:
+            break
+    return " ".join(words)
+
+
+def command_event(
+    command: FinishedCommand,
+    scene: CommandScene,
+    kind: ObservationAdapterKind,
+    surface: ControlSurface,
+    label: str | None = None,
+) -> ObservedActionEvent:
+    """The event of a command, by the rules for text redacted; the mode is applied on top by ``redact_event``.
+
+    ``label`` is what the person calls it; without one it is the command line.
+    """
+    line = command.line
+    if len(line) > _LONGEST_RAW:
+        # Cut between words: half a secret no longer looks like one.
+        line = line[:_LONGEST_RAW].rsplit(None, 1)[0]
+    masked = redact(line).text
+    readable = os.fsencode(label).decode("utf-8", errors="replace") if label else ""
+    named = redact(readable).text or masked
+    return ObservedActionEvent(
+        event_id=str(uuid_utils.uuid7()),
+        learn_session_id=scene.learn_session_id,
+        adapter_kind=kind,
+        app_family="terminal",
+        action_label=clipped(" ".join(named.split("\n")), 240),
+        control_surface=surface,
+        caused_state_change=bool(command.produced),
+        redaction_mode=scene.redaction_mode,
+        terminal=TerminalObservation(
+            command=clipped(masked, 2000),
+            exit_class=exit_class(command.status),
+            working_folder=_working_folder(command.folder, scene.folder),
+            produced_files=command.produced,
+        ),
+        created_at=datetime.now(UTC),
+    )
+
+
+def _working_folder(folder: str, demonstration: Path) -> str:
+    """``folder`` relative to the demonstration's folder, links resolved; '.' is the folder itself."""
+    relative = os.path.relpath(os.path.realpath(folder), os.path.realpath(demonstration))
+    if relative == os.pardir or relative.startswith(os.pardir + os.sep):
+        return OUTSIDE
+    return clipped(os.fsencode(relative).decode("utf-8", errors="replace"), 400)

@@ -1,0 +1,159 @@
+"""One wrapped command, from the look before it to the delivery of its receipt."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from contracts.capabilities.control_surface import ControlSurface
+from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent
+from domain.learning.redaction import redact_event
+from recorders.command_events import CommandScene, FinishedCommand, command_event, line_of
+from recorders.delivery import Delivery, DeliveryReport, DeliveryState
+from recorders.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
+from recorders.heartbeat import SPOOL_FULL, report_health
+from recorders.launches import MOST_LAUNCHES, LaunchedProgram, LaunchWatch, adopting, launch_event
+from recorders.running import Presence, Steering
+from recorders.spool import Spool, SpoolFull
+from recorders.wrapper.child import run_child
+from recorders.wrapper.options import WrapperOptions, WrapperSummary
+
+_KIND = ObservationAdapterKind.WRAPPER_RECEIPT
+SESSION_PAUSED = "the session is paused"
+"""Why a command was not recorded."""
+
+_RECORDING, _PAUSED, _STOPPED = "rec", "paused", "not recording"
+
+
+def wrap_command(
+    options: WrapperOptions, arguments: Sequence[str], say: Callable[[str], None]
+) -> WrapperSummary:
+    """Runs the command with these arguments, its input and output untouched, and reports one receipt of it.
+
+    What straddles a pause is not recorded, as in a recorded terminal. ``say`` tells the person that recording
+    is on and what changed. To be called in the main thread: only it can take signals.
+
+    Raises:
+        CommandNotStarted: there is no such program; nothing was recorded.
+        RecorderError: recording cannot begin; nothing was run.
+        SpoolError: the spool cannot be used; nothing was run.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("a command is wrapped in the main thread only")
+    options = replace(options, folder=options.folder.resolve())
+    with ExitStack() as stack:
+        spool = Spool(options.spool_folder, options.learn_session_id, max_bytes=options.max_spool_bytes)
+        stack.callback(spool.close)
+        presence = None
+        if options.presence_folder is not None:
+            watched = str(options.folder)
+            presence = stack.enter_context(
+                Presence(options.presence_folder, options.learn_session_id, _KIND, watched, _RECORDING)
+            )
+        if not options.session_paused:
+            say(_announcement(options))
+        wrapped = _WrappedCommand(options, presence, say)
+        return _deliver(options, spool, wrapped.run(arguments), wrapped)
+
+
+def _announcement(options: WrapperOptions) -> str:
+    return (
+        f"recording this command for session {options.learn_session_id}: its arguments with secrets masked, "
+        f"how it ends and the files it makes in {options.folder}, never what it prints"
+    )
+
+
+class _WrappedCommand:
+    """The command while it runs, and whether it may be recorded."""
+
+    def __init__(
+        self, options: WrapperOptions, presence: Presence | None, say: Callable[[str], None]
+    ) -> None:
+        self._options = options
+        self._presence = presence
+        self._say = say
+        self._launched: tuple[LaunchedProgram, ...] = ()
+        self.not_recorded: str | None = SESSION_PAUSED if options.session_paused else None
+        self.exit_code = 0
+
+    def run(self, arguments: Sequence[str]) -> tuple[ObservedActionEvent, ...]:
+        """Runs the command; the events to report, none when it was paused or stopped."""
+        options = self._options
+        folder = str(Path.cwd())
+        before = take_snapshot(options.folder)
+        with ExitStack() as stack:
+            launches = None
+            if options.with_launches:
+                stack.enter_context(adopting())
+                launches = LaunchWatch(os.getpid())
+            self.exit_code = run_child(
+                arguments,
+                {
+                    Steering.PAUSE: self._pause,
+                    Steering.RESUME: self._resume,
+                    Steering.STOP: self._stop,
+                },
+                lambda: self._look_after(launches),
+            )
+        if self.not_recorded is not None:
+            return ()
+        return self._events(FinishedCommand(line_of(arguments), self.exit_code, folder, ()), before)
+
+    def _look_after(self, launches: LaunchWatch | None) -> None:
+        if launches is not None:
+            self._launched = launches.take_new()[:MOST_LAUNCHES]
+
+    def _events(self, command: FinishedCommand, before: FolderSnapshot) -> tuple[ObservedActionEvent, ...]:
+        options = self._options
+        scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
+        produced = produced_between(before, take_snapshot(options.folder))
+        finished = replace(command, produced=produced)
+        receipt = command_event(finished, scene, _KIND, ControlSurface.WRAPPER_SCRIPT, options.label)
+        return (receipt, *(launch_event(program, scene) for program in self._launched))
+
+    def _pause(self) -> None:
+        if self.not_recorded is None:
+            self.not_recorded = "recording was paused while it ran"
+            self._say("recording is paused: this command will not be recorded")
+        self._tell(_PAUSED)
+
+    def _resume(self) -> None:
+        if self.not_recorded is not None:
+            self._say("what straddles a pause is not recorded; the next command will be")
+
+    def _stop(self) -> None:
+        self.not_recorded = "recording was stopped while it ran"
+        self._say("recording is stopped: this command goes on and is not recorded")
+        self._tell(_STOPPED)
+
+    def _tell(self, state: str) -> None:
+        if self._presence is not None:
+            self._presence.tell(state)
+
+
+def _deliver(
+    options: WrapperOptions,
+    spool: Spool,
+    events: tuple[ObservedActionEvent, ...],
+    wrapped: _WrappedCommand,
+) -> WrapperSummary:
+    not_recorded = wrapped.not_recorded
+    report = DeliveryReport()
+    if events:
+        try:
+            spool.append([redact_event(event) for event in events])
+        except SpoolFull as error:
+            not_recorded = str(error)
+            report_health(options.target, (_KIND,), SPOOL_FULL)
+        else:
+            delivery = Delivery(spool, options.target, options.learn_session_id, backoff=options.backoff)
+            delivery.start()
+            report = delivery.close(options.flush_timeout_s, while_held=False)
+            if report.state is DeliveryState.HELD:
+                # Paused meanwhile, so not to be watched; and nothing waits here to be told when it goes on.
+                not_recorded = SESSION_PAUSED
+                spool.forget_own()
+    recorded = len(events) if not_recorded is None else 0
+    return WrapperSummary(wrapped.exit_code, recorded, report, not_recorded, options.spool_folder)
