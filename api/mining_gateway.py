@@ -1,0 +1,133 @@
+"""Starts mining runs and builds of candidates at Temporal."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid5
+
+import anyio.to_thread
+import structlog
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.mining import MiningCandidate
+from contracts.learning.mining_runs import CandidateBuild, MiningRun, MiningRunOpening, MiningTrigger
+from stores.mining_runs import MiningRunStore
+from workflows.ids import MINING_SCHEDULE, mined_skill_id, skill_mining_id
+from workflows.mined_skill_workflow import MinedSkillWorkflow
+from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
+from workflows.skill_mining_messages import MinedSkillStart, MiningStart
+from workflows.skill_mining_workflow import SkillMiningWorkflow
+
+log = structlog.get_logger(__name__)
+
+ANSWER_WITHIN = timedelta(seconds=10)
+
+OPENS_WITHIN = timedelta(seconds=30)
+"""A build is answered when its session is there; after this the client is told to ask again."""
+
+_KEYS = UUID("6f0f7a35-55b5-5f1c-8a3c-40a2f0a6f5d1")
+
+
+def mining_run_id(owner: str, key: str) -> str:
+    """The run that this idempotency key of this caller starts."""
+    return str(uuid5(_KEYS, f"{owner}/{key}"))
+
+
+class MiningGateway:
+    """One call to Temporal a command."""
+
+    def __init__(self, client: Client, task_queue: str, runs: MiningRunStore) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._runs = runs
+
+    async def start(self, run_id: str, owner: str) -> MiningRun:
+        """Starts a run over the captures of ``owner``, or answers with the one that was started under this id.
+
+        Raises:
+            Refusal: ``TEMPORAL_UNAVAILABLE``; nothing was started.
+        """
+        opening = MiningRunOpening(
+            run_id=run_id,
+            trigger=MiningTrigger.MANUAL,
+            owner_user_id=owner,
+            workflow_id=skill_mining_id(run_id),
+            started_at=datetime.now(UTC),
+        )
+        run = await anyio.to_thread.run_sync(self._runs.open, opening)
+        try:
+            await self._client.start_workflow(
+                SkillMiningWorkflow.run,
+                MiningStart(trigger=MiningTrigger.MANUAL, run_id=run_id, owner_user_id=owner),
+                id=run.workflow_id,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                search_attributes=_attributes(MINING_SCHEDULE, owner),
+                static_summary=f"skill mining for {owner}",
+                rpc_timeout=ANSWER_WITHIN,
+            )
+        except (RPCError, RuntimeError) as error:
+            # The SDK's first connection attempt fails with a plain RuntimeError.
+            await anyio.to_thread.run_sync(self._runs.forget, run_id)
+            raise _unavailable(error) from error
+        return run
+
+    async def build(self, build: CandidateBuild) -> MiningCandidate:
+        """Builds the candidate; answers once its session is there.
+
+        Raises:
+            Refusal: what the build refuses; ``TEMPORAL_UNAVAILABLE`` when nobody answers.
+        """
+        start = WithStartWorkflowOperation(
+            MinedSkillWorkflow.run,
+            MinedSkillStart(build=build),
+            id=mined_skill_id(build.candidate_id),
+            task_queue=self._task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            search_attributes=_attributes("mined-skill", build.owner_user_id),
+            static_summary=f"mined skill of {build.owner_user_id}",
+        )
+        try:
+            async with asyncio.timeout(OPENS_WITHIN.total_seconds()):
+                candidate: MiningCandidate = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+                    "opened",
+                    result_type=MiningCandidate,
+                    start_workflow_operation=start,
+                    rpc_timeout=OPENS_WITHIN,
+                )
+                return candidate
+        except WorkflowUpdateFailedError as error:
+            raise _answer_to(error) from None
+        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+            raise Refusal(
+                ErrorCode.TEMPORAL_UNAVAILABLE, "No worker has answered in time; try again."
+            ) from error
+        except (RPCError, RuntimeError) as error:
+            raise _unavailable(error) from error
+
+
+def _attributes(kind: str, owner: str) -> TypedSearchAttributes:
+    return TypedSearchAttributes(
+        [SearchAttributePair(KIND_ATTRIBUTE, kind), SearchAttributePair(OWNER_ATTRIBUTE, owner)]
+    )
+
+
+def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
+    cause = error.cause
+    if not isinstance(cause, ApplicationError) or cause.type not in ErrorCode.__members__:
+        return Refusal(ErrorCode.CONFLICT, "The build has just ended; read the candidate and try again.")
+    extra: dict[str, object] = cause.details[0] if cause.details else {}
+    return Refusal(ErrorCode(cause.type), cause.message, **extra)
+
+
+def _unavailable(error: Exception) -> Refusal:
+    log.warning("temporal is unavailable", error=str(error))
+    return Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key.")
