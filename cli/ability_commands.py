@@ -8,14 +8,16 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from cli.ability_life_commands import AbilityArgument
+from cli.ability_life_commands import app as life_commands
 from cli.invocation import Invocation, api_command
 from cli.learn_views import FAILED, PASSED, facts
 from contracts.abilities.availability import AbilityAvailabilityItem, AbilityDetailResponse
 from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityExplainMatchRequest, AbilityLookupQuery
 
-app = typer.Typer(no_args_is_help=True, help="See abilities: list, look up, explain, versions.")
+app = typer.Typer(no_args_is_help=True, help="See abilities, find one, switch it off, take it back.")
+app.add_typer(life_commands)
 
-AbilityArgument = Annotated[str, typer.Argument(help="The ability's id.", metavar="ABILITY")]
 QueryArgument = Annotated[str, typer.Argument(help="What somebody might say.", metavar="WORDS")]
 ProjectOption = Annotated[str | None, typer.Option(help="The project it is asked in.")]
 
@@ -105,8 +107,11 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
         facts(
             (
                 ("lane", ability.install_lane.value),
+                ("state", detail.state.value),
+                ("quarantined", detail.quarantine_reason),
                 ("usable now", usable),
                 ("version", str(detail.version)),
+                ("you may", " · ".join(one.value.replace("_", "-") for one in detail.allowed_actions)),
                 ("said as", " · ".join(ability.trigger_phrases)),
                 ("not as", " · ".join(ability.negative_triggers)),
                 ("SKILL.md", detail.skill_path),

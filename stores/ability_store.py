@@ -10,18 +10,22 @@ from contracts.abilities.availability import (
     AbilityAvailabilityItem,
     AbilityAvailabilityResponse,
     AbilityDetailResponse,
-    AbilityVersion,
     AbilityVersionsResponse,
     SkillCatalogCurrent,
 )
+from contracts.abilities.lifecycle_command import AbilityLifecycleAction
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.proposal import InstallLane
 from domain.abilities.index import AbilityIndex
+from domain.abilities.life import state_of
+from stores.ability_contents import versions_of
 from stores.ability_documents import AVAILABILITY, CATALOG
+from stores.ability_facts import allowed_actions, life_of
+from stores.ability_files import CANONICAL
 from stores.ability_rows import all_entries, entry_of
 from stores.database import Database
 from stores.documents import read_document
-from stores.tables import abilities, ability_versions, documents
+from stores.tables import abilities, documents
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,10 +59,12 @@ class AbilityStore:
     def availability(self, user_id: str) -> AbilityAvailabilityResponse:
         """The snapshot as the user may see it."""
         with self._database.read() as connection:
-            entries = all_entries(connection)
+            entries = [entry for entry in all_entries(connection) if visible(entry, user_id)]
             newest = connection.scalar(select(func.max(abilities.c.updated_at)))
+            mine = [entry for entry in entries if entry.owner_user_id == user_id]
+            allowed = allowed_actions(connection, mine)
         return AbilityAvailabilityResponse(
-            abilities=tuple(_item(entry) for entry in entries if visible(entry, user_id)),
+            abilities=tuple(_item(entry, allowed.get(entry.ability_id, ())) for entry in entries),
             snapshot_as_of=datetime.fromisoformat(newest) if newest else _NEVER,
         )
 
@@ -81,48 +87,48 @@ class AbilityStore:
         """One ability with its present version and text."""
         entry = self.visible_entry(ability_id, user_id)
         path = f"skills/{entry.skill_slug}/SKILL.md"
+        mine = [entry] if entry.owner_user_id == user_id else []
         with self._database.read() as connection:
             version = connection.scalar(
                 select(abilities.c.version).where(abilities.c.ability_id == ability_id)
             )
-            text = read_document(connection, "workspace", path)
+            projected = read_document(connection, "workspace", path) is not None
+            text = read_document(connection, "memory", f"{CANONICAL}/{entry.skill_slug}/SKILL.md")
+            allowed = allowed_actions(connection, mine)
+            quarantine = life_of(connection, ability_id).quarantine
+        quarantined = entry.install_lane is InstallLane.QUARANTINED
         return AbilityDetailResponse(
             ability=entry,
             version=version or 1,
-            skill_path=path if text is not None else None,
+            skill_path=path if projected else None,
             skill_markdown=text.decode() if text is not None else None,
+            state=state_of(entry),
+            quarantine_reason=quarantine.reason if quarantined and quarantine is not None else None,
+            allowed_actions=allowed.get(ability_id, ()),
         )
 
     def versions(self, ability_id: str, user_id: str) -> AbilityVersionsResponse:
         """The installed versions, newest first."""
         self.visible_entry(ability_id, user_id)
         with self._database.read() as connection:
-            rows = connection.execute(
-                select(ability_versions.c.body)
-                .where(ability_versions.c.ability_id == ability_id)
-                .order_by(ability_versions.c.version.desc())
-            ).all()
+            found = versions_of(connection, ability_id)
             current = connection.scalar(
                 select(abilities.c.version).where(abilities.c.ability_id == ability_id)
             )
-        parsed = (AbilityVersion.model_validate_json(row.body) for row in rows)
         return AbilityVersionsResponse(
             ability_id=ability_id,
-            versions=tuple(v.model_copy(update={"current": v.version == current}) for v in parsed),
+            versions=tuple(v.model_copy(update={"current": v.version == current}) for v in found),
         )
 
     def catalog(self, user_id: str) -> SkillCatalogCurrent:
         """The skills catalog as the user may see it."""
         with self._database.read() as connection:
             content = read_document(connection, "memory", CATALOG)
+            seen = {entry.ability_id for entry in all_entries(connection) if visible(entry, user_id)}
         if content is None:
             return SkillCatalogCurrent(items=(), refreshed_at=_NEVER)
         whole = SkillCatalogCurrent.model_validate_json(content)
-        items = tuple(
-            item
-            for item in whole.items
-            if item.install_lane is not InstallLane.EXPERIMENTAL_PRIVATE or item.owner_user_id == user_id
-        )
+        items = tuple(item for item in whole.items if item.ability_id in seen)
         return whole.model_copy(update={"items": items})
 
     def owner_of_slug(self, slug: str) -> str | None:
@@ -132,12 +138,15 @@ class AbilityStore:
 
 
 def visible(entry: AbilityAvailabilityEntry, user_id: str) -> bool:
-    """Whether the user may see the ability: private and quarantined ones are their owner's alone."""
+    """Whether the user may see it: private, quarantined and archived abilities are their owner's alone."""
     shared = entry.install_lane in (InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED)
-    return shared or entry.owner_user_id == user_id
+    return (shared and entry.archived_at is None) or entry.owner_user_id == user_id
 
 
-def _item(entry: AbilityAvailabilityEntry) -> AbilityAvailabilityItem:
+def _item(
+    entry: AbilityAvailabilityEntry, allowed: tuple[AbilityLifecycleAction, ...]
+) -> AbilityAvailabilityItem:
+    shown = entry.model_dump(include=set(AbilityAvailabilityItem.model_fields))
     return AbilityAvailabilityItem.model_validate(
-        entry.model_dump(include=set(AbilityAvailabilityItem.model_fields))
+        {**shown, "state": state_of(entry), "allowed_actions": allowed}
     )

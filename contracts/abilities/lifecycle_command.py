@@ -1,4 +1,4 @@
-"""Commands on an installed ability (DOC3 §0A.19)."""
+"""Commands on an installed ability, and how it stands (DOC3 §0A.19; rollback: routes.md)."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from contracts.base import Text160, Text240, UtcTime, VersionedContract
 
 
 class AbilityLifecycleAction(StrEnum):
-    """What can be done with an installed ability."""
+    """What can be done with an installed ability: the document's seven, and the way back to older content."""
 
     ACTIVATE = "activate"
     DEACTIVATE = "deactivate"
@@ -15,6 +15,16 @@ class AbilityLifecycleAction(StrEnum):
     QUARANTINE = "quarantine"
     UNQUARANTINE = "unquarantine"
     ARCHIVE = "archive"
+    ROLLBACK = "rollback"
+
+
+class AbilityState(StrEnum):
+    """How an installed ability stands. Only an active one may be routed to."""
+
+    ACTIVE = "active"
+    DEACTIVATED = "deactivated"
+    QUARANTINED = "quarantined"
+    ARCHIVED = "archived"
 
 
 class LifecycleRequester(StrEnum):
@@ -26,7 +36,7 @@ class LifecycleRequester(StrEnum):
 
 
 class AbilityLifecycleCommand(VersionedContract):
-    """One command on one ability."""
+    """One command on one ability, as ``abilities/activation_history.jsonl`` keeps it."""
 
     ability_id: Text160
     action: AbilityLifecycleAction

@@ -11,12 +11,17 @@ from cli.output import ExitCode
 
 @pytest.fixture
 def ability_id(person, taught) -> str:
-    session_id = taught("payroll")
+    return installed(person, taught, "payroll")
+
+
+def installed(person, taught, subject: str) -> str:
+    """An ability of this person's own, by its id."""
+    session_id = taught(subject)
     person.gets("learn", "propose", "--no-ask")
     validated = person.types("learn", "validate")
     assert validated.exit_code == ExitCode.OK, validated.output
-    installed = person.types("learn", "install")
-    assert installed.exit_code == ExitCode.OK, installed.output
+    answer = person.types("learn", "install")
+    assert answer.exit_code == ExitCode.OK, answer.output
     found: str = person.gets("learn", "status", session_id)["ability_id"]
     return found
 
@@ -60,3 +65,32 @@ def test_an_ability_of_nobody_is_not_found(person) -> None:
     refused = person.types("abilities", "show", "learned.nothing")
     assert refused.exit_code == ExitCode.REFUSED
     assert "ABILITY_NOT_FOUND" in refused.stderr
+
+
+def test_an_ability_is_switched_off_quarantined_shared_and_put_away(person, taught) -> None:
+    ability_id = installed(person, taught, "mileage")
+    assert person.gets("abilities", "deactivate", ability_id) == {"ability_id": ability_id, "enabled": False}
+    assert "Deactivated" in person.types("abilities", "list").stdout
+    assert "is activated" in person.types("abilities", "activate", ability_id).stdout
+
+    refused = person.types("abilities", "activate", ability_id)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "INVALID_LEARN_STATE_TRANSITION" in refused.stderr
+
+    quarantined = person.gets("abilities", "quarantine", ability_id, "--reason", "it went wrong")
+    assert (quarantined["quarantined"], quarantined["reason"]) == (True, "it went wrong")
+    shown = person.types("abilities", "show", ability_id).stdout
+    assert "it went wrong" in shown
+    assert "unquarantine" in shown
+    assert person.types("abilities", "unquarantine", ability_id).exit_code == ExitCode.REFUSED
+    lifted = person.types("abilities", "unquarantine", ability_id, "--reason", "it was right")
+    assert "out of quarantine" in lifted.stdout
+
+    assert person.gets("abilities", "promote", ability_id)["install_lane"] == "shared_promoted"
+    assert "experimental_private" in person.types("abilities", "demote", ability_id).stdout
+    refused = person.types("abilities", "rollback", ability_id)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert person.gets("abilities", "outcomes", ability_id)["quarantines"] == 1
+    assert "quarantines" in person.types("abilities", "outcomes", ability_id).stdout
+    assert person.gets("abilities", "archive", ability_id) == {"ability_id": ability_id, "archived": True}
+    assert "Archived" in person.types("abilities", "list").stdout

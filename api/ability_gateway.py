@@ -1,0 +1,119 @@
+"""The way from the API to an ability's workflow: a command is one update-with-start."""
+
+import asyncio
+from datetime import timedelta
+
+import anyio.to_thread
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.service import RPCError
+
+from api.dependencies import OWN_KEY_PREFIX
+from api.update_errors import WorkflowWasClosing, answer_to, no_worker_answers, rpc_refusal, unavailable
+from contracts.abilities.life import AbilityOrder, AbilityReceipt
+from contracts.errors import ErrorCode, Refusal
+from stores.ability_life import AbilityLifeStore
+from workflows.ability_messages import AbilityStart
+from workflows.ability_workflow import AbilityWorkflow
+from workflows.ids import ability_workflow_id
+from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
+
+ANSWER_WITHIN = timedelta(seconds=10)
+"""How long a command waits for a worker before the client is told to try again."""
+
+UPDATE = "command"
+"""The one update of the workflow."""
+
+REOPENINGS = 3
+"""How often a command follows a workflow that was just closing."""
+
+
+class AbilityGateway:
+    """Sends commands on abilities. Every refusal comes back as a ``Refusal``, whoever made it."""
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        abilities: AbilityLifeStore,
+        *,
+        answer_within: timedelta = ANSWER_WITHIN,
+    ) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._abilities = abilities
+        self._answer_within = answer_within
+
+    async def send(self, order: AbilityOrder) -> AbilityReceipt:
+        """One command, or what its key was answered the first time.
+
+        Raises:
+            Refusal: what the store refuses; ``TEMPORAL_UNAVAILABLE`` when nobody answers.
+        """
+        recalled = await self._recall(order)
+        if recalled is not None:
+            return recalled
+        try:
+            # A command without prospect need not open a workflow; the one that is taken is checked again.
+            await anyio.to_thread.run_sync(self._abilities.check, order)
+            return await self._update_until_open(order)
+        except Refusal:
+            # The same key may have been carried out meanwhile, and its state now refuses a second time.
+            recalled = await self._recall(order)
+            if recalled is None:
+                raise
+            return recalled
+
+    async def _recall(self, order: AbilityOrder) -> AbilityReceipt | None:
+        if order.commit_key.key.startswith(OWN_KEY_PREFIX):
+            return None
+        return await anyio.to_thread.run_sync(self._abilities.recall, order.commit_key)
+
+    async def _update_until_open(self, order: AbilityOrder) -> AbilityReceipt:
+        for _ in range(REOPENINGS):
+            try:
+                return await self._update(order)
+            except WorkflowWasClosing:
+                continue
+        raise Refusal(ErrorCode.CONFLICT, "The ability is changing too fast; repeat the command.")
+
+    async def _update(self, order: AbilityOrder) -> AbilityReceipt:
+        start = WithStartWorkflowOperation(
+            AbilityWorkflow.run,
+            AbilityStart(ability_id=order.ability_id),
+            id=ability_workflow_id(order.ability_id),
+            task_queue=self._task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            static_summary=order.ability_id,
+            search_attributes=TypedSearchAttributes(
+                [
+                    SearchAttributePair(OWNER_ATTRIBUTE, order.caller_user_id),
+                    SearchAttributePair(KIND_ATTRIBUTE, "ability"),
+                ]
+            ),
+        )
+        try:
+            async with asyncio.timeout(self._answer_within.total_seconds()):
+                receipt: AbilityReceipt = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+                    UPDATE,
+                    order,
+                    result_type=AbilityReceipt,
+                    start_workflow_operation=start,
+                    id=f"{order.commit_key.owner_user_id}/{order.commit_key.key}",
+                    rpc_timeout=self._answer_within,
+                )
+                return receipt
+        except WorkflowUpdateFailedError as error:
+            raise answer_to(error) from None
+        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+            raise no_worker_answers() from error
+        except RPCError as error:
+            raise rpc_refusal(error, no_worker_answers()) from error
+        except RuntimeError as error:
+            # The SDK's first connection attempt fails with a plain RuntimeError.
+            raise unavailable(error) from error
