@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from contracts.base import (
     Contract,
@@ -82,6 +82,9 @@ class CapabilityManifest(VersionedContract):
     verification: tuple[VerificationRule, ...] = Field(min_length=1)
     health_probe: HealthProbe
     learning_policy: LearningPolicy
+    input_schema: dict[str, JsonValue] | None = Field(
+        default=None, description="JSON Schema of the parameters; absent where there are none."
+    )
 
 
 class ControlSurfaceNote(Contract):

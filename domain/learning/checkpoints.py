@@ -25,6 +25,7 @@ from domain.learning.operations import (
     Operation,
     operation_of,
 )
+from domain.learning.page_outcomes import PageOutcome, page_outcomes
 from domain.learning.states import may_be_shown, shown_path, state_of
 from domain.learning.steps import DemonstratedStep, total_effects
 
@@ -58,9 +59,10 @@ def checkpoints_for(steps: Sequence[DemonstratedStep]) -> tuple[Checkpoint, ...]
         if effect.change is not NetChange.TRANSIENT:
             lasting[effect.event_id].append(effect)
     drafts: list[_Draft] = []
+    pages = page_outcomes(steps)
     for number, step in reversed(list(enumerate(steps, start=1))):
         effects = [effect for event in step.events for effect in lasting[event.event_id]]
-        draft = _draft(step, effects, number)
+        draft = _draft(step, effects, number, pages[number - 1])
         if draft is not None and not _clashes(draft, drafts):
             drafts.insert(0, draft)
         if len(drafts) == MAX_CHECKPOINTS:
@@ -89,9 +91,13 @@ def existence(effect: NetEffect) -> str | None:
     return f"The file {shown_path(effect.path)} {verb}"
 
 
-def _draft(step: DemonstratedStep, effects: Sequence[NetEffect], number: int) -> _Draft | None:
+def _draft(
+    step: DemonstratedStep, effects: Sequence[NetEffect], number: int, page: PageOutcome | None
+) -> _Draft | None:
     operation = main_operation(step)
     state = state_of(step.label) if step.marked or not _terminal(step) else None
+    if page is not None and not effects:
+        return _Draft(state if step.marked and state else page.goal, page.statement)
     if effects:
         wordings = (
             _condition(operation, effects, _sources(step, effects)),

@@ -1,0 +1,153 @@
+"""How uses and canaries move a capability's health (DOC3 §1.1I; decisions "Numbers")."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from contracts.base import clipped
+from contracts.capabilities.bridge import HealthStatus
+from contracts.capabilities.outcome import (
+    CapabilityHealthRecord,
+    CapabilityOutcome,
+    FailureNote,
+    OutcomeKind,
+)
+
+WINDOW = timedelta(days=7)
+"""How long a failure counts."""
+
+DEGRADED_FROM = 3
+"""This many matching failures within the window degrade."""
+
+QUARANTINED_FROM = 5
+"""This many failures within the window, matching or not, quarantine."""
+
+HEALTHY_FROM = 5
+"""This many good canaries in a row make healthy again."""
+
+COOLDOWN = timedelta(hours=1)
+"""How long the schedule leaves a capability alone after its quarantine and after a bad canary."""
+
+FAILURES_KEPT = 50
+"""The most failures a record holds, the newest: far more than any rule counts."""
+
+MATCHING_FAILURES = "matching_failures"
+REPEATED_FAILURES = "repeated_failures"
+CRITICAL_FAILURE = "critical_failure"
+CANARY_FAILED = "canary_failed"
+
+_WORDS = {
+    MATCHING_FAILURES: f"it failed {DEGRADED_FROM} times in the same way within {WINDOW.days} days",
+    REPEATED_FAILURES: f"it failed {QUARANTINED_FROM} times within {WINDOW.days} days",
+    CRITICAL_FAILURE: "it failed critically",
+    CANARY_FAILED: "its last recheck failed",
+}
+_MOVED = frozenset(
+    {HealthStatus.HEALTHY, HealthStatus.DEGRADED, HealthStatus.QUARANTINED, HealthStatus.UNKNOWN}
+)
+"""The health that outcomes move; what is switched off stays off."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthChange:
+    """A capability's health after an outcome, with the evidence for it."""
+
+    status: HealthStatus
+    record: CapabilityHealthRecord
+
+
+def after_outcome(
+    status: HealthStatus, record: CapabilityHealthRecord, outcome: CapabilityOutcome
+) -> HealthChange:
+    """What ``outcome`` makes of a capability that was ``status`` on the evidence of ``record``.
+
+    Three matching failures in seven days degrade, five failures or a critical one quarantine. Only good canaries
+    lead back, five in a row: time alone does not, and neither does a use that went well. Who is healthy
+    again starts with no failures counted; the outcomes themselves stay in their stream. A disabled
+    capability stays disabled, whatever happens.
+    """
+    moved = _noted(record, outcome)
+    if status not in _MOVED:
+        return HealthChange(status, moved)
+    if outcome.success:
+        return _succeeded(status, moved, outcome)
+    return _failed(status, moved, outcome)
+
+
+def why(record: CapabilityHealthRecord) -> str:
+    """The reasons in words, for a person; empty where there are none."""
+    return "; ".join(_WORDS.get(code, code) for code in record.reason_codes)
+
+
+def unusable_reason(status: HealthStatus, record: CapabilityHealthRecord) -> str | None:
+    """Why a quarantined capability is not routed to; ``None`` for any other health."""
+    if status is not HealthStatus.QUARANTINED:
+        return None
+    reasons = why(record)
+    because = f" ({reasons})" if reasons else ""
+    return clipped(
+        f"Its capability is quarantined{because}; {HEALTHY_FROM} good rechecks in a row bring it back.", 240
+    )
+
+
+def is_due(status: HealthStatus, record: CapabilityHealthRecord, now: datetime) -> bool:
+    """Whether the schedule rechecks the capability now."""
+    if status not in (HealthStatus.DEGRADED, HealthStatus.QUARANTINED):
+        return False
+    return record.cooldown_until is None or record.cooldown_until <= now
+
+
+def _noted(record: CapabilityHealthRecord, outcome: CapabilityOutcome) -> CapabilityHealthRecord:
+    """The record with the outcome counted, before any verdict."""
+    failures = record.failures
+    if not outcome.success:
+        note = FailureNote(
+            fingerprint=outcome.failure_fingerprint or "unknown", happened_at=outcome.happened_at
+        )
+        failures = (*failures, note)
+    newest = max((note.happened_at for note in failures), default=outcome.happened_at)
+    oldest = max(newest, outcome.happened_at) - WINDOW
+    kept = sorted((n for n in failures if n.happened_at > oldest), key=lambda note: note.happened_at)
+    changes: dict[str, object] = {"failures": tuple(kept[-FAILURES_KEPT:])}
+    if outcome.kind is OutcomeKind.USE:
+        changes["uses"] = record.uses + 1
+        changes["last_used_at"] = max(record.last_used_at or outcome.happened_at, outcome.happened_at)
+    else:
+        changes["good_canaries"] = record.good_canaries + 1 if outcome.success else 0
+        changes["last_verified_at"] = outcome.happened_at
+    return record.model_copy(update=changes)
+
+
+def _succeeded(
+    status: HealthStatus, record: CapabilityHealthRecord, outcome: CapabilityOutcome
+) -> HealthChange:
+    if outcome.kind is not OutcomeKind.CANARY:
+        return HealthChange(status, record)
+    reasons = tuple(code for code in record.reason_codes if code != CANARY_FAILED)
+    if status is HealthStatus.HEALTHY or record.good_canaries < HEALTHY_FROM:
+        return HealthChange(
+            status, record.model_copy(update={"reason_codes": reasons, "cooldown_until": None})
+        )
+    cleared = {"reason_codes": (), "failures": (), "good_canaries": 0, "cooldown_until": None}
+    return HealthChange(HealthStatus.HEALTHY, record.model_copy(update=cleared))
+
+
+def _failed(status: HealthStatus, record: CapabilityHealthRecord, outcome: CapabilityOutcome) -> HealthChange:
+    most = max(Counter(note.fingerprint for note in record.failures).values(), default=0)
+    reasons = [code for code in record.reason_codes if code != CANARY_FAILED]
+    found = status
+    if outcome.critical:
+        found, reasons = HealthStatus.QUARANTINED, [*reasons, CRITICAL_FAILURE]
+    elif len(record.failures) >= QUARANTINED_FROM:
+        found, reasons = HealthStatus.QUARANTINED, [*reasons, REPEATED_FAILURES]
+    elif most >= DEGRADED_FROM and status is not HealthStatus.QUARANTINED:
+        found, reasons = HealthStatus.DEGRADED, [*reasons, MATCHING_FAILURES]
+    changes: dict[str, object] = {"good_canaries": 0}
+    if outcome.kind is OutcomeKind.CANARY:
+        reasons.append(CANARY_FAILED)
+    newly_quarantined = found is HealthStatus.QUARANTINED and status is not found
+    if outcome.kind is OutcomeKind.CANARY or newly_quarantined:
+        changes["cooldown_until"] = outcome.happened_at + COOLDOWN
+    if found is not HealthStatus.HEALTHY:
+        changes["reason_codes"] = tuple(dict.fromkeys(reasons))
+    return HealthChange(found, record.model_copy(update=changes))

@@ -1,0 +1,60 @@
+"""The low-risk recheck of a capability: everything that can be known of it without running it (DOC3 §1.1I)."""
+
+import shutil
+
+from contracts.capabilities.manifest import CapabilityManifest
+from contracts.learning.proposal import SkillDraft
+from contracts.learning.validation import StepResult
+from skills.dependencies import SANDBOX_PATH, check_dependencies
+from skills.dry_run import dry_run
+from skills.step_report import CheckReport, CheckStep
+
+PROGRAM = "program:"
+"""Begins the name of a program that a capability requires of the runtime."""
+
+
+def canary(manifest: CapabilityManifest, draft: SkillDraft | None, *, owner: str) -> CheckReport:
+    """Probes what the manifest names and, where the skill was drafted here, dries it and its dependencies.
+
+    Nothing taught is carried out: programs are looked up, files and commands are parsed.
+    """
+    steps = [CheckStep("canary/manifest", "The capability's manifest can be read", StepResult.PASSED)]
+    steps += [_probe(name) for name in _probed_programs(manifest)]
+    steps += [_required(name) for name in manifest.required_runtime_caps if is_present(name) is not None]
+    if draft is not None:
+        steps += dry_run(draft).steps
+        steps += check_dependencies(draft, slug_owner=owner, owner=owner).steps
+    return CheckReport(steps=tuple(steps))
+
+
+def is_present(cap: str) -> bool | None:
+    """Whether the runtime has what ``cap`` names; ``None`` where this host cannot tell."""
+    if not cap.startswith(PROGRAM):
+        return None
+    return _found(cap.removeprefix(PROGRAM))
+
+
+def _probed_programs(manifest: CapabilityManifest) -> tuple[str, ...]:
+    probe = manifest.health_probe
+    return tuple(probe.target.split()) if probe.kind == "command" else ()
+
+
+def _probe(program: str) -> CheckStep:
+    return _step(f"canary/probe/{program}", f"The probe finds {program}", _found(program), program)
+
+
+def _required(cap: str) -> CheckStep:
+    return _step(f"canary/runtime/{cap}", f"The runtime has {cap}", is_present(cap) is True, cap)
+
+
+def _step(test_case_id: str, label: str, found: bool, what: str) -> CheckStep:
+    return CheckStep(
+        test_case_id=test_case_id[:160],
+        label=label[:240],
+        result=StepResult.PASSED if found else StepResult.FAILED,
+        details=None if found else f"{what} is not there; install it on the machine that runs the worker.",
+    )
+
+
+def _found(program: str) -> bool:
+    return shutil.which(program, path=SANDBOX_PATH) is not None
