@@ -1,0 +1,189 @@
+"""Improving an installed skill: a delta on what is there, never a new text in its place (DOC3 §0C.4, §0A.8)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from contracts.base import clipped
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.improvement import MAX_CONFLICTS, BaseConflict, BaseSkill
+from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
+from contracts.learning.proposal import DraftedFile, SkillDraft
+from contracts.learning.session import LearnSession
+from domain.learning.carried_parameters import carried_parameters
+from domain.learning.drafting import draft_skill
+from domain.learning.frontmatter import parse_frontmatter
+from domain.learning.parameter_wording import parameterised
+from domain.learning.steps import DemonstratedStep
+from domain.learning.three_way import Merged, Versions, merge_json_object, merge_markdown, merge_whole
+
+SKILL_FILE = "SKILL.md"
+
+_TEXTS = ("title", "goal_summary")
+_LISTS = ("use_conditions", "non_use_conditions", "success_conditions")
+_SHOWN = ("checkpoints", "success_conditions", "observed_effects", "parameters", "preferred_control_surfaces")
+"""What a new demonstration says better than the base; everything else keeps the base's words."""
+
+
+@dataclass(frozen=True)
+class BaseMaterial:
+    """The base whole: how it was drafted, its installed files, and those somebody has edited since."""
+
+    skill: BaseSkill
+    draft: SkillDraft
+    interpretation: SemanticWorkflowInterpretation
+    installed: Mapping[str, str]
+    edited: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What new demonstrations say; ``stated`` are the fields whose words are a person's own."""
+
+    interpretation: SemanticWorkflowInterpretation
+    steps: Sequence[DemonstratedStep]
+    stated: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class ImprovementInput:
+    """Everything an improvement is made of. Without ``shown`` the edits alone are the change."""
+
+    interpretation_id: str
+    proposal_id: str
+    session: LearnSession
+    now: datetime
+    edits: Mapping[str, object]
+    shown: Shown | None = None
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The improved skill, and where the hand's text stayed against a proposed change."""
+
+    interpretation: SemanticWorkflowInterpretation
+    draft: SkillDraft
+    conflicts: tuple[BaseConflict, ...]
+
+
+def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
+    """The base with the change that was shown or edited, part by part.
+
+    Name, description, support files and whatever a hand has written stay, except where the change is about
+    just that part and no hand has touched it.
+
+    Raises:
+        Refusal: ``REVISION_INVALID`` when an edit would rename the skill.
+    """
+    if source.edits.get("proposed_skill_slug", base.skill.skill_slug) != base.skill.skill_slug:
+        raise Refusal(
+            ErrorCode.REVISION_INVALID,
+            f"An improvement keeps the name {base.skill.skill_slug}; teach a new skill for another name.",
+            fields=["proposed_skill_slug"],
+        )
+    interpretation = _interpretation(base, source)
+    old, new = _renderings(base, interpretation, source)
+    files, conflicts = _merged_files(base, old, new)
+    taught = new if source.shown else base.draft
+    draft = SkillDraft(
+        title=interpretation.title,
+        slug=base.skill.skill_slug,
+        description=_description(files[SKILL_FILE], new.description),
+        trigger_phrases=new.trigger_phrases,
+        negative_triggers=new.negative_triggers,
+        files=tuple(DraftedFile(path=path, content=content) for path, content in sorted(files.items())),
+        rehearsal=taught.rehearsal,
+        capability_id=base.draft.capability_id,
+        dependencies=taught.dependencies,
+    )
+    return Improvement(interpretation, draft, conflicts)
+
+
+def _interpretation(base: BaseMaterial, source: ImprovementInput) -> SemanticWorkflowInterpretation:
+    changes: dict[str, object] = {
+        "interpretation_id": source.interpretation_id,
+        "learn_session_id": source.session.learn_session_id,
+        "proposal_id": source.proposal_id,
+        "created_at": source.now,
+    }
+    if source.shown is not None:
+        said = _said(base, source, source.shown)
+        kept = (*_SHOWN, *(name for name in ("goal_summary", "title") if name in source.shown.stated))
+        changes.update({name: getattr(said, name) for name in kept})
+    for name in _TEXTS:
+        if name in source.edits:
+            changes[name] = str(source.edits[name])
+    for name in (*_LISTS, "checkpoints", "project_scope"):
+        if name in source.edits:
+            changes[name] = source.edits[name]
+    values = {**base.interpretation.model_dump(mode="python"), **changes}
+    found = SemanticWorkflowInterpretation.model_validate(values)
+    ordered: tuple[Checkpoint, ...] = tuple(sorted(found.checkpoints, key=lambda c: c.order_hint))
+    return found.model_copy(update={"checkpoints": ordered})
+
+
+def _said(base: BaseMaterial, source: ImprovementInput, shown: Shown) -> SemanticWorkflowInterpretation:
+    """What was shown, still speaking of the base's parameters where it showed no others."""
+    if shown.interpretation.parameters:
+        return shown.interpretation
+    carried = carried_parameters(
+        base.interpretation.parameters,
+        base.draft.rehearsal,
+        shown.steps,
+        source.session.learn_session_id,
+        source.now,
+    )
+    return parameterised(shown.interpretation, carried, source.edits)
+
+
+def _renderings(
+    base: BaseMaterial, interpretation: SemanticWorkflowInterpretation, source: ImprovementInput
+) -> tuple[SkillDraft, SkillDraft]:
+    """The base and its improvement as the same drafter writes them: their difference is the change."""
+    phrases = {
+        "proposed_skill_slug": base.skill.skill_slug,
+        "trigger_phrases": base.draft.trigger_phrases,
+        "negative_triggers": base.draft.negative_triggers,
+    }
+    steps = source.shown.steps if source.shown else ()
+    new = draft_skill(interpretation, steps, source.session, edits={**phrases, **source.edits})
+    if source.shown is not None:
+        return base.draft, new
+    return draft_skill(base.interpretation, (), source.session, edits=phrases), new
+
+
+def _merged_files(
+    base: BaseMaterial, old: SkillDraft, new: SkillDraft
+) -> tuple[dict[str, str], tuple[BaseConflict, ...]]:
+    manifest = f"capabilities/{base.draft.capability_id}.json"
+    before = {_renamed(f.path, old, manifest): f.content for f in old.files}
+    after = {_renamed(f.path, new, manifest): f.content for f in new.files}
+    files: dict[str, str] = {}
+    conflicts: list[BaseConflict] = []
+    for path in dict.fromkeys((*base.installed, *base.edited, *after)):
+        installed = base.installed.get(path, before.get(path, ""))
+        present = base.edited.get(path, installed)
+        texts = Versions(installed, present, before.get(path, ""), after.get(path, before.get(path, "")))
+        merged = _merge(path, manifest, texts)
+        files[path] = merged.text
+        conflicts += merged.conflicts
+    return files, tuple(conflicts[:MAX_CONFLICTS])
+
+
+def _merge(path: str, manifest: str, texts: Versions) -> Merged:
+    if path == SKILL_FILE:
+        return merge_markdown(path, texts)
+    return merge_json_object(path, texts) if path == manifest else merge_whole(path, texts)
+
+
+def _renamed(path: str, draft: SkillDraft, manifest: str) -> str:
+    return manifest if path == f"capabilities/{draft.capability_id}.json" else path
+
+
+def _description(markdown: str, otherwise: str) -> str:
+    """What the merged text says of itself, where it can be read."""
+    try:
+        found = parse_frontmatter(markdown).get("description")
+    except Refusal:
+        return otherwise
+    return clipped(found, 1024) if isinstance(found, str) and found.strip() else otherwise

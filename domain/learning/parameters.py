@@ -1,0 +1,216 @@
+"""Naming and typing what differs between demonstrations (DOC3 §0A.14)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from contracts.base import clipped
+from contracts.learning.parameters import MAX_PARAMETERS, ParameterType, SkillParameter
+from domain.learning.command_line import looks_like_path
+from domain.learning.compared_text import TextRole, Variable
+from domain.learning.comparison import Comparison
+from domain.learning.naming import listed
+from domain.learning.redaction import redact
+
+EXAMPLES_SHOWN = 4
+"""The most examples that a description names."""
+
+EXAMPLE_LIMIT = 60
+"""The most characters of an example in a description."""
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4}")
+_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_SHAPES = (
+    ("year", re.compile(r"(?:19|20)\d\d")),
+    ("quarter", re.compile(r"(?i)(?:\d{4}-?)?q[1-4](?:-?\d{4})?")),
+    ("week", re.compile(r"(?i)(?:\d{4}-?)?(?:w|kw)\d{1,2}")),
+    ("version", re.compile(r"(?i)v\d+(?:\.\d+)*")),
+    (
+        "month",
+        re.compile(
+            r"(?i)jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+            r"sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+        ),
+    ),
+)
+_YES_OR_NO = frozenset({"yes", "no", "true", "false", "on", "off"})
+_LONG_OPTION = re.compile(r"--([a-z][a-z0-9-]{1,30})(?:=|\s+)[\"']?$", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"(?:^|[\s;])([A-Za-z][A-Za-z0-9_]{1,30})=[\"']?$")
+_SEGMENT = re.compile(r"(?:^|[\s/\"'=])([a-z][a-z0-9_-]{1,30})/$", re.IGNORECASE)
+_WRITTEN_OUT = re.compile(r"(?:^|[\s;&|])(?:printf|echo|cat)\b[^|;&]*[\"']$|<<<\s*[\"']?$", re.DOTALL)
+_HOST = re.compile(r"\b(?:https?|s?ftp)://(?:[^\s/]*\.)?$")
+_NO_FOLDERS = frozenset({"home", "tmp", "var", "usr", "opt", "out", "data", "src", "in"})
+
+
+_A_VALUE = "\0"
+"""Stands for a value where the words before a place are looked at: it names nothing."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    role: TextRole
+    before: str
+    after: str
+
+
+def parameters_of(comparison: Comparison) -> tuple[SkillParameter, ...]:
+    """One parameter for each thing that differs, at most ``MAX_PARAMETERS``; names are distinct."""
+    found: list[SkillParameter] = []
+    for variable in comparison.variables[:MAX_PARAMETERS]:
+        places = tuple(_places(comparison, variable))
+        kind = _type_of(variable.values)
+        name = _distinct(_name_of(variable.values, kind, places), [p.name for p in found])
+        found.append(
+            SkillParameter(
+                name=name,
+                type=kind,
+                description=_description(name, variable.values, places),
+                examples=variable.values,
+                required=all(variable.values),
+            )
+        )
+    return tuple(found)
+
+
+def parameter_schema(parameters: Sequence[SkillParameter]) -> dict[str, JsonValue]:
+    """The parameters as a JSON Schema (2020-12) of one object."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {p.name: _property(p) for p in parameters},
+        "required": [p.name for p in parameters if p.required],
+        "additionalProperties": False,
+    }
+
+
+def _property(parameter: SkillParameter) -> dict[str, JsonValue]:
+    texts = [redact(e, personal=True).text for e in dict.fromkeys(parameter.examples) if e]
+    examples: list[JsonValue] = [*texts]
+    about: dict[str, JsonValue] = {"description": parameter.description}
+    match parameter.type:
+        case ParameterType.NUMBER:
+            numbers: list[JsonValue] = [float(e) if "." in e else int(e) for e in texts]
+            return {"type": "number", **about, "examples": numbers}
+        case ParameterType.CHOICE:
+            options: list[JsonValue] = [*examples, *([] if parameter.required else [""])]
+            return {"type": "string", **about, "enum": options}
+        case ParameterType.DATE:
+            form: dict[str, JsonValue] = {"format": "date"} if all(map(_is_iso_day, texts)) else {}
+            return {"type": "string", **about, **form, "examples": examples}
+        case ParameterType.PATH | ParameterType.TEXT:
+            return {"type": "string", **about, "minLength": int(parameter.required), "examples": examples}
+
+
+def _is_iso_day(value: str) -> bool:
+    return bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", value))
+
+
+def _places(comparison: Comparison, variable: Variable) -> Iterator[_Place]:
+    for action in comparison.actions:
+        for text in action.texts:
+            said = ""
+            for position, part in enumerate(text.parts):
+                if isinstance(part, str):
+                    said += part
+                    continue
+                if part.variable == variable:
+                    rest = text.parts[position + 1 :][:1]
+                    after = rest[0] if rest and isinstance(rest[0], str) else ""
+                    yield _Place(text.role, said + part.before, after)
+                said += _A_VALUE
+
+
+def _type_of(values: Sequence[str]) -> ParameterType:
+    given = [value for value in values if value]
+    if all(value.startswith("-") and not _NUMBER.fullmatch(value) for value in given):
+        return ParameterType.CHOICE
+    if all(value.lower() in _YES_OR_NO for value in given):
+        return ParameterType.CHOICE
+    if all(_DAY.fullmatch(value) or _MONTH.fullmatch(value) for value in given):
+        return ParameterType.DATE
+    if all(_NUMBER.fullmatch(value) for value in given):
+        return ParameterType.NUMBER
+    if all(looks_like_path(value) for value in given):
+        return ParameterType.PATH
+    if len(values) > 2 and len(set(values)) < len(values):
+        return ParameterType.CHOICE
+    return ParameterType.TEXT
+
+
+def _name_of(values: Sequence[str], kind: ParameterType, places: Sequence[_Place]) -> str:
+    given = [value for value in values if value]
+    before = [place.before for place in places if place.role is TextRole.COMMAND]
+    return (
+        _name_given(before)
+        or _name_by_shape(given, kind)
+        or _name_by_place(before, kind, places)
+        or _plain_name(given, kind, places)
+    )
+
+
+def _name_given(before: Sequence[str]) -> str | None:
+    """The name that an option or an assignment gives the value."""
+    matches = (pattern.search(text) for pattern in (_LONG_OPTION, _ASSIGNMENT) for text in before)
+    return next((_identifier(match.group(1)) for match in matches if match), None)
+
+
+def _name_by_shape(given: Sequence[str], kind: ParameterType) -> str | None:
+    if kind is ParameterType.DATE:
+        return "date" if any(_DAY.fullmatch(value) for value in given) else "month"
+    return next((name for name, shape in _SHAPES if all(shape.fullmatch(v) for v in given)), None)
+
+
+def _name_by_place(before: Sequence[str], kind: ParameterType, places: Sequence[_Place]) -> str | None:
+    if any(_WRITTEN_OUT.search(text) for text in before) and kind is ParameterType.TEXT:
+        return "content"
+    if any(_HOST.search(text) for text in before):
+        return "host"
+    folders = (match.group(1) for place in places if (match := _SEGMENT.search(place.before)))
+    return next((_identifier(_singular(f)) for f in folders if f.lower() not in _NO_FOLDERS), None)
+
+
+def _plain_name(given: Sequence[str], kind: ParameterType, places: Sequence[_Place]) -> str:
+    match kind:
+        case ParameterType.NUMBER:
+            return "number"
+        case ParameterType.CHOICE:
+            return "option"
+        case ParameterType.PATH:
+            written = any(p.role is TextRole.RESULT for p in places)
+            return "output_file" if written else "input_file"
+        case ParameterType.DATE | ParameterType.TEXT:
+            in_path = any(p.after.startswith((".", "/")) or p.before.endswith("/") for p in places)
+            return "name" if in_path or all(re.fullmatch(r"[^\W\d_]+", v) for v in given) else "text"
+
+
+def _identifier(word: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")
+    return name[:40] if re.match(r"[a-z]", name) else "value"
+
+
+def _singular(word: str) -> str:
+    if word.lower().endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    plural = word.lower().endswith("s") and not word.lower().endswith(("ss", "us", "is"))
+    return word[:-1] if plural and len(word) > 3 else word
+
+
+def _distinct(name: str, taken: Sequence[str]) -> str:
+    if name not in taken:
+        return name
+    return next(f"{name[:37]}_{n}" for n in range(2, MAX_PARAMETERS + 2) if f"{name[:37]}_{n}" not in taken)
+
+
+def _description(name: str, values: Sequence[str], places: Sequence[_Place]) -> str:
+    shown = dict.fromkeys(
+        clipped(" ".join(redact(value, personal=True).text.split()), EXAMPLE_LIMIT)
+        for value in values
+        if value.strip()
+    )
+    times = f", the same in {len(places)} places" if len(places) > 1 else ""
+    missing = "" if all(values) else "; may be left out"
+    said = listed([f"“{value}”" for value in list(shown)[:EXAMPLES_SHOWN]])
+    return clipped(f"The {name.replace('_', ' ')}: {said} in the demonstrations{times}{missing}", 240)
