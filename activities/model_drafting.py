@@ -1,0 +1,88 @@
+"""Asking a language model to word a draft. Whatever goes wrong there is an answer, never a failure."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+from temporalio import activity
+
+from activities.drafting import Drafter
+from clients.model_api_key import KeyUnavailable
+from clients.model_endpoint import ModelEndpoint, ModelFailure
+from contracts.base import clipped
+from contracts.errors import Refusal
+from contracts.learning.aggregate import DraftRequest
+from contracts.learning.model_draft import KeptModelEdits, ModelDraftEdits, ModelWording
+from domain.learning.model_answer import UnusableAnswer, edits_in
+from domain.learning.model_prompt import ModelPrompt, PromptTooLarge, model_prompt
+from stores.blobs import BlobNotFoundError
+from stores.model_wordings import ModelWordingStore
+
+HEARTBEAT_SECONDS = 2.0
+"""How often a waiting call says that it is alive."""
+
+
+class ModelDrafting:
+    """An ordinary activity: it waits for seconds. The prompt and the answer stay out of the history."""
+
+    def __init__(self, drafter: Drafter, wordings: ModelWordingStore, endpoint: ModelEndpoint | None) -> None:
+        """``endpoint`` is absent where this worker's settings name none."""
+        self._drafter = drafter
+        self._wordings = wordings
+        self._endpoint = endpoint
+
+    @activity.defn
+    async def word_draft(self, request: DraftRequest) -> ModelWording:
+        """Asks the model and keeps its answer, if it is one. Whether it may be used is seen when it is merged."""
+        if self._endpoint is None:
+            return ModelWording(model="none", note="This worker's settings name no model.")
+        try:
+            async with _heartbeats():
+                return await self._ask(self._endpoint, request)
+        except (ModelFailure, KeyUnavailable, UnusableAnswer, PromptTooLarge) as problem:
+            activity.logger.warning("the model gave no usable wording", extra={"reason": str(problem)})
+            note = f"{self._endpoint.model} was asked: {problem}."
+            return ModelWording(model=self._endpoint.model, note=clipped(note, 240))
+        except Refusal:
+            # The draft itself is refused for it, with the right words.
+            return ModelWording(model=self._endpoint.model)
+
+    async def _ask(self, endpoint: ModelEndpoint, request: DraftRequest) -> ModelWording:
+        prompt = await asyncio.to_thread(self._prompt, request)
+        answer = await endpoint.ask(prompt.system, prompt.user, prompt.schema)
+        edits = edits_in(answer)
+        kept = KeptModelEdits(edits=edits, wish=request.revision_instructions)
+        digest = await asyncio.to_thread(self._wordings.keep, kept, request.now)
+        return ModelWording(model=endpoint.model, edits_blob=digest)
+
+    def _prompt(self, request: DraftRequest) -> ModelPrompt:
+        base = self._drafter.deterministic(request)
+        return model_prompt(
+            base.interpretation,
+            base.draft,
+            base.steps,
+            fixed=base.stated,
+            wish=request.revision_instructions,
+            present=self._present(request.wording),
+        )
+
+    def _present(self, wording: ModelWording | None) -> ModelDraftEdits | None:
+        if wording is None or wording.edits_blob is None:
+            return None
+        with suppress(BlobNotFoundError):
+            return self._wordings.read(wording.edits_blob).edits
+        return None
+
+
+@asynccontextmanager
+async def _heartbeats() -> AsyncGenerator[None]:
+    async def beat() -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
