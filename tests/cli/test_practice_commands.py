@@ -1,0 +1,36 @@
+"""``apprentice learn practice`` against a whole running service."""
+
+from pathlib import Path
+
+from cli.output import ExitCode
+
+
+def test_practice_says_what_was_tried_and_what_comes_next(person, tmp_path: Path) -> None:
+    figures = tmp_path / "harvest.csv"
+    figures.write_text("pears,3\napples,9\n")
+    arguments = ("--allow", "sort", "--makes", "ranked.csv=apples,9", "--check", "sort -c ranked.csv")
+    result = person.types(
+        "learn", "practice", "Sort the harvest into ranked.csv", *arguments, "--file", str(figures)
+    )
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert "reached" in result.stdout
+    assert "sort harvest.csv > ranked.csv" in result.stdout
+    assert "2 of 40 actions used" in result.stdout
+    assert "apprentice learn propose" in result.stdout
+
+
+def test_practice_that_does_not_know_how_asks(person) -> None:
+    arguments = ("--allow", "sort", "--makes", "no/such/place.csv")
+    result = person.types("learn", "practice", "Make something out of nothing", *arguments)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert "asks" in result.stdout
+    assert "Which command does it?" in " ".join(result.stdout.split())
+
+
+def test_a_file_that_is_no_text_is_refused_before_anything_is_begun(person, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.bin"
+    picture.write_bytes(b"\xff\xfe\x00")
+    arguments = ("--allow", "sort", "--makes", "out.csv", "--file", str(picture))
+    result = person.types("learn", "practice", "Sort it", *arguments)
+    assert result.exit_code == ExitCode.USAGE
+    assert person.gets("learn", "list")["sessions"] == []
