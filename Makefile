@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 EXPORT := --quiet --no-emit-project --no-annotate --no-header
 
-.PHONY: demo up test check bench format lock clean
+.PHONY: demo up test check acceptance bench format lock clean
 
 demo: $(INSTALLED)  ## watch an ability being taught; KEEP=1 leaves everything running
 	$(BIN)/apprentice demo $(if $(KEEP),--keep)
@@ -14,6 +14,9 @@ up: $(INSTALLED)  ## run everything until Ctrl-C; ARGS="--api-port 0"
 
 test: $(INSTALLED)  ## ARGS=tests/cli runs a part
 	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+
+acceptance: $(INSTALLED)  ## run everything and write docs/acceptance.md from it
+	$(BIN)/pytest -n 2 --dist worksteal --acceptance-report docs/acceptance.md
 
 check: $(INSTALLED)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -1,33 +1,116 @@
 """From a capture in the store to a staged draft, through the pure rules of ``domain/learning``."""
 
+from collections.abc import Sequence
+
 from uuid_utils import uuid7
 
+from activities.improving import Improver
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
+from contracts.learning.improvement import BaseSkill
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import LintSeverity, ProposalState, SkillBundleProposal, SkillDraft
 from contracts.learning.questions import LearningAnswer, LearningQuestion
 from domain.learning.content_hash import content_hash
+from domain.learning.demonstrations import compared, shown_demonstrations
 from domain.learning.drafting import draft_skill, workflow_graph
 from domain.learning.interpretation import InterpretationInput, interpret
-from domain.learning.lint import lint
+from domain.learning.model_merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
+from domain.learning.parameter_wording import parameterised
+from domain.learning.parameters import parameters_of
 from domain.learning.questions import questions_for, weakest_required
-from domain.learning.steps import captured_steps
+from domain.learning.steps import DemonstratedStep
+from stores.base_skills import BaseSkills
+from stores.blobs import BlobNotFoundError
 from stores.draft_store import DraftStore
+from stores.model_wordings import ModelWordingStore
 from stores.observations import ObservationLog
 from stores.proposal_reads import ProposalReads
 
 
 class Drafter:
-    """The deterministic drafter: the same capture, answers and edits give the same draft."""
+    """The same capture, answers, edits and wording of a model, if any, give the same draft."""
 
-    def __init__(self, log: ObservationLog, drafts: DraftStore, proposals: ProposalReads) -> None:
+    def __init__(
+        self,
+        log: ObservationLog,
+        drafts: DraftStore,
+        proposals: ProposalReads,
+        wordings: ModelWordingStore,
+        bases: BaseSkills,
+    ) -> None:
         self._log = log
         self._drafts = drafts
         self._proposals = proposals
+        self._wordings = wordings
+        self._improver = Improver(bases)
 
     def draft(self, request: DraftRequest) -> DraftSummary:
-        """Makes and stages a draft.
+        """Makes and stages a draft, in a model's words where the request names usable ones.
+
+        Raises:
+            Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured.
+        """
+        if request.base is not None:
+            return self._improved(request, request.base)
+        base = self.deterministic(request)
+        return self._staged(request, self._worded(request, base), base.steps)
+
+    def _improved(self, request: DraftRequest, pinned: BaseSkill) -> DraftSummary:
+        """A delta on an installed skill; without a demonstration the edits alone are the change."""
+        try:
+            taught = self.deterministic(request)
+        except Refusal as refused:
+            if refused.code is not ErrorCode.INSUFFICIENT_TRACES:
+                raise
+            taught = None
+        found = self._improver.improved(request, pinned, taught)
+        summary = self._staged(request, found.draft, taught.steps if taught else (), found.traces)
+        facts = {
+            "base": found.base,
+            "hand_edits": found.hand_edits,
+            "base_conflicts": found.improvement.conflicts,
+            "ability_id": found.base.ability_id,
+        }
+        return summary.model_copy(
+            update={"base": found.base, "proposal": summary.proposal.model_copy(update=facts)}
+        )
+
+    def _staged(
+        self,
+        request: DraftRequest,
+        worded: ChosenDraft,
+        steps: Sequence[DemonstratedStep],
+        traces: tuple[str, ...] = (),
+    ) -> DraftSummary:
+        interpretation, draft, report = worded.interpretation, worded.draft, worded.lint
+        digest = content_hash(draft, interpretation)
+        bundle = DraftBundle(
+            draft=draft,
+            interpretation=interpretation,
+            graph=workflow_graph(interpretation, steps),
+            lint=report,
+        )
+        staged = self._drafts.stage(bundle, digest, request.now)
+        questions = questions_for(interpretation, new_id=lambda: str(uuid7()), now=request.now)
+        return DraftSummary(
+            proposal=_proposal(request, interpretation, draft, digest, traces).model_copy(
+                update={"drafted_by": worded.drafted_by, "drafter_note": worded.note}
+            ),
+            staged=staged,
+            lint_passed=report.passed,
+            lint_errors=tuple(
+                f"{finding.rule} {finding.location}"
+                for finding in report.findings
+                if finding.severity is LintSeverity.ERROR
+            ),
+            weakest_required_confidence=weakest_required(interpretation),
+            questions=questions,
+            wording=request.wording,
+        )
+
+    def deterministic(self, request: DraftRequest) -> DeterministicDraft:
+        """What the rules alone make of the capture.
 
         Raises:
             Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured.
@@ -35,13 +118,15 @@ class Drafter:
         session = request.session
         events = self._log.all_of(session.learn_session_id)
         boundaries = self._log.boundaries_of(session.learn_session_id)
-        steps = captured_steps(events, boundaries)
-        if not steps or not session.active_trace_ids:
+        demonstrations = shown_demonstrations(events, boundaries)
+        if not demonstrations or not session.active_trace_ids:
             raise Refusal(
                 ErrorCode.INSUFFICIENT_TRACES,
                 "Nothing meaningful was captured; cancel, and demonstrate the task in a new session.",
                 captured_events=len(events),
             )
+        steps = demonstrations[0]
+        comparison = compared(demonstrations)
         interpretation = interpret(
             InterpretationInput(
                 interpretation_id=request.interpretation_id,
@@ -53,31 +138,28 @@ class Drafter:
                 edits=request.edits,
                 unconfirmed=bool(request.questions),
                 now=request.now,
+                steps=steps,
             )
         )
-        draft = draft_skill(interpretation, steps, session, edits=request.edits)
-        report = lint(interpretation, draft)
-        digest = content_hash(draft, interpretation)
-        bundle = DraftBundle(
-            draft=draft,
+        if comparison is not None:
+            interpretation = parameterised(interpretation, parameters_of(comparison), request.edits)
+        return DeterministicDraft(
+            session=session,
+            steps=steps,
             interpretation=interpretation,
-            graph=workflow_graph(interpretation, steps),
-            lint=report,
+            draft=draft_skill(interpretation, steps, session, edits=request.edits),
+            stated=stated_fields(interpretation, boundaries, request.edits),
+            edits=request.edits,
         )
-        staged = self._drafts.stage(bundle, digest, request.now)
-        questions = questions_for(interpretation, new_id=lambda: str(uuid7()), now=request.now)
-        return DraftSummary(
-            proposal=_proposal(request, interpretation, draft, digest),
-            staged=staged,
-            lint_passed=report.passed,
-            lint_errors=tuple(
-                f"{finding.rule} {finding.location}"
-                for finding in report.findings
-                if finding.severity is LintSeverity.ERROR
-            ),
-            weakest_required_confidence=weakest_required(interpretation),
-            questions=questions,
-        )
+
+    def _worded(self, request: DraftRequest, base: DeterministicDraft) -> ChosenDraft:
+        wording = request.wording
+        if wording is None or wording.edits_blob is None:
+            return as_it_is(base, wording.note if wording else "")
+        try:
+            return chosen(base, self._wordings.read(wording.edits_blob), wording.model)
+        except BlobNotFoundError:
+            return as_it_is(base, f"What {wording.model} proposed is no longer kept.")
 
     def _answers(self, request: DraftRequest) -> tuple[tuple[LearningQuestion, LearningAnswer], ...]:
         """Kept answers and those being given now, with their questions."""
@@ -95,6 +177,7 @@ def _proposal(
     interpretation: SemanticWorkflowInterpretation,
     draft: SkillDraft,
     digest: str,
+    traces: tuple[str, ...],
 ) -> SkillBundleProposal:
     base = f"system/learning/installed/{draft.slug}"
     return SkillBundleProposal(
@@ -102,7 +185,7 @@ def _proposal(
         owner_user_id=request.session.owner_user_id,
         learn_session_id=request.session.learn_session_id,
         interpretation_id=interpretation.interpretation_id,
-        source_trace_ids=request.session.active_trace_ids,
+        source_trace_ids=request.session.active_trace_ids or traces,
         title=draft.title,
         proposed_skill_slug=draft.slug,
         trigger_phrases=draft.trigger_phrases,

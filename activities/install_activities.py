@@ -6,14 +6,20 @@ from temporalio import activity
 
 from activities.refusals import refusing
 from contracts.learning.install_work import SagaClose, SagaStepInput, SagaStepOutput
+from contracts.learning.saga import SagaStepName
+from stores.base_skills import BaseSkills
 from stores.install_store import InstallStore
+
+_BEFORE_FILES = frozenset({SagaStepName.PLAN, SagaStepName.PROJECT_WORKSPACE})
+"""Before these, nothing that somebody edited by hand may be in the way."""
 
 
 class InstallActivities:
     """A step is its transaction and the files that follow from it: both are there when it answers."""
 
-    def __init__(self, installs: InstallStore, project: Callable[[], object]) -> None:
+    def __init__(self, installs: InstallStore, project: Callable[[], object], bases: BaseSkills) -> None:
         """``project`` makes the files on disk agree with the store, now."""
+        self._bases = bases
         self._installs = installs
         self._project = project
 
@@ -22,6 +28,8 @@ class InstallActivities:
     def do_step(self, request: SagaStepInput) -> SagaStepOutput:
         """Does one step; a repeated one changes nothing more."""
         try:
+            if request.step in _BEFORE_FILES:
+                self._bases.guard_hand_edits(request.saga)
             output = self._installs.do_step(request.saga, request.step)
             self._project()
         except Exception as error:

@@ -22,6 +22,7 @@ from skills.isolation import SandboxUnavailable
 from skills.rehearsal import rehearse
 from skills.rehearsal_report import RehearsalProgress, RehearsalReport
 from skills.step_report import CheckReport, CheckStep
+from skills.unrehearsed import nothing_to_rehearse, rehearsed_effects, safety_beside, unrehearsed_steps
 from stores.ability_store import AbilityStore
 from stores.draft_store import DraftStore
 from stores.validation_store import ValidationStore
@@ -74,6 +75,10 @@ class ValidationActivities:
     def rehearse(self, request: CheckInput) -> CheckOutput:
         """Runs the taught commands in the sandbox and looks at what really came of them."""
         _, bundle = self._drafts.bundle_of(request.run.proposal_id)
+        effects = bundle.interpretation.observed_effects
+        unrehearsed = unrehearsed_steps(effects)
+        if nothing_to_rehearse(bundle.draft, effects):
+            return self._record(request, bundle, CheckReport(steps=unrehearsed))
         cancelled = Event()
 
         def heartbeat(progress: RehearsalProgress) -> None:
@@ -87,8 +92,12 @@ class ValidationActivities:
         except SandboxUnavailable as unavailable:
             return self._record(request, bundle, _not_isolated(unavailable))
         report = CheckReport(
-            steps=tuple(
-                CheckStep(step.test_case_id, step.label, step.result, step.details) for step in found.steps
+            steps=(
+                *(
+                    CheckStep(step.test_case_id, step.label, step.result, step.details)
+                    for step in found.steps
+                ),
+                *unrehearsed,
             ),
             safety_failure=found.safety_failure,
         )
@@ -103,7 +112,7 @@ class ValidationActivities:
     ) -> RehearsalReport:
         return rehearse(
             bundle.draft,
-            bundle.interpretation.observed_effects,
+            rehearsed_effects(bundle.interpretation.observed_effects),
             request.run.test_policy or default_policy(),
             sandbox_root_parent=self._rehearsal_root,
             heartbeat=heartbeat,
@@ -149,9 +158,13 @@ class ValidationActivities:
             check=request.check,
             passed=report.passed,
             steps=len(steps),
-            failed_summary=_summary(failed, report.steps) if not report.passed else None,
+            not_applicable=report.not_applicable[:240] if report.not_applicable else None,
+            failed_summary=None if report.passed or report.not_applicable else _summary(failed, report.steps),
             safety_failure=report.safety_failure[:240] if report.safety_failure else None,
-            safety_class=safety_class([command.command for command in bundle.draft.rehearsal]),
+            safety_class=safety_beside(
+                safety_class([command.command for command in bundle.draft.rehearsal]),
+                bundle.interpretation.observed_effects,
+            ),
         )
 
 

@@ -4,20 +4,33 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
 
 from api.correlation import CorrelationMiddleware
+from api.documentation import add_documentation
 from api.errors import UnexpectedErrorMiddleware, install_error_handlers
 from api.limits import BodyLimitMiddleware
 from api.metrics import MetricsMiddleware
 from api.openapi import document_of
 from api.routes import (
     abilities,
+    ability_commands,
+    account,
+    adapters,
+    capabilities,
+    categories,
+    checkpoints,
+    configuration,
+    deprecated,
     events,
     identity,
     learn_records,
     maintenance,
+    mining,
     observations,
+    practice,
     proposals,
+    recent_runs,
     session_commands,
     sessions,
     system,
@@ -47,25 +60,49 @@ def create_app(
         finally:
             services.close()
 
-    app = FastAPI(title=TITLE, description=DESCRIPTION, version="0.1.0", lifespan=lifespan)
+    app = FastAPI(
+        title=TITLE,
+        description=DESCRIPTION,
+        version="0.1.0",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
     for module in (
         sessions,
         session_commands,
         observations,
+        practice,
+        adapters,
         events,
         proposals,
+        recent_runs,
         abilities,
+        ability_commands,
+        categories,
+        configuration,
+        checkpoints,
+        capabilities,
         learn_records,
+        account,
         maintenance,
+        mining,
         identity,
         system,
+        deprecated,
     ):
         app.include_router(module.router)
+    app.state.operations = frozenset(filter(None, map(_operation_id, iter_route_contexts(app.routes))))
     app.include_router(console_pages)
     app.openapi = document_of(app)
+    add_documentation(app)
     install_error_handlers(app)
     app.add_middleware(UnexpectedErrorMiddleware)
     app.add_middleware(MetricsMiddleware)
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(CorrelationMiddleware)
     return app
+
+
+def _operation_id(route: object) -> str | None:
+    return getattr(route, "operation_id", None)

@@ -30,11 +30,15 @@ class Commands:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def create(self, newborn: LearnSessionAggregate, asked: Asked) -> CommandReceipt:
-        """Creates a session, or answers with the one that this key created before."""
+    async def create(
+        self, newborn: LearnSessionAggregate, asked: Asked, check: Callable[[], None] | None = None
+    ) -> CommandReceipt:
+        """Creates a session that ``check`` lets pass, or answers with the one that this key created before."""
         recalled = await self._recall(asked)
         if recalled is not None:
             return recalled
+        if check is not None:
+            await anyio.to_thread.run_sync(check)
         return await self._send(SessionCommand.CREATE, asked, lambda: newborn, created=False)
 
     async def to_session(

@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import structlog
 from temporalio.client import Client, WithStartWorkflowOperation, WorkflowUpdateFailedError
 from temporalio.client import WorkflowUpdateRPCTimeoutOrCancelledError as UpdateTimeout
-from temporalio.exceptions import ApplicationError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
+from api.update_errors import WorkflowWasClosing, answer_to, no_worker_answers, rpc_refusal, unavailable
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
 from contracts.learning.commands import SessionCommand, refusal
@@ -31,6 +30,9 @@ REOPENINGS = 3
 """How often a command follows a workflow that was just closing."""
 
 _INSTALLS = frozenset({SessionCommand.INSTALL, SessionCommand.APPROVE})
+_DRAFTS = frozenset(
+    {SessionCommand.GENERATE_PROPOSAL, SessionCommand.ANSWER_QUESTIONS, SessionCommand.REVISE}
+)
 
 
 class LearnGateway:
@@ -62,7 +64,7 @@ class LearnGateway:
             _refuse_at_rest(aggregate, command)
             try:
                 return await self._update(command, asked, aggregate, created)
-            except _WorkflowWasClosing:
+            except WorkflowWasClosing:
                 if last:
                     break
         raise Refusal(ErrorCode.CONFLICT, "The session is changing too fast; repeat the command.")
@@ -76,6 +78,8 @@ class LearnGateway:
             **opening_of(aggregate, self._task_queue),
         )
         patience = INSTALL_ANSWERS_WITHIN if command in _INSTALLS else self._answer_within
+        if command in _DRAFTS and aggregate.settings.drafting_model is not None:
+            patience += timedelta(seconds=aggregate.settings.drafting_timeout_seconds)
         self.calls += 1
         try:
             async with asyncio.timeout(patience.total_seconds()):
@@ -89,14 +93,14 @@ class LearnGateway:
                 )
                 return receipt
         except WorkflowUpdateFailedError as error:
-            raise _answer_to(error) from None
+            raise answer_to(error) from None
         except (TimeoutError, UpdateTimeout) as error:
             raise _nobody_answers(command) from error
         except RPCError as error:
-            raise _rpc_refusal(error, command) from error
+            raise rpc_refusal(error, _nobody_answers(command)) from error
         except RuntimeError as error:
             # The SDK's first connection attempt fails with a plain RuntimeError.
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
 
     async def capture_began(
         self, session_id: str, asked: Asked, load: Callable[[], LearnSessionAggregate]
@@ -109,10 +113,6 @@ class LearnGateway:
             await self.send(SessionCommand.START, asked, load)
         except Refusal as refused:
             log.info("capture was not begun by an event", session_id=session_id, code=refused.code.value)
-
-
-class _WorkflowWasClosing(Exception):
-    """The run ended while the update was on its way; another attempt opens the next run."""
 
 
 def _update_of(command: SessionCommand) -> str:
@@ -134,41 +134,10 @@ def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -
         )
 
 
-def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
-    cause = error.cause
-    if not isinstance(cause, ApplicationError):
-        return error
-    if cause.type == "AcceptedUpdateCompletedWorkflow":
-        return _WorkflowWasClosing()
-    if cause.type not in ErrorCode.__members__:
-        return Refusal(ErrorCode.INTERNAL_ERROR, f"{cause.type}: {cause.message}"[:240])
-    extra: dict[str, Any] = cause.details[0] if cause.details else {}
-    return Refusal(ErrorCode(cause.type), cause.message, **extra)
-
-
-def _rpc_refusal(error: RPCError, command: SessionCommand) -> Exception:
-    match error.status:
-        case RPCStatusCode.NOT_FOUND:
-            return _WorkflowWasClosing()
-        case RPCStatusCode.RESOURCE_EXHAUSTED:
-            return Refusal(ErrorCode.TOO_MANY_REQUESTS, "Too many commands at once; try again shortly.")
-        case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED:
-            return _nobody_answers(command)
-        case _:
-            return _unavailable(error)
-
-
 def _nobody_answers(command: SessionCommand) -> Refusal:
     if command in _INSTALLS:
         return Refusal(
             ErrorCode.INSTALL_IN_PROGRESS,
             "The install goes on; watch the session's events, or repeat with the same idempotency key.",
         )
-    return Refusal(
-        ErrorCode.TEMPORAL_UNAVAILABLE, "No worker has answered in time; try again with the same key."
-    )
-
-
-def _unavailable(error: Exception) -> Refusal:
-    log.warning("temporal is unavailable", error=str(error))
-    return Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key.")
+    return no_worker_answers()

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from api.openapi_errors import MEANINGS, errors_of
 from api.openapi_examples import REQUESTS, RESPONSES
+from api.openapi_subjects import SUBJECTS
 from contracts.base import clipped
 from contracts.errors import ERROR_RULES, ApiError, ApiErrorEnvelope, ErrorCode
 
@@ -18,6 +19,7 @@ TAGS = [
     {"name": "proposals", "description": "What the agent understood: questions, proof, approval, install."},
     {"name": "abilities", "description": "What the agent can do, and which ability a request means."},
     {"name": "records", "description": "History, receipts, and what is being learned right now."},
+    *(subject.TAG for subject in SUBJECTS if subject.TAG),
     {"name": "maintenance", "description": "The nightly tidying, for admins."},
     {"name": "identity", "description": "The caller and access tokens."},
     {"name": "system", "description": "Probes, metrics, and the workflow behind an object."},

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from api.openapi_subjects import SUBJECTS
 from contracts.errors import ERROR_RULES, ErrorCode
 
 MEANINGS: Mapping[ErrorCode, str] = {
@@ -15,7 +16,8 @@ MEANINGS: Mapping[ErrorCode, str] = {
     ErrorCode.VALIDATION_REQUIRED: "The draft as it stands is not validated; run validate first.",
     ErrorCode.INSTALL_IN_PROGRESS: "An install goes on; watch the events, or repeat with the same key.",
     ErrorCode.INSUFFICIENT_TRACES: "Nothing was captured that a proposal could rest on.",
-    ErrorCode.INSTALL_LANE_DENIED: "The session does not allow this lane.",
+    ErrorCode.ADAPTER_UNAVAILABLE: "No such recorder can be used now; `adapters` says why, `alternatives` what can.",
+    ErrorCode.INSTALL_LANE_DENIED: "The session, or how the ability stands, does not allow this lane.",
     ErrorCode.BRIDGE_REBUILD_FAILED: "The capability bridge could not be rebuilt; everything was rolled back.",
     ErrorCode.TEST_POLICY_VIOLATION: "The rehearsal's bounds do not allow this.",
     ErrorCode.CHECKPOINT_LINT_FAILED: "The draft's checkpoints fail the lint; revise them.",
@@ -27,6 +29,14 @@ MEANINGS: Mapping[ErrorCode, str] = {
     ErrorCode.REVISION_INVALID: "An edited field is wrong; `fields` names it.",
     ErrorCode.SKILL_SLUG_TAKEN: "Another user's skill has this name; revise `proposed_skill_slug`.",
     ErrorCode.SAGA_NOT_FOUND: "There is no such install of yours.",
+    ErrorCode.CATEGORY_LIMIT_REACHED: "You have as many categories as there may be; delete one first.",
+    ErrorCode.CATEGORY_TITLE_TAKEN: "You have a category of this title.",
+    ErrorCode.CONSTRAINT_BROKEN: "The agent did what the coach ruled out; remove `event_ids` and draft again.",
+    ErrorCode.INCOMPATIBLE_TRACES: "The demonstrations are not of one task; `share` is what they share.",
+    ErrorCode.RUN_NOT_ELIGIBLE: "A chosen run cannot be learned from; `reasons` says why.",
+    ErrorCode.PROPOSAL_STALE: "What the proposal improves has moved; `base` says how. Revise it to rebase.",
+    ErrorCode.HAND_EDITED: "Installed files were edited by hand; `conflicts` names them.",
+    ErrorCode.PARTIAL_DEPLOYMENT: "This deployment lacks the part; GET /api/learn/deployment tells which.",
     ErrorCode.NOT_FOUND: "There is nothing of this id.",
     ErrorCode.VALIDATION_FAILED: "The request is wrong; `fields` names each place and problem.",
     ErrorCode.PAYLOAD_TOO_LARGE: "The body is larger than 4 MiB; send smaller batches.",
@@ -47,9 +57,11 @@ _OF_PATH_ID: Mapping[str, ErrorCode] = {
     "saga_id": ErrorCode.SAGA_NOT_FOUND,
     "event_id": ErrorCode.OBSERVATION_NOT_FOUND,
     "ability_id": ErrorCode.ABILITY_NOT_FOUND,
+    "adapter_kind": ErrorCode.NOT_FOUND,
     "token_id": ErrorCode.NOT_FOUND,
     "run_id": ErrorCode.NOT_FOUND,
     "workflow_id": ErrorCode.NOT_FOUND,
+    **{name: code for subject in SUBJECTS for name, code in subject.PATH_IDS.items()},
 }
 _NEEDS_NO_SCOPE = frozenset({"me", "tokens_list", "token_revoke"})
 
@@ -73,13 +85,24 @@ _INSTALL = (
     ErrorCode.CHECKPOINT_LINT_FAILED,
     ErrorCode.INSTALL_LANE_DENIED,
     ErrorCode.SKILL_SLUG_TAKEN,
+    ErrorCode.PROPOSAL_STALE,
+    ErrorCode.HAND_EDITED,
     ErrorCode.BRIDGE_REBUILD_FAILED,
+)
+_ABILITY = (
+    *_SENDING,
+    ErrorCode.INVALID_LEARN_STATE_TRANSITION,
+    ErrorCode.INSTALL_IN_PROGRESS,
 )
 _OF_OPERATION: Mapping[str, tuple[ErrorCode, ...]] = {
     "learn_session_create": (
         *_SENDING,
         ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
         ErrorCode.LEARN_SESSION_NOT_FOUND,
+        ErrorCode.ADAPTER_UNAVAILABLE,
+        ErrorCode.ABILITY_NOT_FOUND,
+        ErrorCode.RUN_NOT_ELIGIBLE,
+        ErrorCode.INCOMPATIBLE_TRACES,
     ),
     "learn_session_delete": _COMMAND,
     "learn_session_start": _COMMAND,
@@ -92,14 +115,26 @@ _OF_OPERATION: Mapping[str, tuple[ErrorCode, ...]] = {
     "learn_session_trim": (*_COMMAND, ErrorCode.BOUNDARY_INVALID),
     "learn_session_set_test_policy": (*_COMMAND, ErrorCode.TEST_POLICY_VIOLATION),
     "learn_session_answer_questions": (*_COMMAND, ErrorCode.QUESTION_NOT_FOUND),
-    "learn_session_generate_proposal": (*_COMMAND, ErrorCode.INSUFFICIENT_TRACES),
+    "learn_session_generate_proposal": (
+        *_COMMAND,
+        ErrorCode.INSUFFICIENT_TRACES,
+        ErrorCode.INCOMPATIBLE_TRACES,
+        ErrorCode.CONSTRAINT_BROKEN,
+    ),
+    "observation_adapter_heartbeat": (ErrorCode.ADAPTER_UNAVAILABLE, ErrorCode.STORAGE_FULL),
     "learn_observations_ingest": (
         ErrorCode.INVALID_LEARN_STATE_TRANSITION,
+        ErrorCode.ADAPTER_UNAVAILABLE,
         ErrorCode.TOO_MANY_REQUESTS,
         ErrorCode.STORAGE_FULL,
     ),
     "learn_observation_remove": (ErrorCode.INVALID_LEARN_STATE_TRANSITION, ErrorCode.STORAGE_FULL),
-    "learn_proposal_revise": (*_WHILE_TESTING, ErrorCode.REVISION_INVALID),
+    "learn_proposal_revise": (
+        *_WHILE_TESTING,
+        ErrorCode.REVISION_INVALID,
+        ErrorCode.ABILITY_NOT_FOUND,
+        ErrorCode.HAND_EDITED,
+    ),
     "learn_proposal_validate": (*_WHILE_TESTING, ErrorCode.CHECKPOINT_LINT_FAILED),
     "learn_proposal_request_more_tests": (*_WHILE_TESTING, ErrorCode.CHECKPOINT_LINT_FAILED),
     "learn_proposal_install": _INSTALL,
@@ -107,6 +142,14 @@ _OF_OPERATION: Mapping[str, tuple[ErrorCode, ...]] = {
     "learn_proposal_reject": _COMMAND,
     "learn_runtime_current": (ErrorCode.LEARN_SESSION_NOT_FOUND,),
     "ability_explain_match": (ErrorCode.ABILITY_NOT_FOUND,),
+    "ability_activate": _ABILITY,
+    "ability_deactivate": _ABILITY,
+    "ability_quarantine": _ABILITY,
+    "ability_unquarantine": (*_ABILITY, ErrorCode.VALIDATION_REQUIRED),
+    "ability_promote_shared": (*_ABILITY, ErrorCode.INSTALL_LANE_DENIED),
+    "ability_demote_private": (*_ABILITY, ErrorCode.INSTALL_LANE_DENIED),
+    "ability_archive": _ABILITY,
+    "ability_rollback": (*_ABILITY, ErrorCode.NOT_FOUND, ErrorCode.VALIDATION_REQUIRED),
     "maintenance_run_start": _SENDING,
     "token_create": (ErrorCode.STORAGE_FULL,),
     "token_revoke": (ErrorCode.STORAGE_FULL,),
@@ -115,7 +158,9 @@ _OF_OPERATION: Mapping[str, tuple[ErrorCode, ...]] = {
         ErrorCode.LEARN_SESSION_NOT_FOUND,
         ErrorCode.PROPOSAL_NOT_FOUND,
         ErrorCode.SAGA_NOT_FOUND,
+        ErrorCode.ABILITY_NOT_FOUND,
     ),
+    **{name: codes for subject in SUBJECTS for name, codes in subject.ERRORS.items()},
 }
 
 

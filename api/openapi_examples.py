@@ -29,6 +29,7 @@ from api.openapi_story import (
     TRACE_ID,
     example_id,
 )
+from api.openapi_subjects import SUBJECTS
 from contracts.abilities.availability import (
     AbilityAvailabilityItem,
     AbilityAvailabilityResponse,
@@ -38,13 +39,25 @@ from contracts.abilities.availability import (
     SkillCatalogCurrent,
     SkillCatalogEntry,
 )
+from contracts.abilities.life import AbilityOutcomes
 from contracts.abilities.lookup import AbilityExplainMatchResponse, AbilityLookupResult, AbilityMatch
+from contracts.abilities.requests import (
+    AbilityArchivedResponse,
+    AbilityEnabledResponse,
+    AbilityLaneResponse,
+    AbilityQuarantineResponse,
+    AbilityRollbackResponse,
+)
 from contracts.learning import responses as answers
+from contracts.learning.adapter_registry import ObservationAdaptersResponse, RegisteredAdapter
 from contracts.learning.checkpoint import CheckpointStatus, CheckpointVerificationReceipt
 from contracts.learning.create_session import CreateLearnSessionResponse, CreateNextAction, LearnUiMode
 from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
 from contracts.learning.observation import (
+    AdapterPhase,
     IngestObservationsResponse,
+    ObservationAdapterKind,
+    ObservationAdapterStatus,
     ObservationListResponse,
     ObservationScopeRuntime,
 )
@@ -71,6 +84,20 @@ from contracts.runtime.identity import (
 from contracts.runtime.readiness import LivenessResponse, ReadinessResponse
 
 _PAGE: dict[str, Any] = {"total": 1, "page": 1, "page_size": 25}
+
+_ADAPTER = RegisteredAdapter(
+    status=ObservationAdapterStatus(
+        adapter_id="terminal_command",
+        kind=ObservationAdapterKind.TERMINAL_COMMAND,
+        enabled=True,
+        healthy=True,
+        phase=AdapterPhase.PHASE_1,
+        last_seen_at=THEN,
+    ),
+    available=True,
+    captures="Finished command lines of a recorded shell, masked, never what they print",
+    alternatives=(ObservationAdapterKind.WRAPPER_RECEIPT,),
+)
 
 _MODELS: tuple[BaseModel, ...] = (
     SESSION,
@@ -134,6 +161,8 @@ _MODELS: tuple[BaseModel, ...] = (
         session_state=LearnSessionState.CAPTURING,
     ),
     ObservationListResponse(observations=(EVENT,), **_PAGE),
+    _ADAPTER,
+    ObservationAdaptersResponse(adapters=(_ADAPTER,)),
     answers.LearnProposalsListResponse(proposals=(PROPOSAL,), **_PAGE),
     answers.ProposalDetailResponse(
         proposal=PROPOSAL, checkpoint_lint_report=CheckpointLintReport(passed=True)
@@ -238,12 +267,31 @@ _MODELS: tuple[BaseModel, ...] = (
             ),
         ),
     ),
+    AbilityEnabledResponse(ability_id=ABILITY_ID, enabled=True),
+    AbilityQuarantineResponse(ability_id=ABILITY_ID, quarantined=True, reason="It wrote to the wrong folder"),
+    AbilityLaneResponse(ability_id=ABILITY_ID, install_lane=LANE),
+    AbilityArchivedResponse(ability_id=ABILITY_ID),
+    AbilityRollbackResponse(ability_id=ABILITY_ID, version=3, restored_from=1, content_hash=HASH),
+    AbilityOutcomes(
+        ability_id=ABILITY_ID,
+        installs=2,
+        rollbacks=1,
+        quarantines=0,
+        uses=5,
+        last_used_at=THEN,
+        checkpoints_reached=9,
+        checkpoints_skipped=0,
+        checkpoints_failed=1,
+        checkpoint_success=0.9,
+        last_failed_at=THEN,
+    ),
     MaintenanceRunsResponse(runs=(MAINTENANCE,), **_PAGE),
     MeResponse(user_id="alice", token_id=TOKEN_ID, scopes=(Scope.READ, Scope.LEARN)),
     TokenListResponse(tokens=(TOKEN,)),
     CreateTokenResponse(token=TOKEN, secret="apr_" + "x" * 43),
     LivenessResponse(),
     ReadinessResponse(ready=True, parts={"store": "ok", "temporal": "ok"}),
+    *(model for subject in SUBJECTS for model in subject.MODELS),
 )
 
 RESPONSES: Mapping[str, BaseModel] = {type(model).__name__: model for model in _MODELS}
@@ -268,6 +316,7 @@ REQUESTS: Mapping[str, dict[str, Any]] = {
     },
     "learn_session_generate_proposal": {"ask_before_build": False},
     "learn_observations_ingest": {"events": [EVENT.model_dump(mode="json", exclude_none=True)]},
+    "observation_adapter_heartbeat": {"error_code": "DEVTOOLS_UNREACHABLE"},
     "learn_proposal_revise": {
         "revision_instructions": "Give it a clearer name",
         "edited_fields": {"title": "Rank regions by sales"},
@@ -279,7 +328,16 @@ REQUESTS: Mapping[str, dict[str, Any]] = {
     "learn_proposal_reject": {"reason": "Not what I meant"},
     "ability_lookup": {"user_query": "summarise the sales figures"},
     "ability_explain_match": {"user_query": "summarise the sales figures", "ability_id": ABILITY_ID},
+    "ability_activate": {"reason": "Needed again"},
+    "ability_deactivate": {"reason": "Not needed for now"},
+    "ability_quarantine": {"reason": "It wrote to the wrong folder"},
+    "ability_unquarantine": {"reason": "The folder was moved, not the ability wrong"},
+    "ability_promote_shared": {"reason": "Everybody asks for it"},
+    "ability_demote_private": {"reason": "Only for me after all"},
+    "ability_archive": {"reason": "The report is no longer made"},
+    "ability_rollback": {"to_version": 1, "reason": "The new one leaves a region out"},
     "maintenance_run_start": {"dry_run": True},
     "token_create": {"name": "Laptop", "scopes": ["read", "learn"]},
+    **{name: body for subject in SUBJECTS for name, body in subject.REQUESTS.items()},
 }
 """An example body of each operation that takes one, by its id."""

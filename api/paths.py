@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import Depends, Path
 
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.observation import ObservationAdapterKind
 
 
 def parse_uuid(value: str, code: ErrorCode, what: str) -> str:
@@ -38,8 +39,28 @@ def _ability_id(ability_id: Annotated[str, Path(max_length=160)]) -> str:
     return ability_id
 
 
+def _category_id(category_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(category_id, ErrorCode.NOT_FOUND, "category")
+
+
+def _adapter_kind(adapter_kind: Annotated[str, Path(max_length=80)]) -> ObservationAdapterKind:
+    try:
+        return ObservationAdapterKind(adapter_kind)
+    except ValueError:
+        raise Refusal(
+            ErrorCode.NOT_FOUND, "There is no such kind of adapter; GET /api/learn/adapters lists them."
+        ) from None
+
+
+def _dispatch_id(dispatch_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(dispatch_id, ErrorCode.NOT_FOUND, "dispatch")
+
+
 SessionId = Annotated[str, Depends(_session_id)]
 ProposalId = Annotated[str, Depends(_proposal_id)]
 SagaId = Annotated[str, Depends(_saga_id)]
 EventId = Annotated[str, Depends(_event_id)]
 AbilityId = Annotated[str, Depends(_ability_id)]
+CategoryId = Annotated[str, Depends(_category_id)]
+AdapterKind = Annotated[ObservationAdapterKind, Depends(_adapter_kind)]
+DispatchId = Annotated[str, Depends(_dispatch_id)]

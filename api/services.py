@@ -8,13 +8,23 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from api.gateway import LearnGateway
 from config.settings import Settings, temporal_connect_kwargs
 from stores.ability_store import AbilityStore
+from stores.adapter_store import AdapterStore
+from stores.base_skills import BaseSkills
+from stores.capability_health_store import CapabilityHealthStore
+from stores.categories import Categories
+from stores.checkpoint_reads import CheckpointReads
+from stores.checkpoint_store import CheckpointStore
+from stores.configuration import Configurations
 from stores.database import Database
 from stores.journal_tail import JournalTail
 from stores.observations import ObservationLog
+from stores.pending_projection import PendingProjection
 from stores.proposal_reads import ProposalReads
+from stores.recent_runs import RecentRuns
 from stores.session_reads import SessionReads
 from stores.session_store import SessionStore
 from stores.tokens import Tokens
+from stores.workspace_edits import WorkspaceEdits
 
 
 @dataclass(frozen=True)
@@ -29,9 +39,18 @@ class Services:
     session_reads: SessionReads
     proposals: ProposalReads
     abilities: AbilityStore
+    capabilities: CapabilityHealthStore
+    categories: Categories
+    configurations: Configurations
+    checkpoints: CheckpointStore
+    checkpoint_reads: CheckpointReads
     observations: ObservationLog
+    adapters: AdapterStore
     tokens: Tokens
     tail: JournalTail
+    pending: PendingProjection
+    bases: BaseSkills
+    recent_runs: RecentRuns
 
     def close(self) -> None:
         """Stops the background threads and closes the database."""
@@ -55,7 +74,16 @@ async def open_services(settings: Settings) -> Services:
         session_reads=SessionReads(database),
         proposals=ProposalReads(database),
         abilities=AbilityStore(database),
+        capabilities=CapabilityHealthStore(database),
+        checkpoints=CheckpointStore(database),
+        checkpoint_reads=CheckpointReads(database),
+        categories=Categories(database, limit=settings.categories_per_user),
+        configurations=Configurations(database),
         observations=ObservationLog(database),
+        adapters=AdapterStore(database, settings.disabled_adapters),
         tokens=Tokens(database),
         tail=JournalTail(database),
+        pending=PendingProjection(database),
+        bases=BaseSkills(database, WorkspaceEdits(database, settings.workspace)),
+        recent_runs=RecentRuns(database),
     )

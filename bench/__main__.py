@@ -1,4 +1,4 @@
-"""Runs all four benchmarks, each beside its floor, and says which bounds hold.
+"""Runs all benchmarks, each beside its floor, and says which bounds hold.
 
 Usage: ``python -m bench [--rounds N] [--only NAME …]``. Prints one JSON object to standard output, and a table to
 standard error. Ends with status 1 when a bound is missed. A busy machine is warned of: its ratios say little,
@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import ingest, lifecycle, lookup, sse
+from bench import ingest, lifecycle, lookup, snapshot, sse
 
 CALM_LOAD_A_CPU = 0.5
 """Above this load average for each processor the machine counts as busy."""
@@ -53,18 +53,20 @@ BOUNDS = (
     Bound("ingest", "http.ratio", 0.5, at_least=True),
     Bound("lookup", "ratio", 1.5),
     Bound("lookup", "equal_answers", 1, at_least=True),
-    Bound("sse", "delivered_ratio"),
+    Bound("snapshot", "ratio", 2.0),
+    Bound("sse", "delivered_ratio", 0.7, at_least=True),
     Bound("sse", "lag_ratio"),
 )
 
 
 def benchmarks(rounds: int) -> dict[str, Callable[[], dict[str, Any]]]:
-    """All four, with the work of each round as its own module has it."""
+    """All of them, with the work of each round as its own module has it."""
     return {
         "lifecycle": lambda: asyncio.run(lifecycle.measure(rounds)),
         "ingest": lambda: ingest.measure(clients=8, batches=20, rounds=rounds),
         "lookup": lambda: lookup.measure(10_000, 10 * rounds),
-        "sse": lambda: sse.measure(clients=200, rate=20, seconds=5, rounds=max(2, rounds // 3)),
+        "snapshot": lambda: snapshot.measure(10_000, rounds),
+        "sse": lambda: sse.measure(clients=500, rate=20, seconds=5, rounds=max(2, rounds // 3)),
     }
 
 

@@ -17,8 +17,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from cli.output import ExitCode, JsonFlag, write_json, write_line
 from cli.run_state import read_run_state
 from cli.up import api_is_ready
+from clients.model_api_key import KeyUnavailable, read_api_key
 from config.origins import SettingsError, masked_url, unknown_variables
 from config.settings import Settings, load_settings, names_a_cluster, temporal_connect_kwargs
+from domain.learning.adapters import ADAPTERS, DEPLOYED
+from recorders.running import RECORDERS_FOLDER, running_recorders
 from stores.database import Database
 from worker.embedded_temporal import EmbeddedTemporalError, cli_version, find_binary, is_listening, serves
 
@@ -65,9 +68,17 @@ def examine(data_dir: Path | None) -> Iterator[Finding]:
         yield Finding("settings", "fail", str(error), "correct the settings named above, then run this again")
         return
     yield _settings()
-    checks: tuple[Callable[[Settings], Finding], ...] = (_data_dir, _database, _temporal, _service)
+    checks: tuple[Callable[[Settings], Finding], ...] = (
+        _data_dir,
+        _database,
+        _temporal,
+        _service,
+        _adapters,
+    )
     for check in checks:
         yield check(settings)
+    if settings.model_base_url is not None:
+        yield _model(settings)
 
 
 def _python() -> Finding:
@@ -145,6 +156,28 @@ def _service(settings: Settings) -> Finding:
         return Finding("service", "ok", f"ready at {running.api_url}")
     fix = f"look into {settings.log_dir}, or stop `apprentice up` and start it again"
     return Finding("service", "warn", f"running at {running.api_url}, but not ready", fix)
+
+
+def _adapters(settings: Settings) -> Finding:
+    usable = DEPLOYED.difference(settings.disabled_adapters)
+    recording = len(running_recorders(settings.data_dir / RECORDERS_FOLDER))
+    detail = f"{len(usable)} of {len(ADAPTERS)} available, {recording} recording on this machine now"
+    if usable:
+        return Finding("adapters", "ok", detail)
+    return Finding(
+        "adapters", "warn", detail, "take adapters out of disabled_adapters: nothing can be observed"
+    )
+
+
+def _model(settings: Settings) -> Finding:
+    detail = f"{settings.model_name} at {settings.model_base_url}"
+    try:
+        if settings.model_api_key_ref is not None:
+            read_api_key(settings.model_api_key_ref)
+    except KeyUnavailable as problem:
+        fix = "put the key where model_api_key_ref says; until then drafts are written by rules"
+        return Finding("model", "warn", f"{detail}: {problem}", fix)
+    return Finding("model", "ok", detail)
 
 
 def _free_ports(settings: Settings) -> Finding:

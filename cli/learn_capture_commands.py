@@ -23,9 +23,17 @@ def pause(call: Invocation, session: SessionArgument = None, reason: ReasonOptio
     call.answer_session(call.api.learn.pause(call.session_id(session), reason))
 
 
-def resume(call: Invocation, session: SessionArgument = None, reason: ReasonOption = None) -> None:
+def resume(
+    call: Invocation,
+    session: SessionArgument = None,
+    reason: ReasonOption = None,
+    new_demonstration: Annotated[
+        bool, typer.Option(help="Show the same task again with other inputs: what differs is asked for.")
+    ] = False,
+) -> None:
     """Go on with a paused capture."""
-    call.answer_session(call.api.learn.resume(call.session_id(session), reason))
+    found = call.session_id(session)
+    call.answer_session(call.api.learn.resume(found, reason, new_demonstration=new_demonstration))
 
 
 def stop(call: Invocation, session: SessionArgument = None) -> None:

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from cli import learn_capture_commands, learn_proposal_commands
+from cli import learn_capture_commands, learn_proposal_commands, practice_commands
 from cli.invocation import Invocation, NothingToDo, SessionArgument, api_command
 from cli.learn_progress import follow_events
 from cli.learn_views import history_view, session_view, sessions_view
+from cli.recent_runs_view import recent_runs_view
 from contracts.learning.create_session import CreateLearnSessionRequest
 from contracts.learning.session import (
     BuildPolicy,
@@ -49,6 +50,10 @@ def create(
         typer.Option("--only", help="Watch this application alone, e.g. terminal (repeatable)."),
     ] = None,
     skill: Annotated[str | None, typer.Option(help="The ability to improve.")] = None,
+    from_run: Annotated[
+        list[str] | None,
+        typer.Option(help="Learn from this run of `learn recent-runs` instead of a capture (repeatable)."),
+    ] = None,
     project: Annotated[str | None, typer.Option(help="The project it belongs to.")] = None,
     ask: Annotated[bool, typer.Option("--ask", help="Ask about what is uncertain before building.")] = False,
     allow_private_install: Annotated[
@@ -69,6 +74,7 @@ def create(
         execution_mode=execution,
         target_kind=target,
         target_skill_id=skill,
+        source_trace_ids=tuple(from_run or ()),
         project_id=project,
         target_app_whitelist=tuple(only or ()),
         ask_before_build=ask,
@@ -91,6 +97,13 @@ def history(call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 
     """List how your sessions ended, archived ones included."""
     listed = call.api.learn.history(page=page, page_size=page_size)
     call.answer(history_view(listed.items, listed.total))
+
+
+@api_command(app, "recent-runs")
+def recent_runs(call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 25) -> None:
+    """List what was captured before and can be learned from, newest first."""
+    listed = call.api.learn.recent_runs(page=page, page_size=page_size)
+    call.answer(recent_runs_view(listed.runs, listed.total))
 
 
 @api_command(app, "status")
@@ -132,3 +145,4 @@ def delete(
 
 learn_capture_commands.register(app)
 learn_proposal_commands.register(app)
+practice_commands.register(app)

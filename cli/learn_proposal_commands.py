@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from cli.answering import collect_answers
+from cli.base_view import base_view
 from cli.invocation import Invocation, NothingToDo, SessionArgument, api_command
 from cli.learn_progress import (
     newest_saga_id,
@@ -127,6 +128,8 @@ def diff(call: Invocation, session: SessionArgument = None) -> None:
         call.answer()
     else:
         call.line(found.diff.rstrip("\n") or "Nothing differs from the installed version.")
+        if found.base is not None:
+            call.show(base_view(found.base))
 
 
 def validate(
@@ -153,7 +156,7 @@ def validate(
         call.answer_with(listed)
     else:
         call.answer_session(after)
-    if run.overall_result is not OverallResult.PASSED:
+    if run.overall_result not in (OverallResult.PASSED, OverallResult.PARTIAL):
         fail(f"the validation {run.overall_result.value}; revise the proposal and validate again")
 
 

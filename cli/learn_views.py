@@ -182,6 +182,8 @@ def _proposal_facts(proposal: SkillBundleProposal) -> RenderableType:
                 ("content hash", proposal.content_hash),
                 ("said as", " · ".join(proposal.trigger_phrases)),
                 ("not as", " · ".join(proposal.negative_triggers)),
+                ("written by", proposal.drafted_by),
+                ("about that", proposal.drafter_note),
             )
         ),
     )

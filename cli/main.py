@@ -25,9 +25,14 @@ COMMANDS = {
     "demo": _Entry("cli.demo", "demo", "Watch an ability being taught, proved, installed and found."),
     "learn": _Entry("cli.learn_commands", "app", "Teach an ability: sessions, questions, proposals."),
     "record": _Entry("cli.record_commands", "app", "Record a demonstration."),
-    "abilities": _Entry("cli.ability_commands", "app", "See abilities, find one, and learn why it matched."),
+    "abilities": _Entry(
+        "cli.ability_commands", "app", "See abilities, find one, switch it off, take it back."
+    ),
+    "categories": _Entry("cli.category_commands", "app", "Group abilities, proposals and more."),
+    "capabilities": _Entry("cli.capability_commands", "app", "The bridge that agents route by; rechecks."),
     "memory": _Entry("cli.memory_commands", "app", "Check and rebuild the memory tree."),
     "maintenance": _Entry("cli.maintenance_commands", "app", "Nightly maintenance: history, run now."),
+    "mining": _Entry("cli.mining_commands", "app", "Skills suggested by what you do again and again."),
     "tokens": _Entry("cli.token_commands", "app", "Make, list and revoke access tokens."),
     "config": _Entry("cli.config_commands", "app", "See the settings in effect."),
     "doctor": _Entry("cli.doctor", "doctor", "Check what the application needs, and say what to do."),

@@ -8,7 +8,9 @@ import httpx
 
 from clients.ability_api import AbilityApi, TokenApi
 from clients.api_transport import ApiTransport, RetryPolicy
+from clients.category_api import CategoryApi
 from clients.learn_api import LearnApi
+from clients.practice_api import PracticeApi
 from clients.sse import Reconnect
 from contracts.learning.responses import WorkflowLinkResponse
 
@@ -31,6 +33,8 @@ class ApprenticeApi:
         self.http = ApiTransport(base_url, token, transport=transport, retry=retry)
         self.learn = LearnApi(self.http, reconnect)
         self.abilities = AbilityApi(self.http)
+        self.categories = CategoryApi(self.http)
+        self.practice = PracticeApi(self.http)
         self.tokens = TokenApi(self.http)
 
     def __enter__(self) -> Self:

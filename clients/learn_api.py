@@ -8,12 +8,19 @@ from clients.api_transport import ApiTransport, ApiUnreachable, M, describe, pat
 from clients.sse import Reconnect, ServerSentEvent, SseDecoder, follow
 from contracts.learning import requests as asks
 from contracts.learning import responses as says
+from contracts.learning.adapter_registry import (
+    AdapterHeartbeatRequest,
+    ObservationAdaptersResponse,
+    RegisteredAdapter,
+)
 from contracts.learning.create_session import CreateLearnSessionRequest, CreateLearnSessionResponse
 from contracts.learning.observation import (
     IngestObservationsRequest,
     IngestObservationsResponse,
+    ObservationAdapterKind,
     ObservationListResponse,
 )
+from contracts.learning.recent_runs import RecentRunsResponse
 from contracts.learning.saga import InstallSaga
 from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import AT_REST
@@ -48,6 +55,10 @@ class LearnApi:
         """List all sessions of the caller, archived ones included, newest first."""
         return self._http.get("/api/learn/history", says.LearnHistoryResponse, page=page, page_size=page_size)
 
+    def recent_runs(self, *, page: int = 1, page_size: int = 25) -> RecentRunsResponse:
+        """List the captured runs that can be learned from, newest first."""
+        return self._http.get("/api/learn/recent-runs", RecentRunsResponse, page=page, page_size=page_size)
+
     def active_session(self) -> LearnSession | None:
         """Find the caller's one session that is not at rest."""
         page = 1
@@ -74,9 +85,12 @@ class LearnApi:
         """Pause the capture."""
         return self._action(session_id, "pause", asks.SessionActionRequest(reason=reason))
 
-    def resume(self, session_id: str, reason: str | None = None) -> LearnSession:
-        """Go on with a paused capture."""
-        return self._action(session_id, "resume", asks.SessionActionRequest(reason=reason))
+    def resume(
+        self, session_id: str, reason: str | None = None, *, new_demonstration: bool = False
+    ) -> LearnSession:
+        """Go on with a paused capture, or begin another demonstration of the same task."""
+        body = asks.ResumeRequest(reason=reason, new_demonstration=new_demonstration)
+        return self._action(session_id, "resume", body)
 
     def stop(self, session_id: str) -> says.StopSessionResponse:
         """End the capture."""
@@ -128,6 +142,19 @@ class LearnApi:
         """Report observed actions; they are durable when this answers."""
         return self._http.write(
             "POST", _session(session_id, "observations"), IngestObservationsResponse, batch
+        )
+
+    def adapters(self) -> ObservationAdaptersResponse:
+        """List the kinds of observation adapters and how the caller's fare."""
+        return self._http.get("/api/learn/adapters", ObservationAdaptersResponse)
+
+    def adapter_heartbeat(
+        self, kind: ObservationAdapterKind, error_code: str | None = None
+    ) -> RegisteredAdapter:
+        """Report that a recorder is alive, or why it cannot record."""
+        request = AdapterHeartbeatRequest(error_code=error_code)
+        return self._http.write(
+            "POST", f"/api/learn/adapters/{kind.value}/heartbeat", RegisteredAdapter, request
         )
 
     def observations(

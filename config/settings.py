@@ -7,7 +7,7 @@ another one the settings are refused as a whole, before anything is opened.
 
 import os
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,7 +19,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from config.adapter_names import AdapterNames
 from config.durations import Duration
+from config.model_safety import checked_key_reference, checked_model_address, find_half_model
 from config.origins import (
     SettingsError,
     SettingView,
@@ -80,12 +82,46 @@ class Settings(BaseSettings):
     temporal_ui_port: Port = Field(default=8233, description="Of the embedded server's web pages.")
     temporal_ui_url: str | None = Field(default=None, description="Where people reach the Temporal UI.")
 
+    categories_per_user: int = Field(default=200, ge=1, le=10_000)
+    deployed_on: date | None = Field(
+        default=None, description="Former routes lead on for six months from this day; without one, always."
+    )
+
     agent_display_name: Annotated[str, StringConstraints(min_length=1, max_length=80)] | None = None
     timezone: str = "UTC"
     nightly_at: str = Field(default="03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="In timezone.")
+    reprobe_every: Duration = Field(
+        default=timedelta(hours=1),
+        ge=timedelta(minutes=1),
+        le=timedelta(hours=3),
+        description="Between rechecks of ailing capabilities.",
+    )
     arm_timeout: Duration = Field(default=timedelta(hours=1), description="From armed to the first event.")
     capture_timeout: Duration = Field(default=timedelta(hours=4), description="Of one capture.")
     question_deadline: Duration = Field(default=timedelta(days=7), description="For answers to questions.")
+    disabled_adapters: AdapterNames = Field(
+        default=(), description="Observation adapters whose events are refused, with commas between them."
+    )
+
+    mining_max_variation: float = Field(
+        default=0.4, ge=0, le=1, description="How differently a task may have been done to be mined."
+    )
+    mining_min_coverage: float = Field(
+        default=0.6, ge=0, le=1, description="The share of its steps that must have a visible outcome."
+    )
+
+    model_base_url: str | None = Field(
+        default=None,
+        description="An OpenAI-compatible API that words drafts, such as https://host/v1; off without.",
+    )
+    model_name: Annotated[str, StringConstraints(min_length=1, max_length=60)] | None = None
+    model_api_key_ref: str | None = Field(
+        default=None, description="Where the key is, never the key: env:NAME, or file:PATH (mode 0600)."
+    )
+    model_timeout: Duration = Field(
+        default=timedelta(seconds=45), description="For one draft, retry included."
+    )
+    model_max_output_tokens: int = Field(default=4096, ge=256, le=32_768)
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["auto", "json", "console"] = "auto"
@@ -142,6 +178,16 @@ class Settings(BaseSettings):
     def _origin(cls, value: str | None) -> str | None:
         return checked_origin(value)
 
+    @field_validator("model_base_url")
+    @classmethod
+    def _model_address(cls, value: str | None) -> str | None:
+        return checked_model_address(value)
+
+    @field_validator("model_api_key_ref")
+    @classmethod
+    def _key_reference(cls, value: str | None) -> str | None:
+        return checked_key_reference(value)
+
     @field_validator("timezone")
     @classmethod
     def _time_zone(cls, value: str) -> str:
@@ -149,7 +195,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _refuse_unsafe(self) -> "Settings":
-        problem = find_contradiction(self) or find_unsafe(self)
+        problem = find_contradiction(self) or find_unsafe(self) or find_half_model(self)
         if problem:
             raise ValueError(problem)
         if self.database_password_file:

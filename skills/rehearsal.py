@@ -88,13 +88,13 @@ def _objections(
     """Which commands, by index, the policy forbids, and why."""
     found: dict[int, str] = {}
     for index, command in enumerate(commands):
-        reason = _objection(command, policy, copies)
+        reason = objection_to(command, policy, copies)
         if reason is not None:
             found[index] = reason
     return found
 
 
-def _objection(command: RehearsalCommand, policy: TestPolicy, copies: Sequence[str]) -> str | None:
+def objection_to(command: RehearsalCommand, policy: TestPolicy, copies: Sequence[str]) -> str | None:
     folder = command.working_folder or "."
     if posixpath.isabs(folder) or ".." in folder.split("/"):
         return f"the working folder {folder} leads out of the rehearsal folder"
@@ -139,7 +139,7 @@ def _check_syntax(
         if outcome.cancelled:
             break
         if not outcome.succeeded:
-            objections[index] = f"not run, and its syntax is wrong: {_ending(outcome)}"
+            objections[index] = f"not run, and its syntax is wrong: {ending_of(outcome)}"
         heartbeat(RehearsalProgress(index + 1, len(draft.rehearsal), "syntax checked"))
     is_cancelled = cancelled is not None and cancelled.is_set()
     without_failure = RehearsalResult.CANCELLED if is_cancelled else RehearsalResult.SKIPPED
@@ -188,7 +188,7 @@ def _replay(
                 while_running=partial(heartbeat, running),
             )
             isolation, is_cancelled = outcome.isolation, outcome.cancelled
-            failure = None if outcome.succeeded else _ending(outcome)
+            failure = None if outcome.succeeded else ending_of(outcome)
             witness.note()
         result = StepResult.PASSED if failure is None else StepResult.FAILED
         steps.append(command_step(number, command, StepResult.SKIPPED if is_cancelled else result, failure))
@@ -221,7 +221,7 @@ def _result(steps: Sequence[RehearsalStep], is_cancelled: bool) -> RehearsalResu
     return RehearsalResult.PASSED if results == {StepResult.PASSED} else RehearsalResult.SKIPPED
 
 
-def _ending(outcome: CommandOutcome) -> str:
+def ending_of(outcome: CommandOutcome) -> str:
     """How a command that did not succeed ended, with the end of its output."""
     if outcome.cancelled:
         return "it was cancelled"

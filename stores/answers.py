@@ -1,5 +1,6 @@
 """First answers: what a write that no workflow decides was answered with, kept under its idempotency key."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, select, update
@@ -59,6 +60,37 @@ class Answers:
                 .values(response=body)
             )
             return _kept(connection, key) or body
+
+
+def answered_within(connection: Connection, key: CommitKey, act: Callable[[], str]) -> str:
+    """What ``act`` answers, done and kept in the caller's transaction; under a known key, the first answer.
+
+    However many ask under one key at once, one of them acts: the others wait for its row.
+
+    Raises:
+        Refusal: ``IDEMPOTENCY_KEY_REUSED`` when the key stands for another request.
+    """
+    claimed = connection.execute(
+        insert_or(connection, commits)
+        .values(
+            owner=key.owner_user_id,
+            key=key.key,
+            request_digest=key.request_digest,
+            receipt=_NO_RECEIPT,
+            created_at=rfc3339(datetime.now(UTC)),
+        )
+        .on_conflict_do_nothing()
+    )
+    kept = None if claimed.rowcount == 1 else _kept(connection, key)
+    if kept is not None:
+        return kept
+    body = act()
+    connection.execute(
+        update(commits)
+        .where(commits.c.owner == key.owner_user_id, commits.c.key == key.key)
+        .values(response=body)
+    )
+    return body
 
 
 def _kept(connection: Connection, key: CommitKey) -> str | None:

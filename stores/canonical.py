@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
+import orjson
 from pydantic import BaseModel
 
 from contracts.base import rfc3339
+
+_INDENTED = (
+    orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATETIME
+)
 
 
 def canonical_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> str:
@@ -25,8 +30,17 @@ def canonical_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> str:
 
 
 def document_bytes(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> bytes:
-    """The same data for a file that people read: indented by 2, sorted keys, one trailing newline, UTF-8."""
-    return (_encoded(value, indent=2) + "\n").encode()
+    """The same data for a file that people read: indented by 2, sorted keys, one trailing newline, UTF-8.
+
+    Raises what ``canonical_json`` raises.
+    """
+    # Ten times faster than the standard encoder, which indents in Python.
+    try:
+        content = orjson.dumps(value, _plain, _INDENTED)
+    except orjson.JSONEncodeError:
+        content = b"null"
+    # What is refused, and what orjson writes as null (NaN), the standard encoder has to say.
+    return (_encoded(value, indent=2) + "\n").encode() if b"null" in content else content
 
 
 def digest_of(content: bytes | str) -> str:

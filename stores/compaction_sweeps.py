@@ -39,6 +39,7 @@ REFERRING: tuple[Any, ...] = (
     tables.install_sagas.c.plan,
     tables.install_sagas.c.body,
     tables.ability_versions.c.body,
+    tables.ability_contents.c.body,
     tables.abilities.c.body,
     tables.learn_sessions.c.aggregate,
     tables.commits.c.receipt,

@@ -61,14 +61,18 @@ class DocumentProjection:
             self._write(keys[start : start + DOCUMENTS_A_BATCH])
 
     def mend(self) -> None:
-        """Marks dirty every document whose file is missing or not as long as it should be."""
+        """Marks dirty every document whose file is missing, cut short or, in the memory tree, of another length.
+
+        A workspace file that holds something else was edited by hand: it is left alone until an install that
+        has taken the edit in, or a rebuild, writes it.
+        """
         with self._database.read() as connection:
             rows = connection.execute(
                 select(
                     documents.c.root, documents.c.path, func.length(documents.c.content).label("size")
                 ).where(documents.c.digest.is_not(None), ~documents.c.dirty)
             ).all()
-        self._mark_dirty([row for row in rows if self._trees[row.root].size(row.path) != row.size])
+        self._mark_dirty([row for row in rows if self._is_damaged(row)])
 
     def mark_differing(self) -> None:
         """Marks dirty every document whose file has other bytes or permissions than it should."""
@@ -79,6 +83,19 @@ class DocumentProjection:
                 )
             ).all()
         self._mark_dirty([row for row in rows if not self._is_true(row)])
+
+    def _is_damaged(self, row: Row[*tuple[Any, ...]]) -> bool:
+        size = self._trees[row.root].size(row.path)
+        if size is None or row.root == "memory":
+            return size != row.size
+        if size >= row.size:
+            return False
+        with self._database.read() as connection:
+            content = connection.scalar(
+                select(documents.c.content).where(documents.c.root == row.root, documents.c.path == row.path)
+            )
+        held = b"".join(self._trees[row.root].chunks(row.path))
+        return content is not None and bytes(content).startswith(held)
 
     def _is_true(self, row: Row[*tuple[Any, ...]]) -> bool:
         tree = self._trees[row.root]

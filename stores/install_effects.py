@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert, select
 
-from contracts.abilities.availability import AbilityVersion
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion
+from contracts.abilities.life import ContentFile
 from contracts.base import rfc3339
 from contracts.capabilities.bridge import HealthStatus
 from contracts.capabilities.manifest import CapabilityManifest
@@ -14,10 +15,13 @@ from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.install_work import InstallSagaInput
 from contracts.learning.saga import SagaStepName
 from domain.abilities.availability import AbilityStanding, availability_entry
+from domain.abilities.life import in_service
 from stores import tables
+from stores.ability_contents import forget_content, keep_content
 from stores.ability_documents import BRIDGE_FILES, SNAPSHOT_FILES, rebuild_bridge, refresh_snapshot
 from stores.blobs import get_blob
 from stores.canonical import canonical_json
+from stores.checkpoint_effects import checkpoint_health_of
 from stores.documents import DocumentRoot, put_document, read_document, remove_document
 from stores.draft_store import load_bundle
 from stores.install_plan import InstallPlan, kept_digest, manifest_of, present_digest
@@ -46,6 +50,8 @@ def do_effect(
             return len(BRIDGE_FILES)
         case SagaStepName.REFRESH_AVAILABILITY:
             _put_ability(connection, request, plan)
+            if _was_out_of_service(plan):
+                rebuild_bridge(connection, request.requested_at)
             refresh_snapshot(connection, request.requested_at)
             return len(SNAPSHOT_FILES)
 
@@ -71,6 +77,9 @@ def undo_effect(
             _restore_row(connection, tables.abilities, "ability_id", request.ability_id, plan.prior_ability)
             versions = tables.ability_versions
             connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
+            forget_content(connection, request.ability_id, plan.version)
+            if _was_out_of_service(plan):
+                rebuild_bridge(connection, datetime.now(UTC))
             _restore_derived(connection, plan, SNAPSHOT_FILES, refresh_snapshot)
 
 
@@ -116,7 +125,11 @@ def _put_ability(connection: Connection, request: InstallSagaInput, plan: Instal
         proposal=proposal,
         interpretation=bundle.interpretation,
         standing=AbilityStanding(
-            lane=request.lane, enabled=True, projected=True, last_validated_at=request.requested_at
+            lane=request.lane,
+            enabled=True,
+            projected=True,
+            checkpoint_health=checkpoint_health_of(connection, request.ability_id),
+            last_validated_at=request.requested_at,
         ),
         family=manifest.family,
         project_id=_project_of(connection, request.learn_session_id),
@@ -155,6 +168,20 @@ def _put_ability(connection: Connection, request: InstallSagaInput, plan: Instal
             saga_id=request.saga_id,
             body=canonical_json(version),
         )
+    )
+    files = [
+        ContentFile(root=change.root, path=change.path, digest=change.after)
+        for change in plan.files
+        if change.after is not None
+    ]
+    keep_content(connection, plan.version, entry, manifest_of(bundle), files)
+
+
+def _was_out_of_service(plan: InstallPlan) -> bool:
+    """Whether the bridge holds the ability back until this install gives it back its place."""
+    prior = plan.prior_ability
+    return prior is not None and not in_service(
+        AbilityAvailabilityEntry.model_validate_json(str(prior["body"]))
     )
 
 

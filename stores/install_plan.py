@@ -11,9 +11,10 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
 from contracts.learning.install_work import InstallSagaInput
 from contracts.learning.proposal import SkillBundleProposal
-from contracts.learning.validation import REQUIRED_CHECKS
+from contracts.learning.validation import is_proven
 from domain.abilities.bridge import capability_metadata
 from stores import tables
+from stores.ability_contents import versions_of
 from stores.ability_documents import BRIDGE_FILES, SNAPSHOT_FILES
 from stores.blobs import put_blob
 from stores.canonical import canonical_json, digest_of, document_bytes
@@ -52,7 +53,7 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
     _require_proof(connection, request, proposal)
     ability = tables.abilities
     prior = (
-        connection.execute(select(ability).where(ability.c.slug == request.skill_slug))
+        connection.execute(select(ability).where(ability.c.slug == request.skill_slug).with_for_update())
         .mappings()
         .one_or_none()
     )
@@ -63,6 +64,7 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
             ErrorCode.SKILL_SLUG_TAKEN,
             f"The skill name {request.skill_slug} is taken; revise proposed_skill_slug.",
         )
+    _refuse_moved_base(connection, proposal, prior["version"] if prior is not None else None)
     capability = (
         connection.execute(
             select(tables.capabilities).where(
@@ -90,18 +92,29 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
     )
 
 
+def _refuse_moved_base(connection: Connection, proposal: SkillBundleProposal, present: int | None) -> None:
+    """An improvement is installed on the version it was made for, or again on itself (DOC3 §0C.4)."""
+    base = proposal.base
+    if base is None or present == base.version:
+        return
+    versions = versions_of(connection, base.ability_id)
+    if any(v.version == present and v.proposal_id == proposal.proposal_id for v in versions):
+        return
+    raise Refusal(
+        ErrorCode.PROPOSAL_STALE,
+        "What the proposal improves has moved meanwhile; revise the proposal to rebase it.",
+    )
+
+
 def _require_proof(connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal) -> None:
     body = connection.scalar(
         select(tables.learn_sessions.c.aggregate).where(
             tables.learn_sessions.c.session_id == request.learn_session_id
         )
     )
-    proven = (
-        body is not None
-        and LearnSessionAggregate.model_validate_json(body).passed_checks == REQUIRED_CHECKS
-        and proposal.content_hash == request.content_hash
-    )
-    if not proven:
+    aggregate = LearnSessionAggregate.model_validate_json(body) if body is not None else None
+    proven = aggregate is not None and is_proven(aggregate.passed_checks, aggregate.not_applicable_checks)
+    if not proven or proposal.content_hash != request.content_hash:
         raise Refusal(
             ErrorCode.VALIDATION_REQUIRED,
             "This draft has not passed every check as it stands; validate it again.",

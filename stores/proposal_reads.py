@@ -1,6 +1,7 @@
 """Read models of proposals: detail, files, diff, validation runs, install sagas."""
 
 import difflib
+from collections.abc import Mapping
 
 from sqlalchemy import select
 
@@ -17,6 +18,7 @@ from contracts.learning.responses import (
 )
 from contracts.learning.saga import InstallSaga
 from contracts.learning.validation import ValidationRun, ValidationStepResult
+from domain.learning.document_dependencies import document_dependencies
 from stores import tables
 from stores.database import Database
 from stores.documents import read_document
@@ -84,13 +86,17 @@ class ProposalReads:
         )
 
     def files(self, proposal_id: str) -> ProposalFilesResponse:
-        """The drafted files."""
+        """The drafted files, and what they rest on."""
         with self._database.read() as connection:
-            _, bundle = load_bundle(connection, proposal_id)
-        return ProposalFilesResponse(proposal_id=proposal_id, files=bundle.draft.files)
+            proposal, bundle = load_bundle(connection, proposal_id)
+        return ProposalFilesResponse(
+            proposal_id=proposal_id,
+            files=bundle.draft.files,
+            depends_on=document_dependencies(proposal, bundle.draft),
+        )
 
-    def diff(self, proposal_id: str) -> ProposalDiffResponse:
-        """The draft against the installed files of the same skill."""
+    def diff(self, proposal_id: str, present: Mapping[str, str] | None = None) -> ProposalDiffResponse:
+        """The draft against ``present``, the files it improves, or else what is installed under its name."""
         with self._database.read() as connection:
             proposal, bundle = load_bundle(connection, proposal_id)
             version = connection.scalar(
@@ -101,16 +107,24 @@ class ProposalReads:
             parts: list[str] = []
             for file in bundle.draft.files:
                 path = f"skills/{proposal.proposed_skill_slug}/{file.path}"
-                installed = read_document(connection, "workspace", path)
+                if present is not None:
+                    installed = present.get(file.path)
+                else:
+                    content = read_document(connection, "workspace", path)
+                    installed = content.decode() if content is not None else None
                 parts.extend(
                     difflib.unified_diff(
-                        (installed or b"").decode().splitlines(keepends=True),
+                        (installed or "").splitlines(keepends=True),
                         file.content.splitlines(keepends=True),
                         fromfile=f"installed/{file.path}" if installed is not None else "/dev/null",
                         tofile=f"proposed/{file.path}",
                     )
                 )
-        return ProposalDiffResponse(proposal_id=proposal_id, base_version=version, diff="".join(parts))
+        return ProposalDiffResponse(
+            proposal_id=proposal_id,
+            base_version=proposal.base.version if proposal.base else version,
+            diff="".join(parts),
+        )
 
     def answers_of(self, proposal_id: str) -> tuple[LearningAnswer, ...]:
         """The answers given so far."""

@@ -21,6 +21,7 @@ from stores import tables
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.journal import append
+from stores.run_copies import copy_runs
 from stores.session_entries import entries_of
 from stores.session_truth import project_truth
 
@@ -47,6 +48,8 @@ class SessionStore:
                     present = _present(connection, commit.aggregate.session.learn_session_id)
                     return CommitResult(receipt=earlier, replayed=True, present=present)
                 _write_session(connection, commit)
+                if commit.expected_change == 0 and commit.aggregate.source_runs:
+                    copy_runs(connection, commit.aggregate)
                 _write_parts(connection, commit)
                 append(connection, entries_of(commit))
                 project_truth(connection, commit)

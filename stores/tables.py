@@ -4,6 +4,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ForeignKey,
     Index,
     Integer,
     LargeBinary,
@@ -215,6 +216,14 @@ journal = Table(
     Index("journal_by_stream", "stream", "seq"),
     Index("journal_by_session", "session_id", "seq"),
     Index("journal_by_owner", "owner", "stream", "seq"),
+    Index(
+        "journal_by_ability",
+        "ability_id",
+        "stream",
+        "seq",
+        sqlite_where=text("ability_id IS NOT NULL"),
+        postgresql_where=text("ability_id IS NOT NULL"),
+    ),
     # A number is never given twice, even after the newest entries were archived.
     sqlite_autoincrement=True,
 )
@@ -271,4 +280,108 @@ maintenance_runs = Table(
     Column("run_id", Text, primary_key=True),
     Column("started_at", Text, nullable=False),
     Column("body", Text, nullable=False),
+)
+
+categories = Table(
+    "categories",
+    metadata,
+    Column("category_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("title_key", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("owner", "title_key", name="one_title_an_owner"),
+)
+
+category_items = Table(
+    "category_items",
+    metadata,
+    Column("category_id", Text, ForeignKey("categories.category_id", ondelete="CASCADE"), primary_key=True),
+    Column("item_kind", Text, primary_key=True),
+    Column("item_id", Text, primary_key=True),
+    Column("assigned_at", Text, nullable=False),
+)
+Index("category_items_by_item", category_items.c.item_kind, category_items.c.item_id)
+
+# The registry of observation adapters: what each user's recorders last reported of themselves.
+observation_adapters = Table(
+    "observation_adapters",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("last_seen_at", Text, nullable=False),
+    Column("last_error_code", Text),
+)
+
+# The life of installed abilities: what each version holds, and what is kept beside the entry.
+ability_contents = Table(
+    "ability_contents",
+    metadata,
+    Column("ability_id", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+ability_lives = Table(
+    "ability_lives",
+    metadata,
+    Column("ability_id", Text, primary_key=True),
+    Column("change", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+# The evidence behind a capability's health, one record an install: the capability's own row has the verdict.
+capability_health = Table(
+    "capability_health",
+    metadata,
+    Column("capability_id", Text, primary_key=True),
+    Column("installed_at", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+# Skill mining: what each person allows, what was found in their captures, and the runs that looked.
+mining_settings = Table(
+    "mining_settings",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+mining_candidates = Table(
+    "mining_candidates",
+    metadata,
+    Column("candidate_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("mining_candidates_by_owner", "owner", "candidate_id"),
+)
+
+mining_runs = Table(
+    "mining_runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("owner", Text),
+    Column("started_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+configurations = Table(
+    "configurations",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("capability_id", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+configuration_intents = Table(
+    "configuration_intents",
+    metadata,
+    Column("intent_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("answer", Text, nullable=False),
 )

@@ -9,7 +9,14 @@ import structlog
 
 from config.settings import Settings
 
-pytest_plugins = ("tests.fixtures.temporal", "tests.fixtures.stack", "tests.fixtures.postgres")
+pytest_plugins = (
+    "tests.fixtures.temporal",
+    "tests.fixtures.stack",
+    "tests.fixtures.postgres",
+    "tests.fixtures.model_server",
+    "tests.fixtures.model_stack",
+    "tests.fixtures.acceptance",
+)
 
 
 @pytest.fixture(autouse=True)

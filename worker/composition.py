@@ -10,28 +10,54 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.ability_activities import AbilityActivities
 from activities.drafting import Drafter
 from activities.install_activities import InstallActivities
 from activities.maintenance_activities import MaintenanceActivities
+from activities.mining_activities import MiningActivities, MiningStores
+from activities.model_drafting import ModelDrafting
+from activities.practice_activities import PracticeActivities
+from activities.reprobe_activities import ReprobeActivities
 from activities.session_activities import SessionActivities
 from activities.validation_activities import ValidationActivities
 from config.settings import Settings
+from stores.ability_life import AbilityLifeStore
 from stores.ability_store import AbilityStore
+from stores.base_skills import BaseSkills
+from stores.capability_health_store import CapabilityHealthStore
 from stores.database import Database
 from stores.draft_store import DraftStore
 from stores.install_store import InstallStore
 from stores.journal_chains import anchor
 from stores.maintenance_store import MaintenanceStore
+from stores.mining_candidates import CandidateStore
+from stores.mining_reads import CandidateReads
+from stores.mining_runs import MiningRunStore
+from stores.mining_settings import MiningSettingsStore
+from stores.mining_store import MiningStore
+from stores.mining_traces import MiningTraces
+from stores.model_wordings import ModelWordingStore
 from stores.nightly_sweeps import nightly_sweeps
 from stores.observations import ObservationLog
+from stores.practice_knowledge import PracticeKnowledge
+from stores.practice_store import PracticeStore
 from stores.projector import Projector
 from stores.proposal_reads import ProposalReads
 from stores.session_store import SessionStore
 from stores.validation_store import ValidationStore
+from stores.workspace_edits import WorkspaceEdits
+from worker.drafting_model import drafting_model
+from worker.mined_sessions import MinedSessions
+from worker.practice_sessions import PracticeSessions
 from worker.projection import ProjectionLoop
+from workflows.ability_workflow import AbilityWorkflow
+from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
 from workflows.install_saga_workflow import InstallSagaWorkflow
 from workflows.learn_session_workflow import LearnSessionWorkflow
+from workflows.mined_skill_workflow import MinedSkillWorkflow
 from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
+from workflows.practice_workflow import PracticeWorkflow
+from workflows.skill_mining_workflow import SkillMiningWorkflow
 from workflows.validation_run_workflow import ValidationRunWorkflow
 
 WORKFLOWS: Sequence[type] = (
@@ -39,6 +65,11 @@ WORKFLOWS: Sequence[type] = (
     ValidationRunWorkflow,
     InstallSagaWorkflow,
     NightlyMaintenanceWorkflow,
+    AbilityWorkflow,
+    CapabilityReprobeWorkflow,
+    SkillMiningWorkflow,
+    MinedSkillWorkflow,
+    PracticeWorkflow,
 )
 
 ACTIVITY_THREADS = 16
@@ -73,8 +104,12 @@ def compose(settings: Settings) -> WorkerParts:
     projection = ProjectionLoop(projector, lambda: anchor(database, datetime.now(UTC)))
     observations = ObservationLog(database)
     drafts = DraftStore(database)
-    drafter = Drafter(observations, drafts, ProposalReads(database))
-    sessions = SessionActivities(SessionStore(database), drafter, projection.wake)
+    wordings = ModelWordingStore(database)
+    edits = WorkspaceEdits(database, settings.workspace)
+    bases = BaseSkills(database, edits)
+    drafter = Drafter(observations, drafts, ProposalReads(database), wordings, bases)
+    model_drafting = ModelDrafting(drafter, wordings, drafting_model(settings))
+    sessions = SessionActivities(SessionStore(database), drafter, projection.wake, bases)
     validation = ValidationActivities(
         drafts,
         AbilityStore(database),
@@ -82,11 +117,20 @@ def compose(settings: Settings) -> WorkerParts:
         settings.data_dir / "rehearsals",
         projection.wake,
     )
-    installs = InstallActivities(InstallStore(database), projector.catch_up)
+    installs = InstallActivities(InstallStore(database), projector.catch_up, bases)
+    abilities = AbilityActivities(
+        AbilityLifeStore(database),
+        edits,
+        projector.catch_up,
+        projection.wake,
+    )
     runs = MaintenanceStore(database)
     maintenance = MaintenanceActivities(
         database, runs, nightly_sweeps(database, runs, observations), projection.wake
     )
+    reprobe = ReprobeActivities(CapabilityHealthStore(database), projection.wake)
+    mining = _mining(settings, database, observations, projection)
+    practice = _practice(settings, database, observations, projection)
     return WorkerParts(
         database=database,
         projection=projection,
@@ -95,18 +139,71 @@ def compose(settings: Settings) -> WorkerParts:
         activities=(
             sessions.commit_session,
             sessions.draft_proposal,
+            sessions.check_base,
+            model_drafting.word_draft,
             validation.run_check,
             validation.rehearse,
             installs.do_step,
             installs.undo_step,
             installs.close,
+            abilities.command_ability,
             maintenance.open_maintenance,
             maintenance.sweep_page,
             maintenance.give_up_sweep,
             maintenance.refresh_derived,
             maintenance.check_journal,
             maintenance.close_maintenance,
+            reprobe.take_inventory,
+            reprobe.select_due,
+            reprobe.run_canary,
+            mining.open_mining,
+            mining.mine_page,
+            mining.close_mining,
+            mining.begin_build,
+            mining.open_mined_session,
+            mining.see_build_through,
+            mining.abandon_build,
+            practice.begin_practice,
+            practice.propose_idea,
+            practice.attempt_idea,
+            practice.note_attempt,
+            practice.end_practice,
         ),
+    )
+
+
+def _mining(
+    settings: Settings, database: Database, observations: ObservationLog, projection: ProjectionLoop
+) -> MiningActivities:
+    mining = MiningStore(
+        database,
+        MiningTraces(database, observations),
+        settings.mining_max_variation,
+        settings.mining_min_coverage,
+    )
+    stores = MiningStores(
+        mining,
+        MiningRunStore(database),
+        CandidateStore(database),
+        CandidateReads(database),
+        MiningSettingsStore(database),
+    )
+    return MiningActivities(
+        stores, lambda client: MinedSessions(client, settings, database, observations), projection.wake
+    )
+
+
+def _practice(
+    settings: Settings, database: Database, observations: ObservationLog, projection: ProjectionLoop
+) -> PracticeActivities:
+    practices, sessions = PracticeStore(database), SessionStore(database)
+    return PracticeActivities(
+        practices,
+        PracticeKnowledge(database, observations),
+        sessions,
+        lambda client: PracticeSessions(client, settings, sessions, practices, observations),
+        settings.data_dir / "rehearsals",
+        projection.wake,
     )
 
 

@@ -13,7 +13,7 @@ from stores.migrate import upgrade
 from worker.composition import build_worker, compose
 from worker.recovery import keep_recovered
 from worker.registration import register_search_attributes
-from worker.schedule import register_schedule
+from worker.schedule import register_schedules
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ async def _work(settings: Settings) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=pydantic_data_converter)
     await register_search_attributes(client)
-    await register_schedule(client, settings)
+    await register_schedules(client, settings)
     parts = compose(settings)
     try:
         async with build_worker(client, settings, parts):

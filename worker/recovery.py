@@ -11,7 +11,7 @@ from config.settings import Settings
 from stores.database import Database
 from stores.open_sessions import OpenSessions
 from worker.registration import register_search_attributes
-from worker.schedule import register_schedule
+from worker.schedule import register_schedules
 from workflows.ids import NIGHTLY_SCHEDULE
 from workflows.learn_session_messages import LearnSessionStart
 from workflows.learn_session_workflow import LearnSessionWorkflow
@@ -64,7 +64,7 @@ async def _look(client: Client, settings: Settings, database: Database) -> None:
         await register_search_attributes(client)
         await _recover(client, settings, database)
         # Last, because it is what tells that everything before it is done.
-        await register_schedule(client, settings)
+        await register_schedules(client, settings)
 
 
 async def _recover(client: Client, settings: Settings, database: Database) -> None:

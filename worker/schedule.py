@@ -1,4 +1,4 @@
-"""The schedule of nightly maintenance (decisions "Numbers")."""
+"""The schedules: nightly maintenance (decisions "Numbers"), recheck of capabilities (DOC3 §1.1I), skill mining."""
 
 from datetime import timedelta
 
@@ -9,6 +9,7 @@ from temporalio.client import (
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
     ScheduleCalendarSpec,
+    ScheduleIntervalSpec,
     ScheduleOverlapPolicy,
     SchedulePolicy,
     ScheduleRange,
@@ -19,10 +20,14 @@ from temporalio.client import (
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from config.settings import Settings
-from workflows.ids import NIGHTLY_SCHEDULE
+from workflows.capability_reprobe_messages import ReprobeStart
+from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
+from workflows.ids import MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 from workflows.nightly_maintenance_messages import MaintenanceStart
 from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
 from workflows.session_view import KIND_ATTRIBUTE
+from workflows.skill_mining_messages import MiningStart
+from workflows.skill_mining_workflow import SkillMiningWorkflow
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +40,6 @@ def build_schedule(settings: Settings) -> Schedule:
 
     The rules themselves are read by the activities and are not stored in the schedule.
     """
-    hour, minute = (int(part) for part in settings.nightly_at.split(":"))
     return Schedule(
         action=ScheduleActionStartWorkflow(
             NightlyMaintenanceWorkflow.run,
@@ -47,12 +51,60 @@ def build_schedule(settings: Settings) -> Schedule:
                 [SearchAttributePair(KIND_ATTRIBUTE, NIGHTLY_SCHEDULE)]
             ),
         ),
-        spec=ScheduleSpec(
-            calendars=[ScheduleCalendarSpec(hour=[ScheduleRange(hour)], minute=[ScheduleRange(minute)])],
-            time_zone_name=settings.timezone,
-        ),
+        spec=_each_night(settings),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
     )
+
+
+def build_reprobe_schedule(settings: Settings) -> Schedule:
+    """Every ``reprobe_every``; skipped while the last one goes on, and not made up for."""
+    return Schedule(
+        action=ScheduleActionStartWorkflow(
+            CapabilityReprobeWorkflow.run,
+            ReprobeStart(),
+            id=REPROBE_SCHEDULE,
+            task_queue=settings.task_queue,
+            static_summary="recheck of degraded and quarantined capabilities",
+            typed_search_attributes=TypedSearchAttributes(
+                [SearchAttributePair(KIND_ATTRIBUTE, REPROBE_SCHEDULE)]
+            ),
+        ),
+        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=settings.reprobe_every)]),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=settings.reprobe_every),
+    )
+
+
+def build_mining_schedule(settings: Settings) -> Schedule:
+    """Once a night, when maintenance runs; skipped while the last one goes on."""
+    return Schedule(
+        action=ScheduleActionStartWorkflow(
+            SkillMiningWorkflow.run,
+            MiningStart(),
+            id=MINING_SCHEDULE,
+            task_queue=settings.task_queue,
+            static_summary="skill mining over everybody's captures",
+            typed_search_attributes=TypedSearchAttributes(
+                [SearchAttributePair(KIND_ATTRIBUTE, MINING_SCHEDULE)]
+            ),
+        ),
+        spec=_each_night(settings),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
+    )
+
+
+def _each_night(settings: Settings) -> ScheduleSpec:
+    hour, minute = (int(part) for part in settings.nightly_at.split(":"))
+    return ScheduleSpec(
+        calendars=[ScheduleCalendarSpec(hour=[ScheduleRange(hour)], minute=[ScheduleRange(minute)])],
+        time_zone_name=settings.timezone,
+    )
+
+
+async def register_schedules(client: Client, settings: Settings) -> None:
+    """Makes sure that every schedule exists; the nightly one last, since it tells that all is done."""
+    await _register(client, REPROBE_SCHEDULE, build_reprobe_schedule(settings))
+    await _register(client, MINING_SCHEDULE, build_mining_schedule(settings))
+    await register_schedule(client, settings)
 
 
 async def register_schedule(client: Client, settings: Settings) -> None:
@@ -61,20 +113,23 @@ async def register_schedule(client: Client, settings: Settings) -> None:
     Whether a person has paused it stays as it is. A schedule that is right already is not touched: an update
     makes the server forget a night that it is about to make up for.
     """
-    wanted = build_schedule(settings)
+    await _register(client, NIGHTLY_SCHEDULE, build_schedule(settings))
+
+
+async def _register(client: Client, schedule_id: str, wanted: Schedule) -> None:
     try:
-        await client.create_schedule(NIGHTLY_SCHEDULE, wanted)
+        await client.create_schedule(schedule_id, wanted)
     except ScheduleAlreadyRunningError:
-        await client.get_schedule_handle(NIGHTLY_SCHEDULE).update(lambda found: _brought_up(found, wanted))
+        await client.get_schedule_handle(schedule_id).update(lambda found: _brought_up(found, wanted))
     else:
-        log.info("nightly maintenance is scheduled", at=settings.nightly_at, timezone=settings.timezone)
+        log.info("a schedule was registered", schedule=schedule_id)
 
 
 def _brought_up(found: ScheduleUpdateInput, wanted: Schedule) -> ScheduleUpdate | None:
     present = found.description.schedule
     if _essence(present) == _essence(wanted):
         return None
-    log.info("the schedule of nightly maintenance follows the settings")
+    log.info("a schedule follows the settings", schedule=found.description.id)
     wanted.state = present.state
     return ScheduleUpdate(schedule=wanted)
 
@@ -92,6 +147,7 @@ def _essence(schedule: Schedule) -> tuple[object, ...]:
     ]
     return (
         times,
+        [interval.every for interval in schedule.spec.intervals],
         schedule.spec.time_zone_name or "UTC",
         action.workflow,
         action.task_queue,

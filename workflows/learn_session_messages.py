@@ -41,6 +41,12 @@ class AskedCapture(Asked):
     by_event: bool = False
 
 
+class AskedResume(Asked):
+    """Go on with the capture, or begin another demonstration of the same task."""
+
+    new_demonstration: bool = False
+
+
 class AskedMark(Asked):
     """Mark a goal, a step or a trimmed end."""
 

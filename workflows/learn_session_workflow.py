@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
         AskedInstall,
         AskedMark,
         AskedProposal,
+        AskedResume,
         AskedRevision,
         AskedTestPolicy,
         AskedValidation,
@@ -90,13 +91,13 @@ class LearnSessionWorkflow:
         self._core.refuse_unless(SessionCommand.PAUSE)
 
     @workflow.update(description="Resume capture")
-    async def resume(self, asked: Asked) -> CommandReceipt:
+    async def resume(self, asked: AskedResume) -> CommandReceipt:
         return await self._core.take(
             SessionCommand.RESUME, asked, lambda decision: session_capture.resume(decision, asked)
         )
 
     @resume.validator
-    def _may_resume(self, asked: Asked) -> None:
+    def _may_resume(self, asked: AskedResume) -> None:
         self._core.refuse_unless(SessionCommand.RESUME)
 
     @workflow.update(description="Stop capture")
@@ -159,7 +160,7 @@ class LearnSessionWorkflow:
             SessionCommand.REVISE,
             asked,
             lambda: session_drafting.draft_request(
-                self._core.aggregate, edits=asked.edits, instructions=asked.instructions
+                self._core.aggregate, edits=asked.edits, instructions=asked.instructions, rebase=True
             ),
             lambda decision, draft: session_drafting.revise(decision, asked, draft),
         )
@@ -189,6 +190,7 @@ class LearnSessionWorkflow:
     @install.validator
     def _may_install(self, asked: AskedInstall) -> None:
         self._core.refuse_unless(SessionCommand.INSTALL)
+        self._core.refuse_lane(asked.lane)
 
     @workflow.update(description="Approve the proposal for the workspace")
     async def approve(self, asked: AskedInstall) -> CommandReceipt:
@@ -197,6 +199,7 @@ class LearnSessionWorkflow:
     @approve.validator
     def _may_approve(self, asked: AskedInstall) -> None:
         self._core.refuse_unless(SessionCommand.APPROVE)
+        self._core.refuse_lane(asked.lane)
 
     @workflow.update(description="Turn the proposal down")
     async def reject(self, asked: Asked) -> CommandReceipt:

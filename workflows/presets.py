@@ -66,3 +66,10 @@ SWEEP_PAGE = RemoteCall(
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=10),
 )
 """One page of nightly maintenance."""
+
+MODEL_CALL = RemoteCall(
+    start_to_close_timeout=timedelta(seconds=75),
+    heartbeat_timeout=timedelta(seconds=10),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=2),
+)
+"""A language model that somebody waits for: what it gets wrong is an answer, so only a lost worker is retried."""

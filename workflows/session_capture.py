@@ -9,7 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.session import LearnSessionState as S
     from contracts.learning.test_policy import TestPolicy
     from contracts.learning.validation import ValidationRunKind
-    from workflows.learn_session_messages import Asked, AskedCapture, AskedMark
+    from workflows.learn_session_messages import Asked, AskedCapture, AskedMark, AskedResume
     from workflows.session_decision import SessionDecision
 
 
@@ -18,6 +18,18 @@ def arm(decision: SessionDecision) -> None:
     decision.set_session(created_at=workflow.now())
     decision.note(Event.SESSION_STARTED, Receipt.SESSION_STARTED)
     decision.go(S.ARMED, Event.SESSION_ARMED, Receipt.OBSERVATION_ARMED)
+    if decision.next.source_runs:
+        _review_runs(decision)
+
+
+def _review_runs(decision: SessionDecision) -> None:
+    """The session starts from runs captured before: there is nothing to observe, and all to review."""
+    runs = decision.next.source_runs
+    decision.set_session(active_trace_ids=tuple(run.trace_id for run in runs))
+    why = "learned from recent runs"
+    decision.go(S.CAPTURING, Event.CAPTURE_STARTED, Receipt.CAPTURE_STARTED, why, runs=len(runs))
+    decision.go(S.STOPPED, Event.CAPTURE_STOPPED, Receipt.CAPTURE_STOPPED, why)
+    decision.go(S.REVIEWING, Event.SESSION_REVIEWING)
 
 
 def begin(decision: SessionDecision, asked: AskedCapture) -> None:
@@ -34,10 +46,18 @@ def pause(decision: SessionDecision, reason: str | None, source: BoundarySource)
     decision.go(S.PAUSED, Event.CAPTURE_PAUSED, Receipt.CAPTURE_PAUSED, reason)
 
 
-def resume(decision: SessionDecision, asked: Asked) -> None:
-    """Capture goes on."""
-    _mark(decision, BoundaryKind.RESUME, BoundarySource.API_CALL)
-    decision.go(S.CAPTURING, Event.CAPTURE_RESUMED, Receipt.CAPTURE_RESUMED, asked.reason)
+def resume(decision: SessionDecision, asked: AskedResume) -> None:
+    """Capture goes on, or another demonstration of the same task begins: a start mark and a trace of its own."""
+    if not asked.new_demonstration:
+        _mark(decision, BoundaryKind.RESUME, BoundarySource.API_CALL)
+        decision.go(S.CAPTURING, Event.CAPTURE_RESUMED, Receipt.CAPTURE_RESUMED, asked.reason)
+        return
+    _mark(decision, BoundaryKind.START, BoundarySource.API_CALL)
+    traces = (*decision.next.session.active_trace_ids, str(workflow.uuid7()))
+    decision.set_session(active_trace_ids=traces)
+    decision.go(
+        S.CAPTURING, Event.CAPTURE_RESUMED, Receipt.CAPTURE_RESUMED, asked.reason, demonstration=len(traces)
+    )
 
 
 def stop(decision: SessionDecision, asked: Asked) -> None:
@@ -63,7 +83,7 @@ def mark(decision: SessionDecision, asked: AskedMark) -> None:
 def set_test_policy(decision: SessionDecision, policy: TestPolicy) -> None:
     """New bounds for the rehearsal; what was rehearsed under the old ones proves nothing now."""
     kept = tuple(c for c in decision.next.passed_checks if c is not ValidationRunKind.REHEARSAL)
-    decision.set(test_policy=policy, passed_checks=kept)
+    decision.set(test_policy=policy, passed_checks=kept, not_applicable_checks=())
     decision.set_session(test_policy_ref=policy.policy_id)
     decision.note(Event.TEST_POLICY_SET, mode=policy.mode.value)
 

@@ -19,7 +19,7 @@ with workflow.unsafe.imports_passed_through():
         DraftSummary,
         LearnSessionAggregate,
     )
-    from contracts.learning.commands import SessionCommand, refusal
+    from contracts.learning.commands import SessionCommand, lane_refusal, refusal
     from contracts.learning.observation import BoundarySource
     from contracts.learning.proposal import InstallLane
     from contracts.learning.session import BuildPolicy
@@ -28,7 +28,9 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.validation_work import ValidationRunOutput
     from workflows import session_capture, session_drafting, session_install, session_validation
     from workflows.alarm import Alarm
+    from workflows.base_check import check_base
     from workflows.learn_session_messages import Asked, AskedAnswers, AskedInstall
+    from workflows.model_wording import WordingCall
     from workflows.presets import CHECK_CALL, STORE_CALL
     from workflows.refusals import application_error_in, refused, refused_command
     from workflows.session_children import run_checks, run_saga
@@ -48,6 +50,7 @@ class SessionCore:
         self._over = False
         self._turn = asyncio.Lock()
         self._alarm = Alarm()
+        self._wording = WordingCall()
         self._checks: asyncio.Task[ValidationRunOutput] | None = None
         self._installing = False
         self._show()
@@ -57,6 +60,12 @@ class SessionCore:
     def refuse_unless(self, command: SessionCommand) -> None:
         """Raises the refusal of a command that the session does not take now."""
         found = refusal(self.aggregate, command)
+        if found is not None:
+            raise refused_command(found)
+
+    def refuse_lane(self, lane: InstallLane) -> None:
+        """Raises the refusal of a lane that the session's mode keeps closed."""
+        found = lane_refusal(self.aggregate, lane)
         if found is not None:
             raise refused_command(found)
 
@@ -122,6 +131,7 @@ class SessionCore:
 
     async def cancel(self, asked: Asked, decide: Callable[[SessionDecision], None]) -> CommandReceipt:
         """Cancels the session and the validation that may be running for it."""
+        self._wording.cut_short()
         receipt = await self.take(SessionCommand.CANCEL, asked, decide)
         if self._checks is not None:
             self._checks.cancel()
@@ -131,6 +141,7 @@ class SessionCore:
         """Begins an install, waits for its saga, and takes the result: the answer says how it ended."""
         async with self._turn:
             self.refuse_unless(command)
+            await check_base(self.aggregate, asked.lane)
             await self._begin_install(asked.lane, asked.note, asked.commit_key)
         return await self._see_install_through(asked)
 
@@ -280,6 +291,7 @@ class SessionCore:
             self._installing = False
 
     async def _draft(self, request: DraftRequest) -> DraftSummary:
+        request = await self._wording.worded(request, self.aggregate.settings)
         try:
             return await workflow.execute_local_activity_method(
                 SessionActivities.draft_proposal,

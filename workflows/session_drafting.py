@@ -21,6 +21,7 @@ def draft_request(
     answers: tuple[LearningAnswer, ...] = (),
     edits: dict[str, object] | None = None,
     instructions: str = "",
+    rebase: bool = False,
 ) -> DraftRequest:
     """What a drafter is asked, from the session as it stands and what has just been said."""
     proposal = aggregate.proposal
@@ -33,6 +34,9 @@ def draft_request(
         pending_answers=answers,
         edits={**aggregate.edits, **(edits or {})},
         revision_instructions=instructions,
+        wording=aggregate.wording,
+        base=aggregate.base,
+        rebase=rebase,
         now=workflow.now(),
     )
 
@@ -107,6 +111,9 @@ def _adopt(decision: SessionDecision, draft: DraftSummary) -> None:
         proposal=proposal,
         lint_passed=draft.lint_passed,
         passed_checks=decision.next.passed_checks if unchanged else (),
+        not_applicable_checks=decision.next.not_applicable_checks if unchanged else (),
+        wording=draft.wording,
+        base=draft.base,
     )
     decision.set_session(
         proposal_id=draft.proposal.proposal_id, interpretation_id=draft.proposal.interpretation_id
@@ -121,4 +128,5 @@ def _drafted(decision: SessionDecision, draft: DraftSummary) -> None:
         Receipt.PROPOSAL_DRAFTED,
         proposal_id=draft.proposal.proposal_id,
         lint_passed=draft.lint_passed,
+        drafted_by=draft.proposal.drafted_by if draft.wording else None,
     )

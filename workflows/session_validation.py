@@ -16,10 +16,14 @@ with workflow.unsafe.imports_passed_through():
         SkillValidationReport,
         ValidationRun,
         ValidationRunKind,
+        is_proven,
     )
     from contracts.learning.validation_work import ValidationRunInput, ValidationRunOutput
     from workflows.learn_session_messages import AskedValidation
     from workflows.session_decision import SessionDecision
+
+
+_NOTHING_FAILED = (OverallResult.PASSED, OverallResult.PARTIAL)
 
 
 def begin(decision: SessionDecision, asked: AskedValidation) -> None:
@@ -76,7 +80,13 @@ def finish(decision: SessionDecision, output: ValidationRunOutput) -> None:
         if check in output.passed_checks
         or (check in decision.next.passed_checks and f"check:{check.value}" not in run.result_refs)
     )
-    decision.set(validation=None, passed_checks=passed)
+    unapplied = tuple(
+        check
+        for check in REQUIRED_CHECKS
+        if check in output.not_applicable
+        or (check in decision.next.not_applicable_checks and f"check:{check.value}" not in run.result_refs)
+    )
+    decision.set(validation=None, passed_checks=passed, not_applicable_checks=unapplied)
     finished = run.model_copy(
         update={"completed_at": workflow.now(), "overall_result": output.overall_result}
     )
@@ -86,10 +96,11 @@ def finish(decision: SessionDecision, output: ValidationRunOutput) -> None:
         decision.set_proposal(install_lane=InstallLane.QUARANTINED)
         decision.note(Event.VALIDATION_COMPLETED, Receipt.TESTS_FAILED, output.safety_failure, **facts)
         decision.go(S.QUARANTINED, Event.SESSION_QUARANTINED, Receipt.QUARANTINED, output.safety_failure)
-    elif output.overall_result is OverallResult.PASSED and passed == REQUIRED_CHECKS:
-        decision.go(S.READY_FOR_REVIEW, Event.VALIDATION_COMPLETED, Receipt.TESTS_PASSED, None, **facts)
-    elif output.overall_result is OverallResult.PASSED:
-        missing = ", ".join(check.value for check in REQUIRED_CHECKS if check not in passed)
+    elif output.overall_result in _NOTHING_FAILED and is_proven(passed, unapplied):
+        reason = output.not_applicable_reason
+        decision.go(S.READY_FOR_REVIEW, Event.VALIDATION_COMPLETED, Receipt.TESTS_PASSED, reason, **facts)
+    elif output.overall_result in _NOTHING_FAILED:
+        missing = ", ".join(check.value for check in REQUIRED_CHECKS if check not in (*passed, *unapplied))
         decision.go(
             S.DRAFTING_PROPOSAL,
             Event.VALIDATION_COMPLETED,
@@ -131,7 +142,8 @@ def _report(
     passed: tuple[ValidationRunKind, ...],
 ) -> SkillValidationReport:
     finished_at: datetime = workflow.now()
-    issues = tuple(text for text in (output.safety_failure, output.failed_summary) if text)
+    told = (output.safety_failure, output.failed_summary, output.not_applicable_reason)
+    issues = tuple(text for text in told if text)
     return SkillValidationReport(
         proposal_id=run.proposal_id,
         lint_passed=ValidationRunKind.LINT in passed,
@@ -140,6 +152,7 @@ def _report(
         dependency_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
         collision_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
         rehearsal_passed=ValidationRunKind.REHEARSAL in passed,
+        not_applicable=aggregate.not_applicable_checks,
         safety_class=output.safety_class,
         content_hash=run.content_hash,
         issues=issues,

@@ -44,6 +44,8 @@ def render_details(aggregate: LearnSessionAggregate, waits_until: object | None 
             f"**Proposal:** {proposal.title} (`{proposal.proposed_skill_slug}`, r{proposal.revision})"
         )
         passed = ", ".join(check.value for check in aggregate.passed_checks) or "none"
+        if aggregate.not_applicable_checks:
+            passed += f" (not applicable: {', '.join(c.value for c in aggregate.not_applicable_checks)})"
         lines.append(f"**Checks passed:** {passed}")
     lines.append(f"**Changes:** {aggregate.change}")
     return "\n\n".join(lines)

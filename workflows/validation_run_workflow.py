@@ -31,7 +31,7 @@ class ValidationRunWorkflow:
     async def run(self, request: ValidationRunInput) -> ValidationRunOutput:
         """Runs the checks and sums them up."""
         for check in request.checks:
-            if check is ValidationRunKind.REHEARSAL and not all(o.passed for o in self._outcomes):
+            if check is ValidationRunKind.REHEARSAL and not all(_is_fine(o) for o in self._outcomes):
                 break
             self._show(check)
             outcome = await self._check(CheckInput(run=request, check=check))
@@ -52,20 +52,34 @@ class ValidationRunWorkflow:
 
     def _summary(self, request: ValidationRunInput) -> ValidationRunOutput:
         passed = tuple(outcome.check for outcome in self._outcomes if outcome.passed)
-        failed = [outcome for outcome in self._outcomes if not outcome.passed]
-        everything = passed == request.checks
+        failed = [outcome for outcome in self._outcomes if not _is_fine(outcome)]
+        unapplied = [outcome for outcome in self._outcomes if outcome.not_applicable is not None]
+        everything = [o.check for o in self._outcomes if _is_fine(o)] == [*request.checks]
+        fine = OverallResult.PARTIAL if unapplied else OverallResult.PASSED
         classes = [outcome.safety_class for outcome in self._outcomes]
         worst = max(classes, key=list(SafetyClass).index, default=SafetyClass.LOW)
         return ValidationRunOutput(
-            overall_result=OverallResult.PASSED if everything else OverallResult.FAILED,
+            overall_result=fine if everything else OverallResult.FAILED,
             passed_checks=passed,
             failed_summary=next((o.failed_summary for o in failed if o.failed_summary), None),
             safety_failure=next((o.safety_failure for o in self._outcomes if o.safety_failure), None),
             safety_class=worst,
+            not_applicable=tuple(outcome.check for outcome in unapplied),
+            not_applicable_reason=next((o.not_applicable for o in unapplied), None),
         )
 
     def _show(self, running: ValidationRunKind | None) -> None:
-        lines = [f"- {'✓' if o.passed else '✗'} {o.check.value} ({o.steps} cases)" for o in self._outcomes]
+        lines = [f"- {_mark(o)} {o.check.value} ({o.steps} cases)" for o in self._outcomes]
         if running is not None:
             lines.append(f"- … {running.value}")
         workflow.set_current_details("\n".join(lines) or "Not begun.")
+
+
+def _is_fine(outcome: CheckOutput) -> bool:
+    return outcome.passed or outcome.not_applicable is not None
+
+
+def _mark(outcome: CheckOutput) -> str:
+    if outcome.not_applicable is not None:
+        return "–"
+    return "✓" if outcome.passed else "✗"

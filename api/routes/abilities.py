@@ -19,6 +19,7 @@ from contracts.abilities.lookup import (
     AbilityLookupQuery,
     AbilityLookupResult,
 )
+from contracts.categories.category import ABILITY_KINDS
 from domain.abilities.matching import explain
 
 router = APIRouter(prefix="/api/abilities", tags=["abilities"])
@@ -32,8 +33,13 @@ def availability(caller: Reader, services: ServicesDep) -> AbilityAvailabilityRe
 
 @router.get("/catalog", operation_id="ability_catalog")
 def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogCurrent:
-    """The skills catalog."""
-    return services.abilities.catalog(caller.user_id)
+    """The skills catalog, each entry with the caller's categories."""
+    found = services.abilities.catalog(caller.user_id)
+    grouped = services.categories.of_items(caller.user_id, ABILITY_KINDS)
+    items = tuple(
+        item.model_copy(update={"category_ids": grouped.get(item.ability_id, ())}) for item in found.items
+    )
+    return found.model_copy(update={"items": items})
 
 
 @router.post("/lookup", operation_id="ability_lookup")

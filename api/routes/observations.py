@@ -1,6 +1,7 @@
 """What recorders report: taking it in, showing it, taking it out again (routes.md, DOC3 §0C.22)."""
 
 from functools import partial
+from itertools import groupby
 
 import anyio.to_thread
 from fastapi import APIRouter
@@ -41,7 +42,12 @@ async def ingest(
 
     def keep() -> IngestObservationsResponse:
         load()
-        return services.observations.ingest(session_id, body.events)
+        # Equal neighbours are one: nearly every batch is of one kind, and hashing each event's would be felt.
+        kinds = frozenset(kind for kind, _ in groupby(event.adapter_kind for event in body.events))
+        services.adapters.refuse_unavailable(kinds)
+        answer = services.observations.ingest(session_id, body.events)
+        services.adapters.saw(owner, kinds)
+        return answer
 
     act = partial(anyio.to_thread.run_sync, keep)
     kept = await answer_once(services, frame.client_key(owner, body), act, IngestObservationsResponse)

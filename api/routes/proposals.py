@@ -53,8 +53,9 @@ def list_proposals(
 @router.get("/proposals/{proposal_id}/detail", operation_id="learn_proposal_detail")
 def detail(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> ProposalDetailResponse:
     """A proposal with its interpretation, lint report and questions."""
-    services.proposals.owned(proposal_id, caller.user_id)
-    return services.proposals.detail(proposal_id)
+    proposal = services.proposals.owned(proposal_id, caller.user_id)
+    standing = services.bases.standing(proposal)
+    return services.proposals.detail(proposal_id).model_copy(update={"base": standing})
 
 
 @router.get("/proposals/{proposal_id}/files", operation_id="learn_proposal_files")
@@ -66,9 +67,10 @@ def files(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> Pro
 
 @router.get("/proposals/{proposal_id}/diff", operation_id="learn_proposal_diff")
 def diff(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> ProposalDiffResponse:
-    """The draft against what is installed under the same name."""
-    services.proposals.owned(proposal_id, caller.user_id)
-    return services.proposals.diff(proposal_id)
+    """The draft against what it improves, hand edits included, or what is installed under the same name."""
+    proposal = services.proposals.owned(proposal_id, caller.user_id)
+    found = services.proposals.diff(proposal_id, services.bases.present_files(proposal))
+    return found.model_copy(update={"base": services.bases.standing(proposal)})
 
 
 @router.get("/proposals/{proposal_id}/validation-runs", operation_id="learn_proposal_validation_runs")

@@ -19,6 +19,7 @@ from contracts.learning.requests import (
     GenerateProposalRequest,
     MarkGoalRequest,
     MarkStepRequest,
+    ResumeRequest,
     SessionActionRequest,
     SetTestPolicyRequest,
     TrimKind,
@@ -41,12 +42,14 @@ from workflows.learn_session_messages import (
     AskedCapture,
     AskedMark,
     AskedProposal,
+    AskedResume,
     AskedTestPolicy,
 )
 
 router = APIRouter(prefix="/api/learn/sessions/{session_id}", tags=["sessions"])
 
 NOTHING = SessionActionRequest()
+GO_ON = ResumeRequest()
 BY_POLICY = GenerateProposalRequest()
 
 
@@ -88,7 +91,7 @@ async def start(
     return StartSessionResponse(
         session=receipt.session,
         observation_active=watching,
-        adapters_armed=("terminal_command",) if watching else (),
+        adapters_armed=tuple(kind.value for kind in services.adapters.available) if watching else (),
     )
 
 
@@ -111,10 +114,16 @@ async def resume(
     caller: Learner,
     services: ServicesDep,
     frame: FrameDep,
-    body: SessionActionRequest = NOTHING,
+    body: ResumeRequest = GO_ON,
 ) -> SessionActionResponse:
-    """Resumes capture."""
-    receipt = await _act(SessionCommand.RESUME, session_id, body, caller, services, frame)
+    """Resumes capture; a new demonstration shows the same task again, to be compared with the others."""
+    asked = AskedResume(
+        commit_key=frame.key_for(caller.user_id, body),
+        correlation_id=frame.correlation_id,
+        reason=masked(body.reason),
+        new_demonstration=body.new_demonstration,
+    )
+    receipt = await Commands(services).to_session(SessionCommand.RESUME, session_id, asked)
     return SessionActionResponse(session=receipt.session)
 
 

@@ -11,21 +11,31 @@ from uuid_utils import uuid7
 from api.commands import Commands, answer_once
 from api.dependencies import FrameDep, Learner, PageDep, Reader, ServicesDep
 from api.paths import SessionId
+from api.session_origin import SessionOrigin, origin_of
+from api.wording import masked_fields
 from config.settings import Settings
 from contracts.learning.aggregate import LearnSessionAggregate, LearnSettings
+from contracts.learning.coaching import Coaching
 from contracts.learning.create_session import (
     CreateLearnSessionRequest,
     CreateLearnSessionResponse,
     CreateNextAction,
     LearnUiMode,
 )
-from contracts.learning.observation import ObservationScopeRuntime
+from contracts.learning.observation import ObservationAdapterKind, ObservationScopeRuntime
 from contracts.learning.responses import (
     DeletedResponse,
     LearnCheckpointReceiptsResponse,
     LearnSessionsListResponse,
 )
-from contracts.learning.session import ActorMode, LearningEntryMode, LearnSession, LearnSessionState
+from contracts.learning.session import (
+    ActorMode,
+    LearningEntryMode,
+    LearnSession,
+    LearnSessionState,
+    ObservationMode,
+)
+from domain.learning.adapters import DEPLOYED
 from workflows.learn_session_messages import Asked
 
 router = APIRouter(prefix="/api/learn/sessions", tags=["sessions"])
@@ -58,6 +68,9 @@ _NOT_SESSION_FIELDS = {
     "allow_private_install",
     "requested_safe_target_ref",
     "client_request_id",
+    "coaching",
+    "required_adapters",
+    "source_trace_ids",
     "schema_version",
 }
 
@@ -70,11 +83,18 @@ async def create(
     key = frame.key_for(caller.user_id, body)
     if body.clone_of is not None:
         await anyio.to_thread.run_sync(services.sessions.owned, body.clone_of, caller.user_id)
-    aggregate = _newborn(body, caller.user_id, _deadlines(services.settings))
+    origin = await anyio.to_thread.run_sync(origin_of, services, body, key)
+    aggregate = _newborn(body, caller.user_id, _deadlines(services.settings), origin)
+    wanted = _needed_adapters(body, services)
+    check = partial(services.adapters.refuse_unusable, caller.user_id, wanted) if wanted else None
     receipt = await Commands(services).create(
-        aggregate, Asked(commit_key=key, correlation_id=frame.correlation_id)
+        aggregate,
+        Asked(commit_key=key, correlation_id=frame.correlation_id),
+        check,
     )
     ui_mode, next_action = _SHOWN_AS[body.entry_mode]
+    if body.source_trace_ids and body.entry_mode is not LearningEntryMode.IMPROVING_EXISTING_SKILL:
+        ui_mode, next_action = LearnUiMode.RECENT_RUN, CreateNextAction.SHOW_RECENT_RUN_PICKER
     return CreateLearnSessionResponse(session=receipt.session, ui_mode=ui_mode, next_action=next_action)
 
 
@@ -124,16 +144,30 @@ async def delete(
     return await answer_once(services, frame.client_key(caller.user_id, None), act, DeletedResponse)
 
 
+def _needed_adapters(
+    body: CreateLearnSessionRequest, services: ServicesDep
+) -> frozenset[ObservationAdapterKind]:
+    """The adapters it names; and where it is to be observed and nothing can, all that could (DOC3 §17 rule 3)."""
+    can_observe = body.observation_mode is ObservationMode.NONE or services.adapters.available
+    named = frozenset(body.required_adapters)
+    return named if can_observe else named | DEPLOYED
+
+
 def _deadlines(settings: Settings) -> LearnSettings:
     return LearnSettings(
         arm_timeout_seconds=int(settings.arm_timeout.total_seconds()),
         capture_timeout_seconds=int(settings.capture_timeout.total_seconds()),
         question_deadline_seconds=int(settings.question_deadline.total_seconds()),
+        drafting_model=settings.model_name,
+        drafting_timeout_seconds=int(settings.model_timeout.total_seconds()),
     )
 
 
-def _newborn(body: CreateLearnSessionRequest, owner: str, settings: LearnSettings) -> LearnSessionAggregate:
+def _newborn(
+    body: CreateLearnSessionRequest, owner: str, settings: LearnSettings, origin: SessionOrigin
+) -> LearnSessionAggregate:
     now = datetime.now(UTC)
+    coaching = Coaching.model_validate(masked_fields(body.coaching.model_dump())) if body.coaching else None
     session = LearnSession(
         learn_session_id=str(uuid7()),
         owner_user_id=owner,
@@ -141,6 +175,7 @@ def _newborn(body: CreateLearnSessionRequest, owner: str, settings: LearnSetting
         actor_mode=_ACTORS.get(body.entry_mode, ActorMode.MIXED),
         created_at=now,
         updated_at=now,
+        coaching=coaching,
         **body.model_dump(exclude=_NOT_SESSION_FIELDS),
     )
     return LearnSessionAggregate(
@@ -150,4 +185,6 @@ def _newborn(body: CreateLearnSessionRequest, owner: str, settings: LearnSetting
         state_since=now,
         ask_before_build=body.ask_before_build,
         allow_private_install=body.allow_private_install,
+        base=origin.base,
+        source_runs=origin.runs,
     )

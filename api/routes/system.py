@@ -20,6 +20,7 @@ from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.responses import WorkflowLinkResponse
 from contracts.runtime.readiness import LivenessResponse, ReadinessResponse
+from workflows.ids import REPROBE_SCHEDULE
 
 router = APIRouter(tags=["system"])
 
@@ -36,7 +37,7 @@ def healthz() -> LivenessResponse:
 async def readyz(services: ServicesDep, response: Response) -> ReadinessResponse:
     """Whether every part this service needs is there: store, Temporal, a worker that polls."""
     store, temporal = await asyncio.gather(
-        anyio.to_thread.run_sync(_store_problem, services), _temporal_problem(services)
+        anyio.to_thread.run_sync(_store_problem, services), temporal_problem(services)
     )
     parts = {"store": store or "ok", "temporal": temporal or "ok"}
     ready = store is None and temporal is None
@@ -86,6 +87,12 @@ def temporal_ui_link(services: Services, workflow_id: str, run_id: str | None) -
 
 def _require_owner(services: Services, workflow_id: str, owner: str) -> None:
     kind, _, name = workflow_id.partition("/")
+    if kind == REPROBE_SCHEDULE:
+        services.capabilities.require_visible(name, owner)
+        return
+    if kind == "ability":
+        services.abilities.visible_entry(name, owner)
+        return
     object_id = parse_uuid(name, ErrorCode.NOT_FOUND, "workflow")
     match kind:
         case "learn-session":
@@ -98,7 +105,7 @@ def _require_owner(services: Services, workflow_id: str, owner: str) -> None:
         case _:
             raise Refusal(
                 ErrorCode.NOT_FOUND,
-                "Name a workflow: learn-session/{id}, validation-run/{id} or install-saga/{id}.",
+                "Name a workflow: learn-session/{id}, validation-run/{id}, install-saga/{id} or ability/{id}.",
             )
 
 
@@ -111,7 +118,8 @@ def _store_problem(services: Services) -> str | None:
     return None
 
 
-async def _temporal_problem(services: Services) -> str | None:
+async def temporal_problem(services: Services) -> str | None:
+    """What keeps commands from being carried out now: no Temporal, or no worker that polls."""
     request = DescribeTaskQueueRequest(
         namespace=services.client.namespace,
         task_queue=TaskQueue(name=services.settings.task_queue),

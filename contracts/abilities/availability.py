@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.lifecycle_command import AbilityLifecycleAction, AbilityState
 from contracts.base import (
     Contract,
     Text80,
@@ -60,6 +61,7 @@ class AbilityAvailabilityEntry(VersionedContract):
     support_pack_refs: tuple[Text240, ...] = ()
     checkpoint_health: CheckpointHealth | None = None
     last_validated_at: UtcTime | None = None
+    archived_at: UtcTime | None = None
 
 
 class AbilityAvailabilitySnapshot(VersionedContract):
@@ -81,6 +83,10 @@ class AbilityAvailabilityItem(Contract):
     reason_unusable: Text240 | None = None
     checkpoint_health: CheckpointHealth | None = None
     source: AbilitySource
+    state: AbilityState = AbilityState.ACTIVE
+    allowed_actions: tuple[AbilityLifecycleAction, ...] = Field(
+        default=(), description="What the caller may do with it now."
+    )
 
 
 class AbilityAvailabilityResponse(VersionedContract):
@@ -125,6 +131,9 @@ class AbilityVersion(VersionedContract):
     install_lane: InstallLane
     installed_at: UtcTime
     current: bool
+    restored_from: int | None = Field(
+        default=None, ge=1, description="The version whose content a rollback made current."
+    )
 
 
 class AbilityVersionsResponse(VersionedContract):
@@ -141,3 +150,8 @@ class AbilityDetailResponse(VersionedContract):
     version: int = Field(ge=1)
     skill_path: str | None = Field(default=None, description="SKILL.md in the agent's workspace.")
     skill_markdown: str | None = None
+    state: AbilityState = AbilityState.ACTIVE
+    quarantine_reason: Text240 | None = None
+    allowed_actions: tuple[AbilityLifecycleAction, ...] = Field(
+        default=(), description="What the caller may do with it now."
+    )

@@ -2,24 +2,29 @@
 
 from pydantic import Field
 
-from contracts.base import Contract, Sha256, Text160, Text200, UtcTime, Uuid
+from contracts.base import Contract, Sha256, Text80, Text160, Text200, UtcTime, Uuid
+from contracts.learning.improvement import BaseSkill
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.lifecycle import LifecycleChange
+from contracts.learning.model_draft import ModelWording
 from contracts.learning.observation import WorkflowBoundary
 from contracts.learning.proposal import CheckpointLintReport, InstallLane, SkillBundleProposal, SkillDraft
 from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.session import LearnSession
+from contracts.learning.source_run import MAX_RUNS, SourceRun
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import SkillValidationReport, ValidationRun, ValidationRunKind
 from contracts.learning.workflow_graph import WorkflowGraph
 
 
 class LearnSettings(Contract):
-    """The deadlines a session was created under, in seconds (DOC3 §0C.16D, decisions "Numbers")."""
+    """The settings a session was created under, times in seconds (DOC3 §0C.16D, decisions "Numbers")."""
 
     arm_timeout_seconds: int = Field(default=3600, gt=0)
     capture_timeout_seconds: int = Field(default=4 * 3600, gt=0)
     question_deadline_seconds: int = Field(default=7 * 24 * 3600, gt=0)
+    drafting_model: Text80 | None = Field(default=None, description="The model that words drafts, if any.")
+    drafting_timeout_seconds: int = Field(default=45, gt=0, description="How long a model may take.")
 
 
 class CommitKey(Contract):
@@ -68,6 +73,16 @@ class LearnSessionAggregate(Contract):
     edits: dict[str, object] = Field(default_factory=dict, description="What revisions have set by hand.")
     passed_checks: tuple[ValidationRunKind, ...] = Field(
         default=(), description="Checks the present content hash has passed; emptied when the draft changes."
+    )
+    wording: ModelWording | None = Field(
+        default=None, description="What a model proposed for the present draft."
+    )
+    not_applicable_checks: tuple[ValidationRunKind, ...] = Field(
+        default=(), description="Checks that cannot apply to the present draft; emptied when it changes."
+    )
+    base: BaseSkill | None = Field(default=None, description="The installed version it improves, pinned.")
+    source_runs: tuple[SourceRun, ...] = Field(
+        default=(), max_length=MAX_RUNS, description="The runs it began with instead of a capture."
     )
     validation: ValidationRun | None = Field(default=None, description="The run under way.")
     install: OpenInstall | None = None
@@ -134,6 +149,9 @@ class DraftRequest(Contract):
     pending_answers: tuple[LearningAnswer, ...] = ()
     edits: dict[str, object] = Field(default_factory=dict)
     revision_instructions: str = Field(default="", max_length=2000)
+    wording: ModelWording | None = Field(default=None, description="What a model has proposed for it.")
+    base: BaseSkill | None = Field(default=None, description="The installed version to improve.")
+    rebase: bool = Field(default=False, description="Start from the version that is installed now.")
     now: UtcTime
 
 
@@ -146,6 +164,15 @@ class DraftSummary(Contract):
     lint_errors: tuple[str, ...] = ()
     weakest_required_confidence: float = Field(ge=0, le=1)
     questions: tuple[LearningQuestion, ...] = ()
+    wording: ModelWording | None = None
+    base: BaseSkill | None = Field(default=None, description="The version the draft improves.")
+
+
+class BaseCheck(Contract):
+    """Asks whether an improvement may still be installed on what it improves."""
+
+    proposal: SkillBundleProposal
+    lane: InstallLane
 
 
 class DraftBundle(Contract):

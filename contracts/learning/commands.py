@@ -10,6 +10,7 @@ from types import MappingProxyType
 from contracts.base import Contract
 from contracts.errors import ErrorCode
 from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.proposal import InstallLane
 from contracts.learning.session import LearningEntryMode, ObservationMode
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import CAPTURE_OVER, TRANSITIONS
@@ -121,6 +122,24 @@ def _refusal_code(aggregate: LearnSessionAggregate, command: SessionCommand) -> 
     return (
         ErrorCode.INVALID_LEARN_STATE_TRANSITION,
         f"A session that is {state.value} does not take {command.value}.",
+    )
+
+
+def lane_refusal(aggregate: LearnSessionAggregate, lane: InstallLane) -> CommandRefusal | None:
+    """Why what the agent practised alone may not go into ``lane`` yet, or ``None`` when it may.
+
+    It is installed privately first (DOC3 §0A.7 "no shared install directly from exploratory mode"); what has
+    had its private trial is a person's to approve.
+    """
+    session = aggregate.session
+    practised = session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE
+    if not practised or session.state is S.INSTALLED_PRIVATE or lane is InstallLane.EXPERIMENTAL_PRIVATE:
+        return None
+    return CommandRefusal(
+        code=ErrorCode.INSTALL_LANE_DENIED,
+        message="What the agent practised alone is installed privately first: as experimental_private.",
+        current_state=session.state,
+        allowed=legal_commands(aggregate),
     )
 
 

@@ -2,9 +2,11 @@
 
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from contracts.base import Contract, Text80, Text120, Text160, Text240, Uuid, VersionedContract
+from contracts.learning.coaching import Coaching
+from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.session import (
     BuildPolicy,
     LearnExecutionMode,
@@ -13,6 +15,7 @@ from contracts.learning.session import (
     LearnTargetKind,
     ObservationMode,
 )
+from contracts.learning.source_run import MAX_RUNS
 
 
 class CreateLearnSessionRequest(VersionedContract):
@@ -28,11 +31,26 @@ class CreateLearnSessionRequest(VersionedContract):
     target_skill_id: Text160 | None = None
     target_app_family: Text80 | None = None
     target_app_whitelist: tuple[Text160, ...] = Field(default=(), max_length=100)
+    required_adapters: tuple[ObservationAdapterKind, ...] = Field(
+        default=(), max_length=13, description="Refused unless each of these can record now (R11.2-44)."
+    )
+    coaching: Coaching | None = Field(default=None, description="Only with entry_mode coaching_agent.")
     ask_before_build: bool = False
     allow_private_install: bool = False
     requested_safe_target_ref: Text240 | None = None
+    source_trace_ids: tuple[Uuid, ...] = Field(
+        default=(),
+        max_length=MAX_RUNS,
+        description="Recent runs to learn from instead of a capture; the session starts in reviewing.",
+    )
     clone_of: Uuid | None = None
     client_request_id: Text120 | None = None
+
+    @model_validator(mode="after")
+    def _only_a_coach_coaches(self) -> "CreateLearnSessionRequest":
+        if self.coaching is not None and self.entry_mode is not LearningEntryMode.COACHING_AGENT:
+            raise ValueError("coaching belongs to entry_mode coaching_agent")
+        return self
 
 
 class LearnUiMode(StrEnum):

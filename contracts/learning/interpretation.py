@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Contract, Text80, Text160, Text240, Text600, UtcTime, Uuid, VersionedContract
+from contracts.learning.parameters import MAX_PARAMETERS, SkillParameter
 from contracts.learning.questions import QuestionField
 
 
@@ -35,11 +36,17 @@ class FieldConfidence(Contract):
 
 
 class ObservedEffect(Contract):
-    """An effect the demonstration really had, which a rehearsal must bring about again."""
+    """An effect the demonstration really had. A rehearsal must bring a file's about again; a page's it cannot."""
 
-    kind: str = Field(pattern="^(file_exists|file_absent)$")
-    path: Text240 = Field(description="Relative to the working folder.")
+    kind: str = Field(pattern="^(file_exists|file_absent|page_shows|file_downloaded)$")
+    path: Text240 = Field(
+        description="Relative to the working folder; for page_shows the statement, for a download the name."
+    )
     source_event_id: Uuid
+
+
+REHEARSED_EFFECTS = frozenset({"file_exists", "file_absent"})
+"""The kinds of effect that a rehearsal can bring about and see."""
 
 
 class SemanticWorkflowInterpretation(VersionedContract):
@@ -57,6 +64,7 @@ class SemanticWorkflowInterpretation(VersionedContract):
     success_conditions: tuple[Text240, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = ()
     observed_effects: tuple[ObservedEffect, ...] = ()
+    parameters: tuple[SkillParameter, ...] = Field(default=(), max_length=MAX_PARAMETERS)
     confidences: tuple[FieldConfidence, ...] = ()
     user_confirmed: bool = False
     written_by: Text80 = Field(default="deterministic", description="Which drafter wrote it.")

@@ -25,6 +25,9 @@ class LearningLifecycleEvent(StrEnum):
     CAPTURE_RESUMED = "learn.capture.resumed"
     CAPTURE_STOPPED = "learn.capture.stopped"
     BOUNDARY_MARKED = "learn.boundary.marked"
+    PRACTICE_STARTED = "learn.practice.started"
+    PRACTICE_ATTEMPTED = "learn.practice.attempted"
+    PRACTICE_ENDED = "learn.practice.ended"
     TEST_POLICY_SET = "learn.test_policy.set"
     PROPOSAL_CREATED = "learn.proposal.created"
     PROPOSAL_REVISED = "learn.proposal.revised"
@@ -45,6 +48,9 @@ class LearningLifecycleEvent(StrEnum):
     ABILITY_QUARANTINED = "ability.quarantined"
     ABILITY_UNQUARANTINED = "ability.unquarantined"
     ABILITY_PROMOTED = "ability.promoted"
+    ABILITY_DEMOTED = "ability.demoted"
+    ABILITY_ARCHIVED = "ability.archived"
+    ABILITY_ROLLED_BACK = "ability.rolled_back"
 
 
 class LearningReceiptKind(StrEnum):
@@ -56,6 +62,8 @@ class LearningReceiptKind(StrEnum):
     CAPTURE_PAUSED = "capture_paused"
     CAPTURE_RESUMED = "capture_resumed"
     CAPTURE_STOPPED = "capture_stopped"
+    PRACTICE_STARTED = "practice_started"
+    PRACTICE_ENDED = "practice_ended"
     PROPOSAL_DRAFTED = "proposal_drafted"
     QUESTIONS_REQUESTED = "questions_requested"
     QUESTIONS_ANSWERED = "questions_answered"
@@ -76,6 +84,14 @@ class LearningReceiptKind(StrEnum):
     DEACTIVATED = "deactivated"
     ARCHIVED = "archived"
     USED_LATER = "used_later"
+    CANDIDATE_FOUND = "candidate_found"
+    CANDIDATE_ACCEPTED = "candidate_accepted"
+    CANDIDATE_BUILT = "candidate_built"
+    CANDIDATE_DISMISSED = "candidate_dismissed"
+    UNQUARANTINED = "unquarantined"
+    PROMOTED = "promoted"
+    DEMOTED = "demoted"
+    ROLLED_BACK = "rolled_back"
 
 
 class LearningReceipt(VersionedContract):
@@ -84,6 +100,7 @@ class LearningReceipt(VersionedContract):
     receipt_id: Uuid
     learn_session_id: Uuid | None = None
     proposal_id: Uuid | None = None
+    ability_id: Text160 | None = None
     event_kind: LearningReceiptKind
     reason: Text240 | None = None
     correlation_id: Text200

@@ -18,6 +18,7 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.capabilities.control_surface import ControlSurface
+from contracts.learning.browser_observation import BrowserObservation
 from contracts.learning.session import LearnSessionState, ObservationMode
 
 MAX_BATCH = 500
@@ -113,6 +114,7 @@ class ObservedActionEvent(VersionedContract):
     bundle_id: Text160 | None = Field(default=None, description="For the target whitelist (DOC3 §0C.2).")
     retain: bool = Field(default=False, description="Keep past the seven-day purge (DOC3 §0C.16D).")
     terminal: TerminalObservation | None = None
+    browser: BrowserObservation | None = None
     created_at: UtcTime
 
 

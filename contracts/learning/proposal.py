@@ -5,6 +5,8 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Contract, Sha256, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
+from contracts.learning.improvement import MAX_CONFLICTS, BaseConflict, BaseSkill
+from contracts.learning.model_draft import DETERMINISTIC
 
 
 class ProposalState(StrEnum):
@@ -54,6 +56,14 @@ class SkillBundleProposal(VersionedContract):
     ability_id: Text160 | None = None
     primary_capability_id: Text160 | None = None
     support_pack_refs: tuple[Text240, ...] = ()
+    drafted_by: Text120 = Field(default=DETERMINISTIC, description="Who worded it: the rules, or model:NAME.")
+    drafter_note: Text240 = Field(
+        default="",
+        description="Why a model that was asked did not word it, or what of it a person has stated.",
+    )
+    base: BaseSkill | None = Field(default=None, description="What it improves; absent for a new skill.")
+    hand_edits: Sha256 | None = Field(default=None, description="Digest of the hand edits it has taken in.")
+    base_conflicts: tuple[BaseConflict, ...] = Field(default=(), max_length=MAX_CONFLICTS)
     created_at: UtcTime
     updated_at: UtcTime
 

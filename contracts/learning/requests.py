@@ -23,6 +23,12 @@ class SessionActionRequest(Command):
     reason: Text240 | None = None
 
 
+class ResumeRequest(SessionActionRequest):
+    """Goes on with the capture; ``new_demonstration`` begins the task anew, with other inputs."""
+
+    new_demonstration: bool = False
+
+
 class MarkGoalRequest(Command):
     """States the goal of what is being shown."""
 

@@ -17,9 +17,15 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.learning.checkpoint import CheckpointVerificationReceipt
+from contracts.learning.improvement import BaseStanding
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.lifecycle import LearningReceipt
-from contracts.learning.proposal import CheckpointLintReport, DraftedFile, SkillBundleProposal
+from contracts.learning.proposal import (
+    CheckpointLintReport,
+    DraftedFile,
+    LearningDocumentDependency,
+    SkillBundleProposal,
+)
 from contracts.learning.session import LearnSession
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 
@@ -104,6 +110,7 @@ class ProposalDetailResponse(Contract):
     interpretation: SemanticWorkflowInterpretation | None = None
     checkpoint_lint_report: CheckpointLintReport | None = None
     saga_id: Uuid | None = Field(default=None, description="The newest install of this proposal.")
+    base: BaseStanding | None = Field(default=None, description="How what it improves stands now.")
     questions: tuple[QuestionView, ...] = ()
 
 
@@ -141,10 +148,11 @@ class LearnProposalsListResponse(Page):
 
 
 class ProposalFilesResponse(VersionedContract):
-    """The drafted files."""
+    """The drafted files, and the documents that the proposal rests on."""
 
     proposal_id: Uuid
     files: tuple[DraftedFile, ...]
+    depends_on: tuple[LearningDocumentDependency, ...] = ()
 
 
 class ProposalDiffResponse(VersionedContract):
@@ -152,6 +160,7 @@ class ProposalDiffResponse(VersionedContract):
 
     proposal_id: Uuid
     base_version: int | None = None
+    base: BaseStanding | None = Field(default=None, description="How what it improves stands now.")
     diff: str
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Text80, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
+from contracts.learning.coaching import Coaching
 
 
 class LearningEntryMode(StrEnum):
@@ -96,6 +97,7 @@ class LearnSession(VersionedContract):
     target_skill_id: Text160 | None = None
     target_app_family: Text80 | None = None
     target_app_whitelist: tuple[Text160, ...] = ()
+    coaching: Coaching | None = Field(default=None, description="What the coach gave the agent.")
     active_trace_ids: tuple[Uuid, ...] = ()
     active_observation_batch_ids: tuple[Uuid, ...] = ()
     proposal_id: Uuid | None = None

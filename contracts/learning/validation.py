@@ -1,5 +1,6 @@
 """Validation runs and their step results (DOC3 §0C.10, §0A.18)."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from pydantic import Field
@@ -29,8 +30,24 @@ REQUIRED_CHECKS: tuple[ValidationRunKind, ...] = (
 """The ladder every draft climbs, in order; all must pass for one content hash before it may be installed."""
 
 
+MAY_NOT_APPLY = frozenset({ValidationRunKind.REHEARSAL})
+"""Checks that some drafts leave nothing to do for: a demonstration in a browser has no command to repeat."""
+
+
+def is_proven(passed: Sequence[ValidationRunKind], not_applicable: Sequence[ValidationRunKind]) -> bool:
+    """Whether a draft may be installed: every required check has passed, save those that cannot apply to it.
+
+    What does not apply was not passed and is never counted as such: reports and runs name it apart.
+    """
+    excused = MAY_NOT_APPLY.intersection(not_applicable)
+    return all(check in passed or check in excused for check in REQUIRED_CHECKS)
+
+
 class OverallResult(StrEnum):
-    """A run's result; a running one is ``partial`` without ``completed_at`` (decisions "Learning")."""
+    """A run's result; a running one is ``partial`` without ``completed_at`` (decisions "Learning").
+
+    ``partial`` with ``completed_at``: nothing failed, and a check could not be applied to what was taught.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
@@ -93,6 +110,10 @@ class SkillValidationReport(VersionedContract):
     dependency_check_passed: bool
     collision_check_passed: bool
     rehearsal_passed: bool = False
+    not_applicable: tuple[ValidationRunKind, ...] = Field(
+        default=(),
+        description="Required checks that this draft leaves nothing to do for; none of them passed.",
+    )
     safety_class: SafetyClass
     content_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
     issues: tuple[Text240, ...] = ()

@@ -1,5 +1,7 @@
 """The work of a validation run: what its workflow and its checks are given and answer."""
 
+from pydantic import Field
+
 from contracts.base import Contract, Sha256, Text240, Uuid
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import OverallResult, SafetyClass, ValidationRunKind
@@ -26,6 +28,8 @@ class ValidationRunOutput(Contract):
     failed_summary: Text240 | None = None
     safety_failure: Text240 | None = None
     safety_class: SafetyClass = SafetyClass.LOW
+    not_applicable: tuple[ValidationRunKind, ...] = ()
+    not_applicable_reason: Text240 | None = None
 
 
 class CheckInput(Contract):
@@ -44,3 +48,6 @@ class CheckOutput(Contract):
     failed_summary: Text240 | None = None
     safety_failure: Text240 | None = None
     safety_class: SafetyClass = SafetyClass.LOW
+    not_applicable: Text240 | None = Field(
+        default=None, description="Why the check cannot apply to this draft."
+    )

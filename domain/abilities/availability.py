@@ -7,11 +7,8 @@ from typing import NamedTuple
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
-    AbilityAvailabilitySnapshot,
     AbilitySource,
     CheckpointHealth,
-    SkillCatalogCurrent,
-    SkillCatalogEntry,
 )
 from contracts.capabilities.bridge import HealthStatus
 from contracts.capabilities.control_surface import ControlSurface
@@ -46,17 +43,6 @@ class AbilityStanding:
     capability_health: HealthStatus = HealthStatus.HEALTHY
     checkpoint_health: CheckpointHealth = CheckpointHealth.NO_DATA
     last_validated_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogSource:
-    """An ability with what only the catalog shows of it."""
-
-    ability: AbilityAvailabilityEntry
-    created_at: datetime
-    updated_at: datetime
-    tags: tuple[str, ...] = ()
-    category_ids: tuple[str, ...] = ()
 
 
 def usability(
@@ -125,49 +111,6 @@ def availability_entry(
         checkpoint_health=CheckpointHealth.QUARANTINED if quarantined else standing.checkpoint_health,
         last_validated_at=standing.last_validated_at,
     )
-
-
-def availability_snapshot(
-    entries: Iterable[AbilityAvailabilityEntry], as_of: datetime
-) -> AbilityAvailabilitySnapshot:
-    """The snapshot file: all abilities by id. Raises ``ValueError`` when two have the same id."""
-    ordered = sorted(entries, key=lambda entry: entry.ability_id)
-    _require_unique(entry.ability_id for entry in ordered)
-    return AbilityAvailabilitySnapshot(abilities=tuple(ordered), snapshot_as_of=as_of)
-
-
-def catalog(sources: Iterable[CatalogSource], as_of: datetime) -> SkillCatalogCurrent:
-    """The catalog file: all abilities by id. Raises ``ValueError`` when two have the same id."""
-    ordered = sorted(sources, key=lambda source: source.ability.ability_id)
-    _require_unique(source.ability.ability_id for source in ordered)
-    return SkillCatalogCurrent(items=tuple(_catalog_entry(source) for source in ordered), refreshed_at=as_of)
-
-
-def _catalog_entry(source: CatalogSource) -> SkillCatalogEntry:
-    ability = source.ability
-    return SkillCatalogEntry(
-        ability_id=ability.ability_id,
-        owner_user_id=ability.owner_user_id,
-        title=ability.title,
-        family=ability.family,
-        source=ability.source,
-        install_lane=ability.install_lane,
-        enabled=ability.enabled,
-        usable_now=ability.usable_now,
-        reason_unusable=ability.reason_unusable,
-        tags=tuple(sorted(set(source.tags))),
-        category_ids=tuple(sorted(set(source.category_ids))),
-        created_at=source.created_at,
-        updated_at=source.updated_at,
-    )
-
-
-def _require_unique(ability_ids: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for ability_id in ability_ids:
-        if ability_id in seen:
-            raise ValueError(f"two abilities have the id {ability_id}; pass the current one of each only")
-        seen.add(ability_id)
 
 
 def _without_blanks(phrases: Iterable[str]) -> tuple[str, ...]:

@@ -23,10 +23,10 @@ from contracts.abilities.lookup import (
 )
 from contracts.learning.proposal import InstallLane
 from domain.abilities.matching import (
-    LANE_WEIGHTS,
     PROJECT_SCOPE_WEIGHT,
     TITLE_WEIGHT,
     PreparedQuery,
+    is_listed,
     negative_match,
     scope_weight,
     total_score,
@@ -51,7 +51,7 @@ class _Group(NamedTuple):
 class AbilityIndex:
     """A fixed set of abilities, prepared for lookup. Building takes time in proportion to their text.
 
-    Abilities that are pending or quarantined are left out: no lookup lists them (R11.2-31).
+    Abilities that are pending, quarantined or switched off are left out: no lookup lists them (R11.2-31).
     Raises ``ValueError`` when two entries have the same ``ability_id``.
     """
 
@@ -60,7 +60,7 @@ class AbilityIndex:
         for entry, following in pairwise(ordered):
             if entry.ability_id == following.ability_id:
                 raise ValueError(f"two abilities have the id {entry.ability_id}; an index needs unique ids")
-        self._entries = [entry for entry in ordered if entry.install_lane in LANE_WEIGHTS]
+        self._entries = [entry for entry in ordered if is_listed(entry)]
         self._negatives = [
             tuple(phrase.lower() for phrase in entry.negative_triggers) for entry in self._entries
         ]

@@ -136,6 +136,11 @@ def is_global(ability: AbilityAvailabilityEntry) -> bool:
     return not ability.project_scopes or "*" in ability.project_scopes
 
 
+def is_listed(ability: AbilityAvailabilityEntry) -> bool:
+    """Whether any lookup lists the ability: installed in a lane that answers, and not switched off."""
+    return ability.enabled and ability.install_lane in LANE_WEIGHTS
+
+
 def total_score(words_weight: float, scope: float, ability: AbilityAvailabilityEntry) -> float:
     """Steps 4 to 7: adds scope, lane and checkpoint health, demotes the unusable, keeps within [0, 1]."""
     score = words_weight + scope
@@ -206,7 +211,7 @@ def explain(
         rejections.append(f"not_usable_now: {_why_unusable(ability)}")
     return AbilityExplainMatchResponse(
         ability_id=ability.ability_id,
-        matched=scored.score >= INCLUDE_FROM_SCORE and ability.install_lane in LANE_WEIGHTS,
+        matched=scored.score >= INCLUDE_FROM_SCORE and is_listed(ability),
         score=scored.score,
         match_reasons=() if negative is not None else _clipped(scored.match_reasons),
         rejection_reasons=_clipped(rejections),

@@ -12,11 +12,14 @@ from contracts.capabilities.manifest import (
     RuntimeBinding,
     VerificationRule,
 )
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.interpretation import ObservedEffect, SemanticWorkflowInterpretation
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSession
+from domain.learning.browser_steps import submits
 from domain.learning.command_line import hosts_in
-from domain.learning.inference import operations_in
+from domain.learning.inference import operations_in, sites_of
+from domain.learning.parameter_wording import ParameterWording
+from domain.learning.parameters import parameter_schema
 from domain.learning.steps import DemonstratedStep, all_events
 
 FAMILY = "workflow"
@@ -38,10 +41,13 @@ def capability_manifest(
 ) -> CapabilityManifest:
     """The machine-readable truth of the drafted skill.
 
-    A file's verification rule is of kind ``file_hash`` with ``expected`` "present" or "absent"; the health
-    probe's target is the programs, parted by spaces, that must be on the search path. A skill that removes
-    files or reaches the network asks for supervision.
+    A file's verification rule is of kind ``file_hash`` with ``expected`` "present" or "absent", a page's of kind
+    ``snapshot_label``; the health probe's target is the programs, parted by spaces, that must be on the search
+    path, or the site that was worked on. A skill that removes files, reaches the network or sends a form asks for
+    supervision.
     """
+    sites = sites_of(steps)
+    sends = any(submits(s.events) for s in steps)
     removes = any(e.kind == "file_absent" for e in interpretation.observed_effects)
     reaches_out = any(hosts_in(r.command) for r in rehearsal)
     known = {s.value: s for s in ControlSurface}
@@ -57,12 +63,13 @@ def capability_manifest(
         surface_order=surfaces or (ControlSurface.NATIVE_OPENCLAW_TOOL,),
         runtime_binding=RuntimeBinding(binding_kind="workflow_pattern", target=slug),
         required_runtime_caps=tuple(clipped(f"program:{p}", 120) for p in programs),
-        permissions=("files.read", "files.write", *(("network.fetch",) if reaches_out else ())),
-        requires_supervision=removes or reaches_out,
+        permissions=_permissions(steps, reaches_out=reaches_out),
+        requires_supervision=removes or reaches_out or sends,
         dry_run_supported=bool(rehearsal),
         verification=_verification(interpretation),
-        health_probe=_probe(programs),
+        health_probe=_probe(programs, sites),
         learning_policy=LearningPolicy(),
+        input_schema=parameter_schema(interpretation.parameters) if interpretation.parameters else None,
     )
 
 
@@ -72,11 +79,9 @@ def _family(steps: Sequence[DemonstratedStep]) -> str:
 
 
 def _verification(interpretation: SemanticWorkflowInterpretation) -> tuple[VerificationRule, ...]:
+    wording = ParameterWording(interpretation.parameters)
     rules = tuple(
-        VerificationRule(
-            kind="file_hash", target=e.path, expected="present" if e.kind == "file_exists" else "absent"
-        )
-        for e in interpretation.observed_effects[-_MOST_RULES:]
+        _rule(e, clipped(wording.formal(e.path), 240)) for e in interpretation.observed_effects[-_MOST_RULES:]
     )
     if rules:
         return rules
@@ -84,7 +89,26 @@ def _verification(interpretation: SemanticWorkflowInterpretation) -> tuple[Verif
     return tuple(VerificationRule(kind="manual_confirmation", target=clipped(s, 240)) for s in stated)
 
 
-def _probe(programs: Sequence[str]) -> HealthProbe:
+def _rule(effect: ObservedEffect, target: str) -> VerificationRule:
+    if effect.kind == "page_shows":
+        return VerificationRule(kind="snapshot_label", target=target, expected="shown")
+    expected = "absent" if effect.kind == "file_absent" else "present"
+    return VerificationRule(kind="file_hash", target=target, expected=expected)
+
+
+def _permissions(steps: Sequence[DemonstratedStep], *, reaches_out: bool) -> tuple[str, ...]:
+    in_browser = bool(sites_of(steps))
+    on_files = not in_browser or any(e.terminal for e in all_events(steps))
+    return (
+        *(("files.read", "files.write") if on_files else ()),
+        *(("network.fetch",) if reaches_out else ()),
+        *(("browser.use",) if in_browser else ()),
+    )
+
+
+def _probe(programs: Sequence[str], sites: Sequence[str]) -> HealthProbe:
+    if not programs and sites:
+        return HealthProbe(kind="browser", target=clipped(sites[0], 240))
     if not programs:
         return HealthProbe(kind="noop", target="none")
     target = ""

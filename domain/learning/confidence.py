@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from contracts.learning.interpretation import FieldConfidence
 from contracts.learning.questions import QuestionField
-from domain.learning.inference import lasting_effects, operations_in
+from domain.learning.inference import lasting_effects, operations_in, page_effects
 from domain.learning.operations import RUN
 from domain.learning.steps import DemonstratedStep, all_events
 
@@ -53,6 +53,13 @@ _FROM_EFFECTS_OF_UNKNOWN = {
 }
 """Files changed, but nobody knows what the program means by it."""
 
+_FROM_PAGES = {
+    QuestionField.NAME: 0.5,
+    QuestionField.GOAL_SUMMARY: 0.5,
+    QuestionField.SUCCESS_CONDITION: 0.7,
+}
+"""A page has shown an outcome in its own words."""
+
 _WITHOUT_EFFECTS = {
     QuestionField.NAME: 0.35,
     QuestionField.GOAL_SUMMARY: 0.35,
@@ -85,6 +92,8 @@ def _confidence(field: QuestionField, basis: Basis, steps: Sequence[Demonstrated
     if field in _GUESSED:
         return _GUESSED[field]
     if not lasting_effects(steps):
+        if page_effects(steps):
+            return _FROM_PAGES[field]
         return _WITHOUT_EFFECTS[field]
     known = RUN not in operations_in(steps)
     return (_FROM_EFFECTS if known else _FROM_EFFECTS_OF_UNKNOWN)[field]
@@ -98,6 +107,7 @@ def _evidence(field: QuestionField, steps: Sequence[DemonstratedStep]) -> tuple[
         QuestionField.SUCCESS_CONDITION,
         QuestionField.USE_CONDITIONS,
     )
-    telling = [e.event_id for e in lasting_effects(steps)] if from_results else []
+    results = (*lasting_effects(steps), *page_effects(steps))
+    telling = [e.event_id for e in results] if from_results else []
     every = [e.event_id for e in all_events(steps)]
     return tuple(dict.fromkeys(telling or every))[:EVIDENCE_LIMIT]

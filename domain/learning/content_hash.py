@@ -36,6 +36,7 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
                 },
             ),
             "observed_effects": sorted([e.kind, e.path] for e in interpretation.observed_effects),
+            "parameters": [p.model_dump(mode="json") for p in interpretation.parameters],
         },
     }
     return hashlib.sha256(rfc8785.dumps(value)).hexdigest()

@@ -5,19 +5,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contracts.base import clipped
+from contracts.capabilities.manifest import CapabilityManifest
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.parameters import SkillParameter
 from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraft
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, QuestionField
 from contracts.learning.session import LearnSession
+from domain.learning.browser_wording import browser_inputs, browser_safety
 from domain.learning.bundle_manifest import capability_manifest
 from domain.learning.command_line import hosts_in
 from domain.learning.command_safety import programs_used
 from domain.learning.confidence import REQUIRED_FIELDS
 from domain.learning.effects import NetChange
-from domain.learning.inference import Materials, materials_of, operations_in
+from domain.learning.inference import Materials, materials_of, operations_in, sites_of
 from domain.learning.lint import is_semantic
 from domain.learning.naming import listed, slug_from_title
 from domain.learning.noise import can_be_replayed
+from domain.learning.parameter_wording import ParameterWording, placeholder
 from domain.learning.redaction import redact
 from domain.learning.review_graph import workflow_graph
 from domain.learning.skill_markdown import SkillDocument, render_skill_markdown, skill_description
@@ -54,10 +58,15 @@ def draft_skill(
     interpretation = _masked(interpretation)
     slug = str(edited.get("proposed_skill_slug") or slug_from_title(interpretation.title))
     materials = materials_of(events_kept)
+    wording = ParameterWording(interpretation.parameters)
     verbs = [o.verb for o in operations_in(events_kept)]
     phrases = edited_phrases(edited, "trigger_phrases") or trigger_phrases(
-        interpretation, verbs, materials.results, [redact(h, personal=True).text for h in trigger_hints]
+        interpretation,
+        verbs,
+        [path for path in materials.results if not wording.speaks_in(path)],
+        [redact(h, personal=True).text for h in trigger_hints],
     )
+    phrases = tuple(dict.fromkeys(wording.unbraced(phrase) for phrase in phrases))
     blocked = edited_phrases(edited, "negative_triggers")
     blocked = negative_triggers(interpretation, phrases) if blocked is None else blocked
     rehearsal = tuple(
@@ -85,14 +94,15 @@ def draft_skill(
             non_use_conditions=interpretation.non_use_conditions,
             checkpoints=interpretation.checkpoints,
             success_conditions=interpretation.success_conditions,
-            inputs=_inputs(materials, rehearsal),
-            safety=_safety(events_kept, materials, rehearsal),
+            inputs=[wording.formal(text) for text in _inputs(events_kept, materials, rehearsal, wording)],
+            safety=[wording.formal(text) for text in _safety(events_kept, materials, rehearsal)],
             programs=programs,
             triggers=phrases,
             negative_triggers=blocked,
             capability_id=capability_id,
             execution_mode=session.execution_mode,
-            paths=_paths(events_kept, materials),
+            parameters=[_parameter(p) for p in interpretation.parameters],
+            paths=tuple(dict.fromkeys(wording.formal(p) for p in _paths(events_kept, materials))),
             unconfirmed=_unconfirmed(interpretation),
         )
     )
@@ -115,7 +125,7 @@ def draft_skill(
         negative_triggers=blocked,
         files=(
             DraftedFile(path="SKILL.md", content=markdown),
-            _json_file(f"capabilities/{capability_id}.json", manifest.model_dump(mode="json")),
+            _json_file(f"capabilities/{capability_id}.json", _manifest_json(manifest)),
             _json_file("support-packs.json", []),
             _json_file("tests/success.json", effects),
             _json_file("tests/triggers.json", [c.model_dump(mode="json") for c in cases]),
@@ -124,6 +134,10 @@ def draft_skill(
         capability_id=capability_id,
         dependencies=programs,
     )
+
+
+def _manifest_json(manifest: CapabilityManifest) -> dict[str, Any]:
+    return manifest.model_dump(mode="json", exclude=None if manifest.input_schema else {"input_schema"})
 
 
 def _json_file(path: str, value: Any) -> DraftedFile:
@@ -147,8 +161,13 @@ def _masked(interpretation: SemanticWorkflowInterpretation) -> SemanticWorkflowI
     return interpretation.model_copy(update=changes)
 
 
-def _inputs(materials: Materials, rehearsal: Sequence[RehearsalCommand]) -> list[str]:
-    found: list[str] = []
+def _inputs(
+    steps: Sequence[DemonstratedStep],
+    materials: Materials,
+    rehearsal: Sequence[RehearsalCommand],
+    wording: ParameterWording,
+) -> list[str]:
+    found = browser_inputs(steps)
     if materials.supplied:
         names = _named(materials.supplied)
         found.append(f"The input to work on; in the demonstration this was {names}")
@@ -157,8 +176,8 @@ def _inputs(materials: Materials, rehearsal: Sequence[RehearsalCommand]) -> list
     if materials.by_hand:
         names = _named(materials.by_hand)
         found.append(f"The content of {names}; in the demonstration it was entered by hand")
-    if materials.varying:
-        shown = listed(materials.varying)
+    if varying := [value for value in materials.varying if not wording.speaks_in(value)]:
+        shown = listed(varying)
         found.append(f"The period, date or version that the names stand for; in the demonstration {shown}")
     hosts = [h for h in dict.fromkeys(h for r in rehearsal for h in hosts_in(r.command)) if is_semantic(h)]
     if hosts:
@@ -176,7 +195,7 @@ def _safety(
     totals = [e for e in total_effects(steps) if may_be_shown(e.path)]
     changed = [e.path for e in totals if e.change is NetChange.MODIFIED]
     in_folder = any(e.terminal for e in all_events(steps))
-    place = "the folder" if in_folder else "the app and the document"
+    place = "the folder" if in_folder else "the site" if sites_of(steps) else "the app and the document"
     found = [f"Work only in {place} agreed on; leave everything else as it is"]
     if materials.removed:
         found.append(f"It removes {_named(materials.removed)}: name what will go, and get a yes first")
@@ -188,6 +207,7 @@ def _safety(
         found.append(
             "It reaches the network: fetch only from addresses the person has named, and send nothing"
         )
+    found += browser_safety(steps)
     found.append("If a checkpoint cannot be verified, stop and say which one and why; do not work around it")
     found.append("Keep passwords, keys and personal data out of files, file names and messages")
     return found
@@ -202,6 +222,11 @@ def _named(paths: Sequence[str]) -> str:
 def _paths(steps: Sequence[DemonstratedStep], materials: Materials) -> tuple[str, ...]:
     shown = [e.path for e in total_effects(steps) if may_be_shown(e.path)]
     return tuple(dict.fromkeys(shown_path(p) for p in (*shown, *materials.supplied, *materials.scripts)))
+
+
+def _parameter(parameter: SkillParameter) -> str:
+    need = "" if parameter.required else ", optional"
+    return f"{placeholder(parameter)} ({parameter.type.value}{need}): {parameter.description}"
 
 
 def _unconfirmed(interpretation: SemanticWorkflowInterpretation) -> list[str]:

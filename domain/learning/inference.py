@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
+from domain.learning.browser_steps import sends_or_fetches, signs_in
 from domain.learning.checkpoints import existence, main_operation
 from domain.learning.command_line import named_paths, sources_in
 from domain.learning.contradiction import contradict, same_state
@@ -14,11 +15,15 @@ from domain.learning.effects import NetChange, NetEffect
 from domain.learning.naming import cut_at_word, listed, lower_first, plain, starts_with_verb, title_from_goal
 from domain.learning.noise import can_be_replayed, waits_for_a_person
 from domain.learning.operations import COUNT, DELETE, FILTER, RUN, SORT, TRIM, WRITE, Operation
+from domain.learning.page_outcomes import PageOutcome, telling_outcomes
 from domain.learning.states import may_be_shown, shown_path
 from domain.learning.steps import DemonstratedStep, all_events, total_effects
 
 CONDITIONS_SHOWN = 8
 """The most success conditions the rules make up; further effects stay in the observed ones."""
+
+PAGE_EFFECTS = 20
+"""The most page outcomes that count as observed effects."""
 
 FILES_IN_CONDITION = 3
 """The most results that a made-up condition names."""
@@ -121,7 +126,8 @@ def inferred_title(steps: Sequence[DemonstratedStep]) -> str:
         if (s.marked and (not has_effect or any(e.path in wanted for e in s.produced)))
         or (not has_effect and not any(e.terminal for e in s.events))
     ]
-    if labels and (title := title_from_goal(labels[-1])):
+    telling = [s.label for s in _telling_page_steps(steps)] if not has_effect else []
+    if labels and (title := title_from_goal((telling or labels)[-1])):
         return title
     verbs = list(dict.fromkeys(o.verb for o in operations))[-3:] or [RUN.verb]
     if not has_effect and set(operations) <= _INSPECTING:
@@ -148,7 +154,10 @@ def inferred_goal(steps: Sequence[DemonstratedStep], title: str) -> str:
         marked = [
             lower_first(plain(s.label)) for s in steps if s.marked or not any(e.terminal for e in s.events)
         ]
-        made = ", then ".join(marked[:6]) or lower_first(title)
+        told = [lower_first(plain(s.label)) for s in _telling_page_steps(steps)]
+        made = ", then ".join(list(dict.fromkeys(told or marked))[-6:]) or lower_first(title)
+        if sites := sites_of(steps):
+            made += f" on {listed(sites[:FILES_IN_CONDITION])}"
     return clipped(made[0].upper() + made[1:], 600)
 
 
@@ -184,7 +193,30 @@ def inferred_success_conditions(
             found.insert(0, text)
         if len(found) == CONDITIONS_SHOWN:
             break
+    for outcome in telling_outcomes(steps):
+        text = outcome.statement
+        if len(found) < CONDITIONS_SHOWN and not any(
+            same_state(text, o) or contradict(text, o) for o in found
+        ):
+            found.append(text)
     return tuple(found) or (last_checkpoint_condition,)
+
+
+def page_effects(steps: Sequence[DemonstratedStep]) -> tuple[PageOutcome, ...]:
+    """What was seen in a browser at the end of the work: each statement once, the newest holding."""
+    by_subject = {(o.kind, o.subject): o for o in telling_outcomes(steps)}
+    return tuple(by_subject.values())[-PAGE_EFFECTS:]
+
+
+def sites_of(steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
+    """The sites that were worked on, each once, in order."""
+    return tuple(dict.fromkeys(e.browser.site for e in all_events(steps) if e.browser is not None))
+
+
+def _telling_page_steps(steps: Sequence[DemonstratedStep]) -> list[DemonstratedStep]:
+    """The steps that sent or fetched something; signing in counts only where it was all there was."""
+    telling = [s for s in steps if sends_or_fetches(s.events)]
+    return [s for s in telling if not signs_in(s.events)] or telling
 
 
 def lasting_effects(steps: Sequence[DemonstratedStep]) -> tuple[NetEffect, ...]:

@@ -30,6 +30,7 @@ from contracts.learning.session import LearnSession
 from domain.learning import inference
 from domain.learning.answers import answers_by_field, conditions_in, scope_in, surfaces_in
 from domain.learning.checkpoints import checkpoints_for
+from domain.learning.coaching import coached, refuse_broken_constraints
 from domain.learning.command_line import names_outside_path
 from domain.learning.confidence import REQUIRED_FIELDS, Basis, confidences_for
 from domain.learning.naming import plain, title_from_goal, without_lead_in, without_stop
@@ -49,6 +50,11 @@ _SURFACE_OF_ADAPTER = {
 """What stands for an adapter whose events name no surface; the others watch the raw user interface."""
 
 
+def surface_of(event: ObservedActionEvent) -> ControlSurface:
+    """The control surface that an event acted on: the one it names, else what stands for its adapter."""
+    return event.control_surface or _SURFACE_OF_ADAPTER.get(event.adapter_kind, ControlSurface.RAW_UI)
+
+
 @dataclass(frozen=True)
 class InterpretationInput:
     """Everything an interpretation is made of. ``unconfirmed``: the questions' deadline passed unanswered."""
@@ -62,6 +68,8 @@ class InterpretationInput:
     answers: Sequence[tuple[LearningQuestion, LearningAnswer]] = ()
     edits: Mapping[str, object] = field(default_factory=dict[str, object])
     unconfirmed: bool = False
+    steps: Sequence[DemonstratedStep] | None = None
+    """The steps to interpret, where the capture holds more than one demonstration."""
 
 
 def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
@@ -69,9 +77,10 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
 
     Raises:
         Refusal: ``INSUFFICIENT_TRACES`` when nothing in the capture counts (all of it trimmed or failed);
-            ``REVISION_INVALID`` when an edit does not fit.
+            ``REVISION_INVALID`` when an edit does not fit; ``CONSTRAINT_BROKEN`` when the agent did what its
+            coach ruled out.
     """
-    steps = captured_steps(source.events, source.boundaries)
+    steps = source.steps or captured_steps(source.events, source.boundaries)
     if not steps:
         raise Refusal(
             ErrorCode.INSUFFICIENT_TRACES,
@@ -80,9 +89,14 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
         )
     edits = check_edits(source.edits)
     answers = answers_by_field(source.answers)
-    goal_mark = _marked_goal(source.boundaries)
+    coach = coached(source.session.coaching)
+    refuse_broken_constraints(source.session.coaching, steps)
+    marked_goal = _marked_goal(source.boundaries)
+    goal_mark = marked_goal or coach.goal
     title, title_basis = _title(edits, answers, goal_mark, steps)
     goal, goal_basis = _goal(edits, answers, goal_mark, steps, title)
+    if goal_basis is Basis.MARKED and not marked_goal:
+        goal_basis = Basis.ANSWERED
     use, use_basis = _conditions(
         "use_conditions", QuestionField.USE_CONDITIONS, edits, answers,
         inference.inferred_use_conditions(title, steps),
@@ -91,11 +105,19 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
         "non_use_conditions", QuestionField.NON_USE_CONDITIONS, edits, answers,
         inference.inferred_non_use_conditions(steps),
     )  # fmt: skip
+    if coach.use and use_basis is Basis.INFERRED:
+        use, use_basis = coach.use, Basis.ANSWERED
+    if coach.non_use and non_use_basis is Basis.INFERRED:
+        non_use, non_use_basis = (*coach.non_use, *non_use), Basis.ANSWERED
+    if coach.constraints and non_use_basis is not Basis.EDITED:
+        non_use = tuple(dict.fromkeys((*coach.constraints, *non_use)))
     checkpoints = _checkpoints(edits, steps)
     success, success_basis = _conditions(
         "success_conditions", QuestionField.SUCCESS_CONDITION, edits, answers,
         inference.inferred_success_conditions(steps, checkpoints[-1].success_condition),
     )  # fmt: skip
+    if "checkpoints" not in edits:
+        checkpoints = coach.checkpoints_after(checkpoints)
     scope, scope_basis = _scope(edits, answers, source.session, steps)
     surfaces, surface_basis = _surfaces(answers, steps)
     effects = inference.lasting_effects(steps)
@@ -128,6 +150,10 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
                 kind="file_exists" if e.survives else "file_absent", path=e.path, source_event_id=e.event_id
             )
             for e in effects
+        )
+        + tuple(
+            ObservedEffect(kind=o.kind, path=o.subject, source_event_id=o.event_id)
+            for o in inference.page_effects(steps)
         ),
         confidences=confidences,
         user_confirmed=not source.unconfirmed and _all_confirmed(confidences),
@@ -210,9 +236,7 @@ def _surfaces(answers: _Answers, steps: Sequence[DemonstratedStep]) -> tuple[tup
     if named:
         return named, Basis.ANSWERED
     events = all_events(steps)
-    seen = (
-        e.control_surface or _SURFACE_OF_ADAPTER.get(e.adapter_kind, ControlSurface.RAW_UI) for e in events
-    )
+    seen = map(surface_of, events)
     stated = all(e.control_surface for e in events)
     return tuple(dict.fromkeys(s.value for s in seen)), Basis.OBSERVED if stated else Basis.INFERRED
 

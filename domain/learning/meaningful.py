@@ -43,12 +43,14 @@ def is_meaningful(event: ObservedActionEvent) -> bool:
 
     A command is meaningful unless all of it only looks or navigates (``ls``, ``pwd``, ``cd build``) and it
     changed nothing; a failed command is meaningful too, the interpretation trims it. An action in a user
-    interface is meaningful when it changed a state or chose from a menu; shortcuts, chosen files, launched
-    processes and receipts always are.
+    interface is meaningful when it changed a state or chose from a menu, and so is what a page showed
+    afterwards; shortcuts, chosen files, launched processes and receipts always are.
     """
     if event.adapter_kind is ObservationAdapterKind.TERMINAL_COMMAND:
         return _is_meaningful_command(event)
     if event.adapter_kind in _ALWAYS:
+        return True
+    if event.browser is not None and event.browser.outcome is not None:
         return True
     if _POINTER_NOISE.match(event.action_label):
         return False
@@ -56,7 +58,7 @@ def is_meaningful(event: ObservedActionEvent) -> bool:
 
 
 def matches_whitelist(event: ObservedActionEvent, whitelist: Sequence[str]) -> bool:
-    """Whether the event's application, bundle or window is on ``whitelist``; an empty one lets all pass.
+    """Whether the event's application, bundle, window or site is on ``whitelist``; an empty one lets all pass.
 
     Letter case, width, repeated white space, and a counter or a "modified" mark around a window title do not
     count. A title also matches by one of its parts: ``Report - Editor`` is a window of ``editor``.
@@ -64,7 +66,8 @@ def matches_whitelist(event: ObservedActionEvent, whitelist: Sequence[str]) -> b
     if not whitelist:
         return True
     wanted = {_normal(entry) for entry in whitelist}
-    named = {_normal(name) for name in (event.app_family, event.bundle_id) if name}
+    sites = (event.browser.site, event.browser.site.partition("://")[2]) if event.browser else ()
+    named = {_normal(name) for name in (event.app_family, event.bundle_id, *sites) if name}
     return not wanted.isdisjoint(named | _title_names(event.window_title))
 
 

@@ -8,6 +8,7 @@ from contracts.learning.observation import ExitClass, ObservedActionEvent, Termi
 from domain.learning.command_line import Part, appends, parts_of
 from domain.learning.command_safety import holds_masked_secret
 from domain.learning.shell_calls import name_set
+from domain.learning.tool_receipts import went_wrong
 
 SIMILAR_FROM = 0.6
 """Two command lines this alike (0..1, by matching characters) are attempts at the same thing."""
@@ -60,7 +61,9 @@ def can_be_replayed(event: ObservedActionEvent) -> bool:
 
 def _gave_up(event: ObservedActionEvent, later: Sequence[ObservedActionEvent]) -> bool:
     terminal = event.terminal
-    if terminal is None or terminal.exit_class is ExitClass.OK:
+    if terminal is None:
+        return went_wrong(event)
+    if terminal.exit_class is ExitClass.OK:
         return False
     if not terminal.produced_files:
         return True
@@ -128,7 +131,8 @@ def _deed(event: ObservedActionEvent) -> Hashable:
     """What makes two events the same deed."""
     if event.terminal is not None:
         return (" ".join(event.terminal.command.split()), event.terminal.working_folder)
-    return (event.adapter_kind, event.action_label, event.target_ref, event.after_state_ref)
+    shown = event.browser.outcome if event.browser else None
+    return (event.adapter_kind, event.action_label, event.target_ref, event.after_state_ref, shown)
 
 
 def _without_corrections(events: Sequence[ObservedActionEvent]) -> list[ObservedActionEvent]:

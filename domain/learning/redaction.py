@@ -17,6 +17,7 @@ from contracts.learning.observation import (
     RedactionMode,
     TerminalObservation,
 )
+from domain.learning.browser_redaction import redact_browser
 from domain.learning.named_secrets import MASK
 from domain.learning.random_tokens import secret_runs
 from domain.learning.redaction_screen import may_hold_secret
@@ -71,7 +72,8 @@ def redact_event(event: ObservedActionEvent) -> ObservedActionEvent:
 
     ``mask_text`` and ``none`` apply the rules (consent to raw text is never consent to stored secrets);
     ``hash_only`` also replaces what was done (label and command line) by ``sha256:`` and 16 hex digits of the
-    already redacted text, so that a guess cannot be confirmed by its hash. Of typed and copied text only the
+    already redacted text, so that a guess cannot be confirmed by its hash; of a page the names are hashed and what
+    it showed is left out. Of typed and copied text only the
     class of event is kept in any mode (DOC3 §0C.22 privacy rules 4 and 5).
     """
     changes: dict[str, object] = {}
@@ -84,6 +86,11 @@ def redact_event(event: ObservedActionEvent) -> ObservedActionEvent:
         changes["action_label"] = label
     if event.terminal is not None:
         changes["terminal"] = _terminal(event.terminal, event.redaction_mode, clean=label)
+    if event.browser is not None:
+        hashes = event.redaction_mode is RedactionMode.HASH_ONLY
+        changes["browser"] = redact_browser(event.browser, _settled, _hashed if hashes else None)
+        if hashes and event.target_ref:
+            changes["target_ref"] = _hashed(_settled(event.target_ref, 240))
     changes = {name: value for name, value in changes.items() if value != getattr(event, name)}
     return event.model_copy(update=changes) if changes else event
 

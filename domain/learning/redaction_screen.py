@@ -12,6 +12,7 @@ from operator import attrgetter
 from pydantic_core import SchemaValidator, core_schema
 
 from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent, RedactionMode
+from domain.learning.browser_redaction import browser_texts
 from domain.learning.random_tokens import MIN_LENGTH
 from domain.learning.secret_shapes import RULES
 
@@ -72,6 +73,8 @@ def texts_of(event: ObservedActionEvent) -> list[str | None]:
         texts += _COMMAND_TEXTS(terminal)
         for file in terminal.produced_files:
             texts.append(file.path)
+    if (browser := event.browser) is not None:
+        texts += browser_texts(browser)
     return texts
 
 

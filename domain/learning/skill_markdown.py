@@ -63,6 +63,7 @@ class SkillDocument:
     negative_triggers: Sequence[str]
     capability_id: str
     execution_mode: LearnExecutionMode
+    parameters: Sequence[str] = ()
     paths: Sequence[str] = ()
     unconfirmed: Sequence[str] = ()
 
@@ -102,6 +103,7 @@ def render_skill_markdown(document: SkillDocument) -> str:
         ("When to use", _bullets(document.use_conditions, code)),
         ("When not to use", _bullets(document.non_use_conditions or ("No exception is known",), code)),
         ("Goal", code(sentence(document.goal))),
+        *([("Parameters", _bullets(document.parameters, code))] if document.parameters else []),
         ("Checkpoints", _checkpoints(document, code)),
         ("Done when", _bullets(document.success_conditions, code)),
         ("Inputs to ask for", _bullets(document.inputs, code)),

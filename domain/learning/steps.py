@@ -6,11 +6,13 @@ from datetime import datetime
 
 from contracts.base import clipped
 from contracts.learning.observation import BoundaryKind, ObservedActionEvent, WorkflowBoundary
+from domain.learning.browser_steps import continues_page_step, page_step_label
 from domain.learning.command_line import named_paths, programs_in
 from domain.learning.effects import NetChange, NetEffect, net_effects
 from domain.learning.naming import listed
 from domain.learning.noise import without_noise
 from domain.learning.operations import is_preparation, operation_of
+from domain.learning.receipt_steps import belongs_to_launch, given_label, launch_label
 
 LABEL_LIMIT = 240
 """The most characters of a step's label."""
@@ -35,9 +37,8 @@ def captured_steps(
     pause and the next resume is out; a marked step runs from its mark to the next one. A trim whose event is
     no longer there cuts nothing.
     """
-    ordered = sorted(events, key=lambda e: e.created_at)
     marks = sorted(boundaries, key=lambda b: b.created_at)
-    trimmed = _trimmed([e for e in ordered if not _while_paused(e, marks)], marks)
+    trimmed = within_capture(events, marks)
     kept = without_noise(trimmed)
     kept_ids = {e.event_id for e in kept}
     dropped = [e for e in trimmed if e.event_id not in kept_ids]
@@ -50,9 +51,19 @@ def captured_steps(
         groups = [segment] if label else _grouped(segment)
         for group in groups:
             produced = net_effects(group, made_by_dropped)
-            name = label or _label(group, produced)
-            steps.append(DemonstratedStep(clipped(name, LABEL_LIMIT), tuple(group), produced, bool(label)))
+            given = label or given_label(group)
+            name = given or _label(group, produced)
+            steps.append(DemonstratedStep(clipped(name, LABEL_LIMIT), tuple(group), produced, bool(given)))
     return tuple(steps)
+
+
+def within_capture(
+    events: Sequence[ObservedActionEvent], boundaries: Sequence[WorkflowBoundary]
+) -> list[ObservedActionEvent]:
+    """The events that no trim and no pause leaves out, in order."""
+    ordered = sorted(events, key=lambda e: e.created_at)
+    marks = sorted(boundaries, key=lambda b: b.created_at)
+    return _trimmed([e for e in ordered if not _while_paused(e, marks)], marks)
 
 
 def all_events(steps: Sequence[DemonstratedStep]) -> tuple[ObservedActionEvent, ...]:
@@ -125,14 +136,20 @@ def _segments(
 
 
 def _grouped(events: Sequence[ObservedActionEvent]) -> list[list[ObservedActionEvent]]:
-    """Puts preparation with what it prepares, and commands on the same file with each other."""
+    """Puts preparation with what it prepares, commands on the same file and actions up to a page's answer together."""
     groups: list[list[ObservedActionEvent]] = []
     for event in events:
-        if groups and _serves_same_effect(groups[-1], event):
+        if groups and (belongs_to_launch(groups[-1], event) or _continues(groups[-1], event)):
             groups[-1].append(event)
         else:
             groups.append([event])
     return groups
+
+
+def _continues(group: Sequence[ObservedActionEvent], event: ObservedActionEvent) -> bool:
+    if given_label(group) or given_label([event]):
+        return False
+    return _serves_same_effect(group, event) or continues_page_step(group, event)
 
 
 def _serves_same_effect(group: Sequence[ObservedActionEvent], event: ObservedActionEvent) -> bool:
@@ -150,9 +167,11 @@ def _serves_same_effect(group: Sequence[ObservedActionEvent], event: ObservedAct
 def _label(group: Sequence[ObservedActionEvent], produced: Sequence[NetEffect]) -> str:
     commands = [e.terminal.command for e in group if e.terminal]
     if not commands:
-        return group[-1].action_label
+        return page_step_label(group) or group[-1].action_label
     verb = operation_of(commands[-1]).verb.capitalize()
     names = [e.path for e in produced if e.survives] or [e.path for e in produced]
+    if not names and (launched := launch_label(group)):
+        return launched
     if not names:
         last = group[-1].terminal
         read = named_paths(last.command, last.working_folder) if last else ()

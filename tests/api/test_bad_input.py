@@ -180,6 +180,11 @@ def test_the_table_knows_every_query_parameter() -> None:
 
 
 NOT_FOUND = {
+    "adapter_kind": ErrorCode.NOT_FOUND,
+    "candidate_id": ErrorCode.NOT_FOUND,
+    "category_id": ErrorCode.NOT_FOUND,
+    "dispatch_id": ErrorCode.NOT_FOUND,
+    "mining_run_id": ErrorCode.NOT_FOUND,
     "session_id": ErrorCode.LEARN_SESSION_NOT_FOUND,
     "proposal_id": ErrorCode.PROPOSAL_NOT_FOUND,
     "saga_id": ErrorCode.SAGA_NOT_FOUND,

@@ -10,18 +10,33 @@ import anyio
 import httpx
 import pytest
 from sqlalchemy import func, select
+from uuid_utils import uuid7
 
 from api.app import create_app
 from api.gateway import LearnGateway
+from api.openapi_examples import REQUESTS as EXAMPLES
 from api.services import Services, open_services
 from config.settings import Settings
 from stores.tables import learn_sessions, maintenance_runs, observations
+from tests.api.mining_world import add_mined
 from tests.api.route_table import KEYED
 from tests.api.world import ALL_SCOPES, ROUTES, footprint
-from tests.fixtures.learner import Learner
+from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack
 
 pytestmark = pytest.mark.anyio
+
+ABILITY_COMMANDS: tuple[tuple[str, Any], ...] = (
+    ("ability_rollback", {}),
+    ("ability_deactivate", None),
+    ("ability_activate", {}),
+    ("ability_promote_shared", None),
+    ("ability_demote_private", None),
+    ("ability_quarantine", {"reason": "It looks wrong"}),
+    ("ability_unquarantine", {"reason": "It was right"}),
+    ("ability_archive", None),
+)
+"""A way through every state of an ability that has two versions."""
 
 NEW = {"entry_mode": "demonstrating_skill", "observation_mode": "outside_agent"}
 POLICY = {"policy_id": "01936f5e-0000-7000-8000-000000000001", "mode": "blank_artifact"}
@@ -92,6 +107,19 @@ async def history(shared: Stack) -> list[Sent]:
     await create()
     await ask("learn_session_start")
     await ask("learn_session_mark_goal", {"goal_description": "Summarise the sales figures"})
+    await ask("learn_observations_ingest", {"events": alice.events(SALES_REPORT[:-1])})
+    await draft()
+    await ask("learn_proposal_validate", {})
+    assert await alice.settled("testing_proposal") == "ready_for_review"
+    installed = await ask("learn_proposal_install", {"install_lane": "experimental_private"})
+    seen = {"checkpoint_id": "cp-01", "status": "reached", "ability_id": installed["ability_id"]}
+    await ask("bridge_verify_checkpoint", {**seen, "dispatch_id": str(uuid7()), "evidence": "It is there"})
+    await ask("capability_reprobe", {"capability_id": installed["ability_id"], "canaries": 1})
+    for command, body in ABILITY_COMMANDS:
+        await ask(command, body, ability_id=installed["ability_id"])
+    await create()
+    await ask("learn_session_start")
+    await ask("learn_session_mark_goal", {"goal_description": "Summarise the sales figures"})
     await ask("learn_observations_ingest", {"events": alice.events()})
     await draft()
     await ask("learn_proposal_validate", {})
@@ -99,10 +127,45 @@ async def history(shared: Stack) -> list[Sent]:
     await ask("learn_proposal_reject", {"reason": "no"})
     await create()
     await ask("learn_session_cancel", {"reason": "no"})
+    await create(entry_mode="autonomous_agent_practice", observation_mode="inside_agent")
+    await ask("learn_session_practice", EXAMPLES["learn_session_practice"])
+    assert await alice.settled("armed", "capturing") == "stopped"
+    await alice.act("cancel")
     await create()
     await ask("learn_session_delete")
     await ask("maintenance_run_start", {"dry_run": True})
+    await _mined(shared, alice, ask)
+    category = await ask("category_create", {"title": "Figures"})
+    ids = {"category_id": category["category_id"], "item_kind": "connector", "item_id": "mail"}
+    await ask("category_change", {"title": "Reports"}, **ids)
+    await ask("category_assign", {"item_kind": "connector", "item_id": "mail"}, **ids)
+    await ask("category_item_remove", **ids)
+    await ask("category_delete", **ids)
     return sent
+
+
+async def _mined(stack: Stack, alice: Learner, ask: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+    """A task shown three times and found; what is found of it accepted, and something else dismissed."""
+    await ask("mining_settings_replace", EXAMPLES["mining_settings_replace"])
+    for _ in range(3):
+        await alice.demonstrate("Pack the holiday photos")
+        await alice.act("cancel")
+    run = await ask("mining_scan", {})
+    with anyio.fail_after(30):
+        while run["state"] == "running":
+            await anyio.sleep(0.05)
+            run = await alice.ok("GET", f"/api/learn/mining/runs/{run['run_id']}")
+    found = (await alice.ok("GET", "/api/learn/mining/candidates?state=open"))["candidates"]
+    accepted = await ask("mining_candidate_accept", {"reason": "Every summer"}, candidate_id=_id_of(found[0]))
+    alice.session_id = accepted["candidate"]["learn_session_id"]
+    await alice.act("cancel")
+    other = str(uuid7())
+    add_mined(stack.database, "alice", other, str(uuid7()))
+    await ask("mining_candidate_dismiss", {"reason": "not now"}, candidate_id=other)
+
+
+def _id_of(view: dict[str, Any]) -> str:
+    return str(view["candidate"]["candidate_id"])
 
 
 async def again(caller: Learner, sent: Sent, body: Any = ...) -> httpx.Response:
@@ -170,7 +233,9 @@ CHANGED: dict[str, dict[str, Any]] = {
     "learn_proposal_install": {"install_lane": "approved_workspace"},
     "learn_proposal_approve": {"approval_note": "another"},
     "learn_proposal_reject": REASON,
+    "learn_session_practice": {"goal": "Another goal"},
     "maintenance_run_start": {"dry_run": False},
+    **{name: REASON for name, _ in ABILITY_COMMANDS},
 }
 
 

@@ -70,6 +70,8 @@ TO_THE_SESSION = (
     "learn_proposal_reject",
     "learn_session_create",
     "maintenance_run_start",
+    "ability_deactivate",
+    "ability_quarantine",
 )
 
 

@@ -13,6 +13,8 @@ from api.app import create_app
 from config.settings import Settings
 from stores.projector import Projector
 from stores.tables import metadata
+from tests.api.mining_world import add_mined
+from tests.api.practice_world import add_practice
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
 
@@ -45,6 +47,13 @@ class Ids:
     ability_id: str
     token_id: str
     run_id: str
+    category_id: str
+    item_kind: str
+    item_id: str
+    adapter_kind: str = "terminal_command"
+    candidate_id: str = "0199aa10-7c00-7000-8000-00000000002a"
+    mining_run_id: str = "0199aa10-7c00-7000-8000-00000000002c"
+    dispatch_id: str = "0199aa10-7c00-7000-8000-00000000002b"
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -79,19 +88,36 @@ async def build_world(stack: Stack) -> World:
     await _taught(alice)
     installed = await alice.propose_act("install", {"install_lane": "experimental_private"})
     event_id = await _taught(alice)
+    category = await alice.ok("POST", "/api/categories", {"title": "Figures"})
     common = {
         "saga_id": installed["saga_id"],
         "ability_id": installed["ability_id"],
         "token_id": me["token_id"],
         "run_id": str(uuid7()),
+        "category_id": category["category_id"],
+        "item_kind": "learned_ability",
+        "item_id": installed["ability_id"],
     }
+    seen = {"checkpoint_id": "cp-01", "status": "reached", "evidence": "seen"}
+    dispatch = {"dispatch_id": Ids.dispatch_id, "ability_id": installed["ability_id"]}
+    await alice.ok("POST", "/api/bridge/verify-checkpoint", {**seen, **dispatch})
+    add_mined(stack.database, "alice", Ids.candidate_id, Ids.mining_run_id)
+    add_practice(stack.database, "alice", alice.session_id)
     return World(
         stack=stack,
         alice=alice,
         mallory=stack.learner("mallory"),
         waiting=Ids(alice.session_id, alice.proposal_id, event_id=event_id, **common),
         rejected=Ids(rejected[0], rejected[1], event_id=rejected[2], **common),
-        nowhere=Ids(*(str(uuid7()) for _ in range(7))),
+        nowhere=Ids(
+            *(str(uuid7()) for _ in range(8)),
+            "connector",
+            str(uuid7()),
+            adapter_kind=str(uuid7()),
+            candidate_id=str(uuid7()),
+            mining_run_id=str(uuid7()),
+            dispatch_id=str(uuid7()),
+        ),
     )
 
 
@@ -119,11 +145,13 @@ def footprint(stack: Stack) -> dict[str, object]:
 
 
 def api_routes() -> dict[str, Route]:
-    """Every route that the application has, in its document or not, by its operation id."""
+    """Every route that the application has, in its document or not, by its operation id; no former ones."""
     found: dict[str, Route] = {}
     for context in iter_route_contexts(create_app(Settings()).routes):
         operation_id = getattr(context, "operation_id", None)
         if operation_id is None:
+            if getattr(context, "deprecated", False):
+                continue
             assert not context.path.startswith("/api/"), f"{context.path} has no operation id"
             continue
         (method,) = context.methods

@@ -11,7 +11,7 @@ import pytest
 import uuid_utils
 from typer.testing import CliRunner, Result
 
-from cli import ability_commands, learn_commands, token_commands
+from cli import ability_commands, capability_commands, category_commands, learn_commands, token_commands
 from cli.demo_stack import DemoStack
 from cli.run_state import RunState
 from clients.apprentice_api import ApprenticeApi
@@ -25,7 +25,13 @@ from contracts.learning.observation import (
 )
 from contracts.runtime.identity import CreateTokenRequest, Scope
 
-GROUPS = {"learn": learn_commands.app, "abilities": ability_commands.app, "tokens": token_commands.app}
+GROUPS = {
+    "learn": learn_commands.app,
+    "abilities": ability_commands.app,
+    "capabilities": capability_commands.app,
+    "tokens": token_commands.app,
+    "categories": category_commands.app,
+}
 
 
 @pytest.fixture(scope="session")

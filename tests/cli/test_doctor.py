@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app
+from domain.learning.adapters import DEPLOYED
 from worker.embedded_temporal import free_port
 
 
@@ -27,6 +28,7 @@ def test_a_machine_with_everything_is_healthy(tmp_path: Path) -> None:
         "database",
         "temporal",
         "service",
+        "adapters",
     ]
     assert not (tmp_path / "data").exists()
 
@@ -79,3 +81,27 @@ def test_a_variable_that_names_no_setting_is_a_warning(
     monkeypatch.setenv("APPRENTICE_APIPORT", "1")
     found = {finding.check: finding for finding in examine(tmp_path)}["settings"]
     assert (found.status, "APPRENTICE_APIPORT" in found.detail) == ("warn", True)
+
+
+def test_a_machine_on_which_nothing_may_be_observed_is_told_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APPRENTICE_DISABLED_ADAPTERS", ",".join(DEPLOYED))
+    found = {finding.check: finding for finding in examine(tmp_path)}["adapters"]
+    assert (found.status, found.detail) == ("warn", "0 of 13 available, 0 recording on this machine now")
+    assert "disabled_adapters" in str(found.fix)
+
+
+def test_a_model_whose_key_cannot_be_read_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "model" not in {finding.check for finding in examine(tmp_path)}
+    monkeypatch.setenv("APPRENTICE_MODEL_BASE_URL", "https://models.example/v1")
+    monkeypatch.setenv("APPRENTICE_MODEL_NAME", "small-writer")
+    monkeypatch.setenv("APPRENTICE_MODEL_API_KEY_REF", "env:WRITER_KEY")
+    found = {finding.check: finding for finding in examine(tmp_path)}["model"]
+    assert found.status == "warn"
+    assert "WRITER_KEY holds no key" in found.detail
+    monkeypatch.setenv("WRITER_KEY", "sk-canary")
+    found = {finding.check: finding for finding in examine(tmp_path)}["model"]
+    assert found == ("model", "ok", "small-writer at https://models.example/v1", None)

@@ -165,6 +165,7 @@ async def test_a_draft_that_fails_the_lint_cannot_go_to_review(
 
 
 @pytest.mark.acceptance("R11.2-16")
+@pytest.mark.acceptance("0A.33-10")
 async def test_every_stage_leaves_its_receipt(stack: Stack) -> None:
     alice = stack.learner()
     await alice.create()
@@ -209,6 +210,7 @@ async def test_the_installed_skill_speaks_of_states_and_never_of_commands_or_the
 
 
 @pytest.mark.acceptance("R11.2-31")
+@pytest.mark.acceptance("0A.33-6")
 async def test_a_private_ability_is_found_by_its_owner_alone(stack: Stack) -> None:
     alice, bob = stack.learner("alice"), stack.learner("bob")
     await alice.teach(allow_private_install=True)
@@ -233,6 +235,7 @@ async def test_the_same_name_taught_again_becomes_the_next_version(stack: Stack)
         assert seen == [(n, n == version) for n in range(version, 0, -1)]
 
 
+@pytest.mark.acceptance("9.16-4")
 async def test_private_auto_install_needs_no_person_but_never_leaves_the_private_lane(stack: Stack) -> None:
     alice = stack.learner()
     await alice.demonstrate(build_policy="private_auto_install", allow_private_install=True)
@@ -246,6 +249,7 @@ async def test_private_auto_install_needs_no_person_but_never_leaves_the_private
     assert ability["install_lane"] == "experimental_private"
 
 
+@pytest.mark.acceptance("9.16-2")
 async def test_answers_lead_from_questions_to_a_confirmed_draft(stack: Stack) -> None:
     alice = stack.learner()
     await alice.demonstrate(ask_before_build=True)
@@ -263,6 +267,7 @@ async def test_answers_lead_from_questions_to_a_confirmed_draft(stack: Stack) ->
     assert "Whenever it is asked, case 0" in json.dumps(detail["interpretation"])
 
 
+@pytest.mark.acceptance("capture_already_stopped_error_rendered")
 async def test_stop_says_when_capture_is_over_already(stack: Stack) -> None:
     alice = stack.learner()
     await alice.demonstrate()
@@ -323,6 +328,7 @@ async def test_delete_cancels_an_unfinished_capture_and_purges_what_was_seen(sta
     assert observed["observations"] == []
 
 
+@pytest.mark.acceptance("9.16-5")
 async def test_a_session_that_did_not_ask_to_be_watched_takes_no_observation(stack: Stack) -> None:
     alice = stack.learner()
     await alice.create(observation_mode="none")

@@ -95,6 +95,7 @@ def test_an_ended_proposal_is_archived_after_14_days_with_its_validation(
     assert not is_archived(nights.database, "proposals", installed)
 
 
+@pytest.mark.acceptance("0A.33-12")
 def test_what_an_open_session_refers_to_stays_until_that_session_rests(nights: Nights) -> None:
     database = nights.database
     original = add_session(database, days(60), state=S.REJECTED)

@@ -1,18 +1,20 @@
 """The ways a session can go, each walked through the API on a real server, for recording histories."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 
+import anyio
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
 from contracts.learning.saga import SagaStepName
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.learner import SALES_REPORT, Learner
+from tests.fixtures.model_server import ModelServer, Reply, serving
 from tests.fixtures.stack import Stack, running_stack, stack_settings
 from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
 from worker.composition import compose
@@ -21,6 +23,8 @@ from workflows.ids import learn_session_id
 
 EVENTS_BEFORE_SUGGESTION = 80
 """When the recording server suggests a new run: early, so that the history of a rollover stays small."""
+
+ARRIVES_WITHIN_SECONDS = 30
 
 UPLOAD = ("curl -T reports.tgz https://example.org/", ())
 LONG_COMMAND = ("sleep 300 > waited.txt", ("waited.txt",))
@@ -32,6 +36,7 @@ class Scene:
 
     stack: Stack
     env: WorkflowEnvironment
+    model: ModelServer | None = None
 
     def learner(self, user: str) -> Learner:
         """A client of its own user."""
@@ -102,6 +107,55 @@ async def rejected(scene: Scene) -> Learner:
     return learner
 
 
+async def improved_from_runs(scene: Scene) -> Learner:
+    """A task shown twice and dropped, learned from its runs, approved, then improved by words."""
+    learner = scene.learner("improved_from_runs")
+    await learner.create()
+    await learner.act("start")
+    await learner.observe()
+    await learner.act("pause")
+    await learner.act("resume", {"new_demonstration": True})
+    await learner.observe()
+    stopped = await learner.act("stop")
+    await learner.act("cancel", {"reason": "later"})
+    await learner.create(observation_mode="none", source_trace_ids=stopped["captured_trace_ids"])
+    await learner.propose()
+    assert await learner.prove() == "ready_for_review"
+    approved = await learner.propose_act("approve")
+    await learner.create(
+        entry_mode="improving_existing_skill",
+        observation_mode="none",
+        target_skill_id=approved["proposal"]["ability_id"],
+    )
+    await learner.act("stop")
+    await learner.propose()
+    edits = {"non_use_conditions": ["The figures are still being collected"]}
+    await learner.propose_act("revise", {"revision_instructions": "as edited", "edited_fields": edits})
+    assert await learner.prove() == "ready_for_review"
+    await learner.propose_act("approve")
+    assert await learner.state() == "approved"
+    return learner
+
+
+async def mined(scene: Scene) -> Learner:
+    """A task shown three times and dropped, found by a run of mining, built by itself and installed privately."""
+    learner = scene.learner("mined")
+    settings = {"mode": "auto_install_private", "observe_outside_agent": True}
+    await learner.ok("PUT", "/api/learn/mining/settings", settings)
+    for _ in range(3):
+        await learner.demonstrate()
+        await learner.act("cancel", {"reason": "later"})
+    run = await learner.ok("POST", "/api/learn/mining/scan")
+    with anyio.fail_after(ARRIVES_WITHIN_SECONDS):
+        while run["state"] == "running":
+            await anyio.sleep(0.05)
+            run = await learner.ok("GET", f"/api/learn/mining/runs/{run['run_id']}")
+    (found,) = (await learner.ok("GET", "/api/learn/mining/candidates"))["candidates"]
+    learner.session_id = found["candidate"]["learn_session_id"]
+    assert await learner.settled("ready_for_review", "installing_private") == "installed_private"
+    return learner
+
+
 async def install_rolled_back(scene: Scene) -> Learner:
     """An approval whose last step failed: everything undone, quarantined, and cancelled in the end."""
     learner = scene.learner("install_rolled_back")
@@ -152,12 +206,61 @@ async def continued_as_new(scene: Scene) -> Learner:
     return learner
 
 
+async def worded_by_a_model(scene: Scene) -> Learner:
+    """Drafted in a model's words; cancelled while the model was asked again, which was then cut short."""
+    assert scene.model is not None
+    learner = scene.learner("worded_by_a_model")
+    await learner.demonstrate("Sum the sales figures")
+    await learner.propose()
+    scene.model.arrived.clear()
+    scene.model.replies(Reply(hold=True))
+    wish = {"revision_instructions": "Say that it is for quarters"}
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(learner.propose_act, "revise", wish)
+        await anyio.to_thread.run_sync(scene.model.arrived.wait, ARRIVES_WITHIN_SECONDS)
+        await learner.act("cancel", {"reason": "changed my mind"})
+    scene.model.released.set()
+    assert await learner.state() == "cancelled"
+    return learner
+
+
+async def rechecked(scene: Scene) -> Learner:
+    """Approved, and its capability rechecked twice in a row by its owner."""
+    learner = scene.learner("rechecked")
+    await learner.teach()
+    await learner.propose_act("approve")
+    bridge = await learner.ok("GET", "/api/capabilities/bridge")
+    wish = {"capability_id": bridge["entries"][0]["capability_id"], "canaries": 2}
+    started = await learner.ok("POST", "/api/capabilities/reprobe", wish)
+    await scene.stack.client.get_workflow_handle(started["workflow_id"]).result()
+    return learner
+
+
+async def ability_commanded(scene: Scene) -> Learner:
+    """Approved, then taken out of use in every way and given back."""
+    learner = scene.learner("ability_commanded")
+    await learner.teach("Count the sales figures")
+    detail = await learner.propose_act("approve")
+    path = f"/api/abilities/{detail['proposal']['ability_id']}"
+    for action, body in (
+        ("deactivate", {"reason": "not now"}),
+        ("activate", None),
+        ("promote-shared", None),
+        ("quarantine", {"reason": "it went wrong"}),
+        ("unquarantine", {"reason": "it was right"}),
+        ("archive", None),
+    ):
+        await learner.ok("POST", f"{path}/{action}", body)
+    return learner
+
+
 @dataclass(frozen=True)
 class Setting:
     """A path with what it needs of the server and the worker."""
 
     walk: Walk
     failing_step: SagaStepName | None = None
+    with_model: bool = False
     server_arguments: tuple[str, ...] = ()
 
 
@@ -170,6 +273,11 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "install_rolled_back": Setting(install_rolled_back, failing_step=SagaStepName.REFRESH_AVAILABILITY),
         "quarantined_and_revised": Setting(quarantined_and_revised),
         "questions_answered": Setting(questions_answered),
+        "rechecked": Setting(rechecked),
+        "improved_from_runs": Setting(improved_from_runs),
+        "worded_by_a_model": Setting(worded_by_a_model, with_model=True),
+        "ability_commanded": Setting(ability_commanded),
+        "mined": Setting(mined),
         "continued_as_new": Setting(
             continued_as_new,
             server_arguments=(
@@ -187,11 +295,15 @@ async def scene_of(setting: Setting, folder: Path) -> AsyncIterator[Scene]:
     """A server and the application of one path's own, everything kept under ``folder``."""
     failing = setting.failing_step
     parts = failing_at(failing, after_effect=True) if failing else compose
-    async with (
-        server(*setting.server_arguments) as env,
-        running_stack(stack_settings(folder), env.client, parts) as stack,
-    ):
-        yield Scene(stack, env)
+    with serving() if setting.with_model else nullcontext() as model:
+        settings = stack_settings(
+            folder, **({"model_base_url": model.url, "model_name": "writer"} if model else {})
+        )
+        async with (
+            server(*setting.server_arguments) as env,
+            running_stack(settings, env.client, parts) as stack,
+        ):
+            yield Scene(stack, env, model)
 
 
 @asynccontextmanager

@@ -135,6 +135,23 @@ def test_nothing_outside_can_be_changed(jail: Path, outside: Path, isolation: st
     assert not outcome.succeeded or command.startswith("rm -f")
 
 
+@pytest.mark.acceptance("R11.2-37", "9.19-4")
+@pytest.mark.parametrize("name", ["config.json", "settings.yaml", "account.ini"])
+def test_a_wrapper_cannot_write_the_configuration_it_can_name(
+    jail: Path, outside: Path, isolation: str, name: str
+) -> None:
+    outside.chmod(0o777)
+    canonical = outside / name
+    canonical.write_text("{}")
+    canonical.chmod(0o666)
+    (jail / "wrapper.sh").write_text(f"printf changed > {canonical} && echo done\n")
+
+    outcome = sandbox(jail, isolation).run("sh wrapper.sh")
+
+    assert not outcome.succeeded
+    assert canonical.read_text() == "{}"
+
+
 def test_a_working_folder_that_is_a_link_leads_nowhere(jail: Path, outside: Path, isolation: str) -> None:
     (outside / "elsewhere").mkdir(mode=0o777)
     (outside / "elsewhere").chmod(0o777)

@@ -1,4 +1,3 @@
-import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -11,10 +10,7 @@ from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInte
 from contracts.learning.proposal import InstallLane, SkillBundleProposal, SkillDraft
 from domain.abilities.availability import (
     AbilityStanding,
-    CatalogSource,
     availability_entry,
-    availability_snapshot,
-    catalog,
     usability,
 )
 
@@ -140,30 +136,3 @@ def test_a_promoted_ability_says_so_and_a_quarantined_one_has_quarantined_checkp
 
     assert promoted.source is AbilitySource.PROMOTED
     assert quarantined.checkpoint_health is CheckpointHealth.QUARANTINED
-
-
-def test_snapshot_and_catalog_are_the_same_bytes_in_whatever_order_they_are_built(
-    make_ability: MakeAbility,
-) -> None:
-    abilities = [make_ability(f"ability-{n}") for n in range(9)]
-    shuffled = random.Random(1).sample(abilities, len(abilities))
-
-    def sources(of: list[AbilityAvailabilityEntry]) -> list[CatalogSource]:
-        return [CatalogSource(one, NOW, NOW, tags=("b", "a", "b")) for one in of]
-
-    snapshots = [availability_snapshot(each, NOW) for each in (abilities, shuffled)]
-    catalogs = [catalog(sources(each), NOW) for each in (abilities, shuffled)]
-
-    assert snapshots[0].model_dump_json() == snapshots[1].model_dump_json()
-    assert catalogs[0].model_dump_json() == catalogs[1].model_dump_json()
-    assert catalogs[0].items[0].tags == ("a", "b")
-    assert catalogs[0].items[0].title == abilities[0].title
-
-
-def test_a_snapshot_or_catalog_with_one_id_twice_is_refused(make_ability: MakeAbility) -> None:
-    twice = [make_ability(), make_ability(title="Other")]
-
-    with pytest.raises(ValueError, match="two abilities have the id ability-a"):
-        availability_snapshot(twice, NOW)
-    with pytest.raises(ValueError, match="two abilities have the id ability-a"):
-        catalog([CatalogSource(one, NOW, NOW) for one in twice], NOW)
