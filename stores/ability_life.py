@@ -10,11 +10,11 @@ from contracts.abilities.life import (
     AbilityReceipt,
 )
 from contracts.base import rfc3339
-from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey
 from stores import tables
 from stores.ability_command import AbilityCommand, found, refuse
 from stores.canonical import canonical_json
+from stores.commit_keys import kept_under
 from stores.database import Database
 
 _ABILITIES = tables.abilities
@@ -81,17 +81,5 @@ class AbilityLifeStore:
 
 
 def _earlier(connection: Connection, key: CommitKey) -> AbilityReceipt | None:
-    commits = tables.commits
-    row = connection.execute(
-        select(commits.c.request_digest, commits.c.receipt).where(
-            commits.c.owner == key.owner_user_id, commits.c.key == key.key
-        )
-    ).one_or_none()
-    if row is None:
-        return None
-    if row.request_digest != key.request_digest:
-        raise Refusal(
-            ErrorCode.IDEMPOTENCY_KEY_REUSED,
-            "This idempotency key was used for a different request; use a new key.",
-        )
-    return AbilityReceipt.model_validate_json(row.receipt)
+    receipt = kept_under(connection, key, tables.commits.c.receipt)
+    return None if receipt is None else AbilityReceipt.model_validate_json(receipt)

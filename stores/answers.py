@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, update
 
 from contracts.base import rfc3339
-from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey
+from stores.commit_keys import kept_under
 from stores.database import Database
 from stores.tables import commits
 from stores.upsert import insert_or
@@ -29,7 +29,7 @@ class Answers:
             Refusal: ``IDEMPOTENCY_KEY_REUSED`` when the key stands for another request.
         """
         with self._database.read() as connection:
-            return _kept(connection, key)
+            return kept_under(connection, key, commits.c.response)
 
     def keep(self, key: CommitKey, body: str) -> str:
         """Keeps ``body`` unless there is an answer already; returns the one that counts.
@@ -38,17 +38,7 @@ class Answers:
             Refusal: ``IDEMPOTENCY_KEY_REUSED``.
         """
         with self._database.write() as connection:
-            connection.execute(
-                insert_or(connection, commits)
-                .values(
-                    owner=key.owner_user_id,
-                    key=key.key,
-                    request_digest=key.request_digest,
-                    receipt=_NO_RECEIPT,
-                    created_at=rfc3339(datetime.now(UTC)),
-                )
-                .on_conflict_do_nothing()
-            )
+            _claim(connection, key)
             connection.execute(
                 update(commits)
                 .where(
@@ -59,7 +49,7 @@ class Answers:
                 )
                 .values(response=body)
             )
-            return _kept(connection, key) or body
+            return kept_under(connection, key, commits.c.response) or body
 
 
 def answered_within(connection: Connection, key: CommitKey, act: Callable[[], str]) -> str:
@@ -70,18 +60,7 @@ def answered_within(connection: Connection, key: CommitKey, act: Callable[[], st
     Raises:
         Refusal: ``IDEMPOTENCY_KEY_REUSED`` when the key stands for another request.
     """
-    claimed = connection.execute(
-        insert_or(connection, commits)
-        .values(
-            owner=key.owner_user_id,
-            key=key.key,
-            request_digest=key.request_digest,
-            receipt=_NO_RECEIPT,
-            created_at=rfc3339(datetime.now(UTC)),
-        )
-        .on_conflict_do_nothing()
-    )
-    kept = None if claimed.rowcount == 1 else _kept(connection, key)
+    kept = None if _claim(connection, key) else kept_under(connection, key, commits.c.response)
     if kept is not None:
         return kept
     body = act()
@@ -93,17 +72,17 @@ def answered_within(connection: Connection, key: CommitKey, act: Callable[[], st
     return body
 
 
-def _kept(connection: Connection, key: CommitKey) -> str | None:
-    row = connection.execute(
-        select(commits.c.request_digest, commits.c.response).where(
-            commits.c.owner == key.owner_user_id, commits.c.key == key.key
+def _claim(connection: Connection, key: CommitKey) -> bool:
+    """Takes the key where nobody has; whether it was free."""
+    claimed = connection.execute(
+        insert_or(connection, commits)
+        .values(
+            owner=key.owner_user_id,
+            key=key.key,
+            request_digest=key.request_digest,
+            receipt=_NO_RECEIPT,
+            created_at=rfc3339(datetime.now(UTC)),
         )
-    ).one_or_none()
-    if row is None:
-        return None
-    if row.request_digest != key.request_digest:
-        raise Refusal(
-            ErrorCode.IDEMPOTENCY_KEY_REUSED,
-            "This idempotency key was used for a different request; use a new key.",
-        )
-    return row.response
+        .on_conflict_do_nothing()
+    )
+    return claimed.rowcount == 1

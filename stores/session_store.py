@@ -19,6 +19,7 @@ from contracts.learning.aggregate import (
 from contracts.learning.state_machine import AT_REST
 from stores import tables
 from stores.canonical import canonical_json
+from stores.commit_keys import kept_under
 from stores.database import Database
 from stores.journal import append
 from stores.run_copies import copy_runs
@@ -133,16 +134,8 @@ def _commit_row(key: CommitKey, *columns: Any) -> Any:
 
 
 def _earlier(connection: Connection, key: CommitKey) -> CommandReceipt | None:
-    commits = tables.commits
-    row = connection.execute(_commit_row(key, commits.c.request_digest, commits.c.receipt)).one_or_none()
-    if row is None:
-        return None
-    if row.request_digest != key.request_digest:
-        raise Refusal(
-            ErrorCode.IDEMPOTENCY_KEY_REUSED,
-            "This idempotency key was used for a different request; use a new key.",
-        )
-    return CommandReceipt.model_validate_json(row.receipt)
+    receipt = kept_under(connection, key, tables.commits.c.receipt)
+    return None if receipt is None else CommandReceipt.model_validate_json(receipt)
 
 
 def _write_session(connection: Connection, commit: SessionCommit) -> None:

@@ -22,7 +22,7 @@ from recorders.errors import RecorderError
 from recorders.heartbeat import Heartbeat
 from recorders.running import Presence, Steering
 from recorders.spool import Spool
-from recorders.terminal.command_recorder import RecordingState
+from recorders.spooling_recorder import RecordingState
 from recorders.terminal.signals import SignalInbox, watched_signals
 
 _KINDS = (ObservationAdapterKind.BROWSER_DOM, ObservationAdapterKind.BROWSER_SNAPSHOT)

@@ -1,37 +1,28 @@
 """Turns the shell's reports into redacted, spooled events, as long as recording is on."""
 
 from collections.abc import Callable
-from enum import StrEnum
 
 from contracts.capabilities.control_surface import ControlSurface
-from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent
+from contracts.learning.observation import ObservationAdapterKind
 from domain.learning.meaningful import CONTROL_COMMANDS, is_meaningful
-from domain.learning.redaction import redact_event
 from recorders.command_events import CommandScene, FinishedCommand, command_event
-from recorders.delivery import Delivery, DeliveryState
+from recorders.delivery import Delivery
 from recorders.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
-from recorders.heartbeat import SPOOL_FULL
 from recorders.launches import MOST_LAUNCHES, LaunchWatch, launch_event
-from recorders.spool import Spool, SpoolFull
+from recorders.spool import Spool
+from recorders.spooling_recorder import RecordingState, SpoolingRecorder
 from recorders.terminal.options import TerminalRecorderOptions
 from recorders.terminal.shell_hooks import ShellReport, split_history_entry
 
 
-class RecordingState(StrEnum):
-    """Whether commands are kept: only while ``recording``."""
-
-    RECORDING = "rec"
-    PAUSED = "paused"
-    HELD = "held"
-    ENDED = "not recording"
-
-
-class CommandRecorder:
-    """Keeps the meaningful commands of one shell; ``say`` tells the person what changed.
+class CommandRecorder(SpoolingRecorder):
+    """Keeps the meaningful commands of one shell.
 
     A command counts only if recording was on both when it was entered and when it ended, so what straddles a
     pause is not kept.
     """
+
+    _PAUSED_MESSAGE = "recording is paused; apprentice-resume goes on"
 
     def __init__(
         self,
@@ -41,61 +32,26 @@ class CommandRecorder:
         say: Callable[[str], None],
         launches: LaunchWatch | None = None,
     ) -> None:
+        super().__init__(spool, delivery, say, spool_place=str(options.spool_folder))
         self._options = options
         self._scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
         self._launches = launches
-        self._spool = spool
-        self._delivery = delivery
-        self._say = say
-        self._paused = False
-        self._delivery_state = DeliveryState.FLOWING
-        self._end_reason: str | None = None
-        self._error_code: str | None = None
         self._folder = str(options.folder)
         self._last_number: int | None = None
         self._is_first_prompt = True
         self._was_recording = True
         self._before: FolderSnapshot | None = None
         self.commands = 0
-        self.recorded = 0
         self.skipped = 0
-
-    @property
-    def state(self) -> RecordingState:
-        """What happens to the next command."""
-        if self._end_reason is not None:
-            return RecordingState.ENDED
-        if self._paused:
-            return RecordingState.PAUSED
-        is_held = self._delivery_state is DeliveryState.HELD
-        return RecordingState.HELD if is_held else RecordingState.RECORDING
-
-    @property
-    def end_reason(self) -> str | None:
-        """Why recording ended before the shell did, if it did."""
-        return self._end_reason
-
-    @property
-    def error_code(self) -> str | None:
-        """What keeps the recorder from recording, for the registry of adapters."""
-        return self._error_code
 
     def stop(self) -> None:
         """Ends the recording for good; the shell goes on."""
         self._end("it was stopped from outside; exit leaves this shell")
 
-    def pause(self) -> None:
-        """Stops keeping commands until ``resume``."""
-        if self.state is RecordingState.RECORDING:
-            self._say("recording is paused; apprentice-resume goes on")
-        self._paused = True
-
     def resume(self) -> None:
         """Keeps commands again, unless recording has ended."""
-        self._paused = False
-        if self.state is RecordingState.RECORDING:
-            self._say("recording goes on")
-        elif self._end_reason is not None:
+        super().resume()
+        if self._end_reason is not None:
             self._say(f"recording has ended: {self._end_reason}")
 
     def handle(self, report: ShellReport) -> str:
@@ -112,22 +68,6 @@ class CommandRecorder:
             case _:
                 pass
         return f"[{self.state.value}]"
-
-    def watch_delivery(self) -> None:
-        """Follows delivery: says when it falls behind or is held, and ends recording when it is refused."""
-        report = self._delivery.report()
-        if report.state is self._delivery_state:
-            return
-        self._delivery_state = report.state
-        match report.state:
-            case DeliveryState.STOPPED:
-                self._end(f"{report.reason}; what is undelivered stays in {self._options.spool_folder}")
-            case DeliveryState.HELD:
-                self._say("the session is paused: nothing is recorded until it goes on")
-            case DeliveryState.BEHIND:
-                self._say(f"delivery is behind: {report.pending} events wait ({report.reason or 'slow'})")
-            case DeliveryState.FLOWING:
-                self._say("delivery goes on")
 
     def _look_before(self) -> None:
         self._was_recording = self.state is RecordingState.RECORDING
@@ -161,20 +101,3 @@ class CommandRecorder:
             self.skipped += 1
         elif self._append(event):
             self.recorded += 1
-
-    def _append(self, event: ObservedActionEvent) -> bool:
-        if self._end_reason is not None:
-            return False
-        try:
-            self._spool.append([redact_event(event)])
-        except SpoolFull as error:
-            self._error_code = SPOOL_FULL
-            self._end(str(error))
-            return False
-        self._delivery.notify()
-        return True
-
-    def _end(self, reason: str) -> None:
-        if self._end_reason is None:
-            self._end_reason = reason
-            self._say(f"recording has ended: {reason}")

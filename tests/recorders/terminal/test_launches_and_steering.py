@@ -11,8 +11,9 @@ from recorders.delivery import Backoff, Delivery
 from recorders.ingest_client import IngestTarget
 from recorders.running import running_recorders
 from recorders.spool import Spool
+from recorders.spooling_recorder import RecordingState
 from recorders.terminal import RecordingSummary, TerminalRecorderOptions, run_scripted
-from recorders.terminal.command_recorder import CommandRecorder, RecordingState
+from recorders.terminal.command_recorder import CommandRecorder
 from recorders.terminal.shell_hooks import ShellReport
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
