@@ -88,6 +88,7 @@ Learner = Annotated[Principal, Depends(require(Scope.LEARN))]
 Observer = Annotated[Principal, Depends(require(Scope.OBSERVE))]
 Approver = Annotated[Principal, Depends(require(Scope.APPROVE))]
 Installer = Annotated[Principal, Depends(require(Scope.INSTALL))]
+ToolUser = Annotated[Principal, Depends(require(Scope.CALL))]
 Admin = Annotated[Principal, Depends(require(Scope.ADMIN))]
 
 

@@ -6,6 +6,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.gateway import LearnGateway
+from api.mcp_services import McpServices, open_mcp_services
 from config.settings import Settings, temporal_connect_kwargs
 from stores.ability_store import AbilityStore
 from stores.adapter_store import AdapterStore
@@ -51,6 +52,7 @@ class Services:
     pending: PendingProjection
     bases: BaseSkills
     recent_runs: RecentRuns
+    mcp: McpServices
 
     def close(self) -> None:
         """Stops the background threads and closes the database."""
@@ -86,4 +88,5 @@ async def open_services(settings: Settings) -> Services:
         pending=PendingProjection(database),
         bases=BaseSkills(database, WorkspaceEdits(database, settings.workspace)),
         recent_runs=RecentRuns(database),
+        mcp=open_mcp_services(settings, database, client),
     )

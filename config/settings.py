@@ -21,6 +21,7 @@ from pydantic_settings import (
 
 from config.adapter_names import AdapterNames
 from config.durations import Duration
+from config.mcp_settings import McpSettings
 from config.model_safety import checked_key_reference, checked_model_address, find_half_model
 from config.origins import (
     SettingsError,
@@ -48,7 +49,7 @@ def _default_database_url(data: Mapping[str, Any]) -> str:
     return f"sqlite:///{data['data_dir'] / 'apprentice.db'}"
 
 
-class Settings(BaseSettings):
+class Settings(McpSettings):
     """The effective settings, frozen. Programs build them with ``load_settings``, which explains refusals.
 
     Raises:

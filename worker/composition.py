@@ -47,6 +47,7 @@ from stores.session_store import SessionStore
 from stores.validation_store import ValidationStore
 from stores.workspace_edits import WorkspaceEdits
 from worker.drafting_model import drafting_model
+from worker.mcp_composition import MCP_WORKFLOWS, mcp_activities
 from worker.mined_sessions import MinedSessions
 from worker.practice_sessions import PracticeSessions
 from worker.projection import ProjectionLoop
@@ -70,6 +71,7 @@ WORKFLOWS: Sequence[type] = (
     SkillMiningWorkflow,
     MinedSkillWorkflow,
     PracticeWorkflow,
+    *MCP_WORKFLOWS,
 )
 
 ACTIVITY_THREADS = 16
@@ -168,6 +170,7 @@ def compose(settings: Settings) -> WorkerParts:
             practice.attempt_idea,
             practice.note_attempt,
             practice.end_practice,
+            *mcp_activities(settings, database, projection),
         ),
     )
 

@@ -15,6 +15,7 @@ class Scope(StrEnum):
     OBSERVE = "observe"
     APPROVE = "approve"
     INSTALL = "install"
+    CALL = "call"
     ADMIN = "admin"
 
 
@@ -42,7 +43,7 @@ class CreateTokenRequest(VersionedContract):
 
     name: str = Field(min_length=1, max_length=80)
     user_id: str | None = Field(default=None, min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._@-]+$")
-    scopes: tuple[Scope, ...] = Field(min_length=1, max_length=6)
+    scopes: tuple[Scope, ...] = Field(min_length=1, max_length=7)
 
 
 class CreateTokenResponse(VersionedContract):

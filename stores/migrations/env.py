@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from stores.tables import metadata
+from stores.all_tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

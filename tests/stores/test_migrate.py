@@ -7,10 +7,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
+from stores.all_tables import metadata
 from stores.database import Database
 from stores.migrate import NEWEST, upgrade
 from stores.migration_runner import MIGRATIONS
-from stores.tables import metadata
 
 PROCESSES = 4
 

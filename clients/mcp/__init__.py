@@ -1,0 +1,1 @@
+"""Speaking to tool servers with the official client, and to their authorization servers."""

@@ -1,0 +1,218 @@
+"""One tool call through the funnel, the approval it may wait for, and standing approvals (DOC3 §0.2D)."""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from contracts.base import (
+    Contract,
+    Sha256,
+    Text80,
+    Text120,
+    Text160,
+    Text240,
+    Text500,
+    Text1000,
+    UtcTime,
+    Uuid,
+    VersionedContract,
+)
+from contracts.mcp.policy import MCPPolicyTarget, MCPPolicyVerdict
+
+
+class DispatchStatus(StrEnum):
+    """How a call stands. ``running`` and ``pending_approval`` go on by themselves; the rest is the end."""
+
+    RUNNING = "running"
+    PENDING_APPROVAL = "pending_approval"
+    COMPLETED = "completed"
+    BLOCKED = "blocked"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    AUTH_REQUIRED = "auth_required"
+    FAILED = "failed"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+
+
+OPEN_DISPATCH_STATUSES = frozenset({DispatchStatus.RUNNING, DispatchStatus.PENDING_APPROVAL})
+
+
+class DispatchCaller(Contract):
+    """Who asked for a call: the user, the token, and the agent runtime where it is one."""
+
+    user_id: Text120
+    token_id: Uuid
+    runtime: Text80 | None = Field(default=None, description="Such as openclaw, claude, openai or codex.")
+    turn_ref: Text160 | None = Field(default=None, description="The agent's turn; approvals may last for it.")
+    session_ref: Text160 | None = Field(default=None, description="The agent's session, likewise.")
+
+
+class DispatchRequest(VersionedContract):
+    """Asks for one call of one tool."""
+
+    server_id: Text120
+    tool_name: Text120
+    arguments: dict[str, Any] = Field(default_factory=dict, description="At most 256 KiB as JSON.")
+    runtime: Text80 | None = None
+    turn_ref: Text160 | None = None
+    session_ref: Text160 | None = None
+    project_id: Text160 | None = None
+    data_class: Text80 | None = None
+    learn_session_id: Uuid | None = Field(default=None, description="A session that watches this call.")
+    ability_id: Text160 | None = Field(default=None, description="The ability on whose behalf it is made.")
+    timeout_ms: int = Field(default=30_000, ge=1_000, le=120_000)
+    wait_ms: int = Field(
+        default=10_000, ge=0, le=60_000, description="How long the answer may wait for the call's end."
+    )
+    client_request_id: Text120 | None = None
+
+
+class AskFirstStatus(StrEnum):
+    """How an approval stands (DOC3 L2137)."""
+
+    PENDING = "pending"
+    APPROVED_ONCE = "approved_once"
+    APPROVED_UNTIL_END_OF_TURN = "approved_until_end_of_turn"
+    APPROVED_FOR_SESSION = "approved_for_session"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    RESUMED = "resumed"
+
+
+class MCPAskFirstDispatchRecord(VersionedContract):
+    """A call that waits for a person, or waited."""
+
+    dispatch_id: Uuid
+    correlation_id: Uuid
+    server_id: Text120
+    tool_name: Text120
+    request_summary: Text500
+    request_payload_ref: Text240 | None = None
+    status: AskFirstStatus
+    paused_dispatch_ref: Text240
+    effective_policy_target: MCPPolicyTarget
+    expires_at: UtcTime
+    decision_reason: Text500 | None = None
+    approved_by: Text160 | None = None
+    decided_at: UtcTime | None = None
+    created_at: UtcTime
+    updated_at: UtcTime
+    arguments_digest: Sha256
+    edited_from_digest: Sha256 | None = Field(
+        default=None, description="What was asked before it was edited."
+    )
+    tool_definition_hash: Sha256 | None = None
+    policy_version: int = Field(default=0, ge=0)
+
+
+class AskFirstDecision(StrEnum):
+    """What a person says, and for how long."""
+
+    APPROVE_ONCE = "approve_once"
+    APPROVE_UNTIL_END_OF_TURN = "approve_until_end_of_turn"
+    APPROVE_FOR_SESSION = "approve_for_session"
+    DENY = "deny"
+
+
+class MCPAskFirstDecisionRequest(VersionedContract):
+    """Decides about a paused call; ``arguments`` replaces what was asked (edit, then approve)."""
+
+    decision: AskFirstDecision
+    reason: Text500 | None = None
+    arguments: dict[str, Any] | None = None
+    client_request_id: Text120 | None = None
+
+
+class MCPAskFirstDecisionResponse(VersionedContract):
+    """The approval after a decision; who comes second learns who came first."""
+
+    dispatch: MCPAskFirstDispatchRecord
+    resumed: bool
+    receipt_id: Uuid | None = None
+
+
+class MCPAskFirstPendingListResponse(VersionedContract):
+    """Calls that wait, and those that expired of late, newest first."""
+
+    dispatches: tuple[MCPAskFirstDispatchRecord, ...] = ()
+
+
+class DispatchCancelRequest(VersionedContract):
+    """Gives a call up; one that is already sent may have had its effect."""
+
+    reason: Text500 | None = None
+    client_request_id: Text120 | None = None
+
+
+class DispatchView(VersionedContract):
+    """A call as it stands: what was asked, what policy said, who approved, what came of it."""
+
+    dispatch_id: Uuid
+    correlation_id: Uuid
+    status: DispatchStatus
+    server_id: Text120
+    tool_name: Text120
+    caller: DispatchCaller
+    request_summary: Text500
+    arguments_digest: Sha256
+    project_id: Text160 | None = None
+    data_class: Text80 | None = None
+    learn_session_id: Uuid | None = None
+    ability_id: Text160 | None = None
+    verdict: MCPPolicyVerdict | None = None
+    ask_first: MCPAskFirstDispatchRecord | None = None
+    attempts: int = Field(default=0, ge=0)
+    is_error: bool | None = Field(default=None, description="The tool itself reported an error.")
+    result: dict[str, Any] | None = Field(default=None, description="What the tool answered, once it has.")
+    result_digest: Sha256 | None = None
+    error_code: Text80 | None = None
+    error_message: Text1000 | None = None
+    next_action: Text240 | None = None
+    temporal_url: Text1000 | None = None
+    created_at: UtcTime
+    updated_at: UtcTime
+    completed_at: UtcTime | None = None
+
+
+class DispatchListResponse(VersionedContract):
+    """Calls, newest first."""
+
+    dispatches: tuple[DispatchView, ...] = ()
+    total: int = Field(ge=0)
+    page: int = Field(ge=1)
+    page_size: int = Field(ge=1, le=100)
+
+
+class GrantScope(StrEnum):
+    """How far a standing approval reaches."""
+
+    END_OF_TURN = "end_of_turn"
+    SESSION = "session"
+
+
+class MCPGrant(VersionedContract):
+    """A standing approval: the same tool, with the definition that was seen, for one turn or session."""
+
+    grant_id: Uuid
+    owner_user_id: Text120
+    dispatch_id: Uuid
+    server_id: Text120
+    tool_name: Text120
+    tool_definition_hash: Sha256 | None = None
+    scope: GrantScope
+    scope_ref: Text160
+    granted_by: Text160
+    created_at: UtcTime
+    expires_at: UtcTime
+    revoked_at: UtcTime | None = None
+    revoked_by: Text160 | None = None
+    used: int = Field(default=0, ge=0)
+
+
+class MCPGrantListResponse(VersionedContract):
+    """Standing approvals, newest first."""
+
+    grants: tuple[MCPGrant, ...] = ()

@@ -1,0 +1,1 @@
+"""The rules of the tool gateway: policy, badges, health, scopes."""

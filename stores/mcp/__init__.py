@@ -1,0 +1,1 @@
+"""What is kept of tool servers, policy, approvals and calls."""

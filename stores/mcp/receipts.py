@@ -1,0 +1,90 @@
+"""Receipts of the tool gateway: one stream of the journal, written in the transaction of what they tell."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from uuid_utils import uuid7
+
+from contracts.base import clipped, rfc3339
+from contracts.mcp.receipts import (
+    MCPReceiptKind,
+    MCPReceiptListResponse,
+    MCPReceiptStatus,
+    MCPReceiptSummary,
+)
+from stores.database import Database
+from stores.journal import JournalDraft
+from stores.tables import journal
+
+RECEIPTS = "system/mcp/receipts"
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whose receipt it is, in which chain (``mcp-server/{id}``, ``mcp-dispatch/{id}`` …), by whom and when."""
+
+    aggregate: str
+    owner: str
+    correlation_id: str
+    at: datetime
+    actor: str | None = None
+
+
+def receipt(
+    told: Told,
+    kind: MCPReceiptKind,
+    status: MCPReceiptStatus,
+    summary: str,
+    *,
+    server_id: str | None = None,
+    dispatch_id: str | None = None,
+    auth_profile_id: str | None = None,
+) -> tuple[str, JournalDraft]:
+    """A receipt's id and its entry. ``summary`` holds no value of an argument, an answer or a secret."""
+    found = MCPReceiptSummary(
+        receipt_id=str(uuid7()),
+        server_id=server_id,
+        receipt_kind=kind,
+        status=status,
+        created_at=told.at,
+        summary=clipped(summary, 500),
+        correlation_id=told.correlation_id,
+        dispatch_id=dispatch_id,
+        auth_profile_id=auth_profile_id,
+        actor=told.actor,
+    )
+    entry = JournalDraft(
+        stream=RECEIPTS,
+        aggregate=told.aggregate,
+        owner=told.owner,
+        correlation_id=told.correlation_id,
+        created_at=rfc3339(told.at),
+        document=found.model_dump(mode="json", exclude_none=True),
+    )
+    return found.receipt_id, entry
+
+
+class ReceiptReads:
+    """The receipts of each owner."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def newest(self, owner: str, limit: int, before: int | None = None) -> MCPReceiptListResponse:
+        """Up to ``limit`` receipts, newest first, older than the journal's entry ``before``."""
+        query = (
+            select(journal.c.seq, journal.c.document)
+            .where(journal.c.owner == owner, journal.c.stream == RECEIPTS)
+            .order_by(journal.c.seq.desc())
+            .limit(limit + 1)
+        )
+        if before is not None:
+            query = query.where(journal.c.seq < before)
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        more = str(rows[limit - 1].seq) if len(rows) > limit else None
+        return MCPReceiptListResponse(
+            receipts=tuple(MCPReceiptSummary.model_validate_json(row.document) for row in rows[:limit]),
+            next_cursor=more,
+        )

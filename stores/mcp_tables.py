@@ -1,0 +1,149 @@
+"""The tables of the tool gateway: servers, tools, sign-ins, policy, approvals, calls, and encrypted secrets."""
+
+from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, Table, Text
+
+from stores.tables import metadata
+
+mcp_servers = Table(
+    "mcp_servers",
+    metadata,
+    Column("server_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("auth_profile_id", Text, index=True),
+    Column("enabled", Boolean, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("deleted_at", Text),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("mcp_servers_by_owner", "owner", "server_id"),
+)
+
+mcp_server_health = Table(
+    "mcp_server_health",
+    metadata,
+    Column("server_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("next_probe_at", Text, index=True),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+mcp_tools = Table(
+    "mcp_tools",
+    metadata,
+    Column("server_id", Text, primary_key=True),
+    Column("tool_name", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("definition_hash", Text, nullable=False),
+    Column("pinned_hash", Text),
+    Column("declared_idempotent", Boolean, nullable=False),
+    Column("definition", Text, nullable=False),
+    Column("pinned_definition", Text),
+    Column("first_seen_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+)
+
+# `body` is what people see of a sign-in; `endpoints` is what a client needs to know of its authorization server.
+mcp_auth_profiles = Table(
+    "mcp_auth_profiles",
+    metadata,
+    Column("auth_profile_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("deleted_at", Text),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("endpoints", Text),
+    Index("mcp_auth_profiles_by_owner", "owner", "auth_profile_id"),
+)
+
+# A state is kept as its digest: who reads the table cannot end anybody's sign-in.
+mcp_oauth_flows = Table(
+    "mcp_oauth_flows",
+    metadata,
+    Column("state_digest", Text, primary_key=True),
+    Column("challenge_id", Text, nullable=False, unique=True),
+    Column("owner", Text, nullable=False),
+    Column("server_id", Text, nullable=False),
+    Column("auth_profile_id", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("used_at", Text),
+    Column("body", Text, nullable=False),
+    Index("mcp_oauth_flows_by_age", "expires_at"),
+)
+
+mcp_policies = Table(
+    "mcp_policies",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+mcp_grants = Table(
+    "mcp_grants",
+    metadata,
+    Column("grant_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("dispatch_id", Text, nullable=False, unique=True),
+    Column("server_id", Text, nullable=False),
+    Column("tool_name", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("scope_ref", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("revoked_at", Text),
+    Column("created_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("mcp_grants_by_tool", "owner", "server_id", "tool_name"),
+)
+
+mcp_dispatches = Table(
+    "mcp_dispatches",
+    metadata,
+    Column("dispatch_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("server_id", Text, nullable=False),
+    Column("tool_name", Text, nullable=False),
+    Column("ability_id", Text),
+    Column("version", Integer, nullable=False),
+    Column("expires_at", Text),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("completed_at", Text),
+    Column("body", Text, nullable=False),
+    Index("mcp_dispatches_by_owner", "owner", "dispatch_id"),
+    Index("mcp_dispatches_by_status", "owner", "status", "dispatch_id"),
+    Index("mcp_dispatches_by_ability", "ability_id", "status"),
+)
+
+# Written before a call is sent and when it has answered: after a crash it says whether there may be an effect.
+mcp_call_attempts = Table(
+    "mcp_call_attempts",
+    metadata,
+    Column("dispatch_id", Text, primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("stage", Text, nullable=False),
+    Column("started_at", Text, nullable=False),
+    Column("ended_at", Text),
+    Column("answer", Text),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("ref", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("key_id", Text, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+    Column("expires_at", Text),
+    Column("updated_at", Text, nullable=False),
+    Index("secrets_by_key", "key_id"),
+)
