@@ -24,7 +24,10 @@ CATALOG = "system/abilities/catalog_current.json"
 
 SNAPSHOT_FILES = (AVAILABILITY, CATALOG)
 
-_IN_BOTH = sorted(SkillCatalogEntry.model_fields.keys() & AbilityAvailabilityEntry.model_fields.keys())
+_ONLY_IN_SNAPSHOT = sorted(
+    AbilityAvailabilityEntry.model_fields.keys() - SkillCatalogEntry.model_fields.keys()
+)
+_NONE: list[str] = []
 
 
 def refresh_snapshot(connection: Connection, as_of: datetime) -> None:
@@ -38,15 +41,11 @@ def refresh_snapshot(connection: Connection, as_of: datetime) -> None:
     entries: list[dict[str, Any]] = orjson.loads(f"[{','.join(row.body for row in rows)}]")
     snapshot = AbilityAvailabilitySnapshot(abilities=(), snapshot_as_of=as_of).model_dump(mode="json")
     put_document(connection, "memory", AVAILABILITY, document_bytes({**snapshot, "abilities": entries}))
-    items: list[dict[str, Any]] = [
-        {
-            **{name: entry[name] for name in _IN_BOTH if name in entry},
-            "created_at": row.created_at,
-            "updated_at": row.updated_at,
-            "tags": [],
-            "category_ids": [],
-        }
-        for entry, row in zip(entries, rows, strict=True)
-    ]
+    # An entry becomes its catalog item in place: thousands of new dictionaries would cost more than writing them.
+    for entry, row in zip(entries, rows, strict=True):
+        for name in _ONLY_IN_SNAPSHOT:
+            entry.pop(name, None)
+        entry["created_at"], entry["updated_at"] = row.created_at, row.updated_at
+        entry["tags"] = entry["category_ids"] = _NONE
     catalog = SkillCatalogCurrent(items=(), refreshed_at=as_of).model_dump(mode="json")
-    put_document(connection, "memory", CATALOG, document_bytes({**catalog, "items": items}))
+    put_document(connection, "memory", CATALOG, document_bytes({**catalog, "items": entries}))

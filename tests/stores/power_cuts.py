@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +38,7 @@ class WatchedDisk:
         self._cut = cut
         self._names: dict[int, dict[str, int]] = {}
         self._contents: dict[int, bytes] = {}
+        self._gone: list[int] = []
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(os, name)
@@ -51,13 +53,18 @@ class WatchedDisk:
                 raise PowerCut
             if name == "fsync":
                 return self._remember(arguments[0])
-            result = function(*arguments, **options)
-            if name == "open":
-                # The number of a removed file may be given to a new one.
-                self._contents.pop(os.fstat(result).st_ino, None)
-            return result
+            if name in {"unlink", "rmdir"}:
+                self._hold(arguments[0], options["dir_fd"])
+            if name == "rename":
+                self._hold(arguments[1], options["dst_dir_fd"])
+            return function(*arguments, **options)
 
         return call
+
+    def release(self) -> None:
+        """Lets go of what was removed; call it once no more work is done."""
+        while self._gone:
+            os.close(self._gone.pop())
 
     def assume_synced(self, root: Path) -> None:
         """Takes everything below ``root`` as it is now for synced."""
@@ -89,6 +96,11 @@ class WatchedDisk:
                 (target / name).write_bytes(content)
                 (target / name).chmod(0o600)
 
+    def _hold(self, name: str, folder: int) -> None:
+        # Files are told apart by their numbers: while one is held, its number is given to nothing new.
+        with suppress(FileNotFoundError):
+            self._gone.append(os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=folder))
+
     def _remember(self, file: int) -> None:
         found = os.fstat(file)
         path = Path(f"/proc/self/fd/{file}").resolve()
@@ -111,4 +123,5 @@ def run_on(disk: WatchedDisk, work: Callable[[], object]) -> bool:
         return False
     finally:
         stores.atomic_files.os = real
+        disk.release()
     return True
