@@ -4,24 +4,18 @@ import asyncio
 from datetime import timedelta
 
 import anyio.to_thread
-from temporalio.client import (
-    Client,
-    WithStartWorkflowOperation,
-    WorkflowUpdateFailedError,
-    WorkflowUpdateRPCTimeoutOrCancelledError,
-)
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
-from temporalio.service import RPCError
+from temporalio.client import Client, WithStartWorkflowOperation
+from temporalio.common import WorkflowIDConflictPolicy
 
 from api.dependencies import OWN_KEY_PREFIX
-from api.update_errors import WorkflowWasClosing, answer_to, no_worker_answers, rpc_refusal, unavailable
+from api.update_errors import WorkflowWasClosing, as_refusals
 from contracts.abilities.life import AbilityOrder, AbilityReceipt
 from contracts.errors import ErrorCode, Refusal
 from stores.ability_life import AbilityLifeStore
 from workflows.ability_messages import AbilityStart
 from workflows.ability_workflow import AbilityWorkflow
 from workflows.ids import ability_workflow_id
-from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
+from workflows.session_view import search_attributes_of
 
 ANSWER_WITHIN = timedelta(seconds=10)
 """How long a command waits for a worker before the client is told to try again."""
@@ -90,14 +84,9 @@ class AbilityGateway:
             task_queue=self._task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             static_summary=order.ability_id,
-            search_attributes=TypedSearchAttributes(
-                [
-                    SearchAttributePair(OWNER_ATTRIBUTE, order.caller_user_id),
-                    SearchAttributePair(KIND_ATTRIBUTE, "ability"),
-                ]
-            ),
+            search_attributes=search_attributes_of("ability", order.caller_user_id),
         )
-        try:
+        with as_refusals():
             async with asyncio.timeout(self._answer_within.total_seconds()):
                 receipt: AbilityReceipt = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
                     UPDATE,
@@ -108,12 +97,3 @@ class AbilityGateway:
                     rpc_timeout=self._answer_within,
                 )
                 return receipt
-        except WorkflowUpdateFailedError as error:
-            raise answer_to(error) from None
-        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
-            raise no_worker_answers() from error
-        except RPCError as error:
-            raise rpc_refusal(error, no_worker_answers()) from error
-        except RuntimeError as error:
-            # The SDK's first connection attempt fails with a plain RuntimeError.
-            raise unavailable(error) from error

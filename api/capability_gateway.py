@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 
 import anyio.to_thread
 from temporalio.client import Client
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from api.update_errors import unavailable
@@ -15,7 +15,7 @@ from stores.capability_health_store import CapabilityHealthStore
 from workflows.capability_reprobe_messages import ReprobeStart
 from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
 from workflows.ids import REPROBE_SCHEDULE, capability_reprobe_id
-from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
+from workflows.session_view import search_attributes_of
 
 ANSWER_WITHIN = timedelta(seconds=10)
 
@@ -53,12 +53,7 @@ class CapabilityGateway:
                 id=workflow_id,
                 task_queue=self._task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                search_attributes=TypedSearchAttributes(
-                    [
-                        SearchAttributePair(KIND_ATTRIBUTE, REPROBE_SCHEDULE),
-                        SearchAttributePair(OWNER_ATTRIBUTE, caller),
-                    ]
-                ),
+                search_attributes=search_attributes_of(REPROBE_SCHEDULE, caller),
                 static_summary=f"recheck of {request.capability_id} by {caller}",
                 rpc_timeout=ANSWER_WITHIN,
             )

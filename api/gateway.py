@@ -5,11 +5,9 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import structlog
-from temporalio.client import Client, WithStartWorkflowOperation, WorkflowUpdateFailedError
-from temporalio.client import WorkflowUpdateRPCTimeoutOrCancelledError as UpdateTimeout
-from temporalio.service import RPCError
+from temporalio.client import Client, WithStartWorkflowOperation
 
-from api.update_errors import WorkflowWasClosing, answer_to, no_worker_answers, rpc_refusal, unavailable
+from api.update_errors import WorkflowWasClosing, as_refusals, no_worker_answers
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
 from contracts.learning.commands import SessionCommand, refusal
@@ -81,7 +79,7 @@ class LearnGateway:
         if command in _DRAFTS and aggregate.settings.drafting_model is not None:
             patience += timedelta(seconds=aggregate.settings.drafting_timeout_seconds)
         self.calls += 1
-        try:
+        with as_refusals(_nobody_answers(command)):
             async with asyncio.timeout(patience.total_seconds()):
                 receipt: CommandReceipt = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
                     _update_of(command),
@@ -92,15 +90,6 @@ class LearnGateway:
                     rpc_timeout=patience,
                 )
                 return receipt
-        except WorkflowUpdateFailedError as error:
-            raise answer_to(error) from None
-        except (TimeoutError, UpdateTimeout) as error:
-            raise _nobody_answers(command) from error
-        except RPCError as error:
-            raise rpc_refusal(error, _nobody_answers(command)) from error
-        except RuntimeError as error:
-            # The SDK's first connection attempt fails with a plain RuntimeError.
-            raise unavailable(error) from error
 
     async def capture_began(
         self, session_id: str, asked: Asked, load: Callable[[], LearnSessionAggregate]

@@ -8,10 +8,11 @@ from uuid import UUID, uuid5
 import anyio.to_thread
 import structlog
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from api.update_errors import unavailable
 from contracts.errors import ErrorCode, Refusal
 from contracts.maintenance.runs import MaintenanceRun, MaintenanceState, MaintenanceTrigger
 from contracts.maintenance.work import RunClosing, RunOpening
@@ -19,7 +20,7 @@ from stores.maintenance_store import MaintenanceStore
 from workflows.ids import NIGHTLY_SCHEDULE
 from workflows.nightly_maintenance_messages import MaintenanceStart
 from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
-from workflows.session_view import KIND_ATTRIBUTE
+from workflows.session_view import search_attributes_of
 
 log = structlog.get_logger(__name__)
 
@@ -93,9 +94,7 @@ class MaintenanceGateway:
                     task_queue=self._task_queue,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                     memo={_RUN_ID: run.run_id},
-                    search_attributes=TypedSearchAttributes(
-                        [SearchAttributePair(KIND_ATTRIBUTE, NIGHTLY_SCHEDULE)]
-                    ),
+                    search_attributes=search_attributes_of(NIGHTLY_SCHEDULE),
                     static_summary=f"maintenance {'preview ' if run.dry_run else ''}by {run.requested_by}",
                     rpc_timeout=ANSWER_WITHIN,
                 )
@@ -109,7 +108,7 @@ class MaintenanceGateway:
                 # The last run has closed its record and is about to end.
                 await self._wait_for_end()
             except (RPCError, RuntimeError) as error:
-                raise _unavailable(error) from error
+                raise unavailable(error) from error
             else:
                 return
 
@@ -147,10 +146,10 @@ class MaintenanceGateway:
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND:
                 return False
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
         except RuntimeError as error:
             # The SDK's first connection attempt fails with a plain RuntimeError.
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
         return found.status is WorkflowExecutionStatus.RUNNING
 
     async def _conflict(self) -> Refusal:
@@ -176,8 +175,3 @@ def _runs_already(run: MaintenanceRun) -> Refusal:
         f"Maintenance run {run.run_id} goes on; start another when it has ended.",
         running_run_id=run.run_id,
     )
-
-
-def _unavailable(error: Exception) -> Refusal:
-    log.warning("temporal is unavailable", error=str(error))
-    return Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key.")

@@ -12,17 +12,18 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
+from api.update_errors import unavailable
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.mining import MiningCandidate
 from contracts.learning.mining_runs import CandidateBuild, MiningRun, MiningRunOpening, MiningTrigger
 from stores.mining_runs import MiningRunStore
 from workflows.ids import MINING_SCHEDULE, mined_skill_id, skill_mining_id
 from workflows.mined_skill_workflow import MinedSkillWorkflow
-from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
+from workflows.session_view import search_attributes_of
 from workflows.skill_mining_messages import MinedSkillStart, MiningStart
 from workflows.skill_mining_workflow import SkillMiningWorkflow
 
@@ -70,14 +71,14 @@ class MiningGateway:
                 id=run.workflow_id,
                 task_queue=self._task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                search_attributes=_attributes(MINING_SCHEDULE, owner),
+                search_attributes=search_attributes_of(MINING_SCHEDULE, owner),
                 static_summary=f"skill mining for {owner}",
                 rpc_timeout=ANSWER_WITHIN,
             )
         except (RPCError, RuntimeError) as error:
             # The SDK's first connection attempt fails with a plain RuntimeError.
             await anyio.to_thread.run_sync(self._runs.forget, run_id)
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
         return run
 
     async def build(self, build: CandidateBuild) -> MiningCandidate:
@@ -92,7 +93,7 @@ class MiningGateway:
             id=mined_skill_id(build.candidate_id),
             task_queue=self._task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            search_attributes=_attributes("mined-skill", build.owner_user_id),
+            search_attributes=search_attributes_of("mined-skill", build.owner_user_id),
             static_summary=f"mined skill of {build.owner_user_id}",
         )
         try:
@@ -111,13 +112,7 @@ class MiningGateway:
                 ErrorCode.TEMPORAL_UNAVAILABLE, "No worker has answered in time; try again."
             ) from error
         except (RPCError, RuntimeError) as error:
-            raise _unavailable(error) from error
-
-
-def _attributes(kind: str, owner: str) -> TypedSearchAttributes:
-    return TypedSearchAttributes(
-        [SearchAttributePair(KIND_ATTRIBUTE, kind), SearchAttributePair(OWNER_ATTRIBUTE, owner)]
-    )
+            raise unavailable(error) from error
 
 
 def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
@@ -126,8 +121,3 @@ def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
         return Refusal(ErrorCode.CONFLICT, "The build has just ended; read the candidate and try again.")
     extra: dict[str, object] = cause.details[0] if cause.details else {}
     return Refusal(ErrorCode(cause.type), cause.message, **extra)
-
-
-def _unavailable(error: Exception) -> Refusal:
-    log.warning("temporal is unavailable", error=str(error))
-    return Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key.")

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import anyio.to_thread
 from temporalio.client import Client
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from api.update_errors import unavailable
@@ -12,7 +12,7 @@ from contracts.learning.practice import PracticeRef, PracticeRun, PracticeState,
 from stores.practice_store import PracticeStore
 from workflows.practice_messages import PracticeStart
 from workflows.practice_workflow import PracticeWorkflow
-from workflows.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
+from workflows.session_view import search_attributes_of
 
 ANSWER_WITHIN = timedelta(seconds=10)
 
@@ -47,12 +47,7 @@ class PracticeGateway:
                 id=opened.workflow_id,
                 task_queue=self._task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                search_attributes=TypedSearchAttributes(
-                    [
-                        SearchAttributePair(KIND_ATTRIBUTE, "practice"),
-                        SearchAttributePair(OWNER_ATTRIBUTE, opened.owner_user_id),
-                    ]
-                ),
+                search_attributes=search_attributes_of("practice", opened.owner_user_id),
                 static_summary=f"practice of {opened.owner_user_id}",
                 rpc_timeout=ANSWER_WITHIN,
             )

@@ -1,8 +1,11 @@
 """The schedules: nightly maintenance (decisions "Numbers"), recheck of capabilities (DOC3 §1.1I), skill mining."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import structlog
+from pydantic import BaseModel
 from temporalio.client import (
     Client,
     Schedule,
@@ -17,7 +20,6 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
-from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from config.settings import Settings
 from workflows.capability_reprobe_messages import ReprobeStart
@@ -25,7 +27,7 @@ from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
 from workflows.ids import MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 from workflows.nightly_maintenance_messages import MaintenanceStart
 from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
-from workflows.session_view import KIND_ATTRIBUTE
+from workflows.session_view import search_attributes_of
 from workflows.skill_mining_messages import MiningStart
 from workflows.skill_mining_workflow import SkillMiningWorkflow
 
@@ -40,56 +42,58 @@ def build_schedule(settings: Settings) -> Schedule:
 
     The rules themselves are read by the activities and are not stored in the schedule.
     """
-    return Schedule(
-        action=ScheduleActionStartWorkflow(
-            NightlyMaintenanceWorkflow.run,
-            MaintenanceStart(),
-            id=NIGHTLY_SCHEDULE,
-            task_queue=settings.task_queue,
-            static_summary="nightly maintenance",
-            typed_search_attributes=TypedSearchAttributes(
-                [SearchAttributePair(KIND_ATTRIBUTE, NIGHTLY_SCHEDULE)]
-            ),
-        ),
-        spec=_each_night(settings),
-        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
+    action = _action(
+        settings, NIGHTLY_SCHEDULE, NightlyMaintenanceWorkflow.run, MaintenanceStart(), "nightly maintenance"
     )
+    return Schedule(action=action, spec=_each_night(settings), policy=_one_at_a_time(CATCH_UP))
 
 
 def build_reprobe_schedule(settings: Settings) -> Schedule:
     """Every ``reprobe_every``; skipped while the last one goes on, and not made up for."""
+    action = _action(
+        settings,
+        REPROBE_SCHEDULE,
+        CapabilityReprobeWorkflow.run,
+        ReprobeStart(),
+        "recheck of degraded and quarantined capabilities",
+    )
     return Schedule(
-        action=ScheduleActionStartWorkflow(
-            CapabilityReprobeWorkflow.run,
-            ReprobeStart(),
-            id=REPROBE_SCHEDULE,
-            task_queue=settings.task_queue,
-            static_summary="recheck of degraded and quarantined capabilities",
-            typed_search_attributes=TypedSearchAttributes(
-                [SearchAttributePair(KIND_ATTRIBUTE, REPROBE_SCHEDULE)]
-            ),
-        ),
-        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=settings.reprobe_every)]),
-        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=settings.reprobe_every),
+        action=action, spec=_each(settings.reprobe_every), policy=_one_at_a_time(settings.reprobe_every)
     )
 
 
 def build_mining_schedule(settings: Settings) -> Schedule:
     """Once a night, when maintenance runs; skipped while the last one goes on."""
-    return Schedule(
-        action=ScheduleActionStartWorkflow(
-            SkillMiningWorkflow.run,
-            MiningStart(),
-            id=MINING_SCHEDULE,
-            task_queue=settings.task_queue,
-            static_summary="skill mining over everybody's captures",
-            typed_search_attributes=TypedSearchAttributes(
-                [SearchAttributePair(KIND_ATTRIBUTE, MINING_SCHEDULE)]
-            ),
-        ),
-        spec=_each_night(settings),
-        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
+    action = _action(
+        settings,
+        MINING_SCHEDULE,
+        SkillMiningWorkflow.run,
+        MiningStart(),
+        "skill mining over everybody's captures",
     )
+    return Schedule(action=action, spec=_each_night(settings), policy=_one_at_a_time(CATCH_UP))
+
+
+def _action(
+    settings: Settings, schedule_id: str, run: Callable[..., Any], start: BaseModel, summary: str
+) -> ScheduleActionStartWorkflow:
+    """Each of a schedule's workflows bears the schedule's name, and is found by it."""
+    return ScheduleActionStartWorkflow(
+        run,
+        start,
+        id=schedule_id,
+        task_queue=settings.task_queue,
+        static_summary=summary,
+        typed_search_attributes=search_attributes_of(schedule_id),
+    )
+
+
+def _one_at_a_time(catch_up: timedelta) -> SchedulePolicy:
+    return SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=catch_up)
+
+
+def _each(interval: timedelta) -> ScheduleSpec:
+    return ScheduleSpec(intervals=[ScheduleIntervalSpec(every=interval)])
 
 
 def _each_night(settings: Settings) -> ScheduleSpec:

@@ -1,7 +1,7 @@
 """How a session shows itself in the Temporal UI."""
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 with workflow.unsafe.imports_passed_through():
     from contracts.base import rfc3339
@@ -12,6 +12,15 @@ with workflow.unsafe.imports_passed_through():
 STATE_ATTRIBUTE = SearchAttributeKey.for_keyword("ApprenticeState")
 OWNER_ATTRIBUTE = SearchAttributeKey.for_keyword("ApprenticeOwner")
 KIND_ATTRIBUTE = SearchAttributeKey.for_keyword("ApprenticeKind")
+
+
+def search_attributes_of(kind: str, owner: str | None = None) -> TypedSearchAttributes:
+    """What a workflow is found by from its start: its kind, and whose it is."""
+    pairs: list[SearchAttributePair[str]] = [SearchAttributePair(KIND_ATTRIBUTE, kind)]
+    if owner is not None:
+        pairs.append(SearchAttributePair(OWNER_ATTRIBUTE, owner))
+    return TypedSearchAttributes(pairs)
+
 
 _PHASES: dict[S, str] = {
     S.READY_FOR_REVIEW: "review",
