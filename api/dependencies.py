@@ -102,6 +102,11 @@ async def page_request(
 
 PageDep = Annotated[PageRequest, Depends(page_request)]
 
+SearchQuery = Annotated[
+    str | None,
+    Query(alias="q", max_length=200, description="Words that must all be in what a list is searched by."),
+]
+
 
 @dataclass(frozen=True)
 class CommandFrame:

@@ -24,6 +24,9 @@ app = typer.Typer(no_args_is_help=True, help="Teach an ability: sessions, questi
 
 PageOption = Annotated[int, typer.Option(min=1, help="Which page, newest first.")]
 PageSizeOption = Annotated[int, typer.Option(min=1, max=100, help="Entries a page.")]
+SearchOption = Annotated[
+    str | None, typer.Option("--search", help="Words of the skill's, application's or project's name.")
+]
 
 
 @api_command(app, "create")
@@ -86,16 +89,20 @@ def create(
 
 
 @api_command(app, "list")
-def list_sessions(call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 25) -> None:
+def list_sessions(
+    call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 25, search: SearchOption = None
+) -> None:
     """List your sessions, newest first."""
-    listed = call.api.learn.sessions(page=page, page_size=page_size)
+    listed = call.api.learn.sessions(page=page, page_size=page_size, search=search)
     call.answer(sessions_view(listed.sessions, listed.total))
 
 
 @api_command(app, "history")
-def history(call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 25) -> None:
+def history(
+    call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 25, search: SearchOption = None
+) -> None:
     """List how your sessions ended, archived ones included."""
-    listed = call.api.learn.history(page=page, page_size=page_size)
+    listed = call.api.learn.history(page=page, page_size=page_size, search=search)
     call.answer(history_view(listed.items, listed.total))
 
 

@@ -45,15 +45,21 @@ class LearnApi:
         """Create a session; it is armed when this answers."""
         return self._http.write("POST", "/api/learn/sessions", CreateLearnSessionResponse, request, key)
 
-    def sessions(self, *, page: int = 1, page_size: int = 25) -> says.LearnSessionsListResponse:
-        """List the caller's sessions, newest first."""
+    def sessions(
+        self, *, page: int = 1, page_size: int = 25, search: str | None = None
+    ) -> says.LearnSessionsListResponse:
+        """List the caller's sessions, newest first; only those that ``search`` finds."""
         return self._http.get(
-            "/api/learn/sessions", says.LearnSessionsListResponse, page=page, page_size=page_size
+            "/api/learn/sessions", says.LearnSessionsListResponse, page=page, page_size=page_size, q=search
         )
 
-    def history(self, *, page: int = 1, page_size: int = 25) -> says.LearnHistoryResponse:
-        """List all sessions of the caller, archived ones included, newest first."""
-        return self._http.get("/api/learn/history", says.LearnHistoryResponse, page=page, page_size=page_size)
+    def history(
+        self, *, page: int = 1, page_size: int = 25, search: str | None = None
+    ) -> says.LearnHistoryResponse:
+        """List all sessions of the caller, archived ones included, newest first; only those ``search`` finds."""
+        return self._http.get(
+            "/api/learn/history", says.LearnHistoryResponse, page=page, page_size=page_size, q=search
+        )
 
     def recent_runs(self, *, page: int = 1, page_size: int = 25) -> RecentRunsResponse:
         """List the captured runs that can be learned from, newest first."""

@@ -24,6 +24,9 @@ from stores.database import Database
 from stores.documents import read_document
 from stores.draft_store import load_bundle
 from stores.paging import PageRequest, fetch_page
+from stores.text_search import containing
+
+_SEARCHED = ("title", "proposed_skill_slug", "trigger_phrases", "primary_capability_id", "ability_id")
 
 
 class ProposalReads:
@@ -51,14 +54,23 @@ class ProposalReads:
         return SkillBundleProposal.model_validate_json(row.body)
 
     def proposals(
-        self, owner: str, wanted: PageRequest, state: ProposalState | None = None
+        self,
+        owner: str,
+        wanted: PageRequest,
+        state: ProposalState | None = None,
+        search: str | None = None,
     ) -> LearnProposalsListResponse:
-        """The owner's proposals that are not archived, newest first."""
+        """The owner's proposals that are not archived, newest first.
+
+        ``search`` finds those whose title, name or trigger phrases have its words.
+        """
         table = tables.proposals
         query = select(table.c.body).where(table.c.owner == owner, table.c.archived_at.is_(None))
         if state is not None:
             query = query.where(table.c.state == state.value)
         with self._database.read() as connection:
+            if search:
+                query = query.where(containing(connection, table.c.body, _SEARCHED, search))
             found = fetch_page(connection, query.order_by(table.c.proposal_id.desc()), wanted)
         return LearnProposalsListResponse(
             proposals=tuple(SkillBundleProposal.model_validate_json(row.body) for row in found.rows),

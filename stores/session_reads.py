@@ -24,10 +24,19 @@ from stores.database import Database
 from stores.paging import PageRequest, fetch_page
 from stores.session_entries import RECEIPTS
 from stores.session_truth import latest_receipt_ids, observed_adapters
+from stores.text_search import containing
 
 CHECKPOINT_RECEIPTS = "system/learning/checkpoint_receipts"
 
 _SESSIONS = tables.learn_sessions
+_SEARCHED = (
+    "proposal.title",
+    "proposal.proposed_skill_slug",
+    "session.target_skill_id",
+    "session.target_app_family",
+    "session.project_id",
+    "session.ability_id",
+)
 
 
 class SessionReads:
@@ -37,15 +46,24 @@ class SessionReads:
         self._database = database
 
     def sessions(
-        self, owner: str, wanted: PageRequest, state: LearnSessionState | None = None
+        self,
+        owner: str,
+        wanted: PageRequest,
+        state: LearnSessionState | None = None,
+        search: str | None = None,
     ) -> LearnSessionsListResponse:
-        """The owner's sessions that are not archived, newest first."""
+        """The owner's sessions that are not archived, newest first.
+
+        ``search`` finds those whose skill, application or project is called so.
+        """
         query = select(_SESSIONS.c.aggregate).where(
             _SESSIONS.c.owner == owner, _SESSIONS.c.archived_at.is_(None)
         )
         if state is not None:
             query = query.where(_SESSIONS.c.state == state.value)
         with self._database.read() as connection:
+            if search:
+                query = query.where(containing(connection, _SESSIONS.c.aggregate, _SEARCHED, search))
             found = fetch_page(connection, query.order_by(_SESSIONS.c.session_id.desc()), wanted)
         return LearnSessionsListResponse(
             sessions=tuple(
@@ -56,15 +74,13 @@ class SessionReads:
             page_size=wanted.page_size,
         )
 
-    def history(self, owner: str, wanted: PageRequest) -> LearnHistoryResponse:
-        """All the owner's sessions, archived ones included."""
-        query = (
-            select(_SESSIONS.c.aggregate)
-            .where(_SESSIONS.c.owner == owner)
-            .order_by(_SESSIONS.c.session_id.desc())
-        )
+    def history(self, owner: str, wanted: PageRequest, search: str | None = None) -> LearnHistoryResponse:
+        """All the owner's sessions, archived ones included; ``search`` as for ``sessions``."""
+        query = select(_SESSIONS.c.aggregate).where(_SESSIONS.c.owner == owner)
         with self._database.read() as connection:
-            found = fetch_page(connection, query, wanted)
+            if search:
+                query = query.where(containing(connection, _SESSIONS.c.aggregate, _SEARCHED, search))
+            found = fetch_page(connection, query.order_by(_SESSIONS.c.session_id.desc()), wanted)
         items = tuple(
             _history_item(LearnSessionAggregate.model_validate_json(r.aggregate)) for r in found.rows
         )

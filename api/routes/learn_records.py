@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import PageDep, Reader, ServicesDep
+from api.dependencies import PageDep, Reader, SearchQuery, ServicesDep
 from contracts.base import Uuid
 from contracts.learning.lifecycle import LearningReceiptKind
 from contracts.learning.responses import LearnHistoryResponse, LearnReceiptsResponse
@@ -14,9 +14,11 @@ router = APIRouter(prefix="/api/learn", tags=["records"])
 
 
 @router.get("/history", operation_id="learn_history")
-def history(caller: Reader, services: ServicesDep, page: PageDep) -> LearnHistoryResponse:
+def history(
+    caller: Reader, services: ServicesDep, page: PageDep, search: SearchQuery = None
+) -> LearnHistoryResponse:
     """All the caller's sessions and how they ended, archived ones included."""
-    return services.session_reads.history(caller.user_id, page)
+    return services.session_reads.history(caller.user_id, page, search)
 
 
 @router.get("/receipts", operation_id="learn_receipts")

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.commands import Commands
-from api.dependencies import Approver, FrameDep, Installer, Learner, PageDep, Reader, ServicesDep
+from api.dependencies import Approver, FrameDep, Installer, Learner, PageDep, Reader, SearchQuery, ServicesDep
 from api.paths import ProposalId, SagaId
 from api.services import Services
 from api.wording import masked, masked_fields
@@ -45,9 +45,10 @@ def list_proposals(
     services: ServicesDep,
     page: PageDep,
     state: Annotated[ProposalState | None, Query()] = None,
+    search: SearchQuery = None,
 ) -> LearnProposalsListResponse:
     """The caller's proposals, newest first."""
-    return services.proposals.proposals(caller.user_id, page, state)
+    return services.proposals.proposals(caller.user_id, page, state, search)
 
 
 @router.get("/proposals/{proposal_id}/detail", operation_id="learn_proposal_detail")

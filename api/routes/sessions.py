@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from uuid_utils import uuid7
 
 from api.commands import Commands, answer_once
-from api.dependencies import FrameDep, Learner, PageDep, Reader, ServicesDep
+from api.dependencies import FrameDep, Learner, PageDep, Reader, SearchQuery, ServicesDep
 from api.paths import SessionId
 from api.session_origin import SessionOrigin, origin_of
 from api.wording import masked_fields
@@ -104,9 +104,10 @@ def list_sessions(
     services: ServicesDep,
     page: PageDep,
     state: Annotated[LearnSessionState | None, Query()] = None,
+    search: SearchQuery = None,
 ) -> LearnSessionsListResponse:
     """The caller's sessions, newest first."""
-    return services.session_reads.sessions(caller.user_id, page, state)
+    return services.session_reads.sessions(caller.user_id, page, state, search)
 
 
 @router.get("/{session_id}/detail", operation_id="learn_session_detail")

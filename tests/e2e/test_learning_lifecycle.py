@@ -96,6 +96,13 @@ async def test_reject_ends_the_session_and_it_can_be_cloned(stack: Stack) -> Non
     old = alice.session_id
     clone = await alice.create(clone_of=old)
     assert clone["session"]["clone_of"] == old
+    # What it was called is what it is found by; a session without a proposal has no name yet.
+    name = rejected["proposal"]["title"]
+    for path, found in (("sessions", "learn_session_id"), ("history", "learn_session_id")):
+        listed = await alice.ok("GET", f"/api/learn/{path}?q={name}")
+        assert [item[found] for item in listed.get("sessions", listed.get("items"))] == [old]
+    assert (await alice.ok("GET", f"/api/learn/proposals?q={name}&state=rejected"))["total"] == 1
+    assert (await alice.ok("GET", "/api/learn/proposals?q=nothing+so+called"))["total"] == 0
 
 
 def policy(**fields: object) -> dict[str, object]:
