@@ -94,7 +94,7 @@ class MaintenanceGateway:
                     task_queue=self._task_queue,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                     memo={_RUN_ID: run.run_id},
-                    search_attributes=search_attributes_of(NIGHTLY_SCHEDULE),
+                    search_attributes=search_attributes_of(NIGHTLY_SCHEDULE, run.requested_by),
                     static_summary=f"maintenance {'preview ' if run.dry_run else ''}by {run.requested_by}",
                     rpc_timeout=ANSWER_WITHIN,
                 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import anyio
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -15,7 +16,7 @@ from contracts.learning.saga import SagaStepName
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.model_server import ModelServer, Reply, serving
-from tests.fixtures.stack import Stack, running_stack, stack_settings
+from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
 from worker.composition import compose
 from worker.embedded_temporal import find_binary
@@ -254,6 +255,42 @@ async def ability_commanded(scene: Scene) -> Learner:
     return learner
 
 
+async def practised(scene: Scene) -> Learner:
+    """Practised alone until the goal was reached, and dropped."""
+    learner = scene.learner("practised")
+    task = {
+        "goal": "Count to three in count.txt",
+        "success_conditions": [{"kind": "file_contains", "path": "count.txt", "text": "3"}],
+        "allowed_commands": ["seq 3 > {output}"],
+    }
+    await learner.create(entry_mode="autonomous_agent_practice", observation_mode="inside_agent")
+    await learner.act("practice", task)
+    with anyio.fail_after(ARRIVES_WITHIN_SECONDS):
+        while (await _practice_of(learner))["state"] == "running":
+            await anyio.sleep(0.05)
+    assert await learner.state() == "stopped"
+    await learner.act("cancel", {"reason": "seen enough"})
+    return learner
+
+
+async def _practice_of(learner: Learner) -> dict[str, Any]:
+    return await learner.ok("GET", f"/api/learn/sessions/{learner.session_id}/practice")
+
+
+async def maintained(scene: Scene) -> Learner:
+    """A session cancelled, then everything kept up by hand: once as a preview, once for real."""
+    learner = scene.stack.learner("maintained", [*EVERYDAY_SCOPES, "admin"])
+    await learner.create()
+    await learner.act("cancel", {"reason": "not today"})
+    for dry_run in (True, False):
+        run = await learner.ok("POST", "/api/maintenance/runs", {"dry_run": dry_run})
+        with anyio.fail_after(ARRIVES_WITHIN_SECONDS):
+            while run["state"] == "running":
+                await anyio.sleep(0.05)
+                run = await learner.ok("GET", f"/api/maintenance/runs/{run['run_id']}")
+    return learner
+
+
 @dataclass(frozen=True)
 class Setting:
     """A path with what it needs of the server and the worker."""
@@ -278,6 +315,8 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "worded_by_a_model": Setting(worded_by_a_model, with_model=True),
         "ability_commanded": Setting(ability_commanded),
         "mined": Setting(mined),
+        "practised": Setting(practised),
+        "maintained": Setting(maintained),
         "continued_as_new": Setting(
             continued_as_new,
             server_arguments=(

@@ -104,6 +104,8 @@ def test_every_path_has_its_history_and_no_history_is_without_a_path() -> None:
         ("rechecked", "capability-reprobe", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("mined", "skill-mining", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("mined", "mined-skill", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
+        ("practised", "practice", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
+        ("maintained", "nightly-maintenance-manual", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("install_rolled_back", "install-saga", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("continued_as_new", "learn-session", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
     ],
