@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+import hypothesis
 import pytest
 import structlog
 
@@ -16,7 +17,15 @@ pytest_plugins = (
     "tests.fixtures.model_server",
     "tests.fixtures.model_stack",
     "tests.fixtures.acceptance",
+    "tests.fixtures.mcp_servers",
+    "tests.fixtures.tool_calls",
 )
+
+# How long an example takes says how busy the machine is, and nothing about the code.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -97,6 +97,19 @@ async def mined_proposals(request: Request, until: LastDay) -> RedirectResponse:
     return _to(request, "/api/learn/proposals", until)
 
 
+@router.get("/api/skills/mining/settings")
+@router.post("/api/skills/mining/settings")
+async def mining_settings(request: Request, until: LastDay) -> RedirectResponse:
+    """Settings of mining; what was a POST is still taken as one."""
+    return _to(request, "/api/learn/mining/settings", until)
+
+
+@router.post("/api/skills/mining/scan")
+async def mining_scan(request: Request, until: LastDay) -> RedirectResponse:
+    """Looks through the caller's captures now."""
+    return _to(request, "/api/learn/mining/scan", until)
+
+
 _OF_PROPOSAL: Mapping[str, str] = {
     "test": "validate",
     "install-experimental": "install",

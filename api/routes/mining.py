@@ -54,6 +54,8 @@ def read_settings(caller: Reader, services: ServicesDep) -> MiningSettingsRespon
 
 
 @router.put("/settings", operation_id="mining_settings_replace")
+# A 308 from the former route keeps its method, which was POST.
+@router.post("/settings", include_in_schema=False, deprecated=True)
 async def replace_settings(
     body: PutMiningSettingsRequest, caller: Learner, services: ServicesDep, frame: FrameDep
 ) -> MiningSettingsResponse:

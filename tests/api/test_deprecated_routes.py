@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,20 @@ async def test_a_mined_proposal_leads_to_the_proposal_and_its_session(shared: St
     stranger = shared.learner(f"user-{uuid7()}")
     refused = await shared.http.post(f"{old}/answers", headers=as_(stranger))
     assert (refused.status_code, refused.json()["error"]["code"]) == (404, "PROPOSAL_NOT_FOUND")
+
+
+async def test_the_former_settings_of_mining_are_still_read_written_and_followed_by_a_run(
+    shared: Stack,
+) -> None:
+    learner = shared.learner(f"user-{uuid7()}")
+    old = "/api/skills/mining"
+    wanted = {"mode": "ask_before_build", "observe_outside_agent": True}
+    send = partial(shared.http.request, headers=as_(learner), follow_redirects=True)
+    written = await send("POST", f"{old}/settings", json=wanted)
+    read = await send("GET", f"{old}/settings")
+    assert written.json() == read.json()
+    assert read.json()["settings"]["observe_outside_agent"] is True
+    assert (await send("POST", f"{old}/scan")).status_code == 202
 
 
 async def test_paths_of_one_session_become_plural_and_keep_their_query(shared: Stack) -> None:

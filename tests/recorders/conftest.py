@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,8 +33,8 @@ class Refusing:
 class IngestServer:
     """Keeps what it accepted, in order, and every raw body it was sent; refuses as told beforehand."""
 
-    def __init__(self, port: int = 0) -> None:
-        self.accepted: dict[str, dict[str, object]] = {}
+    def __init__(self, port: int = 0, accepted: Mapping[str, dict[str, object]] | None = None) -> None:
+        self.accepted: dict[str, dict[str, object]] = dict(accepted or {})
         self.bodies: list[bytes] = []
         self.tokens: set[str] = set()
         self.batch_sizes: list[int] = []
@@ -144,8 +144,7 @@ def restart_ingest_server() -> Iterator[Callable[[IngestServer], IngestServer]]:
     started: list[IngestServer] = []
 
     def restart(old: IngestServer) -> IngestServer:
-        server = IngestServer(old.port)
-        server.accepted |= old.accepted
+        server = IngestServer(old.port, old.accepted)
         started.append(server)
         return server
 
