@@ -45,6 +45,7 @@ class DocumentProjection:
         self._confirm = confirm
         self.written = 0
         self.removed = 0
+        self.edits_kept = 0
         self.failures: list[ProjectionFailure] = []
 
     def catch_up(self) -> None:
@@ -74,15 +75,29 @@ class DocumentProjection:
             ).all()
         self._mark_dirty([row for row in rows if self._is_damaged(row)])
 
-    def mark_differing(self) -> None:
-        """Marks dirty every document whose file has other bytes or permissions than it should."""
+    def mark_differing(self, *, discard_edits: bool) -> None:
+        """Marks dirty every document whose file has other bytes or permissions than it should.
+
+        Unless ``discard_edits``, workspace files that were edited by hand are left alone, as by ``mend``.
+        """
         with self._database.read() as connection:
             rows = connection.execute(
-                select(documents.c.root, documents.c.path, documents.c.digest).where(
-                    documents.c.digest.is_not(None), ~documents.c.dirty
-                )
+                select(
+                    documents.c.root,
+                    documents.c.path,
+                    documents.c.digest,
+                    func.length(documents.c.content).label("size"),
+                ).where(documents.c.digest.is_not(None), ~documents.c.dirty)
             ).all()
-        self._mark_dirty([row for row in rows if not self._is_true(row)])
+        differing = [row for row in rows if not self._is_true(row)]
+        wrong = [row for row in differing if discard_edits or not self._is_edited(row)]
+        self.edits_kept = len(differing) - len(wrong)
+        self._mark_dirty(wrong)
+
+    def _is_edited(self, row: Row[*tuple[Any, ...]]) -> bool:
+        if row.root == "memory" or self._is_damaged(row):
+            return False
+        return digest_of(b"".join(self._trees[row.root].chunks(row.path))) != row.digest
 
     def _is_damaged(self, row: Row[*tuple[Any, ...]]) -> bool:
         size = self._trees[row.root].size(row.path)

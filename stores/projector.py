@@ -39,6 +39,7 @@ class ProjectionReport:
     lines_appended: int = 0
     streams_rewritten: int = 0
     unexplained_removed: int = 0
+    edits_kept: int = 0
     upto_seq: int = 0
 
 
@@ -83,15 +84,16 @@ class Projector:
                 files.mend()
             return self._brought_up(streams, files)
 
-    def rebuild(self) -> ProjectionReport:
+    def rebuild(self, *, discard_edits: bool = False) -> ProjectionReport:
         """Writes both trees anew from the store, and removes memory files that nothing in it explains.
 
-        A file is replaced at once or not at all, so readers see the old or the new. Raises as ``catch_up``.
+        What somebody wrote into a workspace file by hand is kept unless ``discard_edits``. A file is replaced
+        at once or not at all, so readers see the old or the new. Raises as ``catch_up``.
         """
         with self._writing() as (streams, files):
             unexplained = self._sweep()
             streams.restore_all()
-            files.mark_differing()
+            files.mark_differing(discard_edits=discard_edits)
             return self._brought_up(streams, files, unexplained)
 
     def verify(self) -> TreeReport:
@@ -128,6 +130,7 @@ class Projector:
             lines_appended=streams.lines_appended,
             streams_rewritten=streams.files_rewritten,
             unexplained_removed=unexplained,
+            edits_kept=files.edits_kept,
             upto_seq=streams.upto_seq,
         )
 

@@ -125,7 +125,9 @@ class TreeVerifier:
 
 
 def _differs(expected: _Expected, kind: str, message: str) -> TreeDifference:
-    return TreeDifference(expected.root, expected.path, kind, message, REBUILD)
+    edited = expected.root == "workspace" and kind == "changed"
+    remedy = f"{REBUILD} --discard-edits, or improve the ability to keep the edit" if edited else REBUILD
+    return TreeDifference(expected.root, expected.path, kind, message, remedy)
 
 
 def _first_difference(expected: _Expected, found: Iterator[bytes]) -> str | None:

@@ -65,9 +65,21 @@ def test_a_memory_file_of_another_length_is_put_right_whatever_it_holds(
     assert (trees.memory / CURRENT).read_bytes() == b'{"a": 1}\n'
 
 
-def test_a_rebuild_writes_every_file_as_the_store_has_it(store: Database, trees: Trees) -> None:
+def test_a_rebuild_keeps_hand_edits_and_says_so_unless_they_are_to_go(store: Database, trees: Trees) -> None:
     file = written(store, trees)
-    file.write_bytes(TEXT + b"Ask Maria.\n")
+    edited = TEXT + b"Ask Maria.\n"
+    file.write_bytes(edited)
+    (trees.memory / CURRENT).write_bytes(b"changed")
+    kept = trees.projector(store).rebuild()
+
+    assert (file.read_bytes(), kept.edits_kept) == (edited, 1)
+    assert (trees.memory / CURRENT).read_bytes() == b'{"a": 1}\n'
+    discarded = trees.projector(store).rebuild(discard_edits=True)
+    assert (file.read_bytes(), discarded.edits_kept) == (TEXT, 0)
+
+
+def test_a_rebuild_puts_permissions_right(store: Database, trees: Trees) -> None:
+    file = written(store, trees)
     trees.projector(store).rebuild()
 
-    assert file.read_bytes() == TEXT
+    assert file.stat().st_mode & 0o777 == 0o444
