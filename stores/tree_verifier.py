@@ -13,6 +13,7 @@ from stores.journal_chains import ChainReport, verify_chains
 from stores.tables import documents
 
 REBUILD = "run `apprentice memory rebuild`"
+KEEP_OR_DISCARD = "improve the ability to keep the edit, or run `apprentice memory rebuild --discard-edits`"
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,7 @@ class TreeVerifier:
 
 def _differs(expected: _Expected, kind: str, message: str) -> TreeDifference:
     edited = expected.root == "workspace" and kind == "changed"
-    remedy = f"{REBUILD} --discard-edits, or improve the ability to keep the edit" if edited else REBUILD
-    return TreeDifference(expected.root, expected.path, kind, message, remedy)
+    return TreeDifference(expected.root, expected.path, kind, message, KEEP_OR_DISCARD if edited else REBUILD)
 
 
 def _first_difference(expected: _Expected, found: Iterator[bytes]) -> str | None:
