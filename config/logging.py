@@ -64,8 +64,10 @@ def configure_logging(settings: Settings, component: str) -> None:
         library.propagate = True
     # One line a request is ours to write, with its correlation id; these would double it.
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
-    for chatty in ("httpx", "alembic.runtime.migration"):
+    for chatty in ("httpx", "httpx2", "httpcore", "httpcore2", "alembic.runtime.migration"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It logs what tool servers sent; what matters of it is in the failures of their calls.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
     logging.captureWarnings(True)
 
 

@@ -14,6 +14,7 @@ mcp_servers = Table(
     Column("enabled", Boolean, nullable=False),
     Column("version", Integer, nullable=False),
     Column("deleted_at", Text),
+    Column("tools_listed_at", Text),
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
     Column("body", Text, nullable=False),
@@ -146,4 +147,18 @@ secrets = Table(
     Column("expires_at", Text),
     Column("updated_at", Text, nullable=False),
     Index("secrets_by_key", "key_id"),
+)
+
+# Documents that were handed in, and what was found in them: the content is a blob, this says whose and until when.
+acrobat_artifacts = Table(
+    "acrobat_artifacts",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("size_bytes", Integer, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Index("acrobat_artifacts_by_age", "expires_at"),
+    Index("acrobat_artifacts_by_digest", "digest"),
 )

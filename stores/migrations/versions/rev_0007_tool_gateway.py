@@ -21,6 +21,7 @@ def upgrade() -> None:
         sa.Column("enabled", sa.Boolean(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("deleted_at", sa.Text(), nullable=True),
+        sa.Column("tools_listed_at", sa.Text(), nullable=True),
         sa.Column("created_at", sa.Text(), nullable=False),
         sa.Column("updated_at", sa.Text(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
@@ -147,3 +148,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("ref"),
     )
     op.create_index("secrets_by_key", "secrets", ["key_id"])
+    op.create_table(
+        "acrobat_artifacts",
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("size_bytes", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("expires_at", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("owner", "kind", "digest"),
+    )
+    op.create_index("acrobat_artifacts_by_age", "acrobat_artifacts", ["expires_at"])
+    op.create_index("acrobat_artifacts_by_digest", "acrobat_artifacts", ["digest"])
