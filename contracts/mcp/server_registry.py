@@ -8,8 +8,10 @@ from pydantic import AnyUrl, Field, StringConstraints
 from contracts.base import Contract, Sha256, Text80, Text120, Text160, UtcTime, Uuid, VersionedContract
 from contracts.mcp.auth_flow import MCPServerAuthStatus
 from contracts.mcp.health import MCPConnectionHealth
+from contracts.mcp.m365 import M365ConnectorOptions
 from contracts.mcp.policy import MCPEffectivePolicy
 from contracts.mcp.provider import MCPInteractionMode, MCPProvider, MCPTransport
+from contracts.mcp.runtime_adapter import MCPRuntimeAdapter
 
 DataClasses = Annotated[tuple[Text80, ...], Field(max_length=50)]
 ToolNames = Annotated[tuple[Text120, ...], Field(max_length=500)]
@@ -59,6 +61,9 @@ class MCPServerRegistryEntry(VersionedContract):
     enabled: bool = True
     active_build_surface: bool = True
     supports_smoke_test: bool = True
+    m365: M365ConnectorOptions | None = Field(
+        default=None, description="Of a server of Microsoft 365: what it offers as typed operations."
+    )
     created_at: UtcTime
     updated_at: UtcTime
 
@@ -76,6 +81,7 @@ class MCPServerCreateRequest(VersionedContract):
     data_classes: DataClasses = ()
     supported_tools: ToolNames = ()
     enabled: bool = True
+    m365: M365ConnectorOptions | None = None
     client_request_id: Text120 | None = None
 
 
@@ -88,6 +94,7 @@ class MCPServerPatchRequest(VersionedContract):
     enabled: bool | None = None
     data_classes: DataClasses | None = None
     supported_tools: ToolNames | None = None
+    m365: M365ConnectorOptions | None = None
     client_request_id: Text120 | None = None
 
 
@@ -162,6 +169,9 @@ class MCPServerListItem(VersionedContract):
     available_actions: tuple[MCPServerAction, ...] = ()
     last_receipt_id: Uuid | None = None
     deferred_design_only: bool = False
+    runtime_adapter: MCPRuntimeAdapter | None = Field(
+        default=None, description="Of a row that is a runtime: what it supports of its own."
+    )
 
 
 class MCPServerListResponse(VersionedContract):

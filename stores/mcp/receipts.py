@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID, uuid5
 
 from sqlalchemy import select
 from uuid_utils import uuid7
@@ -19,6 +20,9 @@ from stores.tables import journal
 
 RECEIPTS = "system/mcp/receipts"
 
+_CORRELATIONS = UUID("2f7e1b1c-9a35-4b8e-8f0d-6c4a5d3e2b10")
+# Clients choose their correlation ids, and need not choose UUIDs.
+
 
 @dataclass(frozen=True)
 class Told:
@@ -29,6 +33,14 @@ class Told:
     correlation_id: str
     at: datetime
     actor: str | None = None
+
+
+def correlation_uuid(correlation_id: str) -> str:
+    """A correlation id as receipts spell it: itself where it is a UUID, else the one UUID that stands for it."""
+    try:
+        return str(UUID(correlation_id))
+    except ValueError:
+        return str(uuid5(_CORRELATIONS, correlation_id))
 
 
 def receipt(
@@ -49,7 +61,7 @@ def receipt(
         status=status,
         created_at=told.at,
         summary=clipped(summary, 500),
-        correlation_id=told.correlation_id,
+        correlation_id=correlation_uuid(told.correlation_id),
         dispatch_id=dispatch_id,
         auth_profile_id=auth_profile_id,
         actor=told.actor,

@@ -1,0 +1,64 @@
+"""``apprentice mcp``: tool servers, what they may do, and what was done. One app, a module a subject."""
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from cli import (
+    mcp_auth_commands,
+    mcp_call_commands,
+    mcp_grant_commands,
+    mcp_health_commands,
+    mcp_policy_commands,
+    mcp_profile_commands,
+    mcp_server_commands,
+    mcp_tool_commands,
+)
+from cli.invocation import Invocation, api_command
+from clients.mcp_registry_api import McpRegistryApi
+from contracts.mcp.receipts import MCPReceiptStatus
+
+app = typer.Typer(no_args_is_help=True, help="Tool servers: register, review their tools, see receipts.")
+app.add_typer(mcp_server_commands.app, name="servers")
+app.add_typer(mcp_tool_commands.app, name="tools")
+app.add_typer(mcp_auth_commands.app, name="auth")
+app.add_typer(mcp_profile_commands.app, name="profiles")
+app.add_typer(mcp_policy_commands.app, name="policy")
+app.add_typer(mcp_grant_commands.app, name="grants")
+mcp_health_commands.add_to(app)
+mcp_call_commands.add_to(app)
+
+_COLOURS = {
+    MCPReceiptStatus.OK: "green",
+    MCPReceiptStatus.DEGRADED: "yellow",
+    MCPReceiptStatus.BLOCKED: "yellow",
+    MCPReceiptStatus.FAILED: "red",
+}
+
+
+@api_command(app, "receipts")
+def receipts(
+    call: Invocation,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = 25,
+    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+) -> None:
+    """List what was done about tool servers, newest first."""
+    found = McpRegistryApi(call.api.http).receipts(limit, cursor)
+    if not found.receipts:
+        call.answer("No receipts yet. Next: `apprentice mcp servers register --help`.")
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("when", "what", "status", "server", "summary"):
+        table.add_column(column, overflow="fold")
+    for one in found.receipts:
+        table.add_row(
+            f"{one.created_at:%Y-%m-%d %H:%M:%S}",
+            one.receipt_kind.value,
+            f"[{_COLOURS[one.status]}]{one.status.value}[/]",
+            escape(one.server_id or ""),
+            escape(one.summary),
+        )
+    more = f"Older ones: apprentice mcp receipts --cursor {found.next_cursor}" if found.next_cursor else ""
+    call.answer(table, *([more] if more else []))

@@ -1,0 +1,209 @@
+"""Which server a call should go to, from the composed list and never from the registry alone (DOC3 L2484, §0.2E,
+§0.6A-E, §7C).
+
+A server's standing is looked at in a fixed order: switched off, degraded, signed out, asks first, eligible. Those
+that can be used come before those that cannot, and among these the score decides: policy, exact tool, project,
+health, transport, patience asked for, and last the server's id, so that equal servers are always taken in one order.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.capabilities.control_surface import ControlSurface
+from contracts.learning.tool_receipt import ToolEffect
+from contracts.mcp.health import MCPHealthStatus, MCPThrottle
+from contracts.mcp.policy import MCPPolicyAuthor, MCPPolicyMode
+from contracts.mcp.provider import MCPProvider, MCPTransport
+from contracts.mcp.server_registry import MCPBadgeState, MCPRateLimitProfile, MCPServerListItem
+from domain.planning.control_surfaces import Truth, ranked
+
+CONNECTORS = frozenset({ControlSurface.MCP_CONNECTOR, ControlSurface.MCP_SERVER})
+_SHADOWING = frozenset({MCPProvider.GMAIL_GOOGLE})
+"""Providers whose mail and calendar must not stand beside native ones (DOC3 §7C.2)."""
+
+
+class Standing(StrEnum):
+    """What the list says of a candidate."""
+
+    REJECT_DISABLED = "reject_disabled"
+    DEFER_OR_WARN = "defer_or_warn"
+    AUTH_REQUIRED = "auth_required"
+    ASK_FIRST = "ask_first"
+    ELIGIBLE = "eligible"
+
+
+class RouteVerdict(StrEnum):
+    """Whether there is a way, and under which condition."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK_FIRST = "ask_first"
+    DEGRADED = "degraded"
+    NO_ROUTE = "no_route"
+
+
+@dataclass(frozen=True)
+class RouteWanted:
+    """What a way is looked for.
+
+    ``allowed_servers`` is what the runtime may use, everything when None; ``project_servers`` are those its
+    project is bound to; ``native_path`` says that the runtime has a native capability for the same work.
+    """
+
+    effect: ToolEffect = ToolEffect.READ
+    tool_name: str | None = None
+    provider: MCPProvider | None = None
+    allowed_servers: frozenset[str] | None = None
+    ask_first_servers: frozenset[str] = frozenset()
+    project_servers: frozenset[str] = frozenset()
+    truth: Truth = Truth.REMOTE
+    native_path: bool = False
+
+
+@dataclass(frozen=True)
+class ScoredServer:
+    """A candidate's score, higher is better, and in words what made it."""
+
+    server_id: str
+    score: int
+    standing: Standing
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RouteDecision:
+    """The way to go, and how every candidate was scored, best first."""
+
+    verdict: RouteVerdict
+    server_id: str | None = None
+    scores: tuple[ScoredServer, ...] = ()
+    denied: tuple[str, ...] = ()
+
+
+def standing_of(servers: Iterable[MCPServerListItem], server_id: str) -> Standing:
+    """What the composed list says of a server; one that is not in it counts as switched off."""
+    item = next((one for one in servers if one.registry.server_id == server_id), None)
+    return Standing.REJECT_DISABLED if item is None else _standing(item)
+
+
+def resolve_route(servers: Sequence[MCPServerListItem], wanted: RouteWanted) -> RouteDecision:
+    """The best way to do what is wanted.
+
+    ``degraded`` names a server that is ill or signed out when there is no other: it is for the caller to say so
+    and to fall back to what is approved, never to take it silently. ``deny`` means that policy leaves none.
+    """
+    candidates = [item for item in servers if _fits(item, wanted)]
+    allowed = [item for item in candidates if _allows(item, wanted)]
+    denied = tuple(sorted(item.registry.server_id for item in candidates if not _allows(item, wanted)))
+    if not allowed:
+        return RouteDecision(RouteVerdict.DENY if denied else RouteVerdict.NO_ROUTE, denied=denied)
+    scores = sorted((_scored(item, wanted) for item in allowed), key=_order)
+    best = scores[0]
+    return RouteDecision(_VERDICTS[best.standing], best.server_id, tuple(scores), denied)
+
+
+def surfaces_by_route(
+    available: Collection[ControlSurface], route: RouteDecision, truth: Truth = Truth.REMOTE
+) -> tuple[ControlSurface, ...]:
+    """The surfaces to try, best first; connectors are among them only where the route can be gone."""
+    usable = route.verdict in (RouteVerdict.ALLOW, RouteVerdict.ASK_FIRST)
+    return ranked(set(available) if usable else set(available) - CONNECTORS, truth)
+
+
+_VERDICTS = {
+    Standing.ELIGIBLE: RouteVerdict.ALLOW,
+    Standing.ASK_FIRST: RouteVerdict.ASK_FIRST,
+    Standing.DEFER_OR_WARN: RouteVerdict.DEGRADED,
+    Standing.AUTH_REQUIRED: RouteVerdict.DEGRADED,
+}
+_TURN = {Standing.ELIGIBLE: 0, Standing.ASK_FIRST: 0, Standing.DEFER_OR_WARN: 1, Standing.AUTH_REQUIRED: 2}
+
+
+def _standing(item: MCPServerListItem) -> Standing:
+    if not item.registry.enabled:
+        return Standing.REJECT_DISABLED
+    if item.health.health_status is MCPHealthStatus.DEGRADED:
+        return Standing.DEFER_OR_WARN
+    if MCPBadgeState.AUTH_REQUIRED in item.badge_states:
+        return Standing.AUTH_REQUIRED
+    if MCPBadgeState.APPROVAL_REQUIRED in item.badge_states:
+        return Standing.ASK_FIRST
+    return Standing.ELIGIBLE
+
+
+def _fits(item: MCPServerListItem, wanted: RouteWanted) -> bool:
+    entry = item.registry
+    if not entry.active_build_surface or item.deferred_design_only:
+        return False
+    if wanted.provider is not None and entry.provider is not wanted.provider:
+        return False
+    # A server whose tools nobody has listed yet may have it.
+    return wanted.tool_name is None or not entry.supported_tools or wanted.tool_name in entry.supported_tools
+
+
+def _allows(item: MCPServerListItem, wanted: RouteWanted) -> bool:
+    entry = item.registry
+    return (
+        _standing(item) is not Standing.REJECT_DISABLED
+        and item.effective_policy.decision.mode is not MCPPolicyMode.DISABLED
+        and (wanted.allowed_servers is None or entry.server_id in wanted.allowed_servers)
+        and not (wanted.native_path and entry.provider in _SHADOWING)
+    )
+
+
+def _asks(item: MCPServerListItem, wanted: RouteWanted) -> bool:
+    decision = item.effective_policy.decision
+    by_default = decision.updated_by is MCPPolicyAuthor.SYSTEM and wanted.effect is not ToolEffect.READ
+    return (
+        decision.mode is MCPPolicyMode.ASK_FIRST
+        or by_default
+        or item.registry.server_id in wanted.ask_first_servers
+    )
+
+
+def _scored(item: MCPServerListItem, wanted: RouteWanted) -> ScoredServer:
+    entry, throttle = item.registry, item.health.throttle_state.state
+    asks = _asks(item, wanted)
+    exact = wanted.tool_name is not None and wanted.tool_name in entry.supported_tools
+    in_project = entry.server_id in wanted.project_servers
+    patience = 0 if throttle is not MCPThrottle.NONE else 1 + _RATES[entry.rate_limit_profile]
+    ranks = (
+        (1 if asks else 2, "asks first" if asks else "allowed"),
+        (1 if exact else 0, "has the tool" if exact else "no exact tool"),
+        (1 if in_project else 0, "of the project" if in_project else "of no project"),
+        (_HEALTH[item.health.health_status], item.health.health_status.value),
+        (_TRANSPORTS[wanted.truth].index(entry.transport), entry.transport.value),
+        (patience, "not throttled" if patience else throttle.value),
+    )
+    score = 0
+    for rank, _ in ranks:
+        score = score * 10 + rank
+    standing = _standing(item)
+    if asks and standing is Standing.ELIGIBLE:
+        standing = Standing.ASK_FIRST
+    return ScoredServer(entry.server_id, score, standing, tuple(why for _, why in ranks))
+
+
+def _order(scored: ScoredServer) -> tuple[int, int, str]:
+    return _TURN[scored.standing], -scored.score, scored.server_id
+
+
+_HEALTH = {
+    MCPHealthStatus.DISABLED: 0,
+    MCPHealthStatus.DEGRADED: 1,
+    MCPHealthStatus.UNKNOWN: 2,
+    MCPHealthStatus.HEALTHY: 3,
+}
+_RATES = {
+    MCPRateLimitProfile.LOW: 0,
+    MCPRateLimitProfile.UNKNOWN: 1,
+    MCPRateLimitProfile.MEDIUM: 2,
+    MCPRateLimitProfile.HIGH: 3,
+}
+_TRANSPORTS = {
+    # What goes through the gateway comes before what a provider does by itself (DOC3 §1.1S).
+    Truth.REMOTE: (MCPTransport.PROVIDER_NATIVE, MCPTransport.LOCAL_BRIDGE, MCPTransport.REMOTE_HTTP),
+    Truth.LOCAL: (MCPTransport.PROVIDER_NATIVE, MCPTransport.REMOTE_HTTP, MCPTransport.LOCAL_BRIDGE),
+}
+"""Transports of a server, the best last."""

@@ -1,0 +1,247 @@
+"""The registry of tool servers: register, change, delete. Each is one transaction with its receipt."""
+
+import re
+import secrets
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, delete, func, select
+
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import CommitKey
+from contracts.mcp.auth_profile import MCPAuthProfile
+from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES
+from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
+from contracts.mcp.server_registry import (
+    MCPAuthProfileAction,
+    MCPServerCreateRequest,
+    MCPServerDeleteResponse,
+    MCPServerListResponse,
+    MCPServerMutationResponse,
+    MCPServerPatchRequest,
+    MCPServerRegistryEntry,
+)
+from domain.mcp.deferred_rows import refuse_deferred_registration
+from domain.mcp.registration import RegistrationRules, check_registration, origin_of
+from stores.answers import answered_within
+from stores.canonical import canonical_json
+from stores.database import Database
+from stores.journal import append
+from stores.mcp.health_effects import project_health
+from stores.mcp.receipts import Told, receipt
+from stores.mcp.server_rows import (
+    add_server,
+    bury_server,
+    profile_of,
+    replace_server,
+    server_of,
+    servers_of,
+    servers_with_profile,
+    take_turn,
+)
+from stores.mcp.server_views import deferred_items, list_items
+from stores.mcp.tool_rows import forget_pins
+from stores.mcp_tables import mcp_dispatches, mcp_server_health, mcp_servers, mcp_tools
+
+__all__ = ["MAX_SERVERS", "ServerStore", "profile_of", "server_of", "servers_of", "servers_with_profile"]
+
+MAX_SERVERS = 200
+"""Of one user."""
+
+_PATCHED = ("display_name", "endpoint_url", "enabled", "data_classes", "supported_tools", "m365")
+
+
+class ServerStore:
+    """The servers of all users. Safe to share between threads."""
+
+    def __init__(self, database: Database, rules: RegistrationRules | None = None) -> None:
+        """``rules`` says what the operator allows; without it nothing local is."""
+        self._database = database
+        self._rules = rules or RegistrationRules()
+
+    def owned(self, server_id: str, owner: str) -> MCPServerRegistryEntry:
+        """One of the owner's servers.
+
+        Raises:
+            Refusal: ``MCP_SERVER_NOT_FOUND``, ``MCP_SERVER_NOT_ACTIVE_IN_BUILD``.
+        """
+        with self._database.read() as connection:
+            return server_of(connection, server_id, owner)
+
+    def list_for(self, owner: str, now: datetime | None = None) -> MCPServerListResponse:
+        """The owner's servers, newest first, then those that are only shown."""
+        at = now or datetime.now(UTC)
+        with self._database.read() as connection:
+            items = list_items(connection, servers_of(connection, owner), owner, at)
+        return MCPServerListResponse(servers=(*items, *deferred_items()), generated_at=at)
+
+    def register(
+        self, asked: MCPServerCreateRequest, key: CommitKey, told_by: Told
+    ) -> MCPServerMutationResponse:
+        """Keeps a new server; ``told_by`` names no aggregate, for its id is made here.
+
+        Raises:
+            Refusal: ``VALIDATION_FAILED``, ``MCP_ADDRESS_REFUSED``, ``MCP_AUTH_PROFILE_NOT_FOUND``,
+                ``MCP_SERVER_NOT_ACTIVE_IN_BUILD``, and what the provider asks for.
+        """
+        with self._database.write() as connection:
+            body = answered_within(connection, key, lambda: self._register(connection, asked, told_by))
+        return MCPServerMutationResponse.model_validate_json(body)
+
+    def patch(
+        self, server_id: str, asked: MCPServerPatchRequest, key: CommitKey, told: Told
+    ) -> MCPServerMutationResponse:
+        """Changes what the request names. A server that moves to another address loses its pins: what a person
+        looked at was there, not here.
+
+        Raises:
+            Refusal: as ``register``, and ``MCP_SERVER_NOT_FOUND``.
+        """
+        with self._database.write() as connection:
+            body = answered_within(connection, key, lambda: self._patch(connection, server_id, asked, told))
+        return MCPServerMutationResponse.model_validate_json(body)
+
+    def delete(self, server_id: str, key: CommitKey, told: Told) -> MCPServerDeleteResponse:
+        """Removes a server; its sign-in stays, whoever else uses it (DOC3 "Shared-auth-profile delete safety").
+
+        No sign-in counts as disposable here: one that nobody uses any more is deleted by its own command, which
+        revokes its tokens too.
+
+        Raises:
+            Refusal: ``MCP_SERVER_NOT_FOUND``; ``MCP_SERVER_DELETE_BLOCKED`` while calls of it run or wait.
+        """
+        with self._database.write() as connection:
+            body = answered_within(connection, key, lambda: _deleted(connection, server_id, told))
+        return MCPServerDeleteResponse.model_validate_json(body)
+
+    def _register(self, connection: Connection, asked: MCPServerCreateRequest, told_by: Told) -> str:
+        refuse_deferred_registration(asked.provider, asked.display_name)
+        take_turn(connection)
+        owned = connection.scalar(
+            select(func.count())
+            .select_from(mcp_servers)
+            .where(mcp_servers.c.owner == told_by.owner, mcp_servers.c.deleted_at.is_(None))
+        )
+        if (owned or 0) >= MAX_SERVERS:
+            raise Refusal(
+                ErrorCode.VALIDATION_FAILED,
+                f"You have {MAX_SERVERS} tool servers, the most there may be; delete one first.",
+                fields=["display_name"],
+            )
+        entry = MCPServerRegistryEntry(
+            **asked.model_dump(exclude={"client_request_id", "schema_version"}),
+            server_id=_new_id(asked.display_name),
+            created_at=told_by.at,
+            updated_at=told_by.at,
+        )
+        check_registration(entry, _profile(connection, entry, told_by.owner), self._rules)
+        add_server(connection, entry, told_by.owner)
+        told = replace(told_by, aggregate=f"mcp-server/{entry.server_id}")
+        summary = f"{entry.display_name} was registered: {entry.provider.value} over {entry.transport.value}."
+        return _answer(connection, entry, told, MCPReceiptKind.SERVER_CREATE, summary)
+
+    def _patch(self, connection: Connection, server_id: str, asked: MCPServerPatchRequest, told: Told) -> str:
+        take_turn(connection)
+        known = server_of(connection, server_id, told.owner)
+        given = {name: getattr(asked, name) for name in _PATCHED if getattr(asked, name) is not None}
+        if "auth_profile_id" in asked.model_fields_set:
+            given["auth_profile_id"] = asked.auth_profile_id
+        changed = known.model_copy(update=given)
+        moved = origin_of(changed.endpoint_url) != origin_of(known.endpoint_url)
+        if moved and known.auth_profile_id and "auth_profile_id" not in asked.model_fields_set:
+            raise Refusal(
+                ErrorCode.VALIDATION_FAILED,
+                "The server moves to another address, and its sign-in was for this one; say auth_profile_id "
+                "too, or null.",
+                fields=["auth_profile_id"],
+            )
+        names = sorted(name for name in given if getattr(changed, name) != getattr(known, name))
+        if not names:
+            return _unchanged(connection, known, told)
+        changed = changed.model_copy(update={"updated_at": told.at})
+        check_registration(changed, _profile(connection, changed, told.owner), self._rules)
+        replace_server(connection, changed)
+        if moved:
+            forget_pins(connection, server_id, rfc3339(told.at))
+            connection.execute(delete(mcp_server_health).where(mcp_server_health.c.server_id == server_id))
+        if moved or changed.enabled != known.enabled:
+            project_health(connection)
+        summary = f"{changed.display_name} was changed: {', '.join(names)}."
+        return _answer(connection, changed, told, MCPReceiptKind.SERVER_PATCH, summary)
+
+
+def _deleted(connection: Connection, server_id: str, told: Told) -> str:
+    take_turn(connection)
+    known = server_of(connection, server_id, told.owner)
+    open_calls = connection.scalar(
+        select(func.count())
+        .select_from(mcp_dispatches)
+        .where(
+            mcp_dispatches.c.owner == told.owner,
+            mcp_dispatches.c.status.in_([status.value for status in OPEN_DISPATCH_STATUSES]),
+            mcp_dispatches.c.server_id == server_id,
+        )
+    )
+    if open_calls:
+        raise Refusal(
+            ErrorCode.MCP_SERVER_DELETE_BLOCKED,
+            f"{open_calls} calls of this server run or wait for an approval; decide or cancel them first: "
+            "GET /api/mcp/dispatches.",
+            open_dispatches=open_calls,
+        )
+    bury_server(connection, server_id, rfc3339(told.at))
+    connection.execute(delete(mcp_tools).where(mcp_tools.c.server_id == server_id))
+    connection.execute(delete(mcp_server_health).where(mcp_server_health.c.server_id == server_id))
+    project_health(connection)
+    action = MCPAuthProfileAction.NONE
+    if known.auth_profile_id is not None:
+        shared = servers_with_profile(connection, known.auth_profile_id)
+        action = (
+            MCPAuthProfileAction.RETAINED_SHARED if shared else MCPAuthProfileAction.RETAINED_UNREFERENCED
+        )
+    receipt_id, entry = receipt(
+        told,
+        MCPReceiptKind.SERVER_DELETE,
+        MCPReceiptStatus.OK,
+        f"{known.display_name} was deleted; its sign-in: {action.value}.",
+        server_id=server_id,
+        auth_profile_id=known.auth_profile_id,
+    )
+    append(connection, [entry])
+    return canonical_json(
+        MCPServerDeleteResponse(
+            server_id=server_id,
+            deleted=True,
+            auth_profile_action=action,
+            detached_auth_profile_id=known.auth_profile_id,
+            receipt_id=receipt_id,
+        )
+    )
+
+
+def _answer(
+    connection: Connection, entry: MCPServerRegistryEntry, told: Told, kind: MCPReceiptKind, summary: str
+) -> str:
+    receipt_id, draft = receipt(told, kind, MCPReceiptStatus.OK, summary, server_id=entry.server_id)
+    append(connection, [draft])
+    (item,) = list_items(connection, (entry,), told.owner, told.at)
+    return canonical_json(MCPServerMutationResponse(server=item, receipt_id=receipt_id))
+
+
+def _unchanged(connection: Connection, entry: MCPServerRegistryEntry, told: Told) -> str:
+    (item,) = list_items(connection, (entry,), told.owner, told.at)
+    return canonical_json(MCPServerMutationResponse(server=item, updated=False))
+
+
+def _profile(connection: Connection, entry: MCPServerRegistryEntry, owner: str) -> MCPAuthProfile | None:
+    if entry.auth_profile_id is None:
+        return None
+    # Nobody deletes it before the server that uses it is there to be seen.
+    return profile_of(connection, entry.auth_profile_id, owner, lock=True)
+
+
+def _new_id(display_name: str) -> str:
+    """A readable id that is never given again: from the name, and 40 bits of chance."""
+    plain = re.sub(r"[^a-z0-9]+", "-", display_name.lower()).strip("-")[:40].strip("-")
+    return f"{plain or 'server'}-{secrets.token_hex(5)}"
