@@ -93,11 +93,24 @@ class MCPEffectivePolicy(VersionedContract):
     inherited_from: MCPInheritedFrom = MCPInheritedFrom.NONE
 
 
+class MCPPolicyWish(VersionedContract):
+    """What is to hold for a target. A time that has passed takes back what was decided for it.
+
+    ``updated_by`` and ``updated_at`` may be given, as in a decision; what counts is who asks, and when.
+    """
+
+    mode: MCPPolicyMode
+    expires_at: UtcTime | None = None
+    reason_code: Text120 | None = None
+    updated_by: MCPPolicyAuthor | None = None
+    updated_at: UtcTime | None = None
+
+
 class MCPPolicyUpdateRequest(VersionedContract):
     """Decides for a target; the newest decision replaces the one before."""
 
     target: MCPPolicyTarget
-    decision: MCPPolicyDecision
+    decision: MCPPolicyWish
     client_request_id: Text120 | None = None
 
 
@@ -109,10 +122,11 @@ class MCPTraceStep(Contract):
     matched: bool
     mode: MCPPolicyMode | None = None
     why: Text240
+    decisive: bool = Field(default=False, description="The one rule that the verdict follows.")
 
 
 class MCPPolicyVerdict(VersionedContract):
-    """What policy says of one call, and every rule that was looked at, the decisive one last that matched."""
+    """What policy says of one call, and every rule that was looked at, the decisive one marked."""
 
     mode: MCPPolicyMode
     effective: MCPEffectivePolicy
@@ -126,7 +140,7 @@ class MCPPolicyPreviewRequest(VersionedContract):
     """Which of the newest calls would go otherwise under this proposal."""
 
     target: MCPPolicyTarget
-    decision: MCPPolicyDecision
+    decision: MCPPolicyWish
     newest: int = Field(default=100, ge=1, le=1_000, description="How many calls to replay.")
 
 
