@@ -1,0 +1,158 @@
+"""A tool server that is a program on this machine, spoken to over its standard input and output.
+
+The SDK has such a transport too; this one gives the program nothing of our environment, bounds what it may
+write, keeps its standard error out of our logs, and leaves none of its processes behind.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
+
+from clients.mcp.wire_record import CALL, WireRecord
+from contracts.mcp.server_registry import MCPServerCommand
+
+GRACE_SECONDS = 1.0
+"""How long a program has to end once its input is closed."""
+
+Inbound = MemoryObjectSendStream[SessionMessage | Exception]
+Outbound = MemoryObjectReceiveStream[SessionMessage]
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+
+
+class ProgramNotStarted(Exception):
+    """The program could not be started. The text says why, and holds no value of the environment."""
+
+
+def environment_of(command: MCPServerCommand, ours: Mapping[str, str]) -> dict[str, str]:
+    """All that the program finds in its environment.
+
+    Raises:
+        ProgramNotStarted: a variable that is to be passed on is not set.
+    """
+    missing = sorted({ref for ref in command.environment_refs.values() if ref not in ours})
+    if missing:
+        raise ProgramNotStarted(f"the worker's environment has no {', '.join(missing)}")
+    return {name: ours[ref] for name, ref in command.environment_refs.items()}
+
+
+@asynccontextmanager
+async def local_program(
+    command: MCPServerCommand, ours: Mapping[str, str], record: WireRecord
+) -> AsyncGenerator[Streams]:
+    """The streams of a conversation with the program, which runs in a process group of its own.
+
+    Raises:
+        ProgramNotStarted: it could not be started.
+    """
+    process = await _started(command, environment_of(command, ours))
+    inbound, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write_stream, outbound = anyio.create_memory_object_stream[SessionMessage](0)
+    async with inbound, read_stream, write_stream, outbound, anyio.create_task_group() as group:
+        group.start_soon(_read, process, inbound, record)
+        group.start_soon(_write, process, outbound, record)
+        group.start_soon(_bury_the_group, process)
+        try:
+            yield read_stream, write_stream
+        finally:
+            with anyio.CancelScope(shield=True):
+                read_stream.close()
+                write_stream.close()
+                await _end(process)
+            record.exit_status = process.returncode
+            group.cancel_scope.cancel()
+
+
+async def _started(command: MCPServerCommand, environment: dict[str, str]) -> Process:
+    program = shutil.which(command.program)
+    if program is None:
+        raise ProgramNotStarted("the program is not there, or may not be run")
+    folder = command.working_folder
+    if folder is not None and not await anyio.Path(folder).is_dir():
+        raise ProgramNotStarted("its working folder is not there")
+    try:
+        return await anyio.open_process(
+            [str(Path(program).absolute()), *command.arguments],
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise ProgramNotStarted(f"the system would not start it ({type(error).__name__})") from None
+
+
+async def _read(process: Process, inbound: Inbound, record: WireRecord) -> None:
+    """Passes on each line that is a message; what else a program writes is dropped."""
+    assert process.stdout is not None
+    held = bytearray()
+    with inbound, suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while True:
+            held += await process.stdout.receive()
+            *lines, rest = held.split(b"\n")
+            record.count(max(map(len, (*lines, rest))))
+            if record.too_large:
+                return
+            held = bytearray(rest)
+            for line in lines:
+                await _pass_on(bytes(line), inbound)
+
+
+async def _pass_on(line: bytes, inbound: Inbound) -> None:
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except (ValueError, RecursionError):
+        return
+    await inbound.send(SessionMessage(message))
+
+
+async def _write(process: Process, outbound: Outbound, record: WireRecord) -> None:
+    assert process.stdin is not None
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+        async for outgoing in outbound:
+            message = outgoing.message
+            if isinstance(message, JSONRPCRequest) and message.method == CALL:
+                record.sent = True
+            await process.stdin.send(
+                message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+            )
+
+
+async def _end(process: Process) -> None:
+    assert process.stdin is not None
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await process.stdin.aclose()
+    with anyio.move_on_after(GRACE_SECONDS):
+        await _ended(process)
+    _kill_group(process)
+    with anyio.move_on_after(GRACE_SECONDS):
+        await process.wait()
+    await process.aclose()
+
+
+async def _bury_the_group(process: Process) -> None:
+    """Ends what the program started once it has ended: its output, held open by them, would never end."""
+    await _ended(process)
+    _kill_group(process)
+
+
+async def _ended(process: Process) -> None:
+    # Not wait(), which also waits for the pipes' end.
+    while process.returncode is None:
+        await anyio.sleep(0.02)
+
+
+def _kill_group(process: Process) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)

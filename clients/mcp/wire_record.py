@@ -1,0 +1,151 @@
+"""What is known for certain of one conversation with a tool server: what was sent, and how HTTP answered."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+
+import httpx2
+
+from clients.mcp.address_guard import AddressRefused
+
+ENVELOPE_BYTES = 64 * 1024
+"""What may stand around an answer: the protocol's envelope, events, progress."""
+
+CALL = "tools/call"
+
+_AT_ONCE = frozenset({401, 403, 429})
+# Raised before a byte of the request is written.
+_NEVER_CONNECTED = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
+)
+
+
+@dataclass(frozen=True)
+class HttpRefusal:
+    """An HTTP status of 400 or more, and what its headers say."""
+
+    status: int
+    retry_after_ms: int | None = None
+    www_authenticate: str | None = None
+
+
+@dataclass
+class WireRecord:
+    """Filled by the transport while the conversation goes on.
+
+    ``end`` is called once something is known that decides the outcome, so that nobody waits any longer.
+    """
+
+    body_limit: int
+    end: Callable[[], None] = lambda: None
+    calling: bool = False
+    sent: bool = False
+    refusal: HttpRefusal | None = None
+    address_refused: str | None = None
+    too_large: bool = False
+    compressed: bool = False
+    exit_status: int | None = None
+
+    def count(self, read: int) -> None:
+        """Ends the conversation where one answer has more bytes than may be read."""
+        if read > self.body_limit + ENVELOPE_BYTES:
+            self.too_large = True
+            self.end()
+
+
+class RecordingTransport(httpx2.AsyncBaseTransport):
+    """Passes requests on to another transport and writes down how it went."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport, record: WireRecord) -> None:
+        self._inner = inner
+        self._record = record
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer, whose body is counted while it is read."""
+        record = self._record
+        is_call = record.calling and _method_of(request) == CALL
+        if is_call:
+            record.sent = True
+        try:
+            response = await self._inner.handle_async_request(request)
+        except _NEVER_CONNECTED as error:
+            if is_call:
+                record.sent = False
+            if isinstance(error, AddressRefused):
+                record.address_refused = str(error)
+            raise
+        # Once the call is out, only its own answer says what became of it.
+        decides = request.method == "POST" and is_call >= record.calling
+        if decides:
+            self._note(response, is_call)
+        return httpx2.Response(
+            status_code=response.status_code,
+            headers=response.headers,
+            stream=_Counted(cast("httpx2.AsyncByteStream", response.stream), record, decides),
+            extensions=response.extensions,
+        )
+
+    def _note(self, response: httpx2.Response, is_call: bool) -> None:
+        record, status = self._record, response.status_code
+        if response.headers.get("content-encoding", "identity") != "identity":
+            # Never asked for; unpacking it could fill the memory.
+            record.compressed = True
+            record.end()
+        if status >= 400:
+            record.refusal = HttpRefusal(
+                status,
+                retry_after_ms(response.headers.get("retry-after", ""), datetime.now(UTC)),
+                response.headers.get("www-authenticate", "")[:1000] or None,
+            )
+            if status in _AT_ONCE or (is_call and status >= 500):
+                record.end()
+
+    async def aclose(self) -> None:
+        """Closes the other transport."""
+        await self._inner.aclose()
+
+
+class _Counted(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, record: WireRecord, decides: bool) -> None:
+        self._inner = inner
+        self._record = record
+        self._decides = decides
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for part in self._inner:
+            read += len(part)
+            if self._decides:
+                self._record.count(read)
+            if read > self._record.body_limit + ENVELOPE_BYTES:
+                raise httpx2.ReadError("the answer is too large")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _method_of(request: httpx2.Request) -> str | None:
+    try:
+        message: Any = json.loads(request.content)
+        return message["method"]
+    except (ValueError, KeyError, TypeError, RecursionError, httpx2.RequestNotRead):
+        return None
+
+
+def retry_after_ms(value: str, now: datetime) -> int | None:
+    """Milliseconds to wait: from a number of seconds or a date (RFC 9110 §10.2.3); none where it is neither."""
+    text = value.strip()
+    try:
+        if text.isascii() and text.isdecimal():
+            return int(text[:9]) * 1000
+        return max(0, int((parsedate_to_datetime(text).astimezone(UTC) - now).total_seconds() * 1000))
+    except (ValueError, OverflowError, TypeError):
+        return None
