@@ -85,7 +85,6 @@ class MCPAuthProfileSecretRequest(VersionedContract):
     """The API key, or the client secret, of a sign-in. It replaces the one before and is never shown again."""
 
     secret: SecretText
-    client_request_id: Text120 | None = None
 
 
 class MCPAuthProfileListResponse(VersionedContract):

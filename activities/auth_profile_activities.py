@@ -1,0 +1,246 @@
+"""Activities of a sign-in: find where, send the browser, take the code, renew, revoke, forget.
+
+Each may be repeated. What they answer holds references and versions; tokens stay between the authorization
+server and the secret store.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import httpx2
+from temporalio import activity
+
+from activities.auth_errors import telling_apart
+from activities.refusals import refusing
+from activities.token_exchange import TokenExchange
+from clients.mcp.oauth_discovery import discover
+from clients.mcp.oauth_errors import IssuerMismatch, OAuthTrouble, ServerUnreachable, TokenRefused
+from clients.mcp.oauth_tokens import (
+    authorization_url,
+    challenge_of,
+    check_issuer,
+    new_state,
+    new_verifier,
+    state_digest,
+)
+from contracts.errors import ErrorCode, Refusal
+from contracts.mcp.auth_work import (
+    AuthOutcome,
+    AuthReceipt,
+    BeginSignIn,
+    ChangeProfile,
+    FinishSignIn,
+    ForgetProfile,
+    RenewToken,
+    RevokeSignIn,
+)
+from domain.mcp.auth_status import SIGNED_IN_BY_A_PERSON
+from domain.mcp.renewal import RenewalStep, next_step
+from stores.mcp.auth_flows import STATE_INVALID
+from stores.mcp.auth_profile_changes import AuthProfileChanges
+from stores.mcp.auth_profiles import AuthProfileStore
+from stores.mcp.sign_ins import Opening, SignInStore
+from stores.mcp.token_renewals import TokenRenewals
+from stores.secret_problems import SecretNotFound
+
+Result = TypeVar("Result")
+
+ATTEMPTS_OF_A_PERSON = 2
+"""How often the exchange that a person waits for is tried."""
+
+DISCOVERY_SECONDS = 20.0
+"""All the requests before a sign-in page can open."""
+
+
+@dataclass(frozen=True)
+class AuthStores:
+    """What sign-ins are kept in."""
+
+    profiles: AuthProfileStore
+    sign_ins: SignInStore
+    renewals: TokenRenewals
+    changes: AuthProfileChanges
+
+
+class AuthProfileActivities:
+    """The hands of ``AuthProfileWorkflow``."""
+
+    def __init__(
+        self,
+        stores: AuthStores,
+        exchange: TokenExchange,
+        open_http: Callable[[], httpx2.AsyncClient],
+        *,
+        allow_private: bool,
+    ) -> None:
+        self._stores = stores
+        self._exchange = exchange
+        self._open_http = open_http
+        self._allow_private = allow_private
+
+    @activity.defn
+    async def begin_sign_in(self, order: BeginSignIn) -> AuthReceipt:
+        """Finds the authorization server and keeps a state and a verifier; the browser goes there next."""
+        async with telling_apart():
+            known = await asyncio.to_thread(
+                self._stores.sign_ins.flow, order.challenge_id, order.owner_user_id
+            )
+            if known is None:
+                opening = await self._opening(order)
+                return _timed(
+                    await asyncio.to_thread(self._stores.sign_ins.open_flow, order, opening, _now())
+                )
+            stored = await asyncio.to_thread(
+                self._stores.profiles.get, order.auth_profile_id, order.owner_user_id
+            )
+            return _timed(stored.outcome(AuthOutcome.CURRENT))
+
+    @activity.defn
+    async def finish_sign_in(self, order: FinishSignIn) -> AuthReceipt:
+        """Uses the state up, checks who answered, and exchanges the code; why it failed is kept."""
+        async with telling_apart():
+            sign_ins = self._stores.sign_ins
+            flow = await asyncio.to_thread(sign_ins.claim, order, _now())
+            if order.code_ref is None:
+                code = order.error or "no_code"
+                return _timed(await asyncio.to_thread(sign_ins.fail_sign_in, order, flow, code, _now()))
+            try:
+                check_issuer(flow.server, order.iss)
+                return _timed(await _to_the_end(self._exchange.code(order, flow, order.code_ref)))
+            except SecretNotFound:
+                return await self._finished_before(order)
+            except (IssuerMismatch, TokenRefused, ServerUnreachable) as error:
+                if not isinstance(error, ServerUnreachable) or _last_attempt():
+                    await asyncio.to_thread(sign_ins.fail_sign_in, order, flow, error.code, _now())
+                raise
+
+    @activity.defn
+    async def renew_token(self, order: RenewToken) -> AuthReceipt:
+        """Gets a new token where that is allowed and due. Only ``invalid_grant`` loses the sign-in."""
+        async with telling_apart():
+            renewals = self._stores.renewals
+            base, held = await asyncio.to_thread(
+                self._exchange.held, order.auth_profile_id, order.owner_user_id
+            )
+            good = held is not None and held.is_good(_now())
+            step = next_step(order, base.profile, base.connection, _now(), good=good)
+            if step is RenewalStep.CURRENT:
+                return _timed(base.outcome(AuthOutcome.CURRENT))
+            if step is RenewalStep.DECLINE:
+                return _timed(await asyncio.to_thread(renewals.decline, order, _now()))
+            try:
+                return _timed(await _to_the_end(self._exchange.renewal(order, base, held)))
+            except TokenRefused as error:
+                if error.ends_the_sign_in:
+                    return _timed(await asyncio.to_thread(renewals.lose, order, base, error.code, _now()))
+                await asyncio.to_thread(renewals.note_trouble, order, error.code, _now())
+                raise
+            except OAuthTrouble as error:
+                await asyncio.to_thread(renewals.note_trouble, order, error.code, _now())
+                raise
+
+    @activity.defn
+    async def revoke_sign_in(self, order: RevokeSignIn) -> AuthReceipt:
+        """Ends a sign-in here, and before that, where asked, at the authorization server."""
+        async with telling_apart():
+            remote: str | None = None
+            if order.remote:
+                try:
+                    remote = await self._exchange.revocation(order)
+                except OAuthTrouble as error:
+                    # What is to end, ends here whatever others say; the receipt has what they said.
+                    remote = error.code
+            return _timed(await asyncio.to_thread(self._stores.changes.revoke, order, remote, _now()))
+
+    @activity.defn
+    @refusing
+    def change_profile(self, order: ChangeProfile) -> AuthReceipt:
+        """Changes what people chose of a sign-in."""
+        return _timed(self._stores.changes.change(order, _now()))
+
+    @activity.defn
+    @refusing
+    def forget_profile(self, order: ForgetProfile) -> AuthReceipt:
+        """Removes a sign-in that no server uses."""
+        return self._stores.changes.forget(order, _now())
+
+    async def _opening(self, order: BeginSignIn) -> Opening:
+        server_url, stored = await asyncio.to_thread(
+            self._stores.profiles.of_server, order.server_id, order.owner_user_id
+        )
+        if stored.profile.auth_profile_id != order.auth_profile_id:
+            raise Refusal(ErrorCode.CONFLICT, "The server was given another sign-in meanwhile; start again.")
+        if stored.profile.auth_mode not in SIGNED_IN_BY_A_PERSON:
+            raise Refusal(
+                ErrorCode.CONFLICT,
+                f"A sign-in by {stored.profile.auth_mode.value} needs no browser; enter its secret instead.",
+            )
+        if not server_url:
+            raise Refusal(ErrorCode.CONFLICT, "A server without an address has nothing to sign in to.")
+        try:
+            async with asyncio.timeout(DISCOVERY_SECONDS), self._open_http() as http:
+                server = await discover(http, server_url, allow_private=self._allow_private)
+                wanted = order.scopes or stored.profile.scopes or server.scopes_wanted
+                if "offline_access" in server.scopes_supported and "offline_access" not in wanted:
+                    wanted = (*wanted, "offline_access")
+                client, secret = await self._exchange.client_at(
+                    http, server, stored, order.redirect_uri, wanted
+                )
+        except TimeoutError as error:
+            raise ServerUnreachable("The sign-in's servers take too long to answer") from error
+        verifier, state = new_verifier(), new_state()
+        authorization_url(
+            server,
+            client,
+            redirect_uri=order.redirect_uri,
+            state=state,
+            challenge=challenge_of(verifier),
+            scopes=wanted,
+        )
+        return Opening(
+            server=server,
+            client=client,
+            client_secret=secret,
+            scopes=wanted,
+            state=state,
+            state_digest=state_digest(state),
+            verifier=verifier,
+            expires_at=_now() + timedelta(seconds=order.lifetime_seconds),
+        )
+
+    async def _finished_before(self, order: FinishSignIn) -> AuthReceipt:
+        """An attempt that was cut off may have done it all: then its code is gone and its token is there."""
+        stored = await asyncio.to_thread(
+            self._stores.profiles.get, order.auth_profile_id, order.owner_user_id
+        )
+        if stored.profile.token_ref is None:
+            raise Refusal(ErrorCode.MCP_OAUTH_STATE_INVALID, STATE_INVALID)
+        return _timed(stored.outcome(AuthOutcome.CURRENT))
+
+
+async def _to_the_end(work: Awaitable[Result]) -> Result:
+    """Sees ``work`` through even where the activity is cancelled: a token that was given must be kept."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def _last_attempt() -> bool:
+    return activity.info().attempt >= ATTEMPTS_OF_A_PERSON
+
+
+def _timed(receipt: AuthReceipt) -> AuthReceipt:
+    if receipt.refresh_at is None:
+        return receipt
+    left = (receipt.refresh_at - _now()).total_seconds()
+    return receipt.model_copy(update={"renew_in_seconds": max(left, 0.0)})
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,81 @@
+"""The page a browser ends on after a sign-in: what happened, what to do next, and nothing else.
+
+It is whole in itself: no script, no image, no address but text, so it has nothing to load and nowhere to leak.
+"""
+
+import base64
+import hashlib
+from html import escape
+
+from contracts.mcp.auth_flow import MCPServerAuthStatus
+from contracts.mcp.provider import MCPAuthState
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1d2433; --soft: #56607a; --ground: #f6f7fb; --card: #ffffff;
+  --edge: #dfe3ee; --mark: #1f7a4d; }
+.refused { --mark: #b3261e; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e9ecf5; --soft: #a3acc2; --ground: #11141c; --card: #1a1f2b; --edge: #2d3445; --mark: #5fcf95; }
+  .refused { --mark: #ff8a80; }
+}
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--ground);
+  color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
+main { max-width: 30rem; margin: 1.5rem; padding: 2rem; background: var(--card); border: 1px solid var(--edge);
+  border-top: 4px solid var(--mark); border-radius: 10px; overflow-wrap: anywhere; }
+h1 { margin: 0 0 .6rem; font-size: 1.3rem; line-height: 1.3; }
+p { margin: .5rem 0 0; }
+.next { color: var(--soft); }
+code { font: .92em ui-monospace, monospace; }
+"""
+
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+
+HEADERS = {
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": (
+        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+}
+"""Sent with the page, and with its answer as JSON: the address that led here holds a code and a state."""
+
+
+def signed_in_page(status: MCPServerAuthStatus) -> str:
+    """What became of a sign-in."""
+    whole = status.auth_state is MCPAuthState.HEALTHY and status.last_auth_error_code is None
+    if whole and not status.scopes_missing:
+        return _page("Signed in", "The sign-in is kept and renewed as its policy says.", _CLOSE, ok=True)
+    if whole:
+        missing = ", ".join(status.scopes_missing)
+        return _page("Signed in, but not for everything", f"Not granted: {missing}.", status.next_action)
+    said = status.last_auth_error_code or status.auth_state.value
+    return _page("Not signed in", f"The sign-in page answered: {said}.", status.next_action)
+
+
+def refused_page(message: str) -> str:
+    """Why a sign-in could not be taken."""
+    return _page("Not signed in", message, "Close this window and start the sign-in again.")
+
+
+_CLOSE = "You can close this window and go on where you were."
+
+
+def _page(title: str, text: str, then: str | None, *, ok: bool = False) -> str:
+    return (
+        f'<!doctype html><html lang="en"{"" if ok else _REFUSED}><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)} - Apprentice</title><style>{_STYLE}</style></head><body><main>"
+        f'<h1>{escape(title)}</h1><p>{escape(text)}</p><p class="next">{_marked(then or _CLOSE)}</p>'
+        "</main></body></html>"
+    )
+
+
+_REFUSED = ' class="refused"'
+
+
+def _marked(text: str) -> str:
+    """Text whose commands, between backticks, are set as such."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

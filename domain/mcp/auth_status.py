@@ -1,0 +1,102 @@
+"""How a sign-in stands for a person: its state now, what is missing, and what to do (DOC3 §0.2D)."""
+
+from datetime import datetime
+
+from contracts.base import clipped
+from contracts.mcp.auth_flow import MCPServerAuthStatus
+from contracts.mcp.auth_profile import MCPAuthProfile, MCPRefreshPolicy
+from contracts.mcp.auth_work import AuthConnection
+from contracts.mcp.provider import MCPAuthMode, MCPAuthState
+
+SIGNED_IN_BY_A_PERSON = frozenset({MCPAuthMode.OAUTH2_DELEGATED, MCPAuthMode.OAUTH2_ON_BEHALF_OF})
+"""The modes that need somebody at a browser."""
+
+OAUTH_MODES = SIGNED_IN_BY_A_PERSON | {MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS}
+"""The modes whose tokens end and are renewed."""
+
+
+def renews_itself(profile: MCPAuthProfile, connection: AuthConnection) -> bool:
+    """Whether the token is renewed without anybody asking (DOC3 "OAuth / PKCE lifecycle" 4)."""
+    return (
+        profile.refresh_policy is MCPRefreshPolicy.AUTO_IF_REFRESH_TOKEN
+        and profile.token_ref is not None
+        and profile.status in {MCPAuthState.HEALTHY, MCPAuthState.EXPIRED}
+        and is_renewable(profile, connection)
+    )
+
+
+def is_renewable(profile: MCPAuthProfile, connection: AuthConnection) -> bool:
+    """Whether a token can be had without a person: by a refresh token, or as a client of one's own."""
+    if profile.auth_mode is MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS:
+        return True
+    return profile.auth_mode in SIGNED_IN_BY_A_PERSON and connection.refreshable
+
+
+def missing_scopes(connection: AuthConnection) -> tuple[str, ...]:
+    """What was asked for and not granted. A refresh token speaks for itself, and many never name its scope."""
+    granted = {*connection.scopes_granted, "offline_access"}
+    return tuple(scope for scope in connection.scopes_requested if scope not in granted)
+
+
+def state_now(profile: MCPAuthProfile, connection: AuthConnection, now: datetime) -> MCPAuthState:
+    """The state on record, or ``expired`` where the token's time has passed and nothing renewed it."""
+    over = profile.expires_at is not None and profile.expires_at <= now
+    if not over or profile.status is not MCPAuthState.HEALTHY:
+        return profile.status
+    if profile.auth_mode is MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS:
+        return MCPAuthState.HEALTHY
+    return MCPAuthState.EXPIRED
+
+
+def auth_status(
+    server_id: str, profile: MCPAuthProfile | None, connection: AuthConnection, now: datetime
+) -> MCPServerAuthStatus:
+    """How the sign-in of a server stands; a server without one needs none."""
+    if profile is None:
+        return MCPServerAuthStatus(
+            server_id=server_id, auth_state=MCPAuthState.UNKNOWN, auth_mode=MCPAuthMode.NONE
+        )
+    state = state_now(profile, connection, now)
+    return MCPServerAuthStatus(
+        server_id=server_id,
+        auth_profile_id=profile.auth_profile_id,
+        auth_state=state,
+        auth_mode=profile.auth_mode,
+        scopes_granted=connection.scopes_granted,
+        scopes_missing=missing_scopes(connection) if profile.token_ref is not None else (),
+        expires_at=profile.expires_at,
+        refresh_at=profile.refresh_at,
+        redirect_uri=profile.redirect_uri,
+        last_auth_error_code=profile.last_auth_error_code,
+        next_action=_next_action(server_id, profile, connection, state),
+    )
+
+
+def _next_action(
+    server_id: str, profile: MCPAuthProfile, connection: AuthConnection, state: MCPAuthState
+) -> str | None:
+    if profile.auth_mode is MCPAuthMode.NONE:
+        return None
+    secret = f"`apprentice mcp profiles secret {profile.auth_profile_id}`"
+    if profile.auth_mode not in SIGNED_IN_BY_A_PERSON:
+        if profile.secret_ref is None:
+            what = "the API key" if profile.auth_mode is MCPAuthMode.API_KEY else "the client secret"
+            return clipped(f"Enter {what}: {secret}.", 240)
+        if state in {MCPAuthState.CHALLENGE_REQUIRED, MCPAuthState.EXPIRED, MCPAuthState.REVOKED}:
+            return clipped(f"The server refuses the secret; enter a new one: {secret}.", 240)
+        return None
+    return clipped(_for_a_person(server_id, connection, state), 240) or None
+
+
+def _for_a_person(server_id: str, connection: AuthConnection, state: MCPAuthState) -> str:
+    start = f"`apprentice mcp auth start {server_id}`"
+    match state:
+        case MCPAuthState.HEALTHY:
+            missing = missing_scopes(connection)
+            return f"Sign in again and grant {', '.join(missing)}: {start}." if missing else ""
+        case MCPAuthState.EXPIRED if connection.refreshable:
+            return f"Renew the token: `apprentice mcp auth refresh {server_id}`; if that fails, {start}."
+        case MCPAuthState.UNKNOWN:
+            return f"Sign in: {start}."
+        case _:
+            return f"Sign in again: {start}."
