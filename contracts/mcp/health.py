@@ -7,6 +7,7 @@ from pydantic import Field
 
 from contracts.base import Contract, Text120, Text160, Text240, Text500, UtcTime, Uuid, VersionedContract
 from contracts.mcp.provider import MCPAuthState
+from contracts.mcp.tool_call import ToolFailure
 
 
 class MCPHealthStatus(StrEnum):
@@ -34,6 +35,9 @@ class MCPThrottleState(VersionedContract):
     retry_after_ms: int | None = Field(default=None, ge=0)
     reason_code: Text120 | None = None
     last_http_status: int | None = Field(default=None, ge=100, le=599)
+    in_a_row: int = Field(
+        default=0, ge=0, description="How often it asked for patience since it last answered."
+    )
 
 
 class MCPToolHealth(Contract):
@@ -56,9 +60,26 @@ class MCPConnectionHealth(VersionedContract):
     backoff_until: UtcTime | None = None
     throttle_state: MCPThrottleState = MCPThrottleState()
     auth_state: MCPAuthState = MCPAuthState.UNKNOWN
+    auth_checked_at: UtcTime | None = Field(
+        default=None, description="When the server last took or refused the sign-in."
+    )
     interactive_capable: bool = True
     tool_health: dict[Text120, MCPToolHealth] = Field(default_factory=dict)
     next_action: Text240 | None = Field(default=None, description="What to do; none when all is well.")
+
+
+class MCPConnectionOutcome(Contract):
+    """How one contact with a server went: it answered, or ``failure`` says why not."""
+
+    happened_at: UtcTime
+    tool_name: Text120 | None = Field(
+        default=None, description="None where nothing was called, as in a probe."
+    )
+    tool_error: bool = Field(
+        default=False, description="The tool answered that it failed; the server is fine."
+    )
+    signed_in: bool = Field(default=False, description="A token or key was sent along.")
+    failure: ToolFailure | None = None
 
 
 class MCPSmokeTestStatus(StrEnum):

@@ -1,0 +1,166 @@
+"""Activities that look at tool servers: choose those that are due, connect to one, take in what it says."""
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.refusals import refusing
+from activities.token_broker import Bearer, TokenBroker
+from activities.tool_callers import ToolCaller
+from clients.mcp.tool_client import Discovery, ToolCallFailed
+from contracts.base import rfc3339
+from contracts.errors import Refusal
+from contracts.mcp.health import MCPConnectionOutcome, MCPHealthStatus, MCPThrottle
+from contracts.mcp.probe import DueServer, ProbeFindings, ProbeTask
+from contracts.mcp.server_registry import MCPServerRegistryEntry
+from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
+from domain.mcp.health import Admission
+from stores.mcp.health import HealthStore
+from stores.mcp.servers import ServerStore
+from stores.mcp.tools import ToolStore
+
+
+class McpProbeActivities:
+    """A look writes what it found: the server's health, and its tools where it listed them."""
+
+    def __init__(
+        self,
+        servers: ServerStore,
+        tools: ToolStore,
+        health: HealthStore,
+        client: ToolCaller,
+        tokens: TokenBroker,
+    ) -> None:
+        self._servers = servers
+        self._tools = tools
+        self._health = health
+        self._client = client
+        self._tokens = tokens
+
+    @activity.defn
+    @refusing
+    def claim_due_servers(self, limit: int) -> list[DueServer]:
+        """Up to ``limit`` servers to look at now."""
+        return list(self._health.claim_due(datetime.now(UTC), limit))
+
+    @activity.defn
+    async def look_at_server(self, task: ProbeTask) -> ProbeFindings:
+        """Connects, signs in where the server has a sign-in, lists the tools, and takes in how it went.
+
+        A server that is switched off, or waits for a pause to end, is left alone and says so.
+        """
+        started_at = datetime.now(UTC)
+        try:
+            server = await asyncio.to_thread(self._servers.owned, task.server_id, task.owner)
+            not_tried = await asyncio.to_thread(self._left_alone, server, task, started_at)
+            if not_tried is not None:
+                health = await asyncio.to_thread(self._health.owned, task.server_id, task.owner)
+                return ProbeFindings(
+                    server_id=task.server_id,
+                    started_at=started_at,
+                    completed_at=datetime.now(UTC),
+                    not_tried=not_tried,
+                    health=health,
+                )
+            return await self._looked(server, task, started_at)
+        except Refusal as refusal:
+            raise ApplicationError(
+                refusal.message, refusal.extra, type=refusal.code.value, non_retryable=True
+            ) from None
+
+    async def _looked(
+        self, server: MCPServerRegistryEntry, task: ProbeTask, started_at: datetime
+    ) -> ProbeFindings:
+        bearer = await self._bearer(server, task.owner)
+        found = await self._discovered(server, bearer and bearer.value, task.max_duration_ms)
+        if bearer is not None and _is_refused(found):
+            found = await self._with_a_newer_one(server, task, bearer, found)
+        now = datetime.now(UTC)
+        failure = found if isinstance(found, ToolFailure) else None
+        if isinstance(found, Discovery) and task.take_in_tools:
+            await asyncio.to_thread(
+                self._tools.take_in,
+                task.server_id,
+                task.owner,
+                found.tools,
+                now,
+                task.correlation_id,
+                protocol_revision=found.protocol_revision,
+            )
+        outcome = MCPConnectionOutcome(happened_at=now, signed_in=bearer is not None, failure=failure)
+        health = await asyncio.to_thread(
+            self._health.record, task.server_id, task.owner, outcome, task.correlation_id
+        )
+        return ProbeFindings(
+            server_id=task.server_id,
+            started_at=started_at,
+            completed_at=now,
+            failure=failure,
+            sign_in_used=bearer is not None,
+            tools=len(found.tools) if isinstance(found, Discovery) else None,
+            health=health,
+        )
+
+    async def _bearer(self, server: MCPServerRegistryEntry, owner: str) -> Bearer | None:
+        """None where nobody is signed in: what the server says to that is what is found."""
+        if server.auth_profile_id is not None:
+            with suppress(Refusal):
+                return await self._tokens.current(server.auth_profile_id, owner)
+        return None
+
+    async def _with_a_newer_one(
+        self,
+        server: MCPServerRegistryEntry,
+        task: ProbeTask,
+        seen: Bearer,
+        found: Discovery | ToolFailure,
+    ) -> Discovery | ToolFailure:
+        """One more try with a renewed token; where that is refused too, the sign-in needs a person."""
+        profile_id = server.auth_profile_id
+        if profile_id is None:
+            return found
+        try:
+            newer = await self._tokens.renewed(profile_id, task.owner, seen.version)
+        except Refusal:
+            return found
+        again = await self._discovered(server, newer, task.max_duration_ms)
+        if _is_refused(again):
+            await self._tokens.refused(profile_id, task.owner)
+        return again
+
+    async def _discovered(
+        self, server: MCPServerRegistryEntry, bearer: str | None, max_duration_ms: int
+    ) -> Discovery | ToolFailure:
+        try:
+            async with asyncio.timeout(max_duration_ms / 1_000):
+                return await self._client.discover(server, bearer, activity.heartbeat)
+        except ToolCallFailed as failed:
+            return failed.failure
+        except TimeoutError:
+            return ToolFailure(
+                kind=ToolFailureKind.TIMED_OUT,
+                message=f"The server has not listed its tools within {max_duration_ms} ms.",
+            )
+
+    def _left_alone(self, server: MCPServerRegistryEntry, task: ProbeTask, now: datetime) -> str | None:
+        if not server.enabled:
+            return "The server is switched off."
+        if not task.by_hand:
+            found, until = self._health.admit(task.server_id, task.owner, now)
+            return _pause(until) if found is Admission.WAIT else None
+        health = self._health.owned(task.server_id, task.owner)
+        asked_for = health.throttle_state.state is not MCPThrottle.NONE
+        if asked_for and health.backoff_until is not None and now < health.backoff_until:
+            return _pause(health.backoff_until)
+        return "The server is switched off." if health.health_status is MCPHealthStatus.DISABLED else None
+
+
+def _is_refused(found: Discovery | ToolFailure) -> bool:
+    return isinstance(found, ToolFailure) and found.kind is ToolFailureKind.AUTH_REQUIRED
+
+
+def _pause(until: datetime | None) -> str:
+    return f"The server is left alone until {rfc3339(until)}." if until is not None else "It is left alone."

@@ -1,0 +1,93 @@
+"""``apprentice mcp health`` and ``apprentice mcp smoke-test``: how a tool server is, and trying it."""
+
+import json
+from typing import Annotated, Any, cast
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from cli.invocation import Invocation, NothingToDo, api_command
+from cli.output import ExitCode
+from clients.mcp_health_api import McpHealthApi
+from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus, MCPSmokeTestStatus, MCPThrottle
+
+_COLOURS = {
+    MCPHealthStatus.HEALTHY: "green",
+    MCPHealthStatus.DEGRADED: "yellow",
+    MCPHealthStatus.DISABLED: "dim",
+    MCPHealthStatus.UNKNOWN: "dim",
+}
+_ENDS = {
+    MCPSmokeTestStatus.PASSED: "green",
+    MCPSmokeTestStatus.DEGRADED: "yellow",
+    MCPSmokeTestStatus.BLOCKED: "yellow",
+    MCPSmokeTestStatus.FAILED: "red",
+}
+ServerArgument = Annotated[str, typer.Argument(help="The server's id.", metavar="SERVER")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the two commands to ``apprentice mcp``."""
+    api_command(app, "health")(health)
+    api_command(app, "smoke-test")(smoke_test)
+
+
+def health(call: Invocation, server: ServerArgument) -> None:
+    """Say how a tool server is, and what to do next."""
+    found = McpHealthApi(call.api.http).health(server)
+    call.answer(_shown(found))
+
+
+def smoke_test(
+    call: Invocation,
+    server: ServerArgument,
+    tool: Annotated[
+        str | None, typer.Option(help="Call this tool too, where nobody has to be asked.")
+    ] = None,
+    arguments: Annotated[str | None, typer.Option(help="The tool's arguments, as a JSON object.")] = None,
+    seconds: Annotated[int, typer.Option(min=1, max=60, help="The most that it may take.")] = 10,
+) -> None:
+    """Connect to a tool server now, sign in, list its tools, and call one if asked."""
+    given = _object(arguments) if arguments is not None else None
+    with call.busy(f"trying {server}"):
+        found = McpHealthApi(call.api.http).smoke_test(
+            server, tool_name=tool, arguments=given, max_duration_ms=seconds * 1_000
+        )
+    code = f" [dim]({found.error_code})[/]" if found.error_code else ""
+    call.answer(f"[{_ENDS[found.status]}]{found.status.value}[/]{code} {escape(found.summary or '')}")
+    if found.status in (MCPSmokeTestStatus.FAILED, MCPSmokeTestStatus.BLOCKED):
+        raise typer.Exit(ExitCode.REFUSED)
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise NothingToDo('--arguments takes a JSON object, such as \'{"query": "report"}\'.')
+    return cast("dict[str, Any]", value)
+
+
+def _shown(found: MCPConnectionHealth) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    colour = _COLOURS[found.health_status]
+    reason = f" ({escape(found.health_reason_code)})" if found.health_reason_code else ""
+    table.add_row("health", f"[{colour}]{found.health_status.value}[/]{reason}")
+    if found.throttle_state.state is not MCPThrottle.NONE:
+        table.add_row("throttled", f"[cyan]{found.throttle_state.state.value}[/]")
+    table.add_row("sign-in", found.auth_state.value)
+    if found.last_checked_at is not None:
+        table.add_row("last contact", f"{found.last_checked_at:%Y-%m-%d %H:%M:%S} UTC")
+    if found.backoff_until is not None:
+        table.add_row("left alone until", f"{found.backoff_until:%Y-%m-%d %H:%M:%S} UTC")
+    for name, tool in sorted(found.tool_health.items()):
+        table.add_row(
+            escape(name), "[green]ok[/]" if tool.ok else f"[red]{escape(tool.last_error or 'failed')}[/]"
+        )
+    if found.next_action is not None:
+        table.add_row("to do", escape(found.next_action))
+    return table

@@ -1,0 +1,268 @@
+"""How a tool server's health follows from what became of each contact with it (DOC3 §0.6E, decisions "Numbers")."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from contracts.base import clipped, rfc3339
+from contracts.mcp.health import (
+    MCPConnectionHealth,
+    MCPConnectionOutcome,
+    MCPHealthStatus,
+    MCPThrottle,
+    MCPThrottleState,
+    MCPToolHealth,
+)
+from contracts.mcp.provider import NEEDS_SIGN_IN, MCPAuthState
+from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
+
+FAILURES_TO_DEGRADE = 3
+"""Failures in a row after which a server counts as degraded."""
+
+BACKOFF_BASE = timedelta(seconds=10)
+BACKOFF_CAP = timedelta(seconds=300)
+LONGEST_WAIT = timedelta(days=1)
+"""The most that a server's own ``Retry-After`` is believed."""
+
+PROBE_LEASE = timedelta(seconds=60)
+"""How long the one probe of a half-open server has, before another may be let through."""
+
+MOST_TOOLS = 500
+"""Of so many tools the last outcome is kept; the oldest go first."""
+
+ILL = frozenset(
+    {
+        ToolFailureKind.NOT_SENT,
+        ToolFailureKind.SERVER_ERROR,
+        ToolFailureKind.TIMED_OUT,
+        ToolFailureKind.CONNECTION_LOST,
+        ToolFailureKind.ADDRESS_REFUSED,
+    }
+)
+"""The failures that speak against the server itself; after every other one it is there and answers."""
+
+
+class Admission(StrEnum):
+    """Whether a call may go to a server now."""
+
+    OPEN = "open"
+    PROBE = "probe"
+    WAIT = "wait"
+    REFUSED = "refused"
+
+
+def unknown(server_id: str, *, interactive_capable: bool = True) -> MCPConnectionHealth:
+    """The health of a server that nobody has been in contact with yet."""
+    return MCPConnectionHealth(
+        server_id=server_id,
+        health_status=MCPHealthStatus.UNKNOWN,
+        interactive_capable=interactive_capable,
+    )
+
+
+def after(
+    health: MCPConnectionHealth, outcome: MCPConnectionOutcome, jitter: float = 1.0
+) -> MCPConnectionHealth:
+    """The health after one more contact.
+
+    Three failures in a row degrade; one answer heals. A server that asks for patience gets it, and is neither
+    counted as failing nor degraded for it. A refused sign-in is the sign-in's trouble. ``jitter``, from 0 to
+    1, is the random share of a pause that nobody prescribed ("full jitter").
+    """
+    seen = health.model_copy(
+        update={
+            "last_checked_at": outcome.happened_at,
+            "tool_health": _tools_after(health, outcome),
+        }
+    )
+    failure = outcome.failure
+    if failure is None:
+        return _answered(seen, outcome)
+    match failure.kind:
+        case ToolFailureKind.THROTTLED:
+            return _throttled(seen, outcome.happened_at, failure, jitter)
+        case ToolFailureKind.AUTH_REQUIRED:
+            return seen.model_copy(
+                update={
+                    "auth_state": _refused_sign_in(health.auth_state),
+                    "auth_checked_at": outcome.happened_at,
+                }
+            )
+        case ToolFailureKind.SCOPE_MISSING:
+            return seen
+        case kind if kind in ILL:
+            return _failed(seen, outcome.happened_at, failure, jitter)
+        case _:
+            return _answered(seen, outcome)
+
+
+def disabled(health: MCPConnectionHealth) -> MCPConnectionHealth:
+    """The same server, switched off by a person."""
+    return health.model_copy(update={"health_status": MCPHealthStatus.DISABLED})
+
+
+def with_sign_in(
+    health: MCPConnectionHealth, status: MCPAuthState, changed_at: datetime
+) -> MCPConnectionHealth:
+    """The health with how its sign-in stands; what the server itself said since then counts more."""
+    checked_at = health.auth_checked_at
+    if status in NEEDS_SIGN_IN or checked_at is None or checked_at <= changed_at:
+        return health.model_copy(update={"auth_state": status})
+    return health
+
+
+def admission(health: MCPConnectionHealth, now: datetime) -> Admission:
+    """Whether a call may go now; ``PROBE`` means: this one alone, and its outcome decides (half-open)."""
+    if health.health_status is MCPHealthStatus.DISABLED:
+        return Admission.REFUSED
+    if health.backoff_until is not None and now < health.backoff_until:
+        return Admission.WAIT
+    return Admission.PROBE if health.health_status is MCPHealthStatus.DEGRADED else Admission.OPEN
+
+
+def probing(health: MCPConnectionHealth, now: datetime) -> MCPConnectionHealth:
+    """The health while the one probe of a half-open server is under way: everybody else waits."""
+    return health.model_copy(update={"backoff_until": now + PROBE_LEASE})
+
+
+def next_probe_at(health: MCPConnectionHealth, every: timedelta, now: datetime) -> datetime:
+    """When the server is to be probed again: as usual, or when a pause of it is over."""
+    usual = (health.last_checked_at or now) + every
+    if health.backoff_until is None:
+        return usual
+    if health.health_status is MCPHealthStatus.DEGRADED:
+        return health.backoff_until
+    return max(usual, health.backoff_until)
+
+
+def next_action(health: MCPConnectionHealth) -> str | None:
+    """What a person can do; none when all is well."""
+    found = _situation(health)
+    if found is None:
+        return None
+    until = rfc3339(health.backoff_until) if health.backoff_until else "soon"
+    return clipped(_NEXT_ACTIONS[found].format(server_id=health.server_id, until=until), 240)
+
+
+def with_next_action(health: MCPConnectionHealth) -> MCPConnectionHealth:
+    """The same, and what to do about it."""
+    return health.model_copy(update={"next_action": next_action(health)})
+
+
+_NEXT_ACTIONS: dict[str, str] = {
+    "disabled": "It is switched off; switch it on with PATCH /api/mcp/servers/{server_id} and enabled: true.",
+    "sign_in": "Sign in: POST /api/mcp/servers/{server_id}/auth/start, or give its sign-in a new key.",
+    "throttled": "Nothing: it asked for patience, and calls go on from {until}.",
+    "unknown": "Try it: POST /api/mcp/servers/{server_id}/smoke-test.",
+    ToolFailureKind.NOT_SENT.value: "It cannot be reached: see that it runs and that its address is right. "
+    "It is tried again from {until}, or now by a smoke test.",
+    ToolFailureKind.SERVER_ERROR.value: "It fails inside: see its log. "
+    "It is tried again from {until}, or now by a smoke test.",
+    ToolFailureKind.TIMED_OUT.value: "It answers too late: see what holds it up. "
+    "It is tried again from {until}, or now by a smoke test.",
+    ToolFailureKind.CONNECTION_LOST.value: "It breaks off: see its log and what lies between. "
+    "It is tried again from {until}, or now by a smoke test.",
+    ToolFailureKind.ADDRESS_REFUSED.value: "Its address is not allowed here: give it another with "
+    "PATCH /api/mcp/servers/{server_id}, or allow private addresses in the settings.",
+}
+
+
+def _situation(health: MCPConnectionHealth) -> str | None:
+    if health.health_status is MCPHealthStatus.DISABLED:
+        return "disabled"
+    if health.auth_state in NEEDS_SIGN_IN:
+        return "sign_in"
+    if health.health_status is MCPHealthStatus.DEGRADED:
+        return health.health_reason_code or ToolFailureKind.SERVER_ERROR.value
+    if health.throttle_state.state is not MCPThrottle.NONE:
+        return "throttled"
+    return "unknown" if health.health_status is MCPHealthStatus.UNKNOWN else None
+
+
+def _answered(health: MCPConnectionHealth, outcome: MCPConnectionOutcome) -> MCPConnectionHealth:
+    taken = outcome.signed_in and outcome.failure is None and health.auth_state is not MCPAuthState.REVOKED
+    return health.model_copy(
+        update={
+            "health_status": _unless_disabled(health, MCPHealthStatus.HEALTHY),
+            "health_reason_code": None,
+            "failure_count_rolling": 0,
+            "backoff_until": None,
+            "throttle_state": MCPThrottleState(),
+            **({"auth_state": MCPAuthState.HEALTHY, "auth_checked_at": outcome.happened_at} if taken else {}),
+        }
+    )
+
+
+def _failed(
+    health: MCPConnectionHealth, at: datetime, failure: ToolFailure, jitter: float
+) -> MCPConnectionHealth:
+    count = health.failure_count_rolling + 1
+    degraded = count >= FAILURES_TO_DEGRADE
+    pause = _pause(failure, count - FAILURES_TO_DEGRADE, jitter)
+    return health.model_copy(
+        update={
+            "health_status": _unless_disabled(
+                health, MCPHealthStatus.DEGRADED if degraded else health.health_status
+            ),
+            "health_reason_code": failure.kind.value,
+            "failure_count_rolling": count,
+            "backoff_until": at + pause if degraded or failure.retry_after_ms else health.backoff_until,
+        }
+    )
+
+
+def _throttled(
+    health: MCPConnectionHealth, at: datetime, failure: ToolFailure, jitter: float
+) -> MCPConnectionHealth:
+    before = health.throttle_state.in_a_row
+    pause = _pause(failure, before, jitter)
+    return health.model_copy(
+        update={
+            "backoff_until": at + pause,
+            "throttle_state": MCPThrottleState(
+                state=_throttle(failure),
+                retry_after_ms=int(pause.total_seconds() * 1_000),
+                reason_code=failure.kind.value,
+                last_http_status=failure.http_status,
+                in_a_row=before + 1,
+            ),
+        }
+    )
+
+
+def _throttle(failure: ToolFailure) -> MCPThrottle:
+    if failure.http_status == 429:
+        return MCPThrottle.RATE_LIMITED
+    return MCPThrottle.SERVER_BACKOFF if failure.retry_after_ms is not None else MCPThrottle.COOLDOWN
+
+
+def _pause(failure: ToolFailure, doublings: int, jitter: float) -> timedelta:
+    if failure.retry_after_ms is not None:
+        return min(timedelta(milliseconds=failure.retry_after_ms), LONGEST_WAIT)
+    # The exponent is bounded: a server may fail for months.
+    return min(BACKOFF_CAP, BACKOFF_BASE * 2 ** min(max(doublings, 0), 10)) * jitter
+
+
+def _refused_sign_in(state: MCPAuthState) -> MCPAuthState:
+    return state if state in NEEDS_SIGN_IN else MCPAuthState.CHALLENGE_REQUIRED
+
+
+def _unless_disabled(health: MCPConnectionHealth, status: MCPHealthStatus) -> MCPHealthStatus:
+    return MCPHealthStatus.DISABLED if health.health_status is MCPHealthStatus.DISABLED else status
+
+
+def _tools_after(health: MCPConnectionHealth, outcome: MCPConnectionOutcome) -> dict[str, MCPToolHealth]:
+    failure = outcome.failure
+    if outcome.tool_name is None:
+        return health.tool_health
+    others = {name: kept for name, kept in health.tool_health.items() if name != outcome.tool_name}
+    if failure is not None and failure.kind is ToolFailureKind.TOOL_UNKNOWN:
+        return others
+    said = clipped(f"{failure.kind.value}: {failure.message}", 240) if failure is not None else None
+    others[outcome.tool_name] = MCPToolHealth(
+        ok=failure is None and not outcome.tool_error,
+        last_error=said or ("the tool reported an error" if outcome.tool_error else None),
+        last_checked_at=outcome.happened_at,
+        last_http_status=failure.http_status if failure is not None else None,
+    )
+    newest = sorted(others, key=lambda name: others[name].last_checked_at or outcome.happened_at)
+    return {name: others[name] for name in newest[-MOST_TOOLS:]}
