@@ -1,0 +1,81 @@
+"""Microsoft 365 operations on their way in and out: checked against registry and sign-in, and typed again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from contracts.errors import Refusal
+from contracts.mcp.auth_profile import MCPAuthProfile
+from contracts.mcp.dispatch import DispatchRequest
+from contracts.mcp.dispatch_record import DispatchRecord
+from contracts.mcp.m365 import M365Asked, M365OperationResponse
+from contracts.mcp.server_registry import MCPServerRegistryEntry
+from domain.mcp.m365_operations import arguments_of, refusal_of, response_of, tool_of_family
+from domain.mcp.m365_scopes import scopes_for
+from stores.database import Database
+from stores.mcp.auth_profiles import stored_profile
+from stores.mcp.health import health_of
+from stores.mcp.server_rows import server_of
+
+
+def as_tool_call(
+    database: Database, request: DispatchRequest, owner: str
+) -> tuple[DispatchRequest, M365Asked | None]:
+    """The call of a tool that a request stands for, and which typed operation it is, if it is one.
+
+    Raises:
+        Refusal: ``M365_DELEGATED_ONLY_OPERATION``, ``M365_BACKGROUND_ONLY_OPERATION``,
+            ``M365_FORBIDDEN_AUTH_MODE``, ``M365_SCOPE_MISSING``, ``VALIDATION_FAILED`` where the server does not
+            offer the operation, ``MCP_SERVER_NOT_FOUND``, ``MCP_SERVER_NOT_ACTIVE_IN_BUILD``.
+    """
+    operation = request.m365_operation
+    if operation is None:
+        return request, None
+    with database.read() as connection:
+        server = server_of(connection, request.server_id, owner)
+        profile, granted = _sign_in(connection, server, owner)
+    refusal = refusal_of(operation, server, profile, granted)
+    if refusal is not None:
+        raise refusal
+    call = request.model_copy(
+        update={
+            "m365_operation": None,
+            "tool_name": tool_of_family(operation.operation_family, server),
+            "arguments": arguments_of(operation),
+            "timeout_ms": operation.timeout_ms,
+            "project_id": operation.project_id or request.project_id,
+        }
+    )
+    asked = M365Asked(operation_family=operation.operation_family, needed_scopes=tuple(scopes_for(operation)))
+    return call, asked
+
+
+def typed_answer(
+    connection: Connection,
+    record: DispatchRecord,
+    arguments: Mapping[str, Any] | None,
+    answer: Mapping[str, Any] | None,
+) -> M365OperationResponse | None:
+    """What a typed operation has come to; ``None`` for another call, and while it goes on."""
+    if record.order.m365 is None:
+        return None
+    try:
+        server = server_of(connection, record.order.server_id, record.owner)
+    except Refusal:
+        return response_of(record, arguments, answer, None, (), None)
+    profile, granted = _sign_in(connection, server, record.owner)
+    health = health_of(connection, server.server_id)
+    return response_of(record, arguments, answer, profile, granted, health)
+
+
+def _sign_in(
+    connection: Connection, server: MCPServerRegistryEntry, owner: str
+) -> tuple[MCPAuthProfile | None, tuple[str, ...]]:
+    if server.auth_profile_id is None:
+        return None, ()
+    try:
+        stored = stored_profile(connection, server.auth_profile_id, owner)
+    except Refusal:
+        return None, ()
+    return stored.profile, stored.connection.scopes_granted
