@@ -31,6 +31,16 @@ class Answers:
         with self._database.read() as connection:
             return kept_under(connection, key, commits.c.response)
 
+    def hold(self, key: CommitKey) -> None:
+        """Has the key stand for this request, whose answer is not kept: it may tell more when asked again.
+
+        Raises:
+            Refusal: ``IDEMPOTENCY_KEY_REUSED`` when it stands for another one.
+        """
+        with self._database.write() as connection:
+            if not _claim(connection, key):
+                kept_under(connection, key, commits.c.response)
+
     def keep(self, key: CommitKey, body: str) -> str:
         """Keeps ``body`` unless there is an answer already; returns the one that counts.
 

@@ -1,0 +1,1 @@
+"""Rules for working on PDF documents: which pages, and what should be blacked out."""
