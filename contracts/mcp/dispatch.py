@@ -1,9 +1,9 @@
 """One tool call through the funnel, the approval it may wait for, and standing approvals (DOC3 §0.2D)."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from contracts.base import (
     Contract,
@@ -18,6 +18,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.mcp.m365 import M365OperationRequest, M365OperationResponse
 from contracts.mcp.policy import MCPPolicyTarget, MCPPolicyVerdict
 
 
@@ -53,8 +54,11 @@ class DispatchRequest(VersionedContract):
     """Asks for one call of one tool."""
 
     server_id: Text120
-    tool_name: Text120
+    tool_name: Text120 = Field(default="", description="Left out where ``m365_operation`` says what is asked.")
     arguments: dict[str, Any] = Field(default_factory=dict, description="At most 256 KiB as JSON.")
+    m365_operation: M365OperationRequest | None = Field(
+        default=None, description="A typed operation in the place of tool_name and arguments."
+    )
     runtime: Text80 | None = None
     turn_ref: Text160 | None = None
     session_ref: Text160 | None = None
@@ -67,6 +71,17 @@ class DispatchRequest(VersionedContract):
         default=10_000, ge=0, le=60_000, description="How long the answer may wait for the call's end."
     )
     client_request_id: Text120 | None = None
+
+    @model_validator(mode="after")
+    def _asks_for_one_thing(self) -> Self:
+        operation = self.m365_operation
+        if (operation is None) is (not self.tool_name):
+            raise ValueError("say tool_name, or m365_operation in its place")
+        if operation is not None and self.arguments:
+            raise ValueError("arguments go with tool_name; m365_operation has its own")
+        if operation is not None and operation.server_id != self.server_id:
+            raise ValueError("m365_operation is for another server_id")
+        return self
 
 
 class AskFirstStatus(StrEnum):
@@ -158,6 +173,9 @@ class DispatchView(VersionedContract):
     caller: DispatchCaller
     request_summary: Text500
     arguments_digest: Sha256
+    arguments: dict[str, Any] | None = Field(
+        default=None, description="What is sent; only where one call is asked for, for whoever decides about it."
+    )
     project_id: Text160 | None = None
     data_class: Text80 | None = None
     learn_session_id: Uuid | None = None
@@ -167,6 +185,9 @@ class DispatchView(VersionedContract):
     attempts: int = Field(default=0, ge=0)
     is_error: bool | None = Field(default=None, description="The tool itself reported an error.")
     result: dict[str, Any] | None = Field(default=None, description="What the tool answered, once it has.")
+    m365: M365OperationResponse | None = Field(
+        default=None, description="Of a typed operation that has ended: its typed answer."
+    )
     result_digest: Sha256 | None = None
     error_code: Text80 | None = None
     error_message: Text1000 | None = None

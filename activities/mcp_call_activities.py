@@ -1,0 +1,157 @@
+"""Making one attempt of a tool call: with the right bearer, re-checked at the last moment, its answer kept."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+
+from temporalio import activity
+
+from activities.token_broker import TokenBroker
+from activities.tool_callers import ToolCaller
+from clients.mcp.call_failures import ToolCallFailed
+from contracts.base import clipped
+from contracts.errors import ErrorCode, Refusal
+from contracts.mcp.dispatch_work import CallEnd, CallOrder
+from contracts.mcp.tool_call import ToolAnswer, ToolFailure, ToolFailureKind
+from stores.mcp.dispatch_attempts import CallPlan, DispatchAttempts, PlanOutdated, Stopped
+from stores.mcp.dispatch_observing import DispatchObserver
+
+HEARTBEAT_SECONDS = 2.0
+"""How often a call says that it is alive, whatever it waits for."""
+
+MOST_RENEWALS = 1
+"""How often a refused token is renewed for one call."""
+
+_SIGN_IN = frozenset({ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED, ErrorCode.MCP_AUTH_PROFILE_NOT_FOUND})
+"""The refusals of the broker that a person has to see to; the others pass by themselves."""
+
+
+class McpCallActivities:
+    """An ordinary activity that is never retried by itself: its workflow asks what became of it first."""
+
+    def __init__(
+        self,
+        attempts: DispatchAttempts,
+        caller: ToolCaller,
+        broker: TokenBroker,
+        observer: DispatchObserver,
+        written: Callable[[], None],
+    ) -> None:
+        """``written`` has the files on disk agree with the store soon."""
+        self._attempts = attempts
+        self._caller = caller
+        self._broker = broker
+        self._observer = observer
+        self._written = written
+
+    @activity.defn
+    async def call_tool(self, order: CallOrder) -> CallEnd:
+        """Makes the call once, or twice where the server refused the first bearer and nothing was executed."""
+        async with _heartbeats():
+            end = await self._called(order)
+            await asyncio.to_thread(self._observer.observe, end.standing)
+        self._written()
+        return end
+
+    async def _called(self, order: CallOrder) -> CallEnd:
+        renewed: str | None = None
+        while True:
+            plan = await asyncio.to_thread(self._attempts.plan, order, _now())
+            if isinstance(plan, CallEnd):
+                return plan
+            bearer, version = renewed, None
+            try:
+                if bearer is None:
+                    bearer, version = await self._bearer(plan)
+                answer = await self._caller.call(
+                    plan.server, plan.call, bearer, activity.heartbeat, self._about_to_send(order, plan)
+                )
+                return await self._answered(order, answer, bearer)
+            except PlanOutdated:
+                renewed = None
+            except Stopped as stopped:
+                return stopped.end
+            except Refusal as refusal:
+                return await self._without_bearer(order, refusal)
+            except ToolCallFailed as failed:
+                if not await self._is_renewable(order, failed.failure, bearer):
+                    return await self._failed(order, plan, failed.failure, bearer)
+                order = order.model_copy(update={"attempt": order.attempt + 1})
+                try:
+                    renewed = await self._renewed(plan, version)
+                except Refusal as refusal:
+                    return await self._without_bearer(order, refusal)
+
+    async def _bearer(self, plan: CallPlan) -> tuple[str | None, int | None]:
+        profile_id = plan.server.auth_profile_id
+        if profile_id is None:
+            return None, None
+        found = await self._broker.current(profile_id, plan.record.owner)
+        return (found.value, found.version) if found is not None else (None, None)
+
+    def _about_to_send(self, order: CallOrder, plan: CallPlan) -> Callable[[], Awaitable[None]]:
+        async def begin() -> None:
+            await asyncio.to_thread(self._attempts.begin, order, plan, _now())
+
+        return begin
+
+    async def _is_renewable(self, order: CallOrder, failure: ToolFailure, bearer: str | None) -> bool:
+        """Whether the token is renewed and the call made once more; then the refusal is on record."""
+        if failure.kind is not ToolFailureKind.AUTH_REQUIRED or bearer is None:
+            return False
+        if await asyncio.to_thread(self._attempts.renewals, order.dispatch_id) >= MOST_RENEWALS:
+            return False
+        return await asyncio.to_thread(self._attempts.refused_for_sign_in, order, failure, _now())
+
+    async def _renewed(self, plan: CallPlan, seen: int | None) -> str | None:
+        profile_id = plan.server.auth_profile_id
+        return None if profile_id is None else await self._broker.renewed(profile_id, plan.record.owner, seen)
+
+    async def _answered(self, order: CallOrder, answer: ToolAnswer, bearer: str | None) -> CallEnd:
+        def keep() -> CallEnd:
+            return self._attempts.answered(order, answer, _now(), signed_in=bearer is not None)
+
+        return await asyncio.to_thread(keep)
+
+    async def _failed(
+        self, order: CallOrder, plan: CallPlan, failure: ToolFailure, bearer: str | None
+    ) -> CallEnd:
+        profile_id = plan.server.auth_profile_id
+        if failure.kind is ToolFailureKind.AUTH_REQUIRED and bearer is not None and profile_id is not None:
+            await self._broker.refused(profile_id, plan.record.owner)
+
+        def keep() -> CallEnd:
+            return self._attempts.failed(order, failure, _now(), signed_in=bearer is not None)
+
+        return await asyncio.to_thread(keep)
+
+    async def _without_bearer(self, order: CallOrder, refusal: Refusal) -> CallEnd:
+        if refusal.code in _SIGN_IN:
+            return await asyncio.to_thread(self._attempts.needs_sign_in, order, refusal.message, _now())
+        unsent = ToolFailure(kind=ToolFailureKind.NOT_SENT, message=clipped(refusal.message, 500))
+
+        def keep() -> CallEnd:
+            return self._attempts.failed(order, unsent, _now(), signed_in=False)
+
+        return await asyncio.to_thread(keep)
+
+
+@asynccontextmanager
+async def _heartbeats() -> AsyncGenerator[None]:
+    async def beat() -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+        with suppress(asyncio.CancelledError):
+            await beating
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

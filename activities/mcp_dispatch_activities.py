@@ -1,0 +1,100 @@
+"""The decisions about a tool call, one transaction each; and having the calls that wait look again."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from temporalio import activity
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.refusals import refusing
+from contracts.mcp.dispatch_record import DispatchOrder
+from contracts.mcp.dispatch_work import (
+    CallEnd,
+    DecideOrder,
+    DecisionTaken,
+    DispatchStanding,
+    EndOrder,
+    InspectOrder,
+    RecheckOrder,
+    ReleaseOrder,
+)
+from stores.mcp.dispatch_decisions import DispatchDecisions
+from stores.mcp.dispatch_inspection import DispatchInspection
+from stores.mcp.dispatch_observing import DispatchObserver
+from stores.mcp.dispatch_opening import DispatchOpening
+
+RECONSIDER = "reconsider"
+"""The signal that has a workflow look again."""
+
+
+class McpDispatchActivities:
+    """Each is its transaction, safe to repeat."""
+
+    def __init__(
+        self,
+        opening: DispatchOpening,
+        decisions: DispatchDecisions,
+        inspection: DispatchInspection,
+        observer: DispatchObserver,
+        written: Callable[[], None],
+    ) -> None:
+        """``written`` has the files on disk agree with the store soon."""
+        self._opening = opening
+        self._decisions = decisions
+        self._inspection = inspection
+        self._observer = observer
+        self._written = written
+
+    @activity.defn
+    @refusing
+    def judge_dispatch(self, order: DispatchOrder) -> DispatchStanding:
+        """Judges a call: let pass, blocked, or made to wait. A known call stays as it is."""
+        return self._told(self._opening.judge(order, datetime.now(UTC)))
+
+    @activity.defn
+    @refusing
+    def decide_dispatch(self, order: DecideOrder) -> DecisionTaken:
+        """Takes one person's answer about a call that waits."""
+        taken = self._decisions.decide(order)
+        self._told(taken.standing)
+        return taken
+
+    @activity.defn
+    @refusing
+    def end_dispatch(self, order: EndOrder) -> DispatchStanding:
+        """Gives up a call that waits."""
+        return self._told(self._decisions.end(order))
+
+    @activity.defn
+    @refusing
+    def reconsider_dispatch(self, order: RecheckOrder) -> DispatchStanding:
+        """Looks again whether a call that waits may pass now."""
+        return self._told(self._opening.reconsider(order.dispatch_id, order.at))
+
+    @activity.defn
+    @refusing
+    def inspect_call(self, order: InspectOrder) -> CallEnd:
+        """Finds out what became of an attempt that was not heard of again."""
+        end = self._inspection.inspect(order)
+        self._told(end.standing)
+        return end
+
+    @activity.defn
+    async def release_dispatches(self, order: ReleaseOrder) -> None:
+        """Tells the workflows of calls that wait to look again."""
+        client = activity.client()
+        for dispatch_id in order.dispatch_ids:
+            activity.heartbeat()
+            try:
+                await client.get_workflow_handle(f"mcp-dispatch/{dispatch_id}").signal(RECONSIDER)
+            except RPCError as error:
+                # It has ended meanwhile.
+                if error.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+            await asyncio.sleep(0)
+
+    def _told(self, standing: DispatchStanding) -> DispatchStanding:
+        self._observer.observe(standing)
+        self._written()
+        return standing

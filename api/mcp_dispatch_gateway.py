@@ -1,0 +1,226 @@
+"""The way from the API to a tool call's workflow: every command is one update-with-start."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import anyio.to_thread
+import structlog
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from api.mcp_dispatch_orders import argument_names, arguments_bytes, order_of
+from api.mcp_dispatch_updates import ANSWER_WITHIN, DispatchUpdates
+from api.own_keys import OWN_KEY_PREFIX
+from api.update_errors import unavailable
+from contracts.errors import Refusal
+from contracts.learning.aggregate import CommitKey
+from contracts.mcp.dispatch import (
+    OPEN_DISPATCH_STATUSES,
+    DispatchCancelRequest,
+    DispatchRequest,
+    DispatchStatus,
+    DispatchView,
+    MCPAskFirstDecisionRequest,
+    MCPAskFirstDecisionResponse,
+)
+from contracts.mcp.dispatch_work import (
+    DecideOrder,
+    DecisionTaken,
+    DispatchStanding,
+    EditedArguments,
+    EndCause,
+    EndOrder,
+)
+from contracts.runtime.identity import Principal
+from domain.mcp.ask_first import scope_problem, undecidable
+from stores.answers import Answers
+from stores.blobs import put_blob
+from stores.canonical import digest_of
+from stores.database import Database
+from stores.mcp.dispatch_opening import DispatchOpening
+from stores.mcp.dispatch_rows import KeptDispatch
+from stores.mcp.dispatches import DispatchStore
+from stores.mcp.m365_operations import as_tool_call
+from workflows.ids import mcp_dispatch_id
+from workflows.mcp_dispatch_workflow import McpDispatchWorkflow
+
+log = structlog.get_logger(__name__)
+
+
+class McpDispatchGateway:
+    """Asks for calls, decides about those that wait, gives calls up."""
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        database: Database,
+        opening: DispatchOpening,
+        dispatches: DispatchStore,
+        *,
+        console_url: str | None = None,
+        answer_within: timedelta = ANSWER_WITHIN,
+    ) -> None:
+        self._client = client
+        self._database = database
+        self._answers = Answers(database)
+        self._opening = opening
+        self._dispatches = dispatches
+        self._answer_within = answer_within
+        self._updates = DispatchUpdates(client, task_queue, dispatches, console_url, answer_within)
+
+    async def dispatch(
+        self, request: DispatchRequest, caller: Principal, key: CommitKey, correlation_id: str
+    ) -> DispatchView:
+        """Asks for one call, and waits at most ``request.wait_ms`` for its end or for it to wait for a person.
+
+        The same key finds the same call. What the view says is what the store has: a call that is still under
+        way goes on by itself.
+
+        Raises:
+            Refusal: ``PAYLOAD_TOO_LARGE``, ``MCP_SERVER_NOT_FOUND``, ``MCP_SERVER_NOT_ACTIVE_IN_BUILD``,
+                ``MCP_TOOL_NOT_FOUND``, what ``as_tool_call`` refuses, ``TOO_MANY_REQUESTS``,
+                ``IDEMPOTENCY_KEY_REUSED``, ``TEMPORAL_UNAVAILABLE``, which names the call's ``dispatch_id``.
+        """
+        request, m365 = await anyio.to_thread.run_sync(as_tool_call, self._database, request, caller.user_id)
+        arguments = arguments_bytes(request.arguments)
+        order = order_of(request, caller, key, correlation_id, digest_of(arguments))
+        order = order.model_copy(update={"m365": m365})
+        known = await anyio.to_thread.run_sync(self._opening.prepare, order, arguments)
+        if known is None or known.record.status is DispatchStatus.RUNNING:
+            since = 0 if known is None else known.version
+            await self._updates.wait(order if known is None else known.record.order, request.wait_ms, since)
+        return await self.view(order.dispatch_id, caller.user_id)
+
+    async def view(self, dispatch_id: str, owner: str) -> DispatchView:
+        """A call as it stands.
+
+        Raises:
+            Refusal: ``MCP_DISPATCH_NOT_FOUND``.
+        """
+        return await anyio.to_thread.run_sync(self._dispatches.view, dispatch_id, owner, datetime.now(UTC))
+
+    async def decide(
+        self, dispatch_id: str, asked: MCPAskFirstDecisionRequest, caller: Principal, key: CommitKey
+    ) -> MCPAskFirstDecisionResponse:
+        """Answers about a call that waits. The first answer wins; the same key gets the first answer again.
+
+        Raises:
+            Refusal: ``MCP_ASK_FIRST_DECIDED`` with who was first, ``MCP_ASK_FIRST_EXPIRED``,
+                ``MCP_DISPATCH_NOT_FOUND``, ``VALIDATION_FAILED``, ``PAYLOAD_TOO_LARGE``, ``CONFLICT``.
+        """
+        kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
+        recalled = await self._recall(key)
+        if recalled is not None:
+            return recalled.response
+        refusal = undecidable(kept.record, datetime.now(UTC)) or scope_problem(asked.decision, kept.record)
+        if refusal is not None:
+            raise refusal
+        order = DecideOrder(
+            dispatch_id=dispatch_id,
+            commit_key=key,
+            decision=asked.decision,
+            decided_by=caller.user_id,
+            reason=asked.reason,
+            edited=await self._edited(asked),
+        )
+        try:
+            taken = await self._updates.send(
+                kept.record.order, "decide", order, DecisionTaken, _update_id(key)
+            )
+        except Refusal:
+            recalled = await self._recall(key)
+            if recalled is None:
+                raise
+            return recalled.response
+        return taken.response
+
+    async def cancel(
+        self, dispatch_id: str, asked: DispatchCancelRequest, caller: Principal, key: CommitKey
+    ) -> DispatchView:
+        """Gives a call up. One that has been sent may have had its effect: then it is ``outcome_unknown``.
+
+        One that has ended stays as it is.
+
+        Raises:
+            Refusal: ``MCP_DISPATCH_NOT_FOUND``, ``TEMPORAL_UNAVAILABLE``.
+        """
+        kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
+        if kept.record.status in OPEN_DISPATCH_STATUSES:
+            await self._cancel(kept, caller.user_id, asked.reason, _update_id(key))
+        return await self.view(dispatch_id, caller.user_id)
+
+    async def cancel_for_ability(self, ability_id: str, by: str, reason: str) -> int:
+        """Gives up every call that runs or waits on behalf of an ability; how many there were.
+
+        Calls that cannot be reached now are logged, and the others are given up all the same.
+        """
+        found = await anyio.to_thread.run_sync(self._dispatches.open_of_ability, ability_id)
+        for dispatch_id in found:
+            kept = await anyio.to_thread.run_sync(self._dispatches.find, dispatch_id)
+            if kept is None or kept.record.status not in OPEN_DISPATCH_STATUSES:
+                continue
+            try:
+                await self._cancel(kept, by, reason, f"cancel-for-ability/{dispatch_id}")
+            except Refusal as refusal:
+                log.warning("a tool call could not be given up", dispatch_id=dispatch_id, code=refusal.code)
+        return len(found)
+
+    async def reconsider(
+        self, owner: str, *, server_id: str | None = None, tool_name: str | None = None
+    ) -> int:
+        """Has the owner's calls that wait look at policy and standing approvals again; how many were told."""
+        look = partial(
+            self._dispatches.waiting, owner, datetime.now(UTC), server_id=server_id, tool_name=tool_name
+        )
+        return await self._tell(await anyio.to_thread.run_sync(look))
+
+    async def recheck(self, dispatch_ids: Iterable[str]) -> int:
+        """Has these calls look again, where they still wait; how many were told.
+
+        Raises:
+            Refusal: ``TEMPORAL_UNAVAILABLE``.
+        """
+        return await self._tell(dispatch_ids)
+
+    async def _tell(self, dispatch_ids: Iterable[str]) -> int:
+        told = 0
+        for dispatch_id in dispatch_ids:
+            handle = self._client.get_workflow_handle(mcp_dispatch_id(dispatch_id))
+            try:
+                await handle.signal(McpDispatchWorkflow.reconsider, rpc_timeout=self._answer_within)
+            except RPCError as error:
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    continue
+                raise unavailable(error) from error
+            except RuntimeError as error:
+                raise unavailable(error) from error
+            told += 1
+        return told
+
+    async def _cancel(self, kept: KeptDispatch, by: str, reason: str | None, update_id: str) -> None:
+        order = EndOrder(dispatch_id=kept.record.dispatch_id, cause=EndCause.CANCELLED, by=by, reason=reason)
+        await self._updates.send(kept.record.order, "cancel", order, DispatchStanding, update_id)
+
+    async def _edited(self, asked: MCPAskFirstDecisionRequest) -> EditedArguments | None:
+        if asked.arguments is None:
+            return None
+        arguments = arguments_bytes(asked.arguments)
+
+        def keep() -> str:
+            with self._database.write() as connection:
+                return put_blob(connection, arguments, datetime.now(UTC))
+
+        digest = await anyio.to_thread.run_sync(keep)
+        return EditedArguments(digest=digest, argument_names=argument_names(asked.arguments))
+
+    async def _recall(self, key: CommitKey) -> DecisionTaken | None:
+        if key.key.startswith(OWN_KEY_PREFIX):
+            return None
+        kept = await anyio.to_thread.run_sync(self._answers.recall, key)
+        return DecisionTaken.model_validate_json(kept) if kept is not None else None
+
+
+def _update_id(key: CommitKey) -> str:
+    return f"{key.owner_user_id}/{key.key}"

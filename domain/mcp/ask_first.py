@@ -1,0 +1,51 @@
+"""The rules of an approval: whether it can be answered now, and how it is shown (DOC3 L2443-2466)."""
+
+from datetime import datetime
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.mcp.ask_first import decided_by, expired
+from contracts.mcp.dispatch import AskFirstDecision, AskFirstStatus, DispatchStatus, MCPAskFirstDispatchRecord
+from contracts.mcp.dispatch_record import DispatchRecord
+
+
+def undecidable(record: DispatchRecord, now: datetime) -> Refusal | None:
+    """Why nobody can answer about a call any more; ``None`` while it waits."""
+    ask_first = record.ask_first
+    if ask_first is None:
+        return Refusal(
+            ErrorCode.CONFLICT,
+            f"The call waits for nobody: it is {record.status.value}.",
+            current_state=record.status.value,
+        )
+    if ask_first.status is AskFirstStatus.EXPIRED or (
+        record.status is DispatchStatus.PENDING_APPROVAL and now >= ask_first.expires_at
+    ):
+        return expired(ask_first.expires_at)
+    if ask_first.status is AskFirstStatus.PENDING:
+        return None
+    return decided_by(ask_first.approved_by, ask_first.decided_at or ask_first.updated_at, ask_first.status)
+
+
+def as_of(found: MCPAskFirstDispatchRecord, now: datetime) -> MCPAskFirstDispatchRecord:
+    """The approval as it has to be shown: one whose time has run out is expired, even before it is written."""
+    if found.status is AskFirstStatus.PENDING and now >= found.expires_at:
+        return found.model_copy(update={"status": AskFirstStatus.EXPIRED})
+    return found
+
+
+def scope_problem(decision: AskFirstDecision, record: DispatchRecord) -> Refusal | None:
+    """Why a call cannot be approved beyond itself; ``None`` where it can, or is not to be."""
+    caller = record.order.caller
+    if decision is AskFirstDecision.APPROVE_UNTIL_END_OF_TURN and caller.turn_ref is None:
+        return _no_scope("turn")
+    if decision is AskFirstDecision.APPROVE_FOR_SESSION and caller.session_ref is None:
+        return _no_scope("session")
+    return None
+
+
+def _no_scope(what: str) -> Refusal:
+    return Refusal(
+        ErrorCode.VALIDATION_FAILED,
+        f"The call named no {what} that an approval could last for; approve it once.",
+        fields=["decision"],
+    )

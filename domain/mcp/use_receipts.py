@@ -1,0 +1,130 @@
+"""What the receipt of a use says of one tool call (DOC3 §1.1U, §0.2H; the fields that tests §9.13 and §9.15 read)."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from contracts.capabilities.control_surface import ControlSurface
+from contracts.capabilities.use_receipt import (
+    ActionClass,
+    ApprovalMode,
+    ApprovalState,
+    CapabilityUseReceipt,
+    IdentityKind,
+    UseResult,
+)
+from contracts.learning.tool_receipt import ToolEffect
+from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
+from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus
+from contracts.mcp.dispatch_record import DispatchRecord
+from contracts.mcp.policy import MCPPolicyMode
+
+_WORDS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
+_SEARCHES = frozenset({"search", "find", "query", "lookup"})
+_FETCHES = frozenset({"fetch", "get", "download", "export"})
+_SCHEDULES = frozenset({"schedule", "calendar", "event", "meeting"})
+
+_APPROVALS: Mapping[AskFirstStatus, ApprovalState] = MappingProxyType(
+    {
+        AskFirstStatus.PENDING: ApprovalState.PROMPTED,
+        AskFirstStatus.APPROVED_ONCE: ApprovalState.GRANTED,
+        AskFirstStatus.APPROVED_UNTIL_END_OF_TURN: ApprovalState.GRANTED,
+        AskFirstStatus.APPROVED_FOR_SESSION: ApprovalState.GRANTED,
+        AskFirstStatus.RESUMED: ApprovalState.GRANTED,
+        AskFirstStatus.DENIED: ApprovalState.DENIED,
+        AskFirstStatus.EXPIRED: ApprovalState.DENIED,
+        AskFirstStatus.CANCELLED: ApprovalState.PROMPTED,
+    }
+)
+
+_IDENTITIES: Mapping[MCPTokenSubjectKind, IdentityKind] = MappingProxyType(
+    {
+        MCPTokenSubjectKind.USER: IdentityKind.OAUTH_USER,
+        MCPTokenSubjectKind.DELEGATED: IdentityKind.OAUTH_USER,
+        MCPTokenSubjectKind.SERVICE: IdentityKind.SERVICE_PRINCIPAL,
+    }
+)
+
+
+def use_receipt(
+    record: DispatchRecord, receipt_id: str, profile: MCPAuthProfile | None
+) -> CapabilityUseReceipt:
+    """The receipt of a call that has ended; ``profile`` is the sign-in whose permission it used."""
+    order = record.order
+    ended = record.completed_at or record.updated_at
+    kind = IdentityKind.LOCAL_USER if profile is None else _IDENTITIES[profile.token_subject_kind]
+    return CapabilityUseReceipt(
+        receipt_id=receipt_id,
+        capability_id=order.ability_id or f"{order.server_id[:90]}/{order.tool_name[:69]}",
+        route_surface=ControlSurface.MCP_CONNECTOR,
+        runtime=order.caller.runtime or "other",
+        provider=record.provider.value if record.provider is not None else None,
+        connector_server_id=order.server_id,
+        tool_name=order.tool_name,
+        dispatch_id=order.dispatch_id,
+        operation_id=order.tool_name,
+        project_id=order.project_id,
+        action_class=action_class(order.tool_name, record.effect),
+        data_class=order.data_class,
+        approval_mode=_mode(record),
+        approval_state=_approval(record),
+        result=_result(record),
+        auth_profile_id=record.auth_profile_id,
+        identity_asserted_kind=kind,
+        identity_asserted_ref=order.caller.user_id if profile is None else profile.auth_profile_id,
+        started_at=record.started_at or order.created_at,
+        completed_at=ended,
+        correlation_id=order.correlation_id,
+        created_at=ended,
+    )
+
+
+def action_class(tool_name: str, effect: ToolEffect | None) -> ActionClass:
+    """What kind of action a tool is, by what it does and, among reads, by its name."""
+    words = {word.lower() for word in _WORDS.split(tool_name)}
+    match effect:
+        case None:
+            return ActionClass.OTHER
+        case ToolEffect.READ if words & _SEARCHES:
+            return ActionClass.SEARCH
+        case ToolEffect.READ if words & _FETCHES:
+            return ActionClass.FETCH
+        case ToolEffect.READ:
+            return ActionClass.READ
+        case ToolEffect.CREATE if words & _SCHEDULES:
+            return ActionClass.SCHEDULE
+        case ToolEffect.CREATE | ToolEffect.DELETE:
+            return ActionClass.WRITE
+        case ToolEffect.UPDATE:
+            return ActionClass.UPDATE
+        case ToolEffect.SEND:
+            return ActionClass.SEND
+
+
+def _mode(record: DispatchRecord) -> ApprovalMode:
+    if record.verdict is not None and record.verdict.grant_id is not None:
+        return ApprovalMode.STANDING_ORDER
+    return ApprovalMode.ASK_FIRST if record.ask_first is not None else ApprovalMode.AUTONOMOUS
+
+
+def _approval(record: DispatchRecord) -> ApprovalState:
+    if record.ask_first is not None:
+        return _APPROVALS[record.ask_first.status]
+    refused = record.verdict is not None and record.verdict.mode is MCPPolicyMode.DISABLED
+    return (
+        ApprovalState.DENIED
+        if refused or record.status is DispatchStatus.BLOCKED
+        else ApprovalState.NOT_NEEDED
+    )
+
+
+def _result(record: DispatchRecord) -> UseResult:
+    match record.status:
+        case DispatchStatus.COMPLETED if not record.is_error:
+            return UseResult.SUCCESS
+        case DispatchStatus.BLOCKED | DispatchStatus.DENIED | DispatchStatus.EXPIRED:
+            return UseResult.DENIED
+        case DispatchStatus.CANCELLED:
+            return UseResult.CANCELLED
+        case _:
+            return UseResult.FAILURE

@@ -1,0 +1,249 @@
+"""What people say about calls that wait: approve, edit, deny; and calls that are given up. First answer wins."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
+from uuid_utils import uuid7
+
+from contracts.base import clipped
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.tool_receipt import ToolEffect
+from contracts.mcp.ask_first import STATUS_AFTER
+from contracts.mcp.dispatch import (
+    AskFirstDecision,
+    AskFirstStatus,
+    DispatchStatus,
+    GrantScope,
+    MCPAskFirstDecisionResponse,
+    MCPGrant,
+)
+from contracts.mcp.dispatch_record import DispatchRecord
+from contracts.mcp.dispatch_work import (
+    DecideOrder,
+    DecisionTaken,
+    DispatchStanding,
+    EndCause,
+    EndOrder,
+)
+from contracts.mcp.receipts import MCPReceiptKind
+from domain.mcp.ask_first import scope_problem, undecidable
+from domain.mcp.grant_rules import grant_expiry, may_be_granted, scope_of
+from stores.answers import answered_within
+from stores.database import Database
+from stores.journal import JournalDraft, append
+from stores.mcp.dispatch_entries import dispatch_receipt, told_of
+from stores.mcp.dispatch_rows import (
+    KeptDispatch,
+    change_dispatch,
+    hold_dispatch,
+    waiting_ids,
+)
+from stores.mcp.dispatch_settling import settle
+from stores.mcp.grants import add_grant
+from stores.mcp.tools import pin_seen
+
+MOST_RELEASED = 200
+"""How many waiting calls one standing approval has looked at again."""
+
+
+class DispatchDecisions:
+    """Answers about calls that wait. Safe to share between threads."""
+
+    def __init__(self, database: Database, *, ask_first_expiry: timedelta) -> None:
+        self._database = database
+        self._expiry = ask_first_expiry
+
+    def decide(self, order: DecideOrder) -> DecisionTaken:
+        """One answer; the same key again gets what it got the first time.
+
+        Raises:
+            Refusal: ``MCP_ASK_FIRST_DECIDED``, ``MCP_ASK_FIRST_EXPIRED``, ``CONFLICT``, ``VALIDATION_FAILED``,
+                ``MCP_DISPATCH_NOT_FOUND``, ``IDEMPOTENCY_KEY_REUSED``.
+        """
+        with self._database.write() as connection:
+            kept = answered_within(
+                connection, order.commit_key, lambda: self._decided(connection, order).model_dump_json()
+            )
+        return DecisionTaken.model_validate_json(kept)
+
+    def end(self, order: EndOrder) -> DispatchStanding:
+        """Gives up a call that has not been made: expired, or cancelled. One that has ended stays as it is."""
+        at = order.at or datetime.now(UTC)
+        with self._database.write() as connection:
+            kept = hold_dispatch(connection, order.dispatch_id)
+            record = kept.record
+            if record.status is not DispatchStatus.PENDING_APPROVAL:
+                return kept.standing()
+            return self.give_up(connection, kept, order, at).standing()
+
+    def give_up(
+        self, connection: Connection, kept: KeptDispatch, order: EndOrder, at: datetime
+    ) -> KeptDispatch:
+        """Ends a call of which surely nothing was sent, in the caller's transaction."""
+        return self._ended(connection, kept, order, at)
+
+    def _decided(self, connection: Connection, order: DecideOrder) -> DecisionTaken:
+        at = order.at or datetime.now(UTC)
+        kept = hold_dispatch(connection, order.dispatch_id)
+        refusal = undecidable(kept.record, at) or scope_problem(order.decision, kept.record)
+        if refusal is not None:
+            raise refusal
+        if order.decision is AskFirstDecision.DENY:
+            return self._denied(connection, kept, order, at)
+        return self._approved(connection, kept, order, at)
+
+    def _denied(
+        self, connection: Connection, kept: KeptDispatch, order: DecideOrder, at: datetime
+    ) -> DecisionTaken:
+        record = _answered(kept.record, order, at).model_copy(
+            update={
+                "status": DispatchStatus.DENIED,
+                "error_code": ErrorCode.MCP_POLICY_BLOCKED.value,
+                "error_message": clipped(f"{order.decided_by} denied the call; nothing was sent.", 1_000),
+                "next_action": "Ask why before you make this call again.",
+            }
+        )
+        receipt_id, entry = dispatch_receipt(
+            record,
+            MCPReceiptKind.ASK_FIRST_DECISION,
+            f"Denied: {record.order.request_summary}",
+            at,
+            actor=order.decided_by,
+        )
+        settled = settle(connection, kept, record, at, [entry])
+        return _taken(settled, receipt_id, resumed=False)
+
+    def _approved(
+        self, connection: Connection, kept: KeptDispatch, order: DecideOrder, at: datetime
+    ) -> DecisionTaken:
+        record = _answered(kept.record, order, at).model_copy(update={"status": DispatchStatus.RUNNING})
+        waiting = kept.record.ask_first
+        seen = waiting.tool_definition_hash if waiting is not None else None
+        if seen is not None:
+            pin_seen(connection, record.order.server_id, record.order.tool_name, seen, at)
+        grant = self._grant(record, order, at)
+        siblings: tuple[str, ...] = ()
+        if grant is not None:
+            add_grant(connection, grant, told_of(record, at, order.decided_by))
+            found = waiting_ids(
+                connection,
+                record.owner,
+                server_id=record.order.server_id,
+                tool_name=record.order.tool_name,
+                now=at,
+                limit=MOST_RELEASED,
+            )
+            siblings = tuple(one for one in found if one != record.dispatch_id)
+        edited = ", with other arguments than asked" if order.edited is not None else ""
+        how = STATUS_AFTER[order.decision].value.replace("_", " ")
+        receipt_id, entry = dispatch_receipt(
+            record,
+            MCPReceiptKind.ASK_FIRST_DECISION,
+            f"{how.capitalize()}{edited}: {record.order.request_summary}",
+            at,
+            actor=order.decided_by,
+        )
+        append(connection, [entry])
+        return _taken(change_dispatch(connection, kept, record), receipt_id, resumed=True, siblings=siblings)
+
+    def _grant(self, record: DispatchRecord, order: DecideOrder, at: datetime) -> MCPGrant | None:
+        scope = scope_of(order.decision)
+        if scope is None:
+            return None
+        if not may_be_granted(record.effect or ToolEffect.UPDATE, scope):
+            raise Refusal(
+                ErrorCode.VALIDATION_FAILED,
+                "What this tool does cannot be taken back: approve it once, or for one turn.",
+                fields=["decision"],
+            )
+        caller = record.order.caller
+        ref = caller.turn_ref if scope is GrantScope.END_OF_TURN else caller.session_ref
+        return MCPGrant(
+            grant_id=str(uuid7()),
+            owner_user_id=record.owner,
+            dispatch_id=record.dispatch_id,
+            server_id=record.order.server_id,
+            tool_name=record.order.tool_name,
+            tool_definition_hash=record.definition_hash,
+            scope=scope,
+            scope_ref=ref or "",
+            granted_by=order.decided_by,
+            created_at=at,
+            expires_at=grant_expiry(scope, at, self._expiry),
+        )
+
+    def _ended(
+        self, connection: Connection, kept: KeptDispatch, order: EndOrder, at: datetime
+    ) -> KeptDispatch:
+        expired = order.cause is EndCause.EXPIRED
+        record, waiting = kept.record, kept.record.ask_first
+        if waiting is not None and waiting.status is AskFirstStatus.PENDING:
+            closed = waiting.model_copy(
+                update={
+                    "status": AskFirstStatus.EXPIRED if expired else AskFirstStatus.CANCELLED,
+                    "decision_reason": order.reason,
+                    "approved_by": None,
+                    "decided_at": at,
+                    "updated_at": at,
+                }
+            )
+            record = record.model_copy(update={"ask_first": closed})
+        ended = record.model_copy(
+            update={
+                "status": DispatchStatus.EXPIRED if expired else DispatchStatus.CANCELLED,
+                "error_code": ErrorCode.MCP_ASK_FIRST_EXPIRED.value if expired else None,
+                "error_message": "Nobody answered in time; nothing was sent."
+                if expired
+                else clipped(f"{order.by or 'Somebody'} gave the call up; nothing was sent.", 1_000),
+                "next_action": "Make the call again to be asked again." if expired else None,
+            }
+        )
+        entries: list[JournalDraft] = []
+        if record.ask_first is not None and record.ask_first is not waiting:
+            said = "Expired" if expired else "Cancelled"
+            _, entry = dispatch_receipt(
+                ended,
+                MCPReceiptKind.ASK_FIRST_DECISION,
+                f"{said} before an answer: {record.order.request_summary}",
+                at,
+                actor=order.by,
+            )
+            entries.append(entry)
+        return settle(connection, kept, ended, at, entries)
+
+
+def _answered(record: DispatchRecord, order: DecideOrder, at: datetime) -> DispatchRecord:
+    """The record with what was said; edited arguments take the place of those that were asked for."""
+    waiting = record.ask_first
+    if waiting is None:
+        raise Refusal(ErrorCode.CONFLICT, "The call waits for nobody.")
+    said: dict[str, object] = {
+        "status": STATUS_AFTER[order.decision],
+        "decision_reason": order.reason,
+        "approved_by": order.decided_by,
+        "decided_at": at,
+        "updated_at": at,
+    }
+    edited = order.edited
+    changed: dict[str, object] = {"updated_at": at}
+    if edited is not None and edited.digest != record.arguments_digest:
+        said |= {
+            "arguments_digest": edited.digest,
+            "edited_from_digest": record.arguments_digest,
+            "request_payload_ref": f"blob:{edited.digest}",
+        }
+        changed["arguments_digest"] = edited.digest
+    return record.model_copy(update={**changed, "ask_first": waiting.model_copy(update=said)})
+
+
+def _taken(
+    kept: KeptDispatch, receipt_id: str, *, resumed: bool, siblings: tuple[str, ...] = ()
+) -> DecisionTaken:
+    ask_first = kept.record.ask_first
+    if ask_first is None:
+        raise Refusal(ErrorCode.CONFLICT, "The call waits for nobody.")
+    return DecisionTaken(
+        standing=kept.standing(),
+        response=MCPAskFirstDecisionResponse(dispatch=ask_first, resumed=resumed, receipt_id=receipt_id),
+        siblings=siblings,
+    )

@@ -1,0 +1,296 @@
+"""One tool call, from policy to its receipt: it may wait for a person for days, and is made exactly once."""
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError, FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.mcp_dispatch_activities import RECONSIDER, McpDispatchActivities
+    from activities.mcp_notice_activities import McpNoticeActivities
+    from contracts.errors import ErrorCode, Refusal
+    from contracts.mcp.ask_first import STATUS_AFTER, decided_by, expired
+    from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, AskFirstStatus, DispatchStatus
+    from contracts.mcp.dispatch_work import (
+        DecideOrder,
+        DecisionTaken,
+        DispatchStanding,
+        EndCause,
+        EndOrder,
+        NoticeOrder,
+        RecheckOrder,
+        ReleaseOrder,
+    )
+    from workflows.mcp_call_attempt import CallAttempt
+    from workflows.mcp_dispatch_messages import DispatchEnd, DispatchStart, DispatchWait, WaitUntil
+    from workflows.mcp_dispatch_view import render_details
+    from workflows.presets import NOTICE_CALL, RELEASE_CALL, STORE_CALL
+    from workflows.refusals import application_error_in, refused
+    from workflows.session_view import STATE_ATTRIBUTE
+
+
+@workflow.defn(name="McpDispatchWorkflow")
+class McpDispatchWorkflow:
+    """Judges, waits where a person has to be asked, calls, and ends with the call.
+
+    Who answers first wins: the answer is taken before anything is awaited, and the store has the last word.
+    """
+
+    @workflow.init
+    def __init__(self, start: DispatchStart) -> None:
+        self._order = start.order
+        self._console_url = start.console_url
+        self._standing: DispatchStanding | None = None
+        self._taken: DecideOrder | None = None
+        self._ending: EndOrder | None = None
+        self._look_again = False
+        self._looking = False
+        self._attempt = CallAttempt()
+        self._release: asyncio.Task[None] | None = None
+        self._notice: asyncio.Task[None] | None = None
+        self._told = start.told
+
+    @workflow.run
+    async def run(self, start: DispatchStart) -> DispatchEnd:
+        """Lives until the call has ended and everybody who asked has been answered."""
+        self._take(
+            await workflow.execute_local_activity_method(
+                McpDispatchActivities.judge_dispatch, start.order, summary="judge", **STORE_CALL
+            )
+        )
+        while self._present().status in OPEN_DISPATCH_STATUSES:
+            try:
+                await (self._pause(start) if self._waits() else self._call())
+            except asyncio.CancelledError:
+                # Somebody cancelled the workflow itself: that is a way to give the call up.
+                self._give_up_by("temporal")
+        await workflow.wait_condition(
+            lambda: workflow.all_handlers_finished() and (self._release is None or self._release.done())
+        )
+        standing = self._present()
+        return DispatchEnd(status=standing.status, attempts=standing.attempts)
+
+    # ---- what others say ----
+
+    @workflow.update(description="Wait for the call: until it is judged, or has ended or waits for a person")
+    async def dispatch(self, wait: DispatchWait) -> DispatchStanding:
+        await workflow.wait_condition(
+            lambda: (
+                self._standing is not None
+                and (wait.until is WaitUntil.JUDGED or self._standing.status is not DispatchStatus.RUNNING)
+            )
+        )
+        return self._present()
+
+    @dispatch.validator
+    def _is_this_call(self, wait: DispatchWait) -> None:
+        self._require_own(wait.dispatch_id)
+
+    @workflow.update(description="Approve or deny the call that waits")
+    async def decide(self, order: DecideOrder) -> DecisionTaken:
+        await workflow.wait_condition(lambda: self._standing is not None and not self._looking)
+        self._refuse_unless_undecided()
+        self._taken = order.model_copy(update={"at": workflow.now()})
+        try:
+            taken: DecisionTaken = await workflow.execute_local_activity_method(
+                McpDispatchActivities.decide_dispatch, self._taken, summary=order.decision.value, **STORE_CALL
+            )
+        except FailureError as error:
+            self._taken = None
+            raise application_error_in(error) from None
+        if taken.siblings:
+            self._release = asyncio.create_task(self._let_look(ReleaseOrder(dispatch_ids=taken.siblings)))
+        self._take(taken.standing)
+        self._taken = None
+        return taken
+
+    @decide.validator
+    def _may_be_decided(self, order: DecideOrder) -> None:
+        self._require_own(order.dispatch_id)
+        if self._standing is not None:
+            self._refuse_unless_undecided()
+
+    @workflow.update(description="Give the call up")
+    async def cancel(self, order: EndOrder) -> DispatchStanding:
+        if self._standing is None:
+            await workflow.wait_condition(lambda: self._standing is not None)
+        if self._present().status in OPEN_DISPATCH_STATUSES and self._ending is None:
+            self._ending = order.model_copy(update={"at": workflow.now()})
+            self._attempt.cut_short()
+        await workflow.wait_condition(lambda: self._present().status not in OPEN_DISPATCH_STATUSES)
+        return self._present()
+
+    @cancel.validator
+    def _may_be_cancelled(self, order: EndOrder) -> None:
+        self._require_own(order.dispatch_id)
+        if order.cause is not EndCause.CANCELLED:
+            raise refused(ErrorCode.CONFLICT, "Only its own clock lets a call expire.")
+
+    @workflow.signal(name=RECONSIDER, description="Policy or a standing approval has changed: look again")
+    def reconsider(self) -> None:
+        self._look_again = True
+
+    # ---- the story of the run ----
+
+    async def _pause(self, start: DispatchStart) -> None:
+        """Waits for an answer, the deadline, a cancellation, or a reason to look again; and does the one."""
+        deadline = self._present().expires_at
+        if self._present().notify and not self._told:
+            self._told = True
+            self._notice = asyncio.create_task(self._notify())
+        left = max(deadline - workflow.now(), timedelta()) if deadline is not None else None
+        try:
+            await workflow.wait_condition(
+                lambda: (
+                    not self._waits() or self._ending is not None or self._look_again or self._needs_new_run()
+                ),
+                timeout=left,
+                timeout_summary="nobody has answered",
+            )
+        except TimeoutError:
+            if self._ending is None and self._taken is None:
+                self._ending = EndOrder(
+                    dispatch_id=self._order.dispatch_id, cause=EndCause.EXPIRED, at=workflow.now()
+                )
+        # Whoever is writing an answer has the turn; if the store refuses it, this is done again.
+        await workflow.wait_condition(lambda: self._taken is None)
+        if not self._waits():
+            self._stop_telling()
+            return
+        if self._ending is not None:
+            await self._give_up(self._ending)
+        elif self._look_again:
+            self._look_again = False
+            await self._reconsider()
+        elif self._needs_new_run():
+            workflow.continue_as_new(start.model_copy(update={"told": self._told}))
+
+    async def _give_up(self, order: EndOrder) -> None:
+        self._stop_telling()
+        self._take(
+            await workflow.execute_local_activity_method(
+                McpDispatchActivities.end_dispatch, order, summary=order.cause.value, **STORE_CALL
+            )
+        )
+
+    async def _reconsider(self) -> None:
+        order = RecheckOrder(dispatch_id=self._order.dispatch_id, at=workflow.now())
+        self._looking = True
+        try:
+            self._take(
+                await workflow.execute_local_activity_method(
+                    McpDispatchActivities.reconsider_dispatch, order, summary="look again", **STORE_CALL
+                )
+            )
+        finally:
+            self._looking = False
+
+    async def _call(self) -> None:
+        """Makes one attempt, finds out what became of it, and waits where it is to be tried again."""
+        before = self._present()
+        end = None if self._ending is not None else await self._attempt.make(before)
+        if end is None:
+            end = await self._attempt.inspect(before, self._ending)
+        self._take(end.standing)
+        if end.again_after_ms and end.standing.status is DispatchStatus.RUNNING:
+            with suppress(TimeoutError):
+                await workflow.wait_condition(
+                    lambda: self._ending is not None,
+                    timeout=timedelta(milliseconds=end.again_after_ms),
+                    timeout_summary="before the next attempt",
+                )
+
+    # ---- parts ----
+
+    def _give_up_by(self, who: str) -> None:
+        if self._ending is None:
+            self._ending = EndOrder(
+                dispatch_id=self._order.dispatch_id, cause=EndCause.CANCELLED, by=who, at=workflow.now()
+            )
+
+    def _present(self) -> DispatchStanding:
+        if self._standing is None:
+            raise ApplicationError("The call has not been judged.", type=ErrorCode.INTERNAL_ERROR.value)
+        return self._standing
+
+    def _waits(self) -> bool:
+        return self._present().status is DispatchStatus.PENDING_APPROVAL
+
+    def _needs_new_run(self) -> bool:
+        return workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished()
+
+    def _take(self, standing: DispatchStanding) -> None:
+        """Believes what the store has written, and shows it; an older standing is not news."""
+        before = self._standing
+        if before is not None and standing.version < before.version:
+            return
+        self._standing = standing
+        workflow.set_current_details(render_details(self._order, standing, self._console_url))
+        shown = before.status if before is not None else DispatchStatus.RUNNING
+        if standing.status is not shown:
+            workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
+                [STATE_ATTRIBUTE.value_set(standing.status.value)]
+            )
+
+    def _require_own(self, dispatch_id: str) -> None:
+        if dispatch_id != self._order.dispatch_id:
+            raise refused(ErrorCode.INTERNAL_ERROR, f"This workflow is the call {self._order.dispatch_id}'s.")
+
+    def _refuse_unless_undecided(self) -> None:
+        """Raises the refusal of an answer that comes too late."""
+        taken = self._taken
+        if taken is not None:
+            raise _as_error(
+                decided_by(taken.decided_by, taken.at or workflow.now(), STATUS_AFTER[taken.decision])
+            )
+        ending = self._ending
+        if ending is not None and ending.cause is EndCause.CANCELLED:
+            raise _as_error(decided_by(ending.by, ending.at or workflow.now(), AskFirstStatus.CANCELLED))
+        standing = self._present()
+        answer = standing.answer
+        if answer is not None and answer.status is not AskFirstStatus.EXPIRED:
+            raise _as_error(decided_by(answer.by, answer.at, answer.status))
+        overdue = standing.expires_at is not None and workflow.now() >= standing.expires_at
+        if ending is not None or overdue or standing.status is DispatchStatus.EXPIRED:
+            raise _as_error(expired(standing.expires_at))
+        if not self._waits():
+            raise refused(
+                ErrorCode.CONFLICT,
+                f"The call waits for nobody now: it is {standing.status.value}.",
+                {"current_state": standing.status.value},
+            )
+
+    def _stop_telling(self) -> None:
+        self._told = False
+        if self._notice is not None:
+            self._notice.cancel()
+            self._notice = None
+
+    async def _let_look(self, order: ReleaseOrder) -> None:
+        try:
+            await workflow.execute_activity_method(
+                McpDispatchActivities.release_dispatches,
+                order,
+                summary="let others look again",
+                **RELEASE_CALL,
+            )
+        except FailureError:
+            # Those calls still wait for a person; nothing is lost.
+            workflow.logger.warning("calls that wait were not told of a standing approval")
+
+    async def _notify(self) -> None:
+        try:
+            await workflow.execute_activity_method(
+                McpNoticeActivities.tell_waiting,
+                NoticeOrder(dispatch_id=self._order.dispatch_id),
+                summary="tell that a call waits",
+                **NOTICE_CALL,
+            )
+        except (FailureError, asyncio.CancelledError):
+            workflow.logger.info("nobody was told that a call waits")
+
+
+def _as_error(refusal: Refusal) -> ApplicationError:
+    return refused(refusal.code, refusal.message, refusal.extra)
