@@ -1,7 +1,5 @@
 """From a capture in the store to a staged draft, through the pure rules of ``domain/learning``."""
 
-from collections.abc import Sequence
-
 from uuid_utils import uuid7
 
 from activities.improving import Improver
@@ -14,12 +12,14 @@ from contracts.learning.questions import LearningAnswer, LearningQuestion
 from domain.learning.content_hash import content_hash
 from domain.learning.demonstrations import compared, shown_demonstrations
 from domain.learning.drafting import draft_skill, workflow_graph
+from domain.learning.further_demonstrations import further_demonstrations, without_undone_effects
 from domain.learning.interpretation import InterpretationInput, interpret
 from domain.learning.model_merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
+from domain.learning.optional_steps import shared_task, with_optional_steps
+from domain.learning.parameter_edits import edited_parameters, renames, respoken_edits
 from domain.learning.parameter_wording import parameterised
 from domain.learning.parameters import parameters_of
 from domain.learning.questions import questions_for, weakest_required
-from domain.learning.steps import DemonstratedStep
 from stores.base_skills import BaseSkills
 from stores.blobs import BlobNotFoundError
 from stores.draft_store import DraftStore
@@ -54,7 +54,7 @@ class Drafter:
         if request.base is not None:
             return self._improved(request, request.base)
         base = self.deterministic(request)
-        return self._staged(request, self._worded(request, base), base.steps)
+        return self._staged(request, self._worded(request, base), base)
 
     def _improved(self, request: DraftRequest, pinned: BaseSkill) -> DraftSummary:
         """A delta on an installed skill; without a demonstration the edits alone are the change."""
@@ -65,7 +65,7 @@ class Drafter:
                 raise
             taught = None
         found = self._improver.improved(request, pinned, taught)
-        summary = self._staged(request, found.draft, taught.steps if taught else (), found.traces)
+        summary = self._staged(request, found.draft, taught, found.traces)
         facts = {
             "base": found.base,
             "hand_edits": found.hand_edits,
@@ -80,15 +80,17 @@ class Drafter:
         self,
         request: DraftRequest,
         worded: ChosenDraft,
-        steps: Sequence[DemonstratedStep],
+        taught: DeterministicDraft | None,
         traces: tuple[str, ...] = (),
     ) -> DraftSummary:
         interpretation, draft, report = worded.interpretation, worded.draft, worded.lint
+        if taught is not None:
+            draft = draft.model_copy(update={"further_demonstrations": taught.further})
         digest = content_hash(draft, interpretation)
         bundle = DraftBundle(
             draft=draft,
             interpretation=interpretation,
-            graph=workflow_graph(interpretation, steps),
+            graph=workflow_graph(interpretation, taught.steps if taught else ()),
             lint=report,
         )
         staged = self._drafts.stage(bundle, digest, request.now)
@@ -113,7 +115,8 @@ class Drafter:
         """What the rules alone make of the capture.
 
         Raises:
-            Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured.
+            Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured, ``REVISION_INVALID`` when an
+                edit is about a parameter that was not shown.
         """
         session = request.session
         events = self._log.all_of(session.learn_session_id)
@@ -127,6 +130,11 @@ class Drafter:
             )
         steps = demonstrations[0]
         comparison = compared(demonstrations)
+        drafted = parameters_of(comparison) if comparison else ()
+        # An improvement's parameters are the base's: their edits are put on where both come together.
+        parameters = edited_parameters(drafted, request.edits) if request.base is None else drafted
+        edits = respoken_edits(request.edits, renames(drafted, parameters))
+        shared = shared_task(demonstrations, parameters)
         interpretation = interpret(
             InterpretationInput(
                 interpretation_id=request.interpretation_id,
@@ -135,21 +143,24 @@ class Drafter:
                 events=events,
                 boundaries=boundaries,
                 answers=self._answers(request),
-                edits=request.edits,
+                edits=edits,
                 unconfirmed=bool(request.questions),
                 now=request.now,
-                steps=steps,
+                steps=shared.steps,
             )
         )
-        if comparison is not None:
-            interpretation = parameterised(interpretation, parameters_of(comparison), request.edits)
+        interpretation = without_undone_effects(interpretation, steps)
+        interpretation = with_optional_steps(interpretation, shared.optional)
+        interpretation = parameterised(interpretation, parameters, edits)
         return DeterministicDraft(
             session=session,
             steps=steps,
             interpretation=interpretation,
-            draft=draft_skill(interpretation, steps, session, edits=request.edits),
-            stated=stated_fields(interpretation, boundaries, request.edits),
-            edits=request.edits,
+            draft=draft_skill(interpretation, steps, session, edits=edits),
+            stated=stated_fields(interpretation, boundaries, edits),
+            edits=edits,
+            further=further_demonstrations(demonstrations),
+            renamed=renames(drafted, parameters),
         )
 
     def _worded(self, request: DraftRequest, base: DeterministicDraft) -> ChosenDraft:

@@ -16,10 +16,10 @@ from contracts.learning.validation_work import CheckInput, CheckOutput
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
 from domain.learning.command_safety import safety_class
 from domain.learning.lint import lint
+from skills.demonstrations_rehearsal import rehearse_demonstrations
 from skills.dependencies import check_dependencies
 from skills.dry_run import dry_run
 from skills.isolation import SandboxUnavailable
-from skills.rehearsal import rehearse
 from skills.rehearsal_report import RehearsalProgress, RehearsalReport
 from skills.step_report import CheckReport, CheckStep
 from skills.unrehearsed import nothing_to_rehearse, rehearsed_effects, safety_beside, unrehearsed_steps
@@ -94,7 +94,7 @@ class ValidationActivities:
         report = CheckReport(
             steps=(
                 *(
-                    CheckStep(step.test_case_id, step.label, step.result, step.details)
+                    CheckStep(step.test_case_id, step.label, step.result, step.details, step.applies)
                     for step in found.steps
                 ),
                 *unrehearsed,
@@ -110,7 +110,7 @@ class ValidationActivities:
         heartbeat: Callable[[RehearsalProgress], None],
         cancelled: Event,
     ) -> RehearsalReport:
-        return rehearse(
+        return rehearse_demonstrations(
             bundle.draft,
             rehearsed_effects(bundle.interpretation.observed_effects),
             request.run.test_policy or default_policy(),
@@ -162,7 +162,7 @@ class ValidationActivities:
             failed_summary=None if report.passed or report.not_applicable else _summary(failed, report.steps),
             safety_failure=report.safety_failure[:240] if report.safety_failure else None,
             safety_class=safety_beside(
-                safety_class([command.command for command in bundle.draft.rehearsal]),
+                safety_class([command.command for command in bundle.draft.taught_commands]),
                 bundle.interpretation.observed_effects,
             ),
         )

@@ -6,11 +6,23 @@ import typer
 from rich.text import Text
 
 from cli import learn_capture_commands, learn_proposal_commands, practice_commands
+from cli.coaching_options import (
+    ConstraintOption,
+    GoalOption,
+    HintOption,
+    KeepOption,
+    NotWhenOption,
+    UseWhenOption,
+    WithoutOption,
+    coaching_of,
+    entry_mode,
+)
 from cli.invocation import Invocation, NothingToDo, SessionArgument, api_command
 from cli.learn_progress import follow_events
 from cli.learn_views import history_view, session_view, sessions_view
 from cli.recent_runs_view import recent_runs_view
 from contracts.learning.create_session import CreateLearnSessionRequest
+from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.session import (
     BuildPolicy,
     LearnExecutionMode,
@@ -28,16 +40,26 @@ SearchOption = Annotated[
     str | None, typer.Option("--search", help="Words of the skill's, application's or project's name.")
 ]
 
+_OBSERVED = {
+    LearningEntryMode.DEMONSTRATING_SKILL: ObservationMode.OUTSIDE_AGENT,
+    LearningEntryMode.COACHING_AGENT: ObservationMode.INSIDE_AGENT,
+}
+"""What may be watched where nobody says it."""
+
 
 @api_command(app, "create")
 def create(
     call: Invocation,
-    mode: Annotated[LearningEntryMode, typer.Option(help="How you teach.")] = (
-        LearningEntryMode.DEMONSTRATING_SKILL
-    ),
+    mode: Annotated[
+        LearningEntryMode | None,
+        typer.Option(help="How you teach. Left out: coaching_agent with a goal, else demonstrating_skill."),
+    ] = None,
     observe: Annotated[
         ObservationMode | None,
-        typer.Option(help="What may be watched. Left out: outside_agent when demonstrating, else none."),
+        typer.Option(
+            help="What may be watched. Left out: outside_agent when demonstrating, inside_agent when coaching, "
+            "else none."
+        ),
     ] = None,
     build_policy: Annotated[
         BuildPolicy, typer.Option(help="Whether to ask before a proposal is built.")
@@ -52,6 +74,10 @@ def create(
         list[str] | None,
         typer.Option("--only", help="Watch this application alone, e.g. terminal (repeatable)."),
     ] = None,
+    require_adapter: Annotated[
+        list[ObservationAdapterKind] | None,
+        typer.Option(help="Refuse unless this recorder can record now, e.g. terminal_command (repeatable)."),
+    ] = None,
     skill: Annotated[str | None, typer.Option(help="The ability to improve.")] = None,
     from_run: Annotated[
         list[str] | None,
@@ -65,14 +91,28 @@ def create(
     clone_of: Annotated[
         str | None, typer.Option(help="Take the settings of one of your own sessions.")
     ] = None,
+    goal: GoalOption = None,
+    hint: HintOption = None,
+    use_when: UseWhenOption = None,
+    not_when: NotWhenOption = None,
+    constraint: ConstraintOption = None,
+    keep: KeepOption = None,
+    without: WithoutOption = None,
 ) -> None:
     """Begin a session: it is armed and waits for the first observed action."""
-    if observe is None:
-        demonstrating = mode is LearningEntryMode.DEMONSTRATING_SKILL
-        observe = ObservationMode.OUTSIDE_AGENT if demonstrating else ObservationMode.NONE
+    coaching = coaching_of(
+        goal,
+        hints=hint or (),
+        use_when=use_when or (),
+        not_when=not_when or (),
+        constraints=constraint or (),
+        keep=keep or (),
+        without=without or (),
+    )
+    mode = entry_mode(mode, coached=coaching is not None)
     request = CreateLearnSessionRequest(
         entry_mode=mode,
-        observation_mode=observe,
+        observation_mode=observe or _OBSERVED.get(mode, ObservationMode.NONE),
         build_policy=build_policy,
         execution_mode=execution,
         target_kind=target,
@@ -80,6 +120,8 @@ def create(
         source_trace_ids=tuple(from_run or ()),
         project_id=project,
         target_app_whitelist=tuple(only or ()),
+        required_adapters=tuple(require_adapter or ()),
+        coaching=coaching,
         ask_before_build=ask,
         allow_private_install=allow_private_install,
         clone_of=clone_of,

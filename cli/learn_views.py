@@ -14,6 +14,7 @@ from contracts.learning.saga import InstallSaga, SagaState, SagaStepState
 from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.validation import REQUIRED_CHECKS, StepResult, ValidationRun, ValidationStepResult
+from domain.learning.optional_steps import in_some_only
 
 PASSED = "[green]✓[/]"
 FAILED = "[red]✗[/]"
@@ -101,6 +102,14 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
                 ("not when", meaning.non_use_conditions),
                 ("it worked when", meaning.success_conditions),
                 ("on the way", tuple(f"{c.goal}: {c.success_condition}" for c in meaning.checkpoints)),
+                (
+                    "shown in part only",
+                    tuple(f"{o.label}, {in_some_only(o)}" for o in meaning.optional_steps),
+                ),
+                (
+                    "asks for",
+                    tuple(f"{p.name} ({p.type.value}): {p.description}" for p in meaning.parameters),
+                ),
             )
             if items
         )

@@ -33,7 +33,7 @@ def dry_run(draft: SkillDraft) -> CheckReport:
             f"Taught command {number} is valid shell",
             _syntax_problem(command.command),
         )
-        for number, command in enumerate(draft.rehearsal, start=1)
+        for number, command in enumerate(draft.taught_commands, start=1)
     )
     return CheckReport(steps=tuple(steps))
 

@@ -28,7 +28,9 @@ from skills.rehearsal_report import (
     RehearsalStep,
     command_step,
     effect_step,
+    not_applied,
     nothing_run,
+    result_of,
 )
 from skills.safe_targets import UnsafeTarget, place_safe_targets
 from skills.sandbox import CommandOutcome, HostIsolation, Sandbox, SandboxLimits
@@ -47,11 +49,14 @@ def rehearse(
     heartbeat: Callable[[RehearsalProgress], None],
     cancelled: threading.Event | None = None,
     limits: SandboxLimits | None = None,
+    inputs: Sequence[str] = (),
 ) -> RehearsalReport:
     """Runs ``draft.rehearsal`` in a fresh folder below ``sandbox_root_parent``, then checks each effect.
 
     What the policy forbids is found before anything runs, and then nothing runs: the report names the safety
-    failure. Commands run in order, each in its own shell and in its recorded folder, until one fails; a mode
+    failure; the commands of further demonstrations (``draft.further_demonstrations``) are judged with the first
+    one's, and not run here. Neither is anything run where one of ``inputs`` is no safe target: the rehearsal then
+    does not apply. Commands run in order, each in its own shell and in its recorded folder, until one fails; a mode
     that forbids running gets a check of the syntax instead. ``heartbeat`` is called after each command and about
     once a second while one runs. The folder is always removed,
     after a killed worker when the next rehearsal begins. ``limits`` bound each single command.
@@ -65,7 +70,7 @@ def rehearse(
             copies = place_safe_targets(policy, root)
         except UnsafeTarget as refusal:
             return _forbidden(draft, effects, {}, str(refusal))
-        objections = _objections(draft.rehearsal, policy, copies)
+        objections = _objections(draft.taught_commands, policy, copies)
         too_many = len(draft.rehearsal) > policy.max_actions
         if too_many or objections:
             first = next(iter(objections.values()), "")
@@ -76,6 +81,12 @@ def rehearse(
                 else first
             )
             return _forbidden(draft, effects, objections, reason)
+        if missing := [path for path in inputs if not (root / path).exists()]:
+            return not_applied(
+                draft,
+                effects,
+                f"not run: it works on {missing[0]}, which is not among the test policy's safe targets",
+            )
         sandbox = Sandbox(root, limits)
         if policy.mode in _MODES_WITHOUT_RUN:
             return _check_syntax(draft, effects, policy, sandbox, heartbeat, cancelled)
@@ -200,7 +211,7 @@ def _replay(
         steps += [effect_step(n, e, StepResult.SKIPPED, reason) for n, e in enumerate(effects, start=1)]
     else:
         steps += _effect_steps(effects, witness)
-    return RehearsalReport(tuple(steps), _result(steps, is_cancelled), isolation=isolation)
+    return RehearsalReport(tuple(steps), result_of(steps, cancelled=is_cancelled), isolation=isolation)
 
 
 def _effect_steps(effects: Sequence[ObservedEffect], witness: EffectWitness) -> list[RehearsalStep]:
@@ -210,15 +221,6 @@ def _effect_steps(effects: Sequence[ObservedEffect], witness: EffectWitness) -> 
         result = StepResult.PASSED if objection is None else StepResult.FAILED
         steps.append(effect_step(number, effect, result, objection))
     return steps
-
-
-def _result(steps: Sequence[RehearsalStep], is_cancelled: bool) -> RehearsalResult:
-    if is_cancelled:
-        return RehearsalResult.CANCELLED
-    results = {step.result for step in steps}
-    if StepResult.FAILED in results:
-        return RehearsalResult.FAILED
-    return RehearsalResult.PASSED if results == {StepResult.PASSED} else RehearsalResult.SKIPPED
 
 
 def ending_of(outcome: CommandOutcome) -> str:

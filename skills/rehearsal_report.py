@@ -1,7 +1,7 @@
 """What a rehearsal reports."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from contracts.base import clipped
@@ -30,6 +30,8 @@ class RehearsalStep:
     label: str
     result: StepResult
     details: str | None = None
+    applies: bool = True
+    """False where it is skipped for a reason that says nothing of the skill."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,29 @@ def nothing_run(
         for number, effect in enumerate(effects, start=1)
     )
     return RehearsalReport((*commands, *unseen), result, safety_failure, isolation)
+
+
+def not_applied(draft: SkillDraft, effects: Sequence[ObservedEffect], reason: str) -> RehearsalReport:
+    """The report of a rehearsal that does not apply, for ``reason``."""
+    report = nothing_run(
+        draft,
+        effects,
+        reason=reason,
+        objections={},
+        safety_failure=None,
+        result=RehearsalResult.SKIPPED,
+    )
+    return replace(report, steps=tuple(replace(step, applies=False) for step in report.steps))
+
+
+def result_of(steps: Sequence[RehearsalStep], *, cancelled: bool) -> RehearsalResult:
+    """What the steps come to; those that do not apply count for nothing."""
+    if cancelled:
+        return RehearsalResult.CANCELLED
+    results = {step.result for step in steps if step.applies}
+    if StepResult.FAILED in results:
+        return RehearsalResult.FAILED
+    return RehearsalResult.PASSED if results == {StepResult.PASSED} else RehearsalResult.SKIPPED
 
 
 def _step(test_case_id: str, label: str, result: StepResult, details: str | None) -> RehearsalStep:

@@ -43,4 +43,4 @@ def safety_beside(commands: SafetyClass, effects: Sequence[ObservedEffect]) -> S
 
 def nothing_to_rehearse(draft: SkillDraft, effects: Sequence[ObservedEffect]) -> bool:
     """Whether all that was shown was seen in a browser: no command to repeat, no file to look for."""
-    return not draft.rehearsal and bool(effects) and not rehearsed_effects(effects)
+    return not draft.taught_commands and bool(effects) and not rehearsed_effects(effects)

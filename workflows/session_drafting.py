@@ -6,6 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from contracts.learning.aggregate import DraftRequest, DraftSummary, LearnSessionAggregate
+    from contracts.learning.edits import with_edits
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
     from contracts.learning.questions import LearningAnswer
@@ -32,7 +33,7 @@ def draft_request(
         revision=proposal.revision + 1 if proposal else 1,
         questions=aggregate.questions,
         pending_answers=answers,
-        edits={**aggregate.edits, **(edits or {})},
+        edits=with_edits(aggregate.edits, edits or {}),
         revision_instructions=instructions,
         wording=aggregate.wording,
         base=aggregate.base,
@@ -74,7 +75,7 @@ def expire_questions(decision: SessionDecision, draft: DraftSummary) -> None:
 
 def revise(decision: SessionDecision, asked: AskedRevision, draft: DraftSummary) -> None:
     """The proposal goes back to drafting with what was asked; a changed draft loses its proofs."""
-    decision.set(edits={**decision.next.edits, **asked.edits})
+    decision.set(edits=with_edits(decision.next.edits, asked.edits))
     _adopt(decision, draft)
     note = {"instructions": asked.instructions, "edited_fields": sorted(asked.edits)}
     if decision.next.session.state is S.DRAFTING_PROPOSAL:

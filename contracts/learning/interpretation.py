@@ -49,6 +49,21 @@ REHEARSED_EFFECTS = frozenset({"file_exists", "file_absent"})
 """The kinds of effect that a rehearsal can bring about and see."""
 
 
+MAX_OPTIONAL_STEPS = 12
+"""More would be another task."""
+
+
+class OptionalStep(Contract):
+    """Something that only some demonstrations of the task showed: noted for review, and required of nobody."""
+
+    label: Text160
+    demonstrations: tuple[int, ...] = Field(
+        min_length=1, max_length=20, description="Which ones showed it, counted from 1, in order."
+    )
+    of: int = Field(ge=2, description="How many demonstrations there were.")
+    evidence_event_ids: tuple[Uuid, ...] = Field(default=(), max_length=50)
+
+
 class SemanticWorkflowInterpretation(VersionedContract):
     """Goal, conditions and success of what was shown. A review artefact, never an execution plan (§0C.9A)."""
 
@@ -65,6 +80,9 @@ class SemanticWorkflowInterpretation(VersionedContract):
     checkpoints: tuple[Checkpoint, ...] = ()
     observed_effects: tuple[ObservedEffect, ...] = ()
     parameters: tuple[SkillParameter, ...] = Field(default=(), max_length=MAX_PARAMETERS)
+    optional_steps: tuple[OptionalStep, ...] = Field(
+        default=(), max_length=MAX_OPTIONAL_STEPS, description="Shown in some demonstrations only."
+    )
     confidences: tuple[FieldConfidence, ...] = ()
     user_confirmed: bool = False
     written_by: Text80 = Field(default="deterministic", description="Which drafter wrote it.")

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from contracts.base import Contract, Sha256, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
 from contracts.learning.improvement import MAX_CONFLICTS, BaseConflict, BaseSkill
+from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.model_draft import DETERMINISTIC
 
 
@@ -126,6 +127,19 @@ class RehearsalCommand(Contract):
     working_folder: str = Field(max_length=400)
 
 
+MAX_REHEARSED_DEMONSTRATIONS = 3
+"""The most demonstrations of one task that a rehearsal repeats."""
+
+
+class RehearsedDemonstration(Contract):
+    """A further demonstration of the task with its own inputs, as the rehearsal repeats it for proof."""
+
+    number: int = Field(ge=2, description="Which demonstration it was, counted from 1.")
+    commands: tuple[RehearsalCommand, ...]
+    effects: tuple[ObservedEffect, ...] = ()
+    inputs: tuple[Text240, ...] = Field(default=(), description="Files it worked on and did not make.")
+
+
 class SkillDraft(VersionedContract):
     """Everything a drafter writes. Its canonical JSON is hashed; the hash is the draft's identity."""
 
@@ -136,5 +150,16 @@ class SkillDraft(VersionedContract):
     negative_triggers: tuple[Text120, ...]
     files: tuple[DraftedFile, ...] = Field(description="SKILL.md, the capability manifest, tests.")
     rehearsal: tuple[RehearsalCommand, ...] = ()
+    further_demonstrations: tuple[RehearsedDemonstration, ...] = Field(
+        default=(),
+        max_length=MAX_REHEARSED_DEMONSTRATIONS - 1,
+        description="What is rehearsed beside ``rehearsal``, which is the first demonstration.",
+    )
     capability_id: Text160
     dependencies: tuple[Text120, ...] = Field(default=(), description="Programs the taught commands call.")
+
+    @property
+    def taught_commands(self) -> tuple[RehearsalCommand, ...]:
+        """The commands of every demonstration that is rehearsed."""
+        further = (command for one in self.further_demonstrations for command in one.commands)
+        return (*self.rehearsal, *further)

@@ -1,6 +1,7 @@
 """The identity of a draft: a hash of all that matters in it, and of nothing else."""
 
 import hashlib
+from typing import Any
 
 import rfc8785
 
@@ -16,9 +17,12 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
     """
     value = {
         "draft": {
-            **draft.model_dump(mode="json", exclude={"files", "rehearsal", "dependencies"}),
+            **draft.model_dump(
+                mode="json", exclude={"files", "rehearsal", "further_demonstrations", "dependencies"}
+            ),
             "files": {f.path: f.content for f in draft.files},
             "rehearsal": [[r.command, r.working_folder] for r in draft.rehearsal],
+            **_further(draft),
             "dependencies": sorted(draft.dependencies),
         },
         "interpretation": {
@@ -37,6 +41,28 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
             ),
             "observed_effects": sorted([e.kind, e.path] for e in interpretation.observed_effects),
             "parameters": [p.model_dump(mode="json") for p in interpretation.parameters],
+            **_optional(interpretation),
         },
     }
     return hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+
+
+def _further(draft: SkillDraft) -> dict[str, Any]:
+    """Absent where there are none, so that a single demonstration keeps the hash it always had."""
+    found = [
+        {
+            "number": one.number,
+            "commands": [[r.command, r.working_folder] for r in one.commands],
+            "effects": sorted([e.kind, e.path] for e in one.effects),
+            "inputs": sorted(one.inputs),
+        }
+        for one in draft.further_demonstrations
+    ]
+    return {"further_demonstrations": found} if found else {}
+
+
+def _optional(interpretation: SemanticWorkflowInterpretation) -> dict[str, Any]:
+    found = [
+        step.model_dump(mode="json", exclude={"evidence_event_ids"}) for step in interpretation.optional_steps
+    ]
+    return {"optional_steps": found} if found else {}

@@ -10,9 +10,10 @@ from contracts.learning.improvement import MAX_CONFLICTS, BaseConflict, BaseSkil
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
 from contracts.learning.proposal import DraftedFile, SkillDraft
 from contracts.learning.session import LearnSession
-from domain.learning.carried_parameters import carried_parameters
+from domain.learning.carried_parameters import Taught, carried_parameters, known_again
 from domain.learning.drafting import draft_skill
 from domain.learning.frontmatter import parse_frontmatter
+from domain.learning.parameter_edits import edited_parameters, renamed_in, renames, respoken
 from domain.learning.parameter_wording import parameterised
 from domain.learning.steps import DemonstratedStep
 from domain.learning.three_way import Merged, Versions, merge_json_object, merge_markdown, merge_whole
@@ -21,7 +22,14 @@ SKILL_FILE = "SKILL.md"
 
 _TEXTS = ("title", "goal_summary")
 _LISTS = ("use_conditions", "non_use_conditions", "success_conditions")
-_SHOWN = ("checkpoints", "success_conditions", "observed_effects", "parameters", "preferred_control_surfaces")
+_SHOWN = (
+    "checkpoints",
+    "success_conditions",
+    "observed_effects",
+    "parameters",
+    "optional_steps",
+    "preferred_control_surfaces",
+)
 """What a new demonstration says better than the base; everything else keeps the base's words."""
 
 
@@ -73,7 +81,7 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
     just that part and no hand has touched it.
 
     Raises:
-        Refusal: ``REVISION_INVALID`` when an edit would rename the skill.
+        Refusal: ``REVISION_INVALID`` when an edit would rename the skill, or is about a parameter it has not.
     """
     if source.edits.get("proposed_skill_slug", base.skill.skill_slug) != base.skill.skill_slug:
         raise Refusal(
@@ -81,9 +89,9 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
             f"An improvement keeps the name {base.skill.skill_slug}; teach a new skill for another name.",
             fields=["proposed_skill_slug"],
         )
-    interpretation = _interpretation(base, source)
+    interpretation, renamed = _interpretation(base, source)
     old, new = _renderings(base, interpretation, source)
-    files, conflicts = _merged_files(base, old, new)
+    files, conflicts = _merged_files(base, old, new, renamed)
     taught = new if source.shown else base.draft
     draft = SkillDraft(
         title=interpretation.title,
@@ -93,13 +101,17 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
         negative_triggers=new.negative_triggers,
         files=tuple(DraftedFile(path=path, content=content) for path, content in sorted(files.items())),
         rehearsal=taught.rehearsal,
+        further_demonstrations=taught.further_demonstrations,
         capability_id=base.draft.capability_id,
         dependencies=taught.dependencies,
     )
     return Improvement(interpretation, draft, conflicts)
 
 
-def _interpretation(base: BaseMaterial, source: ImprovementInput) -> SemanticWorkflowInterpretation:
+def _interpretation(
+    base: BaseMaterial, source: ImprovementInput
+) -> tuple[SemanticWorkflowInterpretation, dict[str, str]]:
+    """The improved meaning, and which parameters have another name in it."""
     changes: dict[str, object] = {
         "interpretation_id": source.interpretation_id,
         "learn_session_id": source.session.learn_session_id,
@@ -118,21 +130,20 @@ def _interpretation(base: BaseMaterial, source: ImprovementInput) -> SemanticWor
             changes[name] = source.edits[name]
     values = {**base.interpretation.model_dump(mode="python"), **changes}
     found = SemanticWorkflowInterpretation.model_validate(values)
+    parameters = edited_parameters(found.parameters, source.edits)
+    renamed = renames(found.parameters, parameters)
+    found = renamed_in(found, parameters, renamed)
     ordered: tuple[Checkpoint, ...] = tuple(sorted(found.checkpoints, key=lambda c: c.order_hint))
-    return found.model_copy(update={"checkpoints": ordered})
+    return found.model_copy(update={"checkpoints": ordered}), renamed
 
 
 def _said(base: BaseMaterial, source: ImprovementInput, shown: Shown) -> SemanticWorkflowInterpretation:
-    """What was shown, still speaking of the base's parameters where it showed no others."""
-    if shown.interpretation.parameters:
-        return shown.interpretation
-    carried = carried_parameters(
-        base.interpretation.parameters,
-        base.draft.rehearsal,
-        shown.steps,
-        source.session.learn_session_id,
-        source.now,
-    )
+    """What was shown, still speaking of the base's parameters by the names they have there."""
+    taught = Taught(base.draft.rehearsal, shown.steps, source.session.learn_session_id, source.now)
+    if fresh := shown.interpretation.parameters:
+        known = known_again(fresh, base.interpretation.parameters, taught)
+        return renamed_in(shown.interpretation, known, renames(fresh, known))
+    carried = carried_parameters(base.interpretation.parameters, taught)
     return parameterised(shown.interpretation, carried, source.edits)
 
 
@@ -153,7 +164,7 @@ def _renderings(
 
 
 def _merged_files(
-    base: BaseMaterial, old: SkillDraft, new: SkillDraft
+    base: BaseMaterial, old: SkillDraft, new: SkillDraft, renamed: Mapping[str, str]
 ) -> tuple[dict[str, str], tuple[BaseConflict, ...]]:
     manifest = f"capabilities/{base.draft.capability_id}.json"
     before = {_renamed(f.path, old, manifest): f.content for f in old.files}
@@ -163,7 +174,11 @@ def _merged_files(
     for path in dict.fromkeys((*base.installed, *base.edited, *after)):
         installed = base.installed.get(path, before.get(path, ""))
         present = base.edited.get(path, installed)
-        texts = Versions(installed, present, before.get(path, ""), after.get(path, before.get(path, "")))
+        drafted = before.get(path, "")
+        texts = Versions(installed, present, drafted, after.get(path, drafted))
+        if path in (SKILL_FILE, manifest):
+            # A name that no parameter has any more would be of no use in a hand's text either.
+            texts = Versions(*(str(respoken(text, renamed)) for text in texts.all()))
         merged = _merge(path, manifest, texts)
         files[path] = merged.text
         conflicts += merged.conflicts

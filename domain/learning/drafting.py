@@ -6,7 +6,7 @@ from typing import Any
 
 from contracts.base import clipped
 from contracts.capabilities.manifest import CapabilityManifest
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.interpretation import OptionalStep, SemanticWorkflowInterpretation
 from contracts.learning.parameters import SkillParameter
 from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraft
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, QuestionField
@@ -17,10 +17,11 @@ from domain.learning.command_line import hosts_in
 from domain.learning.command_safety import programs_used
 from domain.learning.confidence import REQUIRED_FIELDS
 from domain.learning.effects import NetChange
+from domain.learning.further_demonstrations import rehearsal_commands
 from domain.learning.inference import Materials, materials_of, operations_in, sites_of
 from domain.learning.lint import is_semantic
 from domain.learning.naming import listed, slug_from_title
-from domain.learning.noise import can_be_replayed
+from domain.learning.optional_steps import in_some_only
 from domain.learning.parameter_wording import ParameterWording, placeholder
 from domain.learning.redaction import redact
 from domain.learning.review_graph import workflow_graph
@@ -69,13 +70,7 @@ def draft_skill(
     phrases = tuple(dict.fromkeys(wording.unbraced(phrase) for phrase in phrases))
     blocked = edited_phrases(edited, "negative_triggers")
     blocked = negative_triggers(interpretation, phrases) if blocked is None else blocked
-    rehearsal = tuple(
-        RehearsalCommand(
-            event_id=e.event_id, command=e.terminal.command, working_folder=e.terminal.working_folder
-        )
-        for e in all_events(events_kept)
-        if e.terminal and can_be_replayed(e)
-    )
+    rehearsal = rehearsal_commands(events_kept)
     programs = tuple(sorted(programs_used(r.command for r in rehearsal)))[:_MOST_PROGRAMS]
     capability_id = f"learned.{slug}"
     description = skill_description(
@@ -102,6 +97,7 @@ def draft_skill(
             capability_id=capability_id,
             execution_mode=session.execution_mode,
             parameters=[_parameter(p) for p in interpretation.parameters],
+            optional_steps=[_optional(step) for step in interpretation.optional_steps],
             paths=tuple(dict.fromkeys(wording.formal(p) for p in _paths(events_kept, materials))),
             unconfirmed=_unconfirmed(interpretation),
         )
@@ -227,6 +223,10 @@ def _paths(steps: Sequence[DemonstratedStep], materials: Materials) -> tuple[str
 def _parameter(parameter: SkillParameter) -> str:
     need = "" if parameter.required else ", optional"
     return f"{placeholder(parameter)} ({parameter.type.value}{need}): {parameter.description}"
+
+
+def _optional(step: OptionalStep) -> str:
+    return f"{step.label} (shown {in_some_only(step)})"
 
 
 def _unconfirmed(interpretation: SemanticWorkflowInterpretation) -> list[str]:

@@ -6,19 +6,20 @@ checkpoint, non-use condition or negative trigger of the deterministic draft is 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contracts.base import clipped
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
 from contracts.learning.model_draft import DETERMINISTIC, MOST_CONDITIONS, KeptModelEdits, ModelDraftEdits
 from contracts.learning.observation import BoundaryKind, WorkflowBoundary
-from contracts.learning.proposal import CheckpointLintReport, LintSeverity, SkillDraft
+from contracts.learning.proposal import CheckpointLintReport, LintSeverity, RehearsedDemonstration, SkillDraft
 from contracts.learning.questions import QuestionField
 from contracts.learning.session import LearnSession
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
 from domain.learning.drafting import draft_skill
 from domain.learning.lint import lint
 from domain.learning.model_bounds import OutOfBounds, check_bounds, phrases_about, shown_in
+from domain.learning.parameter_edits import respoken
 from domain.learning.revision import MAX_LIST
 from domain.learning.steps import DemonstratedStep
 
@@ -44,6 +45,10 @@ class DeterministicDraft:
     """The fields that a person has stated (``stated_fields``)."""
     edits: Mapping[str, object] | None = None
     """The fields that a person has set by hand."""
+    further: tuple[RehearsedDemonstration, ...] = ()
+    """The other demonstrations of the same task, as far as they are rehearsed."""
+    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What parameters were called before a person renamed them, and are called now."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,9 @@ def word_draft(base: DeterministicDraft, answer: KeptModelEdits, model: str) -> 
     Raises:
         OutOfBounds: the wording may not be used; the text says why.
     """
-    edits = answer.edits
+    # The model may have been asked before parameters were renamed.
+    spoken = respoken(answer.edits.model_dump(mode="json"), base.renamed)
+    edits = ModelDraftEdits.model_validate(spoken) if base.renamed else answer.edits
     shown = shown_in(base.interpretation, base.draft, base.steps, answer.wish)
     check_bounds(edits, shown)
     interpretation = _interpretation(base, edits, model)

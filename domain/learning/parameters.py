@@ -62,7 +62,7 @@ def parameters_of(comparison: Comparison) -> tuple[SkillParameter, ...]:
     for variable in comparison.variables[:MAX_PARAMETERS]:
         places = tuple(_places(comparison, variable))
         kind = _type_of(variable.values)
-        name = _distinct(_name_of(variable.values, kind, places), [p.name for p in found])
+        name = distinct(_name_of(variable.values, kind, places), [p.name for p in found])
         found.append(
             SkillParameter(
                 name=name,
@@ -86,13 +86,37 @@ def parameter_schema(parameters: Sequence[SkillParameter]) -> dict[str, JsonValu
     }
 
 
+def fits(kind: ParameterType, values: Sequence[str]) -> bool:
+    """Whether all values, empty ones aside, can be of ``kind``."""
+    given = [value for value in values if value]
+    match kind:
+        case ParameterType.NUMBER:
+            return all(_NUMBER.fullmatch(value) for value in given)
+        case ParameterType.DATE:
+            return all(_DAY.fullmatch(value) or _MONTH.fullmatch(value) for value in given)
+        case ParameterType.TEXT | ParameterType.PATH | ParameterType.CHOICE:
+            return True
+
+
+def drafted_description(description: str, name: str, new_name: str) -> str:
+    """A drafted description under another name; one that a person wrote stays as it is."""
+    rest = description.removeprefix(_called(name))
+    return description if rest == description else clipped(f"{_called(new_name)}{rest}", 240)
+
+
+def is_drafted(parameter: SkillParameter) -> bool:
+    """Whether its description is the one that the comparison gave it."""
+    return parameter.description.startswith(_called(parameter.name))
+
+
 def _property(parameter: SkillParameter) -> dict[str, JsonValue]:
     texts = [redact(e, personal=True).text for e in dict.fromkeys(parameter.examples) if e]
     examples: list[JsonValue] = [*texts]
     about: dict[str, JsonValue] = {"description": parameter.description}
     match parameter.type:
         case ParameterType.NUMBER:
-            numbers: list[JsonValue] = [float(e) if "." in e else int(e) for e in texts]
+            plain = filter(_NUMBER.fullmatch, texts)
+            numbers: list[JsonValue] = [float(e) if "." in e else int(e) for e in plain]
             return {"type": "number", **about, "examples": numbers}
         case ParameterType.CHOICE:
             options: list[JsonValue] = [*examples, *([] if parameter.required else [""])]
@@ -198,7 +222,8 @@ def _singular(word: str) -> str:
     return word[:-1] if plural and len(word) > 3 else word
 
 
-def _distinct(name: str, taken: Sequence[str]) -> str:
+def distinct(name: str, taken: Sequence[str]) -> str:
+    """``name``, with a number where it is taken."""
     if name not in taken:
         return name
     return next(f"{name[:37]}_{n}" for n in range(2, MAX_PARAMETERS + 2) if f"{name[:37]}_{n}" not in taken)
@@ -213,4 +238,8 @@ def _description(name: str, values: Sequence[str], places: Sequence[_Place]) -> 
     times = f", the same in {len(places)} places" if len(places) > 1 else ""
     missing = "" if all(values) else "; may be left out"
     said = listed([f"“{value}”" for value in list(shown)[:EXAMPLES_SHOWN]])
-    return clipped(f"The {name.replace('_', ' ')}: {said} in the demonstrations{times}{missing}", 240)
+    return clipped(f"{_called(name)}{said} in the demonstrations{times}{missing}", 240)
+
+
+def _called(name: str) -> str:
+    return f"The {name.replace('_', ' ')}: "

@@ -1,10 +1,15 @@
 """What to ask before building: the least certain fields first (DOC3 §0C.10A, rows G0-13, SL-15)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from contracts.base import clipped
-from contracts.learning.interpretation import FieldConfidence, ProjectScope, SemanticWorkflowInterpretation
+from contracts.learning.interpretation import (
+    FieldConfidence,
+    OptionalStep,
+    ProjectScope,
+    SemanticWorkflowInterpretation,
+)
 from contracts.learning.questions import (
     ASK_BELOW_CONFIDENCE,
     MAX_QUESTIONS,
@@ -12,6 +17,8 @@ from contracts.learning.questions import (
     QuestionField,
 )
 from domain.learning.confidence import REQUIRED_FIELDS
+from domain.learning.naming import listed
+from domain.learning.optional_steps import in_some_only
 
 _PROMPTS = {
     QuestionField.NAME: "What should this ability be called? From what was shown I would say “{0}”.",
@@ -23,6 +30,7 @@ _PROMPTS = {
     QuestionField.PACKAGE_ASSIGNMENT: "Which collection of abilities should it belong to?",
     QuestionField.SUCCESS_CONDITION: "How can one tell that it worked? Name what exists or shows afterwards.",
 }
+_OPTIONAL_NAMED = 2
 _SCOPES = {
     ProjectScope.GLOBAL: "Anywhere",
     ProjectScope.PROJECT_SCOPED: "This project only",
@@ -70,16 +78,25 @@ def _question(
     now: datetime,
 ) -> LearningQuestion:
     suggestion = _suggestion(interpretation, confidence.field)
+    prompt = _PROMPTS[confidence.field].format(clipped((suggestion or "").rstrip("."), 280))
+    if confidence.field is QuestionField.SUCCESS_CONDITION and interpretation.optional_steps:
+        prompt += _belongs(interpretation.optional_steps)
     return LearningQuestion(
         question_id=question_id,
         proposal_id=proposal_id,
         field=confidence.field,
-        prompt=clipped(_PROMPTS[confidence.field].format(clipped((suggestion or "").rstrip("."), 280)), 400),
+        prompt=clipped(prompt, 400),
         required=confidence.field in REQUIRED_FIELDS,
         suggestion=suggestion,
         evidence_event_ids=confidence.evidence_event_ids,
         created_at=now,
     )
+
+
+def _belongs(optional: Sequence[OptionalStep]) -> str:
+    shown = listed([f"“{clipped(o.label, 60)}” ({in_some_only(o)})" for o in optional[:_OPTIONAL_NAMED]])
+    more = f" and {len(optional) - _OPTIONAL_NAMED} more" if len(optional) > _OPTIONAL_NAMED else ""
+    return f" Not every demonstration showed {shown}{more}: does it belong to the task?"
 
 
 def _suggestion(interpretation: SemanticWorkflowInterpretation, field: QuestionField) -> str | None:

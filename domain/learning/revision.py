@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.interpretation import Checkpoint, ProjectScope
+from contracts.learning.parameters import ParameterType
 
 MAX_LIST = 20
 """The most entries of an edited list."""
@@ -16,6 +17,7 @@ MAX_LIST = 20
 MAX_EDITED_CHECKPOINTS = 40
 """The most checkpoints a person may set."""
 
+_PARAMETER_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -26,7 +28,8 @@ def check_edits(edited_fields: Mapping[str, object]) -> dict[str, object]:
     follow their position. An edit keeps its wording otherwise: the lint judges it, not this.
 
     Raises:
-        Refusal: ``REVISION_INVALID`` with ``fields``, the offending names (``checkpoints/2/goal`` …).
+        Refusal: ``REVISION_INVALID`` with ``fields``, the offending names (``checkpoints/2/goal``,
+            ``parameters/0/type`` …).
     """
     checked: dict[str, object] = {}
     problems: dict[str, str] = {}
@@ -139,6 +142,64 @@ def _checkpoint(entry: object, position: int) -> dict[str, object]:
         raise _EditError(f"is wrong: {first['msg']}", f"/{position}/{path}") from error
 
 
+def _parameters(value: object) -> list[dict[str, object]]:
+    """What is to change about parameters; whether they exist is known to the draft alone."""
+    if not isinstance(value, list | tuple):
+        raise _EditError("must be a list of objects with name and what changes about it")
+    entries = cast("list[object]", list(cast("Any", value)))
+    if len(entries) > MAX_LIST:
+        raise _EditError(f"must have at most {MAX_LIST} entries, has {len(entries)}")
+    return [_parameter(entry, position) for position, entry in enumerate(entries)]
+
+
+def _parameter(entry: object, position: int) -> dict[str, object]:
+    if not isinstance(entry, Mapping):
+        raise _EditError("must be an object with name and what changes about it", f"/{position}")
+    given = {str(k): v for k, v in cast("Mapping[object, object]", entry).items()}
+    checked: dict[str, object] = {}
+    if "name" not in given:
+        raise _EditError("is missing: which parameter is meant?", f"/{position}/name")
+    for name, value in given.items():
+        check = _PARAMETER_CHECKS.get(name)
+        if check is None:
+            allowed = ", ".join(_PARAMETER_CHECKS)
+            raise _EditError(f"is not known; allowed are {allowed}", f"/{position}/{clipped(name, 40)}")
+        try:
+            checked[name] = check(value)
+        except _EditError as error:
+            raise _EditError(error.what, f"/{position}/{name}") from error
+    if len(checked) == 1:
+        raise _EditError("changes nothing; give new_name, type, description or required", f"/{position}")
+    return checked
+
+
+def _parameter_name(value: object) -> str:
+    if not isinstance(value, str) or not _PARAMETER_NAME.fullmatch(value):
+        raise _EditError("must be 1 to 40 of a-z, 0-9 and _, beginning with a letter")
+    return value
+
+
+def _parameter_type(value: object) -> str:
+    if value not in list(ParameterType):
+        raise _EditError(f"must be one of {', '.join(ParameterType)}")
+    return str(value)
+
+
+def _yes_or_no(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _EditError("must be true or false")
+    return value
+
+
+_PARAMETER_CHECKS: dict[str, Callable[[object], object]] = {
+    "name": _parameter_name,
+    "new_name": _parameter_name,
+    "type": _parameter_type,
+    "description": _text(240),
+    "required": _yes_or_no,
+}
+
+
 def _blocked_triggers(checked: Mapping[str, object]) -> dict[str, str]:
     """A negative trigger inside a trigger phrase would switch that phrase off for good."""
     phrases = [p.lower() for p in cast("list[str]", checked.get("trigger_phrases", []))]
@@ -160,4 +221,5 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "negative_triggers": _texts(120, 0),
     "project_scope": _scope,
     "checkpoints": _checkpoints,
+    "parameters": _parameters,
 }

@@ -64,6 +64,7 @@ class SkillDocument:
     capability_id: str
     execution_mode: LearnExecutionMode
     parameters: Sequence[str] = ()
+    optional_steps: Sequence[str] = ()
     paths: Sequence[str] = ()
     unconfirmed: Sequence[str] = ()
 
@@ -105,6 +106,7 @@ def render_skill_markdown(document: SkillDocument) -> str:
         ("Goal", code(sentence(document.goal))),
         *([("Parameters", _bullets(document.parameters, code))] if document.parameters else []),
         ("Checkpoints", _checkpoints(document, code)),
+        *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
         ("Done when", _bullets(document.success_conditions, code)),
         ("Inputs to ask for", _bullets(document.inputs, code)),
         ("Safety", _bullets([*document.safety, *_unconfirmed(document)], code)),
@@ -183,6 +185,13 @@ def _checkpoints(document: SkillDocument, code: _CodeType) -> str:
         if condition != goal:
             lines.append(f"   Verify: {code(lower_first(condition))}")
     return "\n".join(lines)
+
+
+def _optional_steps(document: SkillDocument, code: _CodeType) -> str:
+    asked = (
+        "Only some demonstrations had these. Do one where the request asks for it; otherwise leave it out."
+    )
+    return f"{asked}\n\n{_bullets(document.optional_steps, code)}"
 
 
 def _unconfirmed(document: SkillDocument) -> list[str]:

@@ -22,6 +22,10 @@ class Versions:
     old: str
     new: str
 
+    def all(self) -> tuple[str, str, str, str]:
+        """The four in the order of the fields."""
+        return self.installed, self.present, self.old, self.new
+
 
 @dataclass(frozen=True)
 class Merged:

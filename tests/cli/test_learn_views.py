@@ -7,9 +7,12 @@ from uuid import UUID
 from rich.console import Console, RenderableType
 
 from cli.learn_progress import event_line, payload_of
-from cli.learn_views import print_parts, saga_view, validation_view
+from cli.learn_views import print_parts, proposal_view, saga_view, validation_view
 from clients.sse import ServerSentEvent
-from contracts.learning.proposal import InstallLane
+from contracts.learning.interpretation import OptionalStep, ProjectScope, SemanticWorkflowInterpretation
+from contracts.learning.parameters import ParameterType, SkillParameter
+from contracts.learning.proposal import InstallLane, ProposalState, SkillBundleProposal
+from contracts.learning.responses import ProposalDetailResponse
 from contracts.learning.saga import InstallSaga, SagaState, SagaStep, SagaStepName, SagaStepState
 from contracts.learning.validation import (
     OverallResult,
@@ -117,3 +120,37 @@ def test_an_event_is_one_line_with_its_time_and_its_facts() -> None:
 
 def test_an_event_that_is_no_json_is_still_shown() -> None:
     assert event_line(ServerSentEvent("reset", "?", "7")).split() == ["reset"]
+
+
+def test_a_proposal_shows_what_differs_and_what_only_some_demonstrations_had() -> None:
+    meaning = SemanticWorkflowInterpretation(
+        interpretation_id=RUN,
+        learn_session_id=RUN,
+        title="Sort",
+        goal_summary="Sort the figures",
+        project_scope=ProjectScope.GLOBAL,
+        parameters=(
+            SkillParameter(
+                name="quarter", type=ParameterType.TEXT, description="Which quarter", examples=("q3", "q4")
+            ),
+        ),
+        optional_steps=(OptionalStep(label="Verify {quarter}.sum", demonstrations=(2,), of=2),),
+        created_at=NOW,
+    )
+    proposal = SkillBundleProposal(
+        proposal_id=RUN,
+        owner_user_id="ann",
+        source_trace_ids=(RUN,),
+        title="Sort",
+        proposed_skill_slug="sort",
+        draft_skill_path="SKILL.md",
+        draft_manifest_path="m.json",
+        content_hash="0" * 64,
+        proposal_state=ProposalState.DRAFT,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    text = printed(proposal_view(ProposalDetailResponse(proposal=proposal, interpretation=meaning)))
+
+    assert "quarter (text): Which quarter" in text
+    assert "Verify {quarter}.sum, in demonstration 2 of 2" in text

@@ -21,15 +21,15 @@ def report_of(quarter: str, customer: str) -> tuple[Demonstrated, ...]:
     )
 
 
-async def show_twice(learner: Learner) -> None:
-    """Both demonstrations in one session, up to the stop."""
+async def show_twice(learner: Learner, *more: Demonstrated) -> None:
+    """Both demonstrations in one session, the second with ``more``, up to the stop."""
     await learner.create()
     await learner.act("start")
     await learner.act("mark-goal", {"goal_description": "Pack the report of q3"})
     await learner.observe(report_of("q3", "anna"))
     await learner.act("pause")
     await learner.act("resume", {"new_demonstration": True})
-    await learner.observe(report_of("q4", "bertram"))
+    await learner.observe((*report_of("q4", "bertram"), *more))
     await learner.act("stop")
 
 
@@ -91,3 +91,81 @@ async def test_demonstrations_of_different_tasks_are_refused_with_what_they_shar
     assert (status, error["code"]) == (400, "INCOMPATIBLE_TRACES")
     assert error["share"] == 0.0
     assert await alice.state() == "stopped"
+
+
+async def test_a_person_renames_and_retypes_a_parameter_and_the_whole_draft_follows(stack: Stack) -> None:
+    alice = stack.learner()
+    await show_twice(alice)
+    await alice.propose()
+    renamed = {"name": "quarter", "new_name": "period", "type": "choice", "required": False}
+    await alice.propose_act(
+        "revise", {"revision_instructions": "rename", "edited_fields": {"parameters": [renamed]}}
+    )
+    described = {"name": "period", "description": "The quarter to report on"}
+    detail = await alice.propose_act(
+        "revise", {"revision_instructions": "describe", "edited_fields": {"parameters": [described]}}
+    )
+    found = {p["name"]: p for p in detail["interpretation"]["parameters"]}
+    files = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/files")
+    texts = {file["path"]: file["content"] for file in files["files"]}
+    (manifest,) = [json.loads(text) for path, text in texts.items() if path.startswith("capabilities/")]
+
+    assert (found["period"]["type"], found["period"]["required"]) == ("choice", False)
+    assert "- {period} (choice, optional): The quarter to report on" in texts["SKILL.md"]
+    assert not any("{quarter}" in text for text in texts.values())
+    assert manifest["input_schema"]["properties"]["period"]["enum"] == ["q3", "q4", ""]
+    assert await alice.prove() == "ready_for_review"
+
+
+async def test_an_edit_of_a_parameter_that_was_not_shown_is_refused_and_changes_nothing(
+    stack: Stack,
+) -> None:
+    alice = stack.learner()
+    await show_twice(alice)
+    await alice.propose()
+    before = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+    status, error = await alice.refused(
+        "POST",
+        f"/api/learn/proposals/{alice.proposal_id}/revise",
+        {
+            "revision_instructions": "rename",
+            "edited_fields": {"parameters": [{"name": "month", "new_name": "period"}]},
+        },
+    )
+
+    assert (status, error["code"]) == (422, "REVISION_INVALID")
+    assert [field["path"] for field in error["fields"]] == ["parameters/month/name"]
+    assert "quarter" in error["message"]
+    after = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+    assert after["proposal"]["content_hash"] == before["proposal"]["content_hash"]
+
+
+async def test_each_demonstration_is_rehearsed_with_its_own_inputs(stack: Stack) -> None:
+    alice = stack.learner()
+    await show_twice(alice)
+    await alice.propose()
+    assert await alice.prove() == "ready_for_review"
+    runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
+    rehearsed = {
+        step["test_case_id"]: step for step in runs["steps"] if step["test_case_id"].startswith("rehearsal/")
+    }
+
+    assert {step["result"] for step in rehearsed.values()} == {"passed"}
+    made = {step["label"] for case, step in rehearsed.items() if "demonstration-2/effect" in case}
+    assert "demonstration 2: bertram-q4.tgz exists" in made
+    assert any("demonstration-1/effect" in case for case in rehearsed)
+
+
+async def test_a_step_that_only_the_second_demonstration_had_is_asked_about_and_noted(stack: Stack) -> None:
+    alice = stack.learner()
+    await show_twice(alice, ("sha256sum bertram-q4.tgz > bertram-q4.sum", ("bertram-q4.sum",)))
+    asked = await alice.ok(
+        "POST", f"/api/learn/sessions/{alice.session_id}/generate-proposal", {"ask_before_build": True}
+    )
+    proposal_id = asked["session"]["proposal_id"]
+    detail = await alice.ok("GET", f"/api/learn/proposals/{proposal_id}/detail")
+    (step,) = detail["interpretation"]["optional_steps"]
+    asked_about = " ".join(question["question_text"] for question in detail["questions"])
+
+    assert (step["demonstrations"], step["of"]) == ([2], 2)
+    assert "in demonstration 2 of 2" in asked_about

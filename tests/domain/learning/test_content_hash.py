@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from contracts.learning.interpretation import ProjectScope
+from contracts.learning.interpretation import OptionalStep, ProjectScope
+from contracts.learning.proposal import RehearsedDemonstration
 from domain.learning.content_hash import content_hash
 
 
@@ -33,6 +34,7 @@ def test_ids_and_times_of_events_do_not_count(teach: Any) -> None:
         ("draft", "trigger_phrases", ("other",)),
         ("draft", "negative_triggers", ("other",)),
         ("draft", "rehearsal", ()),
+        ("draft", "further_demonstrations", (RehearsedDemonstration(number=2, commands=()),)),
         ("draft", "capability_id", "other"),
         ("draft", "dependencies", ("other",)),
         ("draft", "files", ()),
@@ -44,6 +46,7 @@ def test_ids_and_times_of_events_do_not_count(teach: Any) -> None:
         ("interpretation", "success_conditions", ("Other",)),
         ("interpretation", "checkpoints", ()),
         ("interpretation", "observed_effects", ()),
+        ("interpretation", "optional_steps", (OptionalStep(label="Pack", demonstrations=(2,), of=2),)),
     ],
 )
 def test_any_change_of_content_changes_the_hash(teach: Any, part: str, name: str, value: object) -> None:

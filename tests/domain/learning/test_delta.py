@@ -150,3 +150,67 @@ def test_a_new_demonstration_of_another_task_speaks_of_no_old_parameter() -> Non
     )
 
     assert improved(base_of(taught), other).interpretation.parameters == ()
+
+
+def twice(first: str, second: str, **edits: object) -> BaseMaterial:
+    taught = learned([*report(1, first), *report(11, second)], twice=True)
+    found = improved(base_of(taught), **edits)
+    return BaseMaterial(
+        skill=base_of(taught).skill,
+        draft=found.draft,
+        interpretation=found.interpretation,
+        installed={f.path: f.content for f in found.draft.files},
+    )
+
+
+RENAMED = {
+    "parameters": [
+        {"name": "quarter", "new_name": "period", "description": "The period to report on", "required": False}
+    ]
+}
+
+
+def test_a_renamed_parameter_is_called_so_in_every_part_of_an_improved_skill() -> None:
+    found = improved(base_of(learned([*report(1, "q3"), *report(11, "q4")], twice=True)), **RENAMED)
+    files = files_of(found)
+    manifest = json.loads(files[f"capabilities/{found.draft.capability_id}.json"])
+
+    assert "{period}" in files["SKILL.md"]
+    assert not any("{quarter}" in text for text in files.values())
+    assert manifest["input_schema"]["properties"]["period"]["description"] == "The period to report on"
+    assert manifest["input_schema"]["required"] == []
+
+
+def test_what_a_person_changed_about_a_parameter_outlives_one_new_demonstration() -> None:
+    found = improved(twice("q3", "q4", **RENAMED), learned(report(1, "q1")))
+    (parameter,) = found.interpretation.parameters
+
+    assert (parameter.name, parameter.required) == ("period", False)
+    assert parameter.description == "The period to report on"
+    assert parameter.examples == ("q1", "q3", "q4")
+
+
+def test_what_a_person_changed_about_a_parameter_outlives_two_new_demonstrations() -> None:
+    better = learned([*report(1, "q1"), *report(11, "q2")], twice=True)
+    found = improved(twice("q3", "q4", **RENAMED), better)
+    (parameter,) = found.interpretation.parameters
+
+    assert (parameter.name, parameter.required) == ("period", False)
+    assert parameter.description == "The period to report on"
+    assert parameter.examples == ("q1", "q2")
+    assert not any("{quarter}" in text for text in files_of(found).values())
+
+
+def test_a_type_that_new_values_are_not_of_becomes_text() -> None:
+    base = twice("2024", "2025")
+    found = improved(base, learned(report(1, "latest")))
+
+    assert [p.type for p in base.interpretation.parameters] == ["number"]
+    assert [(p.type, p.examples[0]) for p in found.interpretation.parameters] == [("text", "latest")]
+
+
+def test_a_parameter_that_the_base_has_not_is_refused() -> None:
+    with pytest.raises(Refusal) as refused:
+        improved(base_of(learned(report(1, "q3"))), **RENAMED)
+
+    assert refused.value.extra["fields"] == ["parameters/quarter/name"]

@@ -1,5 +1,6 @@
 """What a model may do to a draft, and what stays."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -141,3 +142,10 @@ def test_a_checkpoint_keeps_the_parameters_of_the_draft() -> None:
     assert worded(proposed(**kept), base).lint.passed
     with pytest.raises(OutOfBounds, match="parameters"):
         worded(proposed(**first_checkpoint(success_condition="The file reports/sales.csv exists")), base)
+
+
+def test_a_wording_from_before_a_parameter_was_renamed_speaks_of_it_by_its_new_name() -> None:
+    goal = "Rank the sales of the regions of {quarter} and archive the reports"
+    found = worded(proposed(goal_summary=goal), replace(BASE, renamed={"quarter": "period"}))
+
+    assert found.interpretation.goal_summary == goal.replace("{quarter}", "{period}")

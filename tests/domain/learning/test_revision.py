@@ -30,6 +30,7 @@ def test_good_edits_come_back_as_plain_values() -> None:
         "negative_triggers": ["unpack"],
         "project_scope": "global",
         "checkpoints": [{"goal": "Packed", "success_condition": "The pack exists"}],
+        "parameters": [{"name": "week", "new_name": "period", "type": "text", "required": False}],
     }
     checked = check_edits(edits)
     assert checked["title"] == "Weekly pack"
@@ -68,6 +69,17 @@ def test_good_edits_come_back_as_plain_values() -> None:
          "checkpoints/0/checkpoint_id"),
         ({"checkpoints": [{"goal": "A", "success_condition": "B", "checkpoint_id": "cp-02"},
                           {"goal": "C", "success_condition": "D"}]}, "checkpoints/1/checkpoint_id"),
+        ({"parameters": {"quarter": "period"}}, "parameters"),
+        ({"parameters": ["quarter"]}, "parameters/0"),
+        ({"parameters": [{"new_name": "period"}]}, "parameters/0/name"),
+        ({"parameters": [{"name": "quarter"}]}, "parameters/0"),
+        ({"parameters": [{"name": "quarter", "new_name": "The Period"}]}, "parameters/0/new_name"),
+        ({"parameters": [{"name": "quarter", "type": "colour"}]}, "parameters/0/type"),
+        ({"parameters": [{"name": "quarter", "type": ["text"]}]}, "parameters/0/type"),
+        ({"parameters": [{"name": "quarter", "required": "yes"}]}, "parameters/0/required"),
+        ({"parameters": [{"name": "quarter", "description": " "}]}, "parameters/0/description"),
+        ({"parameters": [{"name": "quarter", "examples": ["q1"]}]}, "parameters/0/examples"),
+        ({"parameters": [{"name": "q", "type": "text"}] * 21}, "parameters"),
         ({"trigger_phrases": ["Pack the week"], "negative_triggers": ["the WEEK"]}, "negative_triggers/0"),
     ],
 )  # fmt: skip
@@ -100,7 +112,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 FIELDS = st.sampled_from(
-    ["title", "checkpoints", "use_conditions", "project_scope", "proposed_skill_slug", "other"]
+    ["title", "checkpoints", "use_conditions", "project_scope", "proposed_skill_slug", "parameters", "other"]
 )
 
 
