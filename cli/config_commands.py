@@ -6,16 +6,18 @@ from typing import Annotated
 
 import typer
 
+from cli import config_intent_commands
 from cli.output import ExitCode, JsonFlag, fail, warn, write_json, write_table
 from config.origins import SettingsError, unknown_variables
 from config.settings import Settings, describe, load_settings
 
-app = typer.Typer(no_args_is_help=True, help="See the settings in effect.")
+app = typer.Typer(no_args_is_help=True, help="See the settings in effect; configure skills.")
+app.add_typer(config_intent_commands.app, name="intents")
 
 
 @app.callback()
 def config() -> None:
-    """See the settings in effect."""
+    """See the settings in effect; configure skills."""
 
 
 @app.command()

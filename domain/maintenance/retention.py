@@ -23,6 +23,11 @@ SESSION_ARCHIVE_AFTER = timedelta(days=30)
 OBSERVATION_PURGE_AFTER = timedelta(days=7)
 PROPOSAL_ARCHIVE_AFTER = timedelta(days=14)
 IDEMPOTENCY_KEPT = timedelta(hours=24)
+MINING_RUN_KEPT = timedelta(days=90)
+MINING_CANDIDATE_KEPT = timedelta(days=90)
+TOOL_CALL_KEPT = timedelta(days=90)
+GRANT_KEPT = timedelta(days=90)
+SIGN_IN_FLOW_KEPT = timedelta(days=1)
 
 CHECKPOINT_RECEIPTS_KEPT = 100
 """The newest receipts of each ability that stay whole; of older ones only the counts do."""
@@ -81,6 +86,29 @@ RETENTION_RULES: tuple[RetentionRule, ...] = (
         "checkpoint receipts", RetentionAction.COMPACT, None, f"newest {CHECKPOINT_RECEIPTS_KEPT} per ability"
     ),
     RetentionRule("idempotency key", RetentionAction.FORGET, IDEMPOTENCY_KEPT, "the key may be used again"),
+    RetentionRule("record of a mining run", RetentionAction.FORGET, MINING_RUN_KEPT, "deleted"),
+    RetentionRule(
+        "dismissed or expired mining candidate",
+        RetentionAction.FORGET,
+        MINING_CANDIDATE_KEPT,
+        "deleted once its captures are purged",
+    ),
+    RetentionRule(
+        "start files of a practice at rest",
+        RetentionAction.PURGE,
+        None,
+        "deleted once the session's observations are",
+    ),
+    RetentionRule(
+        "tool call that has ended",
+        RetentionAction.FORGET,
+        TOOL_CALL_KEPT,
+        "deleted with its attempts; receipts stay",
+    ),
+    RetentionRule("standing approval that is over", RetentionAction.FORGET, GRANT_KEPT, "deleted"),
+    RetentionRule(
+        "sign-in whose time ran out", RetentionAction.FORGET, SIGN_IN_FLOW_KEPT, "deleted, used or not"
+    ),
 )
 """The table as data, for previews and documentation; the functions below decide by the same constants."""
 
@@ -126,6 +154,21 @@ def proposal_archive_due(
 def idempotency_key_expired(stored_at: datetime, now: datetime) -> bool:
     """Whether a stored answer may be forgotten."""
     return _over(stored_at, IDEMPOTENCY_KEPT, now)
+
+
+def mining_run_due(ended_at: datetime | None, now: datetime) -> bool:
+    """Whether the record of a mining run may be forgotten."""
+    return _over(ended_at, MINING_RUN_KEPT, now)
+
+
+def mining_candidate_due(ended_at: datetime | None, now: datetime) -> bool:
+    """Whether a candidate that was dismissed or expired may be forgotten."""
+    return _over(ended_at, MINING_CANDIDATE_KEPT, now)
+
+
+def practice_files_due(at_rest_at: str | None, *, purged: bool, referenced: bool = False) -> bool:
+    """Whether the start files of a practice are to be deleted: its session is at rest and purged."""
+    return at_rest_at is not None and purged and not referenced
 
 
 def ids_in_use(sessions: Iterable[LearnSession]) -> frozenset[str]:

@@ -187,5 +187,8 @@ def test_the_table_states_the_documents_terms() -> None:
         ("archive", timedelta(days=14)),
         ("compact", None),
         ("forget", timedelta(hours=24)),
+        ("forget", timedelta(days=90)),
+        ("forget", timedelta(days=90)),
+        ("purge", None),
     ]
     assert [rule.effect for rule in RETENTION_RULES[:2]] == ["session_timeout", "capture_timeout"]
