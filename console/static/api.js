@@ -62,16 +62,16 @@ export async function get(path, options) {
 }
 
 /**
- * A function that posts a command. As long as it is not known whether the command arrived, the same one carries the
+ * A function that sends a command, by POST unless it says otherwise. As long as it is not known whether the command arrived, the same one carries the
  * same key again, so that it never happens twice.
  */
-export function command(name) {
+export function command(name, method = "POST") {
   let pending = null;
-  return async (path, body = {}) => {
+  return async (path, body = method === "POST" ? {} : undefined) => {
     const content = JSON.stringify([path, body]);
     if (pending?.content !== content) pending = { content, key: uniqueName(name) };
     try {
-      const response = await send("POST", path, { body, headers: { "Idempotency-Key": pending.key } });
+      const response = await send(method, path, { body, headers: { "Idempotency-Key": pending.key } });
       pending = null;
       return await response.json();
     } catch (error) {

@@ -5,13 +5,19 @@ import { announce, h } from "./dom.js";
 import { identity } from "./identity.js";
 import { live } from "./live.js";
 import { failure, loading } from "./parts/notices.js";
+import { miningNotice } from "./parts/mining_notice.js";
 import { hideObservation, watchObservation } from "./parts/observing.js";
 import { trouble } from "./parts/trouble.js";
 import { signIn } from "./sign_in.js";
 import { abilityView } from "./views/ability.js";
 import { activeView } from "./views/active.js";
+import { approvalsView } from "./views/approvals.js";
+import { categoriesView } from "./views/categories.js";
+import { connectorView } from "./views/connector.js";
+import { connectorsView } from "./views/connectors.js";
 import { historyView } from "./views/history.js";
 import { learnNewView } from "./views/learn_new.js";
+import { miningView } from "./views/mining.js";
 import { pendingView } from "./views/pending.js";
 import { sessionView } from "./views/session.js";
 import { skillsView } from "./views/skills.js";
@@ -21,8 +27,11 @@ const TABS = [
   ["learn", "Learn New Ability", learnNewView],
   ["active", "Active Capability Learning", activeView],
   ["pending", "Pending Abilities", pendingView],
+  ["mining", "Skill Mining", miningView],
   ["history", "History", historyView],
 ];
+/** What an area beside learning belongs to. */
+const AREAS = { skills: "Abilities", categories: "Abilities", approvals: "Tools", connectors: "Tools" };
 const main = document.getElementById("main");
 const CONNECTION = { live: ["Live", "good"], lost: ["Reconnecting", "bad"], connecting: ["Connecting", "quiet"] };
 
@@ -35,6 +44,11 @@ function routed() {
   if (tab) return { area: "learn", tab: area, title: tab[1], make: tab[2] };
   if (area === "sessions" && id) return { area: "learn", tab: null, title: "Session", make: (page) => sessionView(page, id) };
   if (area === "skills") return { area: "skills", title: "Skills", make: id ? (page) => abilityView(page, id) : skillsView };
+  if (area === "categories") return { area, title: "Categories", make: categoriesView };
+  // Where notifications lead to.
+  if (area === "ask-first" && id) return { area: "approvals", title: "Approvals", make: (page) => approvalsView(page, id) };
+  if (area === "approvals") return { area, title: "Approvals", make: approvalsView };
+  if (area === "connectors") return { area, title: "Connectors", make: id ? (page) => connectorView(page, id) : connectorsView };
   return { area: "learn", tab: "learn", title: TABS[0][1], make: learnNewView };
 }
 
@@ -44,14 +58,14 @@ function show({ focus = true } = {}) {
   leave = new AbortController();
   const { signal } = leave;
   const { area, tab, title, make } = routed();
-  document.title = area === "learn" ? `${title} · ${PAGE_TITLE}` : `${title} · Abilities`;
-  for (const link of document.querySelectorAll("#areas a")) {
+  document.title = `${title} · ${AREAS[area] ?? PAGE_TITLE}`;
+  for (const link of document.querySelectorAll(".areas a")) {
     if (link.getAttribute("href") === `#/${area}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  const heading = h("h1", { tabindex: "-1" }, area === "learn" ? PAGE_TITLE : "Skills");
+  const heading = h("h1", { tabindex: "-1" }, area === "learn" ? PAGE_TITLE : title);
   const content = h("div", { class: "view" }, loading(title.toLowerCase()));
-  main.replaceChildren(h("div", { class: "heading" }, heading, area === "learn" && tabs(tab)), trouble.element, content);
+  main.replaceChildren(h("div", { class: "heading" }, heading, area === "learn" && tabs(tab)), miningNotice.element, trouble.element, content);
   trouble.clear();
   scrollTo(0, 0);
   if (focus) heading.focus({ preventScroll: true });
@@ -97,10 +111,11 @@ function keepFresh(render, content, signal) {
 }
 
 function enter() {
-  document.getElementById("areas").hidden = false;
+  for (const area of document.querySelectorAll(".areas")) area.hidden = false;
   document.getElementById("account").hidden = false;
   document.getElementById("user").textContent = identity.userId;
   live.start();
+  miningNotice.refresh({ now: true });
   show();
 }
 
@@ -109,7 +124,8 @@ function out(problem = null) {
   live.stop();
   leave?.abort();
   hideObservation();
-  document.getElementById("areas").hidden = true;
+  miningNotice.tell(null);
+  for (const area of document.querySelectorAll(".areas")) area.hidden = true;
   document.getElementById("account").hidden = true;
   document.title = PAGE_TITLE;
   main.replaceChildren(signIn(enter, problem));
@@ -125,6 +141,7 @@ function showConnection() {
 
 addEventListener("hashchange", () => identity.userId && access.token && show());
 live.addEventListener("connection", showConnection);
+live.addEventListener("change", () => miningNotice.refresh());
 document.getElementById("sign-out").addEventListener("click", () => out());
 document.querySelector(".skip").addEventListener("click", (event) => {
   // The fragment names the view; it must not become the place to jump to.

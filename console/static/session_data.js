@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { underWay } from "./parts/install.js";
 
 const ALL = "page_size=100";
+const PRACTISED = "autonomous_agent_practice";
 
 /** Which Temporal executions stand behind a session; their addresses never change, so each is asked for once. */
 class Links {
@@ -24,7 +25,7 @@ class Links {
 
 export class SessionData {
   #links = new Links();
-  #files = { hash: null, files: [] };
+  #files = { hash: null, files: [], dependencies: [] };
 
   constructor(id, signal) {
     this.path = `learn/sessions/${encodeURIComponent(id)}`;
@@ -42,8 +43,11 @@ export class SessionData {
       get(`learn/receipts?learn_session_id=${encodeURIComponent(this.id)}&${ALL}`, options),
       get(`${this.path}/checkpoint-receipts?${ALL}`, options),
     ]);
-    const draft = session.proposal_id ? await this.#draft(session.proposal_id, options) : NO_DRAFT;
-    return { session, scope, observed, receipts, checkpointReceipts, ...draft, links: await this.#workflows(session, draft) };
+    const [draft, practice] = await Promise.all([
+      session.proposal_id ? this.#draft(session.proposal_id, options) : NO_DRAFT,
+      session.entry_mode === PRACTISED ? this.#practice(options) : null,
+    ]);
+    return { session, scope, observed, receipts, checkpointReceipts, practice, ...draft, links: await this.#workflows(session, draft) };
   }
 
   async #draft(proposalId, options) {
@@ -56,11 +60,23 @@ export class SessionData {
       detail.saga_id ? get(`learn/install-sagas/${detail.saga_id}`, options) : null,
       this.#readFiles(path, detail.proposal.content_hash, options),
     ]);
-    return { detail, run: runs[0] ?? null, steps, saga, files: this.#files.files, installing: underWay(saga) };
+    return { detail, run: runs[0] ?? null, steps, saga, files: this.#files.files, dependencies: this.#files.dependencies, installing: underWay(saga) };
   }
 
   async #readFiles(path, hash, options) {
-    if (this.#files.hash !== hash) this.#files = { hash, files: (await get(`${path}/files`, options)).files };
+    if (this.#files.hash === hash) return;
+    const { files, depends_on: dependencies } = await get(`${path}/files`, options);
+    this.#files = { hash, files, dependencies };
+  }
+
+  async #practice(options) {
+    try {
+      return await get(`${this.path}/practice`, options);
+    } catch (error) {
+      // Set up, but nothing was practised in it yet.
+      if (error.status === 404) return null;
+      throw error;
+    }
   }
 
   async #workflows(session, { run, saga }) {
@@ -74,4 +90,4 @@ export class SessionData {
   }
 }
 
-const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, files: [], installing: false };
+const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, files: [], dependencies: [], installing: false };

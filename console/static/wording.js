@@ -106,6 +106,9 @@ const REMEDIES = {
   CHECKPOINT_LINT_FAILED: "Revise the draft: its lint findings say what to write instead.",
   INSUFFICIENT_TRACES: "Nothing useful was captured. Cancel, and show the task again.",
   SESSION_TIMEOUT: "Start a new session.",
+  MCP_ASK_FIRST_DECIDED: "Somebody else was first; what is shown here is being refreshed.",
+  MCP_ASK_FIRST_EXPIRED: "Its time ran out and nothing was sent. Who asked has to ask again.",
+  MCP_TOOL_CHANGED: "Look at the tool as it is now, then decide again.",
   DRAFT_CHANGED: "Read the draft as it is now, then decide again.",
 };
 

@@ -4,13 +4,27 @@ from typing import Any
 
 import pytest
 
+from contracts.abilities.availability import CheckpointHealth
+from contracts.abilities.lifecycle_command import AbilityLifecycleAction, AbilityState
+from contracts.categories.category import CategoryItemKind
 from contracts.learning.checkpoint import CheckpointStatus
-from contracts.learning.proposal import InstallLane
+from contracts.learning.mining import CandidateState, MiningGate, MiningMode, TraceSourceMode
+from contracts.learning.mining_runs import MiningRunState
+from contracts.learning.parameters import ParameterType
+from contracts.learning.practice import IdeaSource, PracticeState
+from contracts.learning.proposal import DependencyKind, InstallLane
 from contracts.learning.responses import HistoryOutcome
 from contracts.learning.runtime_snapshot import PendingAbilityUiState
 from contracts.learning.saga import SagaState, SagaStepName
 from contracts.learning.session import LearningEntryMode, LearnSessionState
+from contracts.learning.tool_receipt import ToolEffect
 from contracts.learning.validation import REQUIRED_CHECKS
+from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus, GrantScope
+from contracts.mcp.health import MCPHealthStatus
+from contracts.mcp.policy import MCPInheritedFrom, MCPPolicyMode
+from contracts.mcp.provider import MCPProvider, MCPTransport
+from contracts.mcp.server_registry import MCPBadgeState
+from contracts.mcp.tools import MCPToolState
 from tests.console.conftest import Console
 
 pytestmark = pytest.mark.anyio
@@ -38,6 +52,59 @@ async def test_everything_the_service_names_has_words(console: Console) -> None:
         "LANES": InstallLane,
     }.items():
         assert set(words[name]) == {one.value for one in named}, name
+
+
+async def test_everything_the_gateway_names_has_words(console: Console) -> None:
+    await console.page.goto(console.url)
+    words: dict[str, Any] = await console.page.evaluate(
+        """async () => {
+            const all = await import("/console/static/tool_words.js");
+            return Object.fromEntries(Object.entries(all).map(([name, words]) => [name, Object.keys(words)]));
+        }"""
+    )
+    for name, named in {
+        "BADGES": MCPBadgeState,
+        "APPROVALS": AskFirstStatus,
+        "ENDS": DispatchStatus,
+        "MODES": MCPPolicyMode,
+        "CHOICES": MCPPolicyMode,
+        "INHERITED": MCPInheritedFrom,
+        "TOOL_STATES": MCPToolState,
+        "EFFECTS": ToolEffect,
+        "HEALTH": MCPHealthStatus,
+        "PROVIDERS": MCPProvider,
+        "TRANSPORTS": MCPTransport,
+        "SCOPES": GrantScope,
+    }.items():
+        assert set(words[name]) == {one.value for one in named}, name
+
+
+async def test_everything_of_learning_that_the_service_names_has_words(console: Console) -> None:
+    await console.page.goto(console.url)
+    words: dict[str, Any] = await console.page.evaluate(
+        """async () => {
+            const all = await import("/console/static/learning_words.js");
+            return Object.fromEntries(Object.entries(all).map(([name, words]) => [name, Object.keys(words)]));
+        }"""
+    )
+    named = {
+        "PARAMETER_TYPES": ParameterType,
+        "DEPENDENCIES": DependencyKind,
+        "ABILITY_STATES": AbilityState,
+        "ABILITY_ACTIONS": AbilityLifecycleAction,
+        "CHECKPOINT_HEALTH": CheckpointHealth,
+        "MINING_MODES": MiningMode,
+        "CANDIDATES": CandidateState,
+        "GATES": MiningGate,
+        "MINING_RUNS": MiningRunState,
+        "TRACE_SOURCES": TraceSourceMode,
+        "PRACTICE": PracticeState,
+        "IDEA_SOURCES": IdeaSource,
+        "ITEM_KINDS": CategoryItemKind,
+    }
+    assert {name: set(keys) for name, keys in words.items()} == {
+        name: {one.value for one in kinds} for name, kinds in named.items()
+    }
 
 
 async def test_checkpoints_come_in_order_with_the_newest_word_on_each(console: Console) -> None:

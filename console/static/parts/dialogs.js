@@ -57,9 +57,9 @@ function setBusy(yes, no, busy) {
   yes.setAttribute("aria-busy", String(busy));
 }
 
-function field({ name, label, required = false, limit }) {
+function field({ name, label, required = false, limit, rows = 3, value, code = false }) {
   const id = `dialog-${name}`;
-  const input = h("textarea", { id, name, rows: 3, maxlength: limit, required });
+  const input = h("textarea", { id, name, rows, maxlength: limit, required, value, class: code && "code", spellcheck: code ? "false" : null });
   const mark = required ? "" : " (optional)";
   return { name, input, block: h("div", { class: "field" }, h("label", { for: id }, `${label}${mark}`), input) };
 }

@@ -1,50 +1,100 @@
-/** One skill: when it is found, whether it can be used, its versions, and its SKILL.md. */
+/** One skill: how it stands and what may be done, when it is found, how it has done, its versions, its SKILL.md. */
 
 import { get } from "../api.js";
 import { facts, h, Section, time } from "../dom.js";
+import { ABILITY_STATES, CHECKPOINT_HEALTH } from "../learning_words.js";
+import { abilityActions } from "../parts/ability_actions.js";
+import { checkpointReceipts, outcomes, versionList } from "../parts/ability_record.js";
 import { pill } from "../parts/marks.js";
+import { membershipList, Memberships } from "../parts/memberships.js";
+import { poll } from "../parts/polling.js";
 import { LANES, SOURCES } from "../wording.js";
 import { usable } from "./skills.js";
 
-export function abilityView({ signal, heading }, id) {
-  const body = new Section();
+const LATELY = 20;
+
+/** What an ability goes by in categories, by where it came from. */
+const kindsOf = ({ source }) => (source === "learned" ? ["learned_ability", "skill"] : ["skill", "learned_ability"]);
+
+/** The cards below the first, in order: what each shows, and of what. */
+const CARDS = [
+  { title: "Found when somebody says", of: ({ ability }) => ability.trigger_phrases, when: (said) => said.length > 0, build: phrases },
+  { title: "Left alone when somebody says", of: ({ ability }) => ability.negative_triggers, when: (said) => said.length > 0, build: phrases },
+  { title: "How it has done", of: ({ done }) => done, when: Boolean, build: outcomes },
+  { title: "What agents reported", of: ({ reported }) => reported, when: Boolean, build: checkpointReceipts },
+  { title: "Versions", of: ({ versions, allowed, ability }) => ({ versions, allowed, ability_id: ability.ability_id }), when: Boolean, build: versionList },
+  { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, _, memberships) => membershipList(shown, memberships) },
+  { title: "What the agent reads", of: ({ markdown }) => markdown, when: Boolean, build: (markdown) => h("pre", { tabindex: "0", "aria-label": "SKILL.md" }, markdown) },
+];
+
+export function abilityView(page, id) {
+  const head = new Section();
+  const cards = CARDS.map((card) => ({ ...card, section: new Section() }));
+  const refresh = () => page.refresh();
+  let memberships = null;
+  poll(page);
   return async () => {
-    const path = `abilities/${encodeURIComponent(id)}`;
-    const [detail, { versions }] = await Promise.all([get(path, { signal }), get(`${path}/versions`, { signal })]);
-    heading.textContent = detail.ability.title;
-    document.title = `${detail.ability.title} · Skills`;
-    body.show({ detail, versions }, build);
-    return body.element.isConnected ? null : body.element;
+    const all = await read(id, page.signal);
+    memberships ??= new Memberships(kindsOf(all.ability), id, page);
+    all.categories = await memberships.read();
+    if (page.signal.aborted) return null;
+    page.heading.textContent = all.ability.title;
+    document.title = `${all.ability.title} · Skills`;
+    const { done, reported, versions, categories, markdown, ...standing } = all;
+    head.show(standing, (shown) => buildHead(shown, refresh));
+    for (const { section, title, of, when, build } of cards) {
+      const wanted = of(all);
+      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, refresh, memberships)));
+    }
+    return head.element.isConnected ? null : [head.element, ...cards.map(({ section }) => section.element)];
   };
 }
 
-function build({ detail, versions }) {
-  const { ability } = detail;
+async function read(id, signal) {
+  const path = `abilities/${encodeURIComponent(id)}`;
+  // First alone: where there is no such ability, one refusal says it all.
+  const detail = await get(path, { signal });
+  const [{ versions }, done, { receipts, total }] = await Promise.all([
+    get(`${path}/versions`, { signal }),
+    get(`${path}/outcomes`, { signal }),
+    get(`abilities/${encodeURIComponent(id)}/checkpoint-receipts?page_size=${LATELY}`, { signal }),
+  ]);
+  const { ability, version, state, skill_path: path_, skill_markdown: markdown, quarantine_reason: quarantined, allowed_actions: allowed } = detail;
+  return { ability, version, state, path: path_, markdown, quarantined, allowed, versions, done, reported: { receipts, total } };
+}
+
+function buildHead({ ability, version, state, path, quarantined, allowed }, refresh) {
   return [
     h("p", { class: "back" }, h("a", { href: "#/skills" }, "← All skills")),
     h(
       "section",
-      { class: "card" },
-      h("div", { class: "pills" }, usable(ability), pill(SOURCES[ability.source] ?? ability.source), pill(LANES[ability.install_lane] ?? ability.install_lane)),
-      ability.reason_unusable && h("p", {}, ability.reason_unusable),
+      { class: "card", "aria-label": "Where it stands" },
+      h("div", { class: "pills" }, statePill(state), usable(ability), pill(SOURCES[ability.source] ?? ability.source), pill(LANES[ability.install_lane] ?? ability.install_lane)),
+      quarantined && h("p", { class: "notice", "data-tone": "bad" }, h("strong", {}, "Quarantined because: "), quarantined),
+      ability.reason_unusable && ability.reason_unusable !== quarantined && h("p", {}, ability.reason_unusable),
+      abilityActions({ ability_id: ability.ability_id, allowed }, refresh),
       facts([
         ["Ability", h("code", {}, ability.ability_id)],
-        ["Version", detail.version],
-        ["In the workspace", detail.skill_path && h("code", {}, detail.skill_path)],
+        ["Version", version],
+        ["Checkpoints", ability.checkpoint_health && pill(...(CHECKPOINT_HEALTH[ability.checkpoint_health] ?? [ability.checkpoint_health]))],
+        ["In the workspace", path && h("code", {}, path)],
         ["Last proven", time(ability.last_validated_at)],
+        ["Archived", time(ability.archived_at)],
       ]),
     ),
-    phrases("Found when somebody says", ability.trigger_phrases),
-    phrases("Left alone when somebody says", ability.negative_triggers),
-    detail.skill_markdown && h("section", { class: "card" }, h("h2", {}, "SKILL.md"), h("pre", { tabindex: "0", "aria-label": "SKILL.md" }, detail.skill_markdown)),
-    h("section", { class: "card" }, h("h2", {}, "Versions"), h("ul", { class: "plain-list" }, versions.map(version))),
   ];
 }
 
-function phrases(title, said) {
-  return said.length > 0 && h("section", { class: "card" }, h("h2", {}, title), h("ul", { class: "phrases" }, said.map((one) => h("li", {}, `“${one}”`))));
+function statePill(state) {
+  const [word, tone] = ABILITY_STATES[state] ?? [state, "quiet"];
+  return pill(word, tone);
 }
 
-function version(one) {
-  return h("li", {}, `Version ${one.version}`, one.current && [" ", pill("Current", "good")], h("span", { class: "meta" }, " · ", time(one.installed_at), " · ", h("code", {}, one.content_hash.slice(0, 12))));
+function phrases(said) {
+  return h("ul", { class: "phrases" }, said.map((one) => h("li", {}, `“${one}”`)));
+}
+
+function titled(title, content) {
+  const id = `ability-${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
+  return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, title), content);
 }

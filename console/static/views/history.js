@@ -4,6 +4,7 @@ import { get } from "../api.js";
 import { h, Section, time } from "../dom.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
+import { SearchBox } from "../parts/search.js";
 import { MODES, OUTCOMES, plural } from "../wording.js";
 
 const PAGE_SIZE = 25;
@@ -11,14 +12,16 @@ const PAGE_SIZE = 25;
 export function historyView(page) {
   const list = new Section();
   let pages = 1;
+  const search = new SearchBox("Search the history", () => ((pages = 1), page.refresh()), page.signal);
   return async () => {
-    const wanted = Array.from({ length: pages }, (_, index) => get(`learn/history?page=${index + 1}&page_size=${PAGE_SIZE}`, { signal: page.signal }));
+    const wanted = Array.from({ length: pages }, (_, index) => get(`learn/history?page=${index + 1}&page_size=${PAGE_SIZE}${search.query}`, { signal: page.signal }));
     const found = await Promise.all(wanted);
     const items = found.flatMap((one) => one.items);
-    list.show({ items, total: found[0].total }, build);
-    return list.element.isConnected ? null : list.element;
+    list.show({ items, total: found[0].total, words: search.words }, build);
+    return list.element.isConnected ? null : [search.element, list.element];
   };
-  function build({ items, total }) {
+  function build({ items, total, words }) {
+    if (!items.length && words) return nothing("No session fits", `Nothing in the history is called “${words}”. It is searched by name, application, project and ability.`, search.clearing);
     if (!items.length) {
       return nothing("Nothing has been taught yet", "Every session is kept here with how it ended.", h("a", { class: "button primary", href: "#/learn" }, "Learn a new ability"));
     }

@@ -1,5 +1,6 @@
-/** Learn New Ability: the five ways to create one, and how to begin with the one that is built. */
+/** Learn New Ability: the five ways to create one, which of them are built here, and how to begin. */
 
+import { get } from "../api.js";
 import { h, Section } from "../dom.js";
 import { live } from "../live.js";
 import { copyable } from "../parts/copyable.js";
@@ -7,12 +8,13 @@ import { pill } from "../parts/marks.js";
 import { prose } from "../parts/notices.js";
 import { MODES, STATES } from "../wording.js";
 
+/** Each way: what it is, how it begins (below, or by a command), and the part of the service it needs. */
 const CARDS = [
-  ["demonstrating_skill", "Do the task once in a terminal. What you did becomes a draft, questions and proof.", true],
-  ["coaching_agent", "Guide the agent while it works, and correct it where it goes wrong.", false],
-  ["autonomous_agent_practice", "Let the agent find its own way to a goal within safe bounds.", false],
-  ["improving_existing_skill", "Change a skill that is already installed, and prove the change.", false],
-  ["import_skill", "Bring a skill folder from elsewhere, and have it checked before it is used.", false],
+  { mode: "demonstrating_skill", text: "Do the task once in a terminal. What you did becomes a draft, questions and proof." },
+  { mode: "coaching_agent", text: "Say what the agent is to reach, with hints on the way. What it reports of each step fills in the rest.", command: 'apprentice learn create --goal "WHAT TO REACH" --hint "AN OUTCOME ON THE WAY"' },
+  { mode: "autonomous_agent_practice", text: "Let the agent find its own way to a goal within safe bounds.", command: 'apprentice learn practice "GOAL" --allow PROGRAM --makes FILE', needs: "autonomous practice" },
+  { mode: "improving_existing_skill", text: "Change a skill that is already installed, and prove the change.", command: "apprentice learn create --mode improving_existing_skill --skill ABILITY" },
+  { mode: "import_skill", text: "Bring a skill folder from elsewhere, and have it checked before it is used.", needs: "skill import" },
 ];
 
 const STEPS = [
@@ -21,12 +23,12 @@ const STEPS = [
   ["Say what it was for.", 'apprentice learn mark-goal "WHAT IT IS FOR"'],
 ];
 
-export function learnNewView() {
-  const running = new Section();
+export function learnNewView({ signal }) {
+  const [running, ways] = [new Section(), new Section()];
   const built = [
     running.element,
     h("h2", { id: "create-by" }, "Create new ability by:"),
-    h("ul", { class: "mode-cards", "aria-labelledby": "create-by" }, CARDS.map(card)),
+    ways.element,
     h(
       "section",
       { class: "card", "aria-labelledby": "how-to-start" },
@@ -35,7 +37,10 @@ export function learnNewView() {
       h("p", { class: "meta" }, "Then go on here: end the capture, have a proposal drafted, answer, validate, and decide. Nothing is installed before you approve it."),
     ),
   ];
+  let parts = null;
   return async () => {
+    parts ??= (await get("learn/deployment", { signal })).components;
+    ways.show(parts, (shown) => h("ul", { class: "mode-cards", "aria-labelledby": "create-by" }, CARDS.map((one) => card(one, shown))));
     const session = live.active;
     running.show(session && { id: session.learn_session_id, state: session.state }, (shown) => shown && underWay(shown));
     return running.element.isConnected ? null : built;
@@ -53,7 +58,9 @@ function underWay({ id, state }) {
   );
 }
 
-function card([mode, text, ready]) {
-  const attributes = { class: "card mode-card", "data-ready": String(ready) };
-  return h("li", attributes, h("h3", {}, MODES[mode]), h("p", {}, text), pill(ready ? "Ready: start below" : "Not built yet", ready ? "good" : "quiet"));
+function card({ mode, text, command, needs }, parts) {
+  const missing = parts.find((one) => one.component === needs && !one.deployed);
+  const begin = !missing && command && h("div", { class: "or-type" }, h("span", { class: "label" }, "In a terminal"), copyable(command));
+  const said = missing ? ["Not built yet", "quiet"] : [command ? "Ready" : "Ready: start below", "good"];
+  return h("li", { class: "card mode-card", "data-ready": String(!missing) }, h("h3", {}, MODES[mode]), h("p", {}, text), missing && h("p", {}, missing.without_it), begin, pill(...said));
 }

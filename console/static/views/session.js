@@ -7,8 +7,11 @@ import { checkpointProgress } from "../parts/checkpoints.js";
 import { ladder } from "../parts/checks.js";
 import { copyable } from "../parts/copyable.js";
 import { drafted, lint, meaning } from "../parts/draft.js";
+import { improvedSkill, parameterList, wordedBy } from "../parts/drafting.js";
 import { installSteps } from "../parts/install.js";
 import { phases, statePill } from "../parts/marks.js";
+import { membershipList, Memberships } from "../parts/memberships.js";
+import { practiceRun } from "../parts/practice.js";
 import { captured, receiptList } from "../parts/records.js";
 import { answeredQuestions, openQuestions } from "../parts/questions.js";
 import { SessionData } from "../session_data.js";
@@ -27,6 +30,30 @@ const CARDS = [
     of: ({ detail }) => detail && { title: detail.proposal.title, meaning: detail.interpretation, phrases: detail.proposal.trigger_phrases, negative: detail.proposal.negative_triggers },
     when: (data) => data?.meaning,
     build: meaning,
+  },
+  {
+    title: "Parameters",
+    of: ({ detail }) => detail?.interpretation?.parameters ?? [],
+    when: (parameters) => parameters.length > 0,
+    build: parameterList,
+  },
+  {
+    title: "What it improves",
+    of: ({ detail }) => detail?.proposal.base && { base: detail.proposal.base, standing: detail.base },
+    when: Boolean,
+    build: improvedSkill,
+  },
+  {
+    title: "How it was drafted",
+    of: ({ detail, dependencies }) => detail && { by: detail.proposal.drafted_by, note: detail.proposal.drafter_note, traces: detail.proposal.source_trace_ids.length, dependencies },
+    when: Boolean,
+    build: wordedBy,
+  },
+  {
+    title: "Practice",
+    of: ({ session, practice }) => session.entry_mode === "autonomous_agent_practice" && { practice },
+    when: Boolean,
+    build: ({ practice }) => practiceRun(practice),
   },
   {
     title: "Lint findings",
@@ -53,6 +80,7 @@ const CARDS = [
     when: ({ files }) => files.length > 0,
     build: drafted,
   },
+  { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, memberships) => membershipList(shown, memberships) },
   {
     title: "Answers",
     of: ({ detail }) => detail?.questions.filter((one) => one.answered) ?? [],
@@ -68,20 +96,26 @@ const open = (detail) => detail?.questions.filter((one) => !one.answered) ?? [];
 /** What a command needs to know of a session; it does not change with every event. */
 const brief = ({ learn_session_id, proposal_id, state }) => ({ learn_session_id, proposal_id, state });
 
-export function sessionView({ heading, signal }, id) {
+export function sessionView(page, id) {
+  const { heading, signal } = page;
   const data = new SessionData(id, signal);
   const head = new Section({ class: "section session-head" });
   const cards = CARDS.map((card) => ({ ...card, section: new Section() }));
   let state = null;
+  let memberships = null;
   return async () => {
     const all = await data.read();
+    if (all.detail) {
+      memberships ??= new Memberships(["proposal"], all.session.proposal_id, page);
+      all.categories = await memberships.read();
+    }
     if (signal.aborted) return null;
     heading.textContent = titleOf(all.session, all.detail?.proposal.title);
     document.title = `${heading.textContent} · Ability Learning`;
     head.show(ofHead(all), buildHead);
     for (const { section, title, of, when, build } of cards) {
       const wanted = of(all);
-      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown)));
+      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, memberships)));
     }
     if (state && state !== all.session.state) announce(`The session is now: ${STATES[all.session.state]?.label ?? all.session.state}`);
     state = all.session.state;
@@ -97,7 +131,8 @@ const ofHead = ({ session, detail, installing, links }) => ({
 });
 
 function buildHead({ session, detail, installing, links }) {
-  const command = NEXT_COMMAND[session.state]?.(session.learn_session_id);
+  const shown = session.entry_mode !== "autonomous_agent_practice" || !["armed", "capturing"].includes(session.state);
+  const command = shown && NEXT_COMMAND[session.state]?.(session.learn_session_id);
   const waits = installing ? "It is being installed; the steps are below." : STATES[session.state]?.waits;
   return h(
     "section",

@@ -1,0 +1,133 @@
+/** A call that waits for a person: what would run, for whom, why it is asked about, and the answers it takes. */
+
+import { command } from "../api.js";
+import { facts, h } from "../dom.js";
+import { APPROVALS, EFFECTS, TOOL_STATES } from "../tool_words.js";
+import { actButton, lacking } from "./act.js";
+import { copyable } from "./copyable.js";
+import { pill } from "./marks.js";
+
+const MOST_REASON = 500;
+
+export function waitingCall({ record, call, server, tool }, countdowns, after) {
+  const id = record.dispatch_id;
+  const heading = `call-${id}`;
+  const why = call.verdict?.trace.find((step) => step.decisive);
+  return h(
+    "li",
+    {},
+    h(
+      "section",
+      { class: "card waiting-call", "aria-labelledby": heading },
+      h("div", { class: "card-head" }, h("h3", { id: heading, tabindex: "-1" }, tool?.definition.title || record.tool_name, h("span", { class: "at" }, ` at ${server ?? record.server_id}`)), countdowns.element(record.expires_at)),
+      h("div", { class: "pills" }, pill(...APPROVALS.pending), tool && pill(EFFECTS[tool.effect] ?? tool.effect), call.data_class && pill(call.data_class, "you")),
+      definitionWarning(record, tool),
+      facts([
+        ["Asked for by", [call.caller.runtime ?? "a client", " for ", call.caller.user_id].join("")],
+        ["What", record.request_summary],
+        ["Why it asks", why?.why],
+        ["On behalf of", call.ability_id && h("a", { href: `#/skills/${encodeURIComponent(call.ability_id)}` }, call.ability_id)],
+        ["Call", copyable(id, "call id")],
+      ]),
+      argumentsOf(call, id),
+      answers(record, call, after),
+    ),
+  );
+}
+
+/** What is decided on is what would run: should the tool be another than was looked at, that is said first. */
+function definitionWarning(record, tool) {
+  if (!tool || tool.state === "pinned") return null;
+  const since = record.tool_definition_hash && record.tool_definition_hash !== tool.definition_hash;
+  return h(
+    "div",
+    { class: "notice", "data-tone": "bad" },
+    h("p", { class: "notice-title" }, TOOL_STATES[tool.state][0]),
+    h("p", {}, since ? "Its definition has changed since this call was asked for: an approval will not send it." : "Nobody has looked at this definition yet. Approving this call says that you have."),
+    tool.diff && h("details", { id: `diff-${record.dispatch_id}` }, h("summary", {}, "What changed"), h("pre", { tabindex: "0", "aria-label": "What changed" }, tool.diff)),
+  );
+}
+
+function argumentsOf(call, id) {
+  const given = call.arguments;
+  const text = given ? JSON.stringify(given, null, 2) : "The arguments are not kept any more.";
+  return h("div", { class: "arguments" }, h("h4", { id: `arguments-${id}` }, "Arguments that will run"), h("pre", { tabindex: "0", "aria-labelledby": `arguments-${id}` }, text));
+}
+
+// What is approved is what was looked at: with another call or tool by now, the answer is refused.
+function seen(call) {
+  return { arguments_digest: call.arguments_digest, tool_definition_hash: call.ask_first?.tool_definition_hash ?? null };
+}
+
+function answers(record, call, after) {
+  // What is asked about each time takes no answer that lasts.
+  const lasting = call.verdict?.reason_code !== "always_ask_first";
+  const path = (verb) => `mcp/ask-first/${record.dispatch_id}/${verb}`;
+  const approve = (decision, label, done, kind = "") => {
+    const post = command("approve");
+    return actButton({ id: `${decision}-${record.dispatch_id}`, label, kind, scope: "approve", done, after, act: () => post(path("approve"), { decision, ...seen(call) }) });
+  };
+  return h(
+    "div",
+    { class: "actions" },
+    h(
+      "div",
+      { class: "buttons" },
+      approve("approve_once", "Approve once", "Approved once", "primary"),
+      lasting && call.caller.turn_ref && approve("approve_until_end_of_turn", "Until end of turn", "Approved until the end of the turn"),
+      lasting && call.caller.session_ref && approve("approve_for_session", "For the session", "Approved for the session"),
+      edit(record, call, path, after),
+      deny(record, path, after),
+    ),
+    lacking("approve"),
+  );
+}
+
+function edit(record, call, path, after) {
+  const post = command("approve");
+  return actButton({
+    id: `edit-${record.dispatch_id}`,
+    label: "Edit, then approve…",
+    scope: "approve",
+    done: "Approved with other arguments",
+    after,
+    dialog: () => ({
+      title: "Approve with other arguments?",
+      text: "What you write here is sent instead of what was asked for. Both are kept.",
+      fields: [{ name: "arguments", label: "Arguments as JSON", required: true, rows: 12, code: true, value: JSON.stringify(call.arguments ?? {}, null, 2) }],
+      confirm: "Approve these once",
+    }),
+    act: (values) => post(path("approve"), { decision: "approve_once", arguments: parsed(values.arguments), ...seen(call) }),
+  });
+}
+
+function deny(record, path, after) {
+  const post = command("deny");
+  return actButton({
+    id: `deny-${record.dispatch_id}`,
+    label: "Deny…",
+    kind: "danger quiet",
+    scope: "approve",
+    done: "Denied; nothing was sent",
+    after,
+    dialog: () => ({
+      title: "Deny this call?",
+      text: "Nothing is sent, and nothing is tried again. Who asked reads your reason.",
+      fields: [{ name: "reason", label: "Reason", limit: MOST_REASON }],
+      confirm: "Deny",
+      tone: "bad",
+    }),
+    act: ({ reason }) => post(path("deny"), reason ? { decision: "deny", reason } : { decision: "deny" }),
+  });
+}
+
+function parsed(text) {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is no JSON: ${error.message}`);
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error("Arguments are an object: {…}.");
+  return value;
+}

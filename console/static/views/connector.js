@@ -1,0 +1,116 @@
+/** One connector: how it stands and what to do, what it may do, its tools, and what passes without asking. */
+
+import { ApiError, command, get } from "../api.js";
+import { facts, h, Section, time } from "../dom.js";
+import { actButton, lacking } from "../parts/act.js";
+import { copyable } from "../parts/copyable.js";
+import { grantList } from "../parts/grants.js";
+import { pill } from "../parts/marks.js";
+import { prose } from "../parts/notices.js";
+import { policyChoice, policyPill } from "../parts/policy_choice.js";
+import { poll } from "../parts/polling.js";
+import { toolList } from "../parts/tool_list.js";
+import { HEALTH, PROVIDERS, TRANSPORTS } from "../tool_words.js";
+import { badges, linkedSkills } from "./connectors.js";
+
+/** The actions with a button here, in the order they are offered. */
+const ACTIONS = {
+  connect_auth: { label: "Sign in", verb: "auth/start", primary: true, done: "The sign-in page is open", scope: "install", after: openSignIn },
+  refresh_auth: { label: "Renew the sign-in", verb: "auth/refresh", done: "The sign-in is renewed", scope: "install", body: { force: true } },
+  smoke_test: { label: "Test it", verb: "smoke-test", done: "The test has ended", scope: "install" },
+  revoke_auth: { label: "Revoke the sign-in…", verb: "auth/revoke", done: "The sign-in is revoked", scope: "install", tone: "bad", dialog: revocation },
+};
+
+export function connectorView(page, id) {
+  const [head, policy, tools, grants] = [new Section(), new Section(), new Section(), new Section()];
+  const refresh = () => page.refresh();
+  poll(page);
+  return async () => {
+    const options = { signal: page.signal };
+    const { servers } = await get("mcp/servers", options);
+    const server = servers.find((one) => one.registry.server_id === id);
+    if (!server) throw new ApiError({ code: "MCP_SERVER_NOT_FOUND", message: "There is no connector of yours with this id." }, 404);
+    const [listed, given] = server.deferred_design_only ? [null, { grants: [] }] : await Promise.all([get(`mcp/servers/${encodeURIComponent(id)}/tools`, options), get("mcp/grants", options)]);
+    page.heading.textContent = server.registry.display_name;
+    document.title = `${server.registry.display_name} · Connectors`;
+    const own = given.grants.filter((one) => one.server_id === id);
+    head.show(server, (shown) => buildHead(shown, refresh));
+    policy.show(listed && server.effective_policy, (shown) => shown && card("Policy", policyOf(server, shown, refresh)));
+    tools.show(listed, (shown) => shown && card("Tools", toolList(shown, id, refresh)));
+    grants.show(own, (shown) => shown.length > 0 && card("Standing approvals", grantList({ grants: shown, names: { [id]: server.registry.display_name } }, refresh)));
+    return head.element.isConnected ? null : [head.element, policy.element, tools.element, grants.element];
+  };
+}
+
+function buildHead(server, refresh) {
+  const { registry, health, auth, linked_abilities: linked } = server;
+  const [word, tone] = HEALTH[health.health_status] ?? [health.health_status, "quiet"];
+  return [
+    h("p", { class: "back" }, h("a", { href: "#/connectors" }, "← All connectors")),
+    h(
+      "section",
+      { class: "card", "aria-label": "Where it stands" },
+      badges(server),
+      health.next_action && h("p", { class: "notice", "data-tone": tone === "bad" ? "bad" : null }, prose(health.next_action)),
+      auth?.next_action && auth.next_action !== health.next_action && h("p", { class: "notice", "data-tone": "bad" }, prose(auth.next_action)),
+      offered(server, refresh),
+      facts([
+        ["Health", [pill(word, tone), health.last_checked_at && [" looked at ", time(health.last_checked_at)]].flat()],
+        ["Reason", health.health_reason_code && h("code", {}, health.health_reason_code)],
+        ["Waits until", time(health.backoff_until)],
+        ["Sign-in", auth && [auth.auth_state.replaceAll("_", " "), auth.expires_at && [", until ", time(auth.expires_at)]].flat(2)],
+        ["Provider", `${PROVIDERS[registry.provider] ?? registry.provider}, ${TRANSPORTS[registry.transport] ?? registry.transport}`],
+        ["Address", registry.endpoint_url && h("code", {}, registry.endpoint_url)],
+        ["Program", registry.command && h("code", {}, [registry.command.program, ...registry.command.arguments].join(" "))],
+        ["Kinds of data", registry.data_classes.join(", ")],
+        ["Linked skills", linked.length > 0 && linkedSkills(linked)],
+        ["Server", copyable(registry.server_id, "server id")],
+      ]),
+    ),
+  ];
+}
+
+/** Buttons for what the service says may be done now, and for nothing else. */
+function offered({ registry, available_actions: allowed }, refresh) {
+  const names = Object.keys(ACTIONS).filter((name) => allowed.includes(name));
+  if (!names.length) return null;
+  const buttons = names.map((name) => {
+    const { label, verb, primary, done, scope, body = {}, tone, dialog, after } = ACTIONS[name];
+    const post = command(name);
+    const act = async () => {
+      const answer = await post(`mcp/servers/${encodeURIComponent(registry.server_id)}/${verb}`, { server_id: registry.server_id, ...body });
+      after?.(answer);
+      return answer;
+    };
+    return actButton({ id: `do-${name}`, label, kind: tone === "bad" ? "danger quiet" : primary ? "primary" : "", scope, done, dialog, act, after: refresh });
+  });
+  return h("div", { class: "actions" }, h("div", { class: "buttons" }, buttons), lacking(...names.map((name) => ACTIONS[name].scope)));
+}
+
+function policyOf(server, effective, refresh) {
+  const { server_id: id, display_name: name } = server.registry;
+  return [
+    h("p", {}, "What happens to calls of this server’s tools, unless a tool says otherwise."),
+    policyPill(effective),
+    server.available_actions.includes("policy_update") && policyChoice(name, { target_kind: "server", server_id: id }, effective, refresh),
+    lacking("approve"),
+  ];
+}
+
+function openSignIn({ auth_url: address }) {
+  if (/^https?:\/\//i.test(address)) open(address, "_blank", "noopener,noreferrer");
+}
+
+function revocation() {
+  return {
+    title: "Revoke the sign-in?",
+    text: "Its tokens are deleted here. Calls of this server stop until somebody signs in again.",
+    confirm: "Revoke",
+    tone: "bad",
+  };
+}
+
+function card(title, content) {
+  const id = `connector-${title.toLowerCase().replaceAll(" ", "-")}`;
+  return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, title), content);
+}

@@ -1,0 +1,151 @@
+"""How a draft came about, a session's practice, and search, in a real browser against the real application."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.console.conftest import PATIENCE_MS, Console
+from tests.fixtures.learner import Demonstrated
+from tests.fixtures.stack import Stack
+
+pytestmark = pytest.mark.anyio
+expect.set_options(timeout=PATIENCE_MS)
+
+SKILL = "skills/summarise-the-sales-figures/SKILL.md"
+
+
+def report_of(quarter: str, customer: str) -> tuple[Demonstrated, ...]:
+    """The report of one quarter and customer, as a person types it."""
+    source = f"reports/{quarter}/{customer}.csv"
+    return (
+        (f"mkdir -p reports/{quarter}", ()),
+        (f"printf 'north,3\\nsouth,9\\n' > {source}", (source,)),
+        (f"tar czf {customer}-{quarter}.tgz reports/{quarter}", (f"{customer}-{quarter}.tgz",)),
+    )
+
+
+async def test_a_draft_says_who_worded_it_what_varies_and_what_it_rests_on(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await learner.create()
+    await learner.act("start")
+    await learner.act("mark-goal", {"goal_description": "Pack the report of q3"})
+    await learner.observe(report_of("q3", "anna"))
+    await learner.act("pause")
+    await learner.act("resume", {"new_demonstration": True})
+    await learner.observe(report_of("q4", "bertram"))
+    await learner.act("stop")
+    await learner.propose()
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    parameters = page.get_by_role("region", name="Parameters")
+    quarter = parameters.get_by_role("listitem").filter(has_text="quarter").first
+    await expect(quarter).to_contain_text("q3, q4")
+    await expect(quarter).to_contain_text("Required")
+    origin = page.get_by_role("region", name="How it was drafted")
+    await expect(origin).to_contain_text("The rules, without a model")
+    await expect(origin).to_contain_text("2 demonstrations")
+    await expect(origin.get_by_role("list", name="Rests on")).to_contain_text("Capability manifest")
+
+
+async def test_a_model_that_worded_a_draft_is_named(console: Console) -> None:
+    await console.page.goto(console.url)
+    text = await console.page.evaluate(
+        """async () => {
+            const { wordedBy } = await import("/console/static/parts/drafting.js");
+            const told = { by: "model:small-1", note: "A person stated the goal.", traces: 1, dependencies: [] };
+            document.body.append(...wordedBy(told).filter(Boolean));
+            return document.body.textContent;
+        }"""
+    )
+    assert "The model small-1" in text
+    assert "A person stated the goal." in text
+
+
+async def test_where_a_hand_and_an_improvement_disagree_both_texts_are_shown(
+    console: Console, stack: Stack
+) -> None:
+    page, learner = console.page, console.learner
+    await learner.teach()
+    ability_id = (await learner.propose_act("approve"))["proposal"]["ability_id"]
+    skill: Path = stack.settings.workspace / SKILL
+    by_hand = skill.read_text().replace(
+        "## When not to use\n\n", "## When not to use\n\n- On <b>Sundays</b>.\n"
+    )
+    skill.chmod(0o644)
+    skill.write_text(by_hand)
+    await learner.create(
+        entry_mode="improving_existing_skill",
+        target_kind="existing_skill",
+        target_skill_id=ability_id,
+        observation_mode="none",
+    )
+    await learner.act("stop")
+    await learner.propose()
+    edits = {"non_use_conditions": ["The figures are still being collected"]}
+    await learner.propose_act("revise", {"revision_instructions": "as edited", "edited_fields": edits})
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    base = page.get_by_role("region", name="What it improves")
+    await expect(base).to_contain_text("Version 1")
+    await expect(base.get_by_label("Kept, by hand").first).to_contain_text("- On <b>Sundays</b>.")
+    await expect(base.get_by_label("Proposed, left out").first).to_contain_text("still being collected")
+    await base.get_by_role("link", name=ability_id).click()
+    await expect(page.get_by_role("heading", level=1, name="Summarise the sales figures")).to_be_visible()
+
+
+async def test_practice_shows_its_budget_its_attempts_and_what_was_seen_to_hold(console: Console) -> None:
+    page, learner = console.page, console.learner
+    console.refusals.add(404)
+    await learner.create(entry_mode="autonomous_agent_practice", observation_mode="inside_agent")
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    card = page.get_by_role("region", name="Practice")
+    await expect(card).to_contain_text("Nothing was practised in this session")
+    await expect(card).to_contain_text("apprentice learn practice")
+    await learner.act(
+        "practice",
+        {
+            "goal": "Sort the sales figures into top.csv",
+            "success_conditions": [{"kind": "file_contains", "path": "top.csv", "text": "south,9\nnorth,3"}],
+            "allowed_commands": ["sort -t, -k2 -nr {input} > {output}"],
+            "start_files": [{"name": "sales.csv", "content": "north,3\nsouth,9\n"}],
+        },
+    )
+    await expect(card).to_contain_text("Goal reached")
+    await expect(card.get_by_role("group", name="Budget")).to_contain_text("1 of 3")
+    await expect(card.get_by_role("group", name="Budget")).to_contain_text("of 40")
+    await expect(card.get_by_role("list", name="Actions of attempt 1")).to_contain_text("sort -t, -k2 -nr")
+    await expect(card.get_by_role("list", name="Conditions of attempt 1")).to_contain_text("Seen to hold")
+
+
+async def test_sessions_and_proposals_are_searched_by_the_service(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await learner.teach("Summarise the sales figures")
+    await learner.propose_act("reject", {"reason": "Too narrow"})
+    await learner.teach("Pack the holiday photos")
+    await console.sign_in()
+    await console.open("history")
+    rows = page.get_by_role("table").get_by_role("row")
+    await expect(rows).to_have_count(3)
+    box = page.get_by_role("searchbox", name="Search the history")
+    await box.fill("holiday photos")
+    await expect(rows).to_have_count(2)
+    await expect(page.get_by_role("link", name="Pack the holiday photos")).to_be_visible()
+    await box.fill("tulips & <b>roses</b>")
+    await expect(page.get_by_text("Nothing in the history is called “tulips & <b>roses</b>”")).to_be_visible()
+    await page.get_by_role("button", name="Clear the search").click()
+    await expect(rows).to_have_count(3)
+    await expect(box).to_be_focused()
+
+    await console.open("pending")
+    card = page.get_by_role("link", name="Pack the holiday photos")
+    await expect(card).to_be_visible()
+    search = page.get_by_role("searchbox", name="Search sessions and proposals")
+    await search.fill("sales")
+    await expect(page.get_by_role("link", name="Summarise the sales figures")).to_be_visible()
+    await expect(card).to_have_count(0)
+    await search.fill("tulips")
+    await expect(page.get_by_text("Nothing pending fits")).to_be_visible()
+    await search.fill("holiday")
+    await expect(card).to_be_visible()
