@@ -93,6 +93,7 @@ class Deployment:
             api_port=free_port(),
             temporal_port=temporal.port,
             temporal_ui_port=0,
+            mcp_allow_private_addresses=True,
         )
         self.settings.data_dir.mkdir(mode=0o700)
         upgrade(self.settings.database_url)

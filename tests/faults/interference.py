@@ -118,5 +118,7 @@ class _WorkflowCalls(worker.WorkflowOutboundInterceptor):
 
     def start_activity(self, input: worker.StartActivityInput) -> workflow.ActivityHandle[Any]:
         input.heartbeat_timeout = HEARTBEAT_TIMEOUT
-        input.retry_policy = RetryPolicy(initial_interval=timedelta(milliseconds=100))
+        if input.retry_policy is None or input.retry_policy.maximum_attempts != 1:
+            # One that is never repeated has its reasons, whoever dies.
+            input.retry_policy = RetryPolicy(initial_interval=timedelta(milliseconds=100))
         return super().start_activity(input)

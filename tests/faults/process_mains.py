@@ -15,9 +15,11 @@ import api.main
 import api.services
 import worker.composition
 import worker.main
+import worker.mcp_composition
 import worker.recovery
 from config.settings import Settings, load_settings
 from tests.faults.interference import Interference
+from tests.faults.trapped_calls import trapped
 from tests.faults.traps import Traps
 
 RECOVERY_LOOKS_EVERY_SECONDS = 0.5
@@ -35,6 +37,7 @@ def run_worker(environment: Mapping[str, str], traps: Path, log: Path) -> None:
     worker.main.temporal_connect_kwargs = _interfered(traps)
     worker.recovery.LOOK_EVERY_SECONDS = RECOVERY_LOOKS_EVERY_SECONDS
     worker.composition.Worker = _less_patient_worker
+    worker.mcp_composition.ToolClient = trapped(Traps(traps))
     worker.main.run(settings)
 
 
