@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import ingest, lifecycle, lookup, snapshot, sse
+from bench import dispatch, dispatch_waiting, ingest, lifecycle, lookup, snapshot, sse
 
 CALM_LOAD_A_CPU = 0.5
 """Above this load average for each processor the machine counts as busy."""
@@ -56,6 +56,10 @@ BOUNDS = (
     Bound("snapshot", "ratio", 2.0),
     Bound("sse", "delivered_ratio", 0.7, at_least=True),
     Bound("sse", "lag_ratio"),
+    Bound("dispatch", "ratio", dispatch.MAX_RATIO),
+    Bound("dispatch_waiting", "kib_each", dispatch_waiting.MAX_KIB_EACH),
+    Bound("dispatch_waiting", "core_share", dispatch_waiting.MAX_CORE_SHARE),
+    Bound("dispatch_waiting", "first_answer_seconds", dispatch_waiting.MAX_ANSWER_SECONDS),
 )
 
 
@@ -67,6 +71,8 @@ def benchmarks(rounds: int) -> dict[str, Callable[[], dict[str, Any]]]:
         "lookup": lambda: lookup.measure(10_000, 10 * rounds),
         "snapshot": lambda: snapshot.measure(10_000, rounds),
         "sse": lambda: sse.measure(clients=500, rate=20, seconds=5, rounds=max(2, rounds // 3)),
+        "dispatch": lambda: asyncio.run(dispatch.measure(rounds)),
+        "dispatch_waiting": lambda: asyncio.run(dispatch_waiting.measure(dispatch_waiting.WAITING, 3)),
     }
 
 

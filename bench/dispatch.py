@@ -1,0 +1,170 @@
+"""From an approval to what the tool then does, beside a bare Temporal update and the bare call of the tool.
+
+The tool server is a process of its own and writes when each of its effects happened; the clock is the machine's.
+Both sides take turns on the same embedded server, so that the ratio holds on any machine.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client, WithStartWorkflowOperation, WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import Worker
+from uuid_utils import uuid7
+
+from bench.bare_updates import BareUpdates
+from clients.mcp.tool_client import ToolClient
+from contracts.mcp.tool_call import ToolCall
+from tests.fixtures.learner import Learner
+from tests.fixtures.mcp_servers import GoodServer, started
+from tests.fixtures.stack import EVERYDAY_SCOPES, running_stack, stack_settings
+from worker.embedded_temporal import (
+    EmbeddedTemporal,
+    find_binary,
+    free_port,
+    server_environment,
+    wait_until_ready,
+)
+
+MAX_RATIO = 1.3
+CALLS_A_ROUND = 5
+CALLER = ToolClient(allow_private=True)
+
+
+@asynccontextmanager
+async def temporal_at(folder: Path) -> AsyncIterator[str]:
+    """The address of an embedded server over a database file."""
+    server = EmbeddedTemporal(find_binary(), folder / "temporal.db", free_port(), None)
+    process = await asyncio.create_subprocess_exec(
+        *server.command(),
+        env=server_environment({"PATH": "/usr/bin:/bin"}),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await wait_until_ready(server.address, 30)
+        yield server.address
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def effect_of(tool: GoodServer, key: str) -> float:
+    """When the tool did what it was asked to under this key."""
+    while True:
+        times = tool.effect_times()
+        if key in times:
+            return times[key]
+        await asyncio.sleep(0.002)
+
+
+async def bare_update(handle: WorkflowHandle[Any, Any]) -> float:
+    """Seconds for one bare update."""
+    begun = time.monotonic()
+    await handle.execute_update(BareUpdates.step)
+    return time.monotonic() - begun
+
+
+async def bare_call(tool: GoodServer) -> float:
+    """Seconds from nothing to the tool's effect, with the client that a worker calls tools with."""
+    key, begun = str(uuid7()), time.monotonic()
+    call = ToolCall(tool_name="append_line", arguments={"line": "x"}, idempotency_key=key)
+    await CALLER.call(tool.entry(), call, None, lambda: None)
+    return await effect_of(tool, key) - begun
+
+
+async def approved(alice: Learner, tool: GoodServer, server_id: str) -> float:
+    """Seconds from a person's approval to the tool's effect."""
+    asked = {"server_id": server_id, "tool_name": "append_line", "arguments": {"line": "x"}}
+    dispatch = (await alice.ok("POST", "/api/mcp/dispatches", asked))["dispatch_id"]
+    begun = time.monotonic()
+    await alice.ok("POST", f"/api/mcp/ask-first/{dispatch}/approve", {"decision": "approve_once"})
+    taken = await effect_of(tool, dispatch) - begun
+    while (await alice.ok("GET", f"/api/mcp/dispatches/{dispatch}"))["status"] == "running":
+        await asyncio.sleep(0.01)
+    return taken
+
+
+async def measure(rounds: int) -> dict[str, Any]:
+    """Runs the rounds and sums them up."""
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-") as name,
+        started(Path(name) / "tool", GoodServer) as tool,
+    ):
+        async with temporal_at(Path(name)) as address:
+            client = await Client.connect(address, data_converter=pydantic_data_converter)
+            settings = stack_settings(Path(name), mcp_allow_private_addresses=True)
+            async with running_stack(settings, client) as stack:
+                alice = stack.learner("alice", (*EVERYDAY_SCOPES, "call"))
+                return await _rounds(client, alice, tool, await registered(alice, tool), rounds)
+
+
+async def registered(alice: Learner, tool: GoodServer) -> str:
+    """The tool server as one of hers, its tools known."""
+    asked = {
+        "provider": "custom_remote",
+        "display_name": "Bench",
+        "endpoint_url": tool.url,
+        "transport": "remote_http",
+    }
+    made = await alice.ok("POST", "/api/mcp/servers/register", asked)
+    server_id: str = made["server"]["registry"]["server_id"]
+    await alice.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})
+    return server_id
+
+
+async def _rounds(
+    client: Client, alice: Learner, tool: GoodServer, server_id: str, rounds: int
+) -> dict[str, Any]:
+    queue = f"bare-{uuid7()}"
+    ours, updates, calls = [], [], []
+    async with Worker(client, task_queue=queue, workflows=[BareUpdates]):
+        start = WithStartWorkflowOperation(
+            BareUpdates.run,
+            (rounds + 1) * CALLS_A_ROUND + 1,
+            id=f"bare/{uuid7()}",
+            task_queue=queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        )
+        await client.execute_update_with_start_workflow(BareUpdates.step, start_workflow_operation=start)
+        handle = await start.workflow_handle()
+        for number in range(rounds + 1):
+            for _ in range(CALLS_A_ROUND):
+                taken = (
+                    await approved(alice, tool, server_id),
+                    await bare_update(handle),
+                    await bare_call(tool),
+                )
+                if number:  # the first round warms up
+                    for kept, seconds in zip((ours, updates, calls), taken, strict=True):
+                        kept.append(seconds)
+    floor = statistics.median(map(sum, zip(updates, calls, strict=True)))
+    return {
+        "rounds": rounds,
+        "ratio": round(statistics.median(ours) / floor, 2),
+        "approve_to_effect_ms": round(statistics.median(ours) * 1000, 1),
+        "bare_update_ms": round(statistics.median(updates) * 1000, 1),
+        "bare_call_ms": round(statistics.median(calls) * 1000, 1),
+    }
+
+
+def main() -> None:
+    """Prints the result as JSON; exit code 1 when the bound is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=10)
+    result = asyncio.run(measure(parser.parse_args().rounds))
+    print(json.dumps(result, indent=2))
+    raise SystemExit(0 if result["ratio"] <= MAX_RATIO else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""What a thousand calls that wait for a person cost a worker, and how soon one that was killed answers again.
+
+The worker is a process of its own, as it is deployed, over the embedded Temporal server and one database.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from api.mcp_dispatch_gateway import McpDispatchGateway
+from api.mcp_services import dispatch_gateway, dispatch_store
+from bench.dispatch import temporal_at
+from config.settings import Settings, as_environment
+from contracts.learning.aggregate import CommitKey
+from contracts.mcp.dispatch import AskFirstDecision, DispatchRequest, MCPAskFirstDecisionRequest
+from contracts.runtime.identity import Principal, Scope
+from stores.canonical import digest_of
+from stores.database import Database
+from stores.migrate import upgrade
+from tests.fixtures.dispatch_arena import OWNER, TOOL_NAME, server_in
+
+WAITING = 1_000
+WARM_UP = 50
+AT_ONCE = 8
+IDLE_SECONDS = 10
+
+MAX_KIB_EACH = 120.0
+MAX_CORE_SHARE = 0.01
+MAX_ANSWER_SECONDS = 2.0
+
+POLLS = b"worker polls"
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker in a process of its own."""
+
+    process: subprocess.Popen[bytes]
+
+    def resident_kib(self) -> int:
+        """The memory it has of its own and shares."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0])
+
+    def cpu_seconds(self) -> float:
+        """The processor time it has used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def working(settings: Settings, log: Path) -> Iterator[Worker]:
+    """A worker that polls; killed in the end."""
+    before = log.read_bytes().count(POLLS) if log.exists() else 0
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cli.main", "worker"],
+            env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **as_environment(settings)},
+            stdout=file,
+            stderr=file,
+        )
+    try:
+        until = time.monotonic() + 60
+        while log.read_bytes().count(POLLS) <= before:
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"the worker does not start: {log.read_text()[-2000:]}")
+            time.sleep(0.02)
+        yield Worker(process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Asks for calls, and approves them."""
+
+    gateway: McpDispatchGateway
+    server_id: str
+    caller: Principal
+
+    async def wait(self, number: int) -> list[str]:
+        """So many calls that wait."""
+        turn = asyncio.Semaphore(AT_ONCE)
+
+        async def one() -> str:
+            async with turn:
+                request = DispatchRequest(
+                    server_id=self.server_id, tool_name=TOOL_NAME, arguments={"line": "x"}, wait_ms=60_000
+                )
+                view = await self.gateway.dispatch(request, self.caller, _key(), str(uuid4()))
+                assert view.status == "pending_approval", view
+                return view.dispatch_id
+
+        return list(await asyncio.gather(*(one() for _ in range(number))))
+
+    async def answered(self, dispatch_id: str) -> float:
+        """Seconds until somebody who answers about a call has been answered."""
+        begun = time.monotonic()
+        asked = MCPAskFirstDecisionRequest(decision=AskFirstDecision.APPROVE_ONCE)
+        await self.gateway.decide(dispatch_id, asked, self.caller, _key())
+        return time.monotonic() - begun
+
+
+def _key() -> CommitKey:
+    return CommitKey(owner_user_id=OWNER, key=str(uuid4()), request_digest=digest_of(""))
+
+
+@asynccontextmanager
+async def calls_over(settings: Settings, address: str) -> AsyncIterator[Calls]:
+    """Calls of one user to a server that has one tool, and is not there."""
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    upgrade(settings.database_url)
+    database = Database(settings.database_url)
+    client = await Client.connect(address, data_converter=pydantic_data_converter)
+    gateway = dispatch_gateway(settings, database, client, dispatch_store(settings, database, client))
+    caller = Principal(user_id=OWNER, token_id=str(uuid4()), scopes=frozenset(Scope))
+    try:
+        yield Calls(gateway, server_in(database, datetime.now(UTC)), caller)
+    finally:
+        database.close()
+
+
+async def measure(waiting: int, restarts: int) -> dict[str, Any]:
+    """Has so many calls wait, looks at the worker, and kills it so many times."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        async with temporal_at(folder) as address:
+            settings = Settings(
+                data_dir=folder / "data",
+                task_queue=f"bench-{uuid4()}",
+                temporal_port=int(address.rpartition(":")[2]),
+                open_calls_per_user=waiting + WARM_UP,
+            )
+            async with calls_over(settings, address) as calls:
+                return await _measured(settings, folder / "worker.log", calls, waiting, restarts)
+
+
+async def _measured(
+    settings: Settings, log: Path, calls: Calls, waiting: int, restarts: int
+) -> dict[str, Any]:
+    with working(settings, log) as worker:
+        warm = await calls.wait(WARM_UP)
+        before = worker.resident_kib()
+        await calls.wait(waiting)
+        each = (worker.resident_kib() - before) / waiting
+        used = worker.cpu_seconds()
+        await asyncio.sleep(IDLE_SECONDS)
+        share = (worker.cpu_seconds() - used) / IDLE_SECONDS
+    seconds: list[float] = []
+    for dispatch_id in warm[:restarts]:
+        with working(settings, log):
+            seconds.append(await calls.answered(dispatch_id))
+    return {
+        "waiting": waiting,
+        "kib_each": round(each, 1),
+        "core_share": round(share, 4),
+        "restarts": restarts,
+        "first_answer_seconds": round(max(seconds), 2),
+    }
+
+
+def main() -> None:
+    """Prints the result as JSON; exit code 1 when a bound is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--waiting", type=int, default=WAITING)
+    parser.add_argument("--restarts", type=int, default=3)
+    options = parser.parse_args()
+    result = asyncio.run(measure(options.waiting, options.restarts))
+    print(json.dumps(result, indent=2))
+    within = (
+        result["kib_each"] <= MAX_KIB_EACH
+        and result["core_share"] <= MAX_CORE_SHARE
+        and result["first_answer_seconds"] <= MAX_ANSWER_SECONDS
+    )
+    raise SystemExit(0 if within else 1)
+
+
+if __name__ == "__main__":
+    main()
