@@ -13,7 +13,7 @@ from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
 from contracts.maintenance.runs import SweepName
 from domain.maintenance.retention import IDEMPOTENCY_KEPT, idempotency_key_expired
-from stores import tables
+from stores import mcp_tables, tables
 from stores.retention_sweeps import LEFT_ALONE, Settled
 
 WORKFLOW_KEYS_KEPT = timedelta(days=7)
@@ -43,6 +43,9 @@ REFERRING: tuple[Any, ...] = (
     tables.abilities.c.body,
     tables.learn_sessions.c.aggregate,
     tables.commits.c.receipt,
+    mcp_tables.acrobat_artifacts.c.digest,
+    mcp_tables.mcp_dispatches.c.body,
+    mcp_tables.mcp_call_attempts.c.answer,
 )
 """Every column whose text may name a blob."""
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.base import Contract, Text1000, Uuid
+from contracts.base import Contract, Text1000, UtcTime, Uuid
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_record import DispatchOrder
 
@@ -15,6 +15,9 @@ class DispatchStart(Contract):
     order: DispatchOrder
     console_url: Text1000 | None = None
     told: bool = Field(default=False, description="Somebody was told already that the call waits.")
+    again_at: UtcTime | None = Field(
+        default=None, description="Of a run that goes on in a new one: when to make the next attempt."
+    )
 
 
 class DispatchEnd(Contract):

@@ -37,6 +37,8 @@ def render_details(order: DispatchOrder, standing: DispatchStanding, console_url
     ]
     if standing.expires_at is not None:
         lines.append(f"**Deadline:** {rfc3339(standing.expires_at)}")
+    if standing.waits_until is not None:
+        lines.append(f"**Tried again:** {rfc3339(standing.waits_until)}")
     if standing.error_code is not None:
         lines.append(f"**Why:** `{standing.error_code}`")
     if console_url is not None:

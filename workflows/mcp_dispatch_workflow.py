@@ -2,14 +2,13 @@
 
 import asyncio
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.mcp_dispatch_activities import RECONSIDER, McpDispatchActivities
-    from activities.mcp_notice_activities import McpNoticeActivities
     from contracts.errors import ErrorCode, Refusal
     from contracts.mcp.ask_first import STATUS_AFTER, decided_by, expired
     from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, AskFirstStatus, DispatchStatus
@@ -19,14 +18,14 @@ with workflow.unsafe.imports_passed_through():
         DispatchStanding,
         EndCause,
         EndOrder,
-        NoticeOrder,
+        JudgeOrder,
         RecheckOrder,
-        ReleaseOrder,
     )
     from workflows.mcp_call_attempt import CallAttempt
     from workflows.mcp_dispatch_messages import DispatchEnd, DispatchStart, DispatchWait, WaitUntil
+    from workflows.mcp_dispatch_telling import DispatchTelling
     from workflows.mcp_dispatch_view import render_details
-    from workflows.presets import NOTICE_CALL, RELEASE_CALL, STORE_CALL
+    from workflows.presets import STORE_CALL
     from workflows.refusals import application_error_in, refused
     from workflows.session_view import STATE_ATTRIBUTE
 
@@ -48,27 +47,34 @@ class McpDispatchWorkflow:
         self._look_again = False
         self._looking = False
         self._attempt = CallAttempt()
-        self._release: asyncio.Task[None] | None = None
-        self._notice: asyncio.Task[None] | None = None
-        self._told = start.told
+        self._telling = DispatchTelling(start.order.dispatch_id, told=start.told)
+        self._again_at: datetime | None = None
+        self._rolling = False
 
     @workflow.run
     async def run(self, start: DispatchStart) -> DispatchEnd:
         """Lives until the call has ended and everybody who asked has been answered."""
         self._take(
             await workflow.execute_local_activity_method(
-                McpDispatchActivities.judge_dispatch, start.order, summary="judge", **STORE_CALL
+                McpDispatchActivities.judge_dispatch,
+                JudgeOrder(order=start.order, at=workflow.now()),
+                summary="judge",
+                **STORE_CALL,
             )
         )
+        self._again_at = start.again_at
         while self._present().status in OPEN_DISPATCH_STATUSES:
             try:
-                await (self._pause(start) if self._waits() else self._call())
+                if self._waits():
+                    await self._pause(start)
+                elif self._again_at is not None:
+                    await self._rest(start, self._again_at)
+                else:
+                    await self._call()
             except asyncio.CancelledError:
                 # Somebody cancelled the workflow itself: that is a way to give the call up.
                 self._give_up_by("temporal")
-        await workflow.wait_condition(
-            lambda: workflow.all_handlers_finished() and (self._release is None or self._release.done())
-        )
+        await workflow.wait_condition(lambda: workflow.all_handlers_finished() and self._telling.released)
         standing = self._present()
         return DispatchEnd(status=standing.status, attempts=standing.attempts)
 
@@ -79,7 +85,11 @@ class McpDispatchWorkflow:
         await workflow.wait_condition(
             lambda: (
                 self._standing is not None
-                and (wait.until is WaitUntil.JUDGED or self._standing.status is not DispatchStatus.RUNNING)
+                and (
+                    wait.until is WaitUntil.JUDGED
+                    or self._standing.status is not DispatchStatus.RUNNING
+                    or self._rolling
+                )
             )
         )
         return self._present()
@@ -101,7 +111,7 @@ class McpDispatchWorkflow:
             self._taken = None
             raise application_error_in(error) from None
         if taken.siblings:
-            self._release = asyncio.create_task(self._let_look(ReleaseOrder(dispatch_ids=taken.siblings)))
+            self._telling.let_look(taken.siblings)
         self._take(taken.standing)
         self._taken = None
         return taken
@@ -137,9 +147,8 @@ class McpDispatchWorkflow:
     async def _pause(self, start: DispatchStart) -> None:
         """Waits for an answer, the deadline, a cancellation, or a reason to look again; and does the one."""
         deadline = self._present().expires_at
-        if self._present().notify and not self._told:
-            self._told = True
-            self._notice = asyncio.create_task(self._notify())
+        if self._present().notify:
+            self._telling.tell_waiting()
         left = max(deadline - workflow.now(), timedelta()) if deadline is not None else None
         try:
             await workflow.wait_condition(
@@ -157,7 +166,7 @@ class McpDispatchWorkflow:
         # Whoever is writing an answer has the turn; if the store refuses it, this is done again.
         await workflow.wait_condition(lambda: self._taken is None)
         if not self._waits():
-            self._stop_telling()
+            self._telling.stop_telling()
             return
         if self._ending is not None:
             await self._give_up(self._ending)
@@ -165,10 +174,10 @@ class McpDispatchWorkflow:
             self._look_again = False
             await self._reconsider()
         elif self._needs_new_run():
-            workflow.continue_as_new(start.model_copy(update={"told": self._told}))
+            workflow.continue_as_new(start.model_copy(update={"told": self._telling.told, "again_at": None}))
 
     async def _give_up(self, order: EndOrder) -> None:
-        self._stop_telling()
+        self._telling.stop_telling()
         self._take(
             await workflow.execute_local_activity_method(
                 McpDispatchActivities.end_dispatch, order, summary=order.cause.value, **STORE_CALL
@@ -188,19 +197,40 @@ class McpDispatchWorkflow:
             self._looking = False
 
     async def _call(self) -> None:
-        """Makes one attempt, finds out what became of it, and waits where it is to be tried again."""
+        """Makes one attempt and finds out what became of it, and when it is to be tried again."""
         before = self._present()
         end = None if self._ending is not None else await self._attempt.make(before)
         if end is None:
             end = await self._attempt.inspect(before, self._ending)
         self._take(end.standing)
         if end.again_after_ms and end.standing.status is DispatchStatus.RUNNING:
-            with suppress(TimeoutError):
-                await workflow.wait_condition(
-                    lambda: self._ending is not None,
-                    timeout=timedelta(milliseconds=end.again_after_ms),
-                    timeout_summary="before the next attempt",
+            self._again_at = workflow.now() + timedelta(milliseconds=end.again_after_ms)
+
+    async def _rest(self, start: DispatchStart, until: datetime) -> None:
+        """Waits before the next attempt, in a new run where this one has become long."""
+        if workflow.info().is_continue_as_new_suggested():
+            await self._roll_over(start.model_copy(update={"again_at": until, "told": False}))
+        with suppress(TimeoutError):
+            await workflow.wait_condition(
+                lambda: self._ending is not None,
+                timeout=max(until - workflow.now(), timedelta()),
+                timeout_summary="before the next attempt",
+            )
+        self._again_at = None
+
+    async def _roll_over(self, start: DispatchStart) -> None:
+        """Goes on in a new run; not where the call is given up meanwhile. Who waits for its end looks again."""
+        self._rolling = True
+        try:
+            await workflow.wait_condition(
+                lambda: (
+                    self._ending is not None or (workflow.all_handlers_finished() and self._telling.released)
                 )
+            )
+        finally:
+            self._rolling = False
+        if self._ending is None:
+            workflow.continue_as_new(start)
 
     # ---- parts ----
 
@@ -219,7 +249,8 @@ class McpDispatchWorkflow:
         return self._present().status is DispatchStatus.PENDING_APPROVAL
 
     def _needs_new_run(self) -> bool:
-        return workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished()
+        rested = workflow.all_handlers_finished() and self._telling.released
+        return rested and workflow.info().is_continue_as_new_suggested()
 
     def _take(self, standing: DispatchStanding) -> None:
         """Believes what the store has written, and shows it; an older standing is not news."""
@@ -261,35 +292,6 @@ class McpDispatchWorkflow:
                 f"The call waits for nobody now: it is {standing.status.value}.",
                 {"current_state": standing.status.value},
             )
-
-    def _stop_telling(self) -> None:
-        self._told = False
-        if self._notice is not None:
-            self._notice.cancel()
-            self._notice = None
-
-    async def _let_look(self, order: ReleaseOrder) -> None:
-        try:
-            await workflow.execute_activity_method(
-                McpDispatchActivities.release_dispatches,
-                order,
-                summary="let others look again",
-                **RELEASE_CALL,
-            )
-        except FailureError:
-            # Those calls still wait for a person; nothing is lost.
-            workflow.logger.warning("calls that wait were not told of a standing approval")
-
-    async def _notify(self) -> None:
-        try:
-            await workflow.execute_activity_method(
-                McpNoticeActivities.tell_waiting,
-                NoticeOrder(dispatch_id=self._order.dispatch_id),
-                summary="tell that a call waits",
-                **NOTICE_CALL,
-            )
-        except (FailureError, asyncio.CancelledError):
-            workflow.logger.info("nobody was told that a call waits")
 
 
 def _as_error(refusal: Refusal) -> ApplicationError:

@@ -18,6 +18,19 @@ with workflow.unsafe.imports_passed_through():
 JOURNAL_WITHIN = timedelta(minutes=30)
 """The journal is read in one pass, which may take minutes and reports nothing meanwhile."""
 
+_ADDED_LATER = frozenset(
+    {
+        SweepName.REMOVE_EXPIRED_SECRETS,
+        SweepName.REMOVE_MINING_RUNS,
+        SweepName.REMOVE_MINING_CANDIDATES,
+        SweepName.REMOVE_PRACTICE_FILES,
+        SweepName.REMOVE_TOOL_CALLS,
+        SweepName.REMOVE_GRANTS,
+        SweepName.REMOVE_SIGN_IN_FLOWS,
+    }
+)
+"""Sweeps that runs recorded before them go without; each is named by its own patch."""
+
 FAILED = "MaintenanceFailed"
 """The type of the failure of a run of which some part was given up."""
 
@@ -51,7 +64,8 @@ class NightlyMaintenanceWorkflow:
         await self._open()
         try:
             for sweep in SweepName:
-                await self._sweep(sweep)
+                if sweep not in _ADDED_LATER or workflow.patched(sweep.value):
+                    await self._sweep(sweep)
             if not start.dry_run:
                 await self._refresh()
         except (ActivityError, asyncio.CancelledError) as error:

@@ -20,6 +20,13 @@ class SweepName(StrEnum):
     ROTATE_RECEIPTS = "rotate_receipts"
     COMPACT_CHECKPOINT_RECEIPTS = "compact_checkpoint_receipts"
     REMOVE_BLOBS = "remove_blobs"
+    REMOVE_EXPIRED_SECRETS = "remove_expired_secrets"
+    REMOVE_MINING_RUNS = "remove_mining_runs"
+    REMOVE_MINING_CANDIDATES = "remove_mining_candidates"
+    REMOVE_PRACTICE_FILES = "remove_practice_files"
+    REMOVE_TOOL_CALLS = "remove_tool_calls"
+    REMOVE_GRANTS = "remove_grants"
+    REMOVE_SIGN_IN_FLOWS = "remove_sign_in_flows"
 
 
 class MaintenanceTrigger(StrEnum):

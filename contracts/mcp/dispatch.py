@@ -18,6 +18,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.mcp.arguments import ToolArguments
 from contracts.mcp.m365 import M365OperationRequest, M365OperationResponse
 from contracts.mcp.policy import MCPPolicyTarget, MCPPolicyVerdict
 
@@ -54,8 +55,12 @@ class DispatchRequest(VersionedContract):
     """Asks for one call of one tool."""
 
     server_id: Text120
-    tool_name: Text120 = Field(default="", description="Left out where ``m365_operation`` says what is asked.")
-    arguments: dict[str, Any] = Field(default_factory=dict, description="At most 256 KiB as JSON.")
+    tool_name: Text120 = Field(
+        default="", description="Left out where ``m365_operation`` says what is asked."
+    )
+    arguments: ToolArguments = Field(
+        default_factory=dict, description="At most 256 KiB as JSON, and 64 levels deep."
+    )
     m365_operation: M365OperationRequest | None = Field(
         default=None, description="A typed operation in the place of tool_name and arguments."
     )
@@ -137,7 +142,13 @@ class MCPAskFirstDecisionRequest(VersionedContract):
 
     decision: AskFirstDecision
     reason: Text500 | None = None
-    arguments: dict[str, Any] | None = None
+    arguments: ToolArguments | None = None
+    arguments_digest: Sha256 | None = Field(
+        default=None, description="Of the arguments that were looked at; with others the answer is refused."
+    )
+    tool_definition_hash: Sha256 | None = Field(
+        default=None, description="Of the tool that was looked at, likewise."
+    )
     client_request_id: Text120 | None = None
 
 
@@ -174,7 +185,8 @@ class DispatchView(VersionedContract):
     request_summary: Text500
     arguments_digest: Sha256
     arguments: dict[str, Any] | None = Field(
-        default=None, description="What is sent; only where one call is asked for, for whoever decides about it."
+        default=None,
+        description="What is sent; only where one call is asked for, for whoever decides about it.",
     )
     project_id: Text160 | None = None
     data_class: Text80 | None = None
@@ -192,6 +204,9 @@ class DispatchView(VersionedContract):
     error_code: Text80 | None = None
     error_message: Text1000 | None = None
     next_action: Text240 | None = None
+    waits_until: UtcTime | None = Field(
+        default=None, description="When it is tried again, by itself; error_message says what it waits for."
+    )
     temporal_url: Text1000 | None = None
     created_at: UtcTime
     updated_at: UtcTime
@@ -225,6 +240,10 @@ class MCPGrant(VersionedContract):
     tool_definition_hash: Sha256 | None = None
     scope: GrantScope
     scope_ref: Text160
+    token_id: Uuid | None = Field(
+        default=None, description="Whose calls it covers: those made with this token."
+    )
+    runtime: Text80 | None = Field(default=None, description="And by this runtime; a session is no secret.")
     granted_by: Text160
     created_at: UtcTime
     expires_at: UtcTime

@@ -64,6 +64,10 @@ class DispatchRecord(VersionedContract):
     error_code: Text80 | None = None
     error_message: Text1000 | None = None
     next_action: Text240 | None = None
+    held_since: UtcTime | None = Field(
+        default=None, description="Since when its server's pause keeps it from being sent."
+    )
+    waits_until: UtcTime | None = Field(default=None, description="When it is tried again, by itself.")
     started_at: UtcTime | None = Field(default=None, description="When it was first sent.")
     updated_at: UtcTime
     completed_at: UtcTime | None = None

@@ -12,6 +12,7 @@ from contracts.mcp.dispatch import (
     DispatchStatus,
     MCPAskFirstDecisionResponse,
 )
+from contracts.mcp.dispatch_record import DispatchOrder
 
 
 class AskFirstAnswer(Contract):
@@ -32,6 +33,9 @@ class DispatchStanding(Contract):
     timeout_ms: int = Field(ge=1_000, le=120_000)
     auth_profile_id: Text120 | None = None
     expires_at: UtcTime | None = Field(default=None, description="While it waits for a person.")
+    waits_until: UtcTime | None = Field(
+        default=None, description="While it waits for its server, or for its next attempt."
+    )
     answer: AskFirstAnswer | None = Field(
         default=None, description="Once somebody has been asked and answered."
     )
@@ -39,6 +43,13 @@ class DispatchStanding(Contract):
     watched: bool = Field(default=False, description="A learning session wants to see how it ends.")
     error_code: Text80 | None = None
     since: UtcTime
+
+
+class JudgeOrder(Contract):
+    """Judges a call for the first time."""
+
+    order: DispatchOrder
+    at: UtcTime
 
 
 class EditedArguments(Contract):
@@ -57,6 +68,8 @@ class DecideOrder(Contract):
     decided_by: Text160
     reason: Text500 | None = None
     edited: EditedArguments | None = None
+    seen_arguments: Sha256 | None = Field(default=None, description="Digest of what the person looked at.")
+    seen_definition: Sha256 | None = Field(default=None, description="Hash of the tool they looked at.")
     at: UtcTime | None = Field(default=None, description="Set by the workflow: when it took the answer.")
 
 
@@ -99,6 +112,7 @@ class CallOrder(Contract):
     dispatch_id: Uuid
     attempt: int = Field(ge=1)
     auth_profile_id: Text120 | None = None
+    at: UtcTime | None = Field(default=None, description="When the workflow asked for it, by its own clock.")
 
 
 class InspectOrder(Contract):

@@ -33,6 +33,29 @@ def as_of(found: MCPAskFirstDispatchRecord, now: datetime) -> MCPAskFirstDispatc
     return found
 
 
+def unseen(record: DispatchRecord, arguments: str | None, definition: str | None) -> Refusal | None:
+    """Why an answer does not count: what waits is not what its giver looked at. ``None`` where nothing was named.
+
+    ``arguments`` is the digest of what was looked at, ``definition`` the hash of the tool.
+    """
+    waiting = record.ask_first
+    if waiting is None:
+        return None
+    if arguments is not None and arguments != waiting.arguments_digest:
+        return _not_that("arguments_digest", "other arguments")
+    if definition is not None and definition != waiting.tool_definition_hash:
+        return _not_that("tool_definition_hash", "the tool as it is now")
+    return None
+
+
+def _not_that(field: str, what: str) -> Refusal:
+    return Refusal(
+        ErrorCode.CONFLICT,
+        f"You looked at something else: the call waits with {what}. Read it again, then answer.",
+        fields=[field],
+    )
+
+
 def scope_problem(decision: AskFirstDecision, record: DispatchRecord) -> Refusal | None:
     """Why a call cannot be approved beyond itself; ``None`` where it can, or is not to be."""
     caller = record.order.caller

@@ -7,6 +7,7 @@ from contracts.mcp.auth_flow import MCPServerAuthStatus
 from contracts.mcp.auth_profile import MCPAuthProfile, MCPRefreshPolicy
 from contracts.mcp.auth_work import AuthConnection
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState
+from domain.mcp.token_audience import is_meant_for, origin_text
 
 SIGNED_IN_BY_A_PERSON = frozenset({MCPAuthMode.OAUTH2_DELEGATED, MCPAuthMode.OAUTH2_ON_BEHALF_OF})
 """The modes that need somebody at a browser."""
@@ -48,15 +49,43 @@ def state_now(profile: MCPAuthProfile, connection: AuthConnection, now: datetime
     return MCPAuthState.EXPIRED
 
 
+def belongs_elsewhere(
+    profile: MCPAuthProfile, connection: AuthConnection, endpoint: str | None
+) -> str | None:
+    """The origin that a sign-in's token is for, where that is not the server at ``endpoint``."""
+    server = connection.server
+    if endpoint is None or server is None or profile.auth_mode not in OAUTH_MODES:
+        return None
+    if is_meant_for(server.resource, endpoint, shared=profile.shared_profile):
+        return None
+    return clipped(origin_text(server.resource), 80)
+
+
 def auth_status(
-    server_id: str, profile: MCPAuthProfile | None, connection: AuthConnection, now: datetime
+    server_id: str,
+    profile: MCPAuthProfile | None,
+    connection: AuthConnection,
+    now: datetime,
+    endpoint: str | None = None,
 ) -> MCPServerAuthStatus:
-    """How the sign-in of a server stands; a server without one needs none."""
+    """How the sign-in of a server stands; a server without one needs none.
+
+    ``endpoint`` is the server's address: a token that is for another server is none for this one.
+    """
     if profile is None:
         return MCPServerAuthStatus(
             server_id=server_id, auth_state=MCPAuthState.UNKNOWN, auth_mode=MCPAuthMode.NONE
         )
     state = state_now(profile, connection, now)
+    next_action = _next_action(server_id, profile, connection, state)
+    elsewhere = belongs_elsewhere(profile, connection, endpoint) if profile.token_ref is not None else None
+    if elsewhere is not None:
+        state = MCPAuthState.CHALLENGE_REQUIRED
+        next_action = clipped(
+            f"The token is for {elsewhere} and is not sent here; give this server a sign-in of its own: "
+            "`apprentice mcp profiles create`.",
+            240,
+        )
     return MCPServerAuthStatus(
         server_id=server_id,
         auth_profile_id=profile.auth_profile_id,
@@ -68,7 +97,7 @@ def auth_status(
         refresh_at=profile.refresh_at,
         redirect_uri=profile.redirect_uri,
         last_auth_error_code=profile.last_auth_error_code,
-        next_action=_next_action(server_id, profile, connection, state),
+        next_action=next_action,
     )
 
 

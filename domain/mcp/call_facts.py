@@ -31,6 +31,7 @@ class CallFacts:
     data_class: str | None = None
     turn_ref: str | None = None
     session_ref: str | None = None
+    token_id: str | None = None
     server_data_classes: tuple[str, ...] = ()
     server_enabled: bool = True
 
@@ -76,6 +77,7 @@ def facts_of(
         data_class=data_class,
         turn_ref=caller.turn_ref,
         session_ref=caller.session_ref,
+        token_id=caller.token_id,
         server_data_classes=server.data_classes,
         server_enabled=server.enabled,
     )

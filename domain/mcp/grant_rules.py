@@ -41,9 +41,15 @@ def covering(
     definition_hash: str | None,
     turn_ref: str | None,
     session_ref: str | None,
+    token_id: str | None,
+    runtime: str | None,
     now: datetime,
 ) -> MCPGrant | None:
-    """The grant that lets such a call pass: the one that lasts longest, of equal ones the first by its id."""
+    """The grant that lets such a call pass: the one that lasts longest, of equal ones the first by its id.
+
+    Turns and sessions are named by whoever calls, so a grant is for the token and the runtime whose call was
+    approved, whatever another one names.
+    """
     refs = {GrantScope.END_OF_TURN: turn_ref, GrantScope.SESSION: session_ref}
     fitting = [
         grant
@@ -51,6 +57,7 @@ def covering(
         if (grant.owner_user_id, grant.server_id, grant.tool_name) == (owner, server_id, tool_name)
         and grant.tool_definition_hash == definition_hash
         and grant.scope_ref == refs[grant.scope]
+        and (grant.token_id, grant.runtime) == (token_id, runtime)
         and grant.revoked_at is None
         and grant.expires_at > now
         and may_be_granted(effect, grant.scope)

@@ -119,9 +119,11 @@ def admission(health: MCPConnectionHealth, now: datetime) -> Admission:
     return Admission.PROBE if health.health_status is MCPHealthStatus.DEGRADED else Admission.OPEN
 
 
-def probing(health: MCPConnectionHealth, now: datetime) -> MCPConnectionHealth:
+def probing(
+    health: MCPConnectionHealth, now: datetime, lasts: timedelta = PROBE_LEASE
+) -> MCPConnectionHealth:
     """The health while the one probe of a half-open server is under way: everybody else waits."""
-    return health.model_copy(update={"backoff_until": now + PROBE_LEASE})
+    return health.model_copy(update={"backoff_until": now + lasts})
 
 
 def next_probe_at(health: MCPConnectionHealth, every: timedelta, now: datetime) -> datetime:

@@ -142,6 +142,8 @@ def from_grants(facts: CallFacts, grants: Sequence[MCPGrant], now: datetime, *, 
         definition_hash=facts.definition_hash,
         turn_ref=facts.turn_ref,
         session_ref=facts.session_ref,
+        token_id=facts.token_id,
+        runtime=facts.runtime,
         now=now,
     )
     if found is None:

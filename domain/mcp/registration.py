@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlsplit
 
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.provider import MCPProvider, MCPTransport
@@ -34,6 +35,7 @@ class RegistrationRules:
 
     allow_private_addresses: bool = False
     local_programs: tuple[str, ...] = ()
+    local_environment: tuple[str, ...] = ()
 
 
 def check_registration(
@@ -142,6 +144,12 @@ def _check_command(command: MCPServerCommand, rules: RegistrationRules) -> None:
             raise _invalid("command.environment_refs", "Both sides must be names of environment variables.")
         if source.upper().startswith(_OWN_VARIABLES):
             raise _invalid("command.environment_refs", "The service's own variables are for itself alone.")
+        if source not in rules.local_environment:
+            raise _invalid(
+                "command.environment_refs",
+                f"The operator does not let programs have the variable {clipped(source, 80)}; those they may have "
+                "are in APPRENTICE_MCP_LOCAL_ENVIRONMENT.",
+            )
 
 
 def _is_inner(host: str) -> bool:

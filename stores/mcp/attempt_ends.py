@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
@@ -62,6 +62,8 @@ def follow_up(
         update={
             "error_message": clipped(message, 1_000),
             "next_action": f"Tried again in {seconds} s, by itself.",
+            "held_since": None,
+            "waits_until": now + timedelta(milliseconds=follows.after_ms),
             "updated_at": now,
         }
     )

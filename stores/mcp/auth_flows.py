@@ -1,19 +1,17 @@
 """Sign-ins under way, each under the digest of its state: single use, for its owner, for minutes."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth_work import SignInFlow
+from domain.maintenance.retention import SIGN_IN_FLOW_KEPT
 from stores.canonical import canonical_json
 from stores.mcp_tables import mcp_oauth_flows as table
 from stores.secret_store import drop_within
-
-KEPT_AFTER = timedelta(days=1)
-"""How long a flow that is over is told from one that never was."""
 
 STATE_INVALID = "This sign-in is not one that is under way, or it was used before; start it again."
 CALLBACK_EXPIRED = "This sign-in took too long; start it again."
@@ -29,7 +27,7 @@ class KeptFlow:
 
 def add_flow(connection: Connection, flow: SignInFlow, state_digest: str, now: datetime) -> None:
     """Keeps a new flow, and lets go of those that were over long ago."""
-    connection.execute(delete(table).where(table.c.expires_at < rfc3339(now - KEPT_AFTER)))
+    connection.execute(delete(table).where(table.c.expires_at <= rfc3339(now - SIGN_IN_FLOW_KEPT)))
     connection.execute(
         insert(table).values(
             state_digest=state_digest,

@@ -153,7 +153,8 @@ def auth_status_of(connection: Connection, server_id: str, owner: str, now: date
     if server.auth_profile_id is None:
         return auth_status(server_id, None, AuthConnection(), now)
     stored = stored_profile(connection, server.auth_profile_id, owner)
-    return auth_status(server_id, stored.profile, stored.connection, now)
+    endpoint = None if server.endpoint_url is None else str(server.endpoint_url)
+    return auth_status(server_id, stored.profile, stored.connection, now, endpoint)
 
 
 def auth_statuses_of(

@@ -4,24 +4,17 @@ Who asks what became of an attempt that never wrote its row closes it for good (
 that was only slow finds that it may not send any more.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-import orjson
 from sqlalchemy import Connection
 
 from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus
-from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.dispatch_work import CallEnd, CallOrder
 from contracts.mcp.health import MCPConnectionOutcome
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from contracts.mcp.tool_call import ToolAnswer, ToolCall, ToolFailure
-from contracts.mcp.tools import MCPTool
+from contracts.mcp.tool_call import ToolAnswer, ToolFailure
 from domain.mcp.call_outcomes import after_failure
 from domain.mcp.dispatch_permits import APPROVED, Ask, Block
-from stores.blobs import get_blob
 from stores.canonical import canonical_json, digest_of
 from stores.database import Database
 from stores.mcp.attempt_ends import contact_entries, declared_idempotent, follow_up, jitter
@@ -37,36 +30,13 @@ from stores.mcp.attempt_rows import (
     stage_of,
     unheard_attempt,
 )
+from stores.mcp.call_admission import turn_of
+from stores.mcp.call_plans import AttemptClosed, CallPlan, PlanOutdated, Stopped, plan_of
 from stores.mcp.dispatch_judging import Judged, judged
 from stores.mcp.dispatch_opening import DispatchOpening
 from stores.mcp.dispatch_rows import KeptDispatch, change_dispatch, hold_dispatch
 from stores.mcp.dispatch_settling import failed_record, settle
 from stores.mcp.grants import grant_of_dispatch, use_grant
-
-
-class AttemptClosed(Exception):
-    """Somebody has asked what became of this attempt: it may not be made any more."""
-
-
-class PlanOutdated(Exception):
-    """The server was changed since the plan was made: make another."""
-
-
-class Stopped(Exception):
-    """The call may not be made; nothing was sent."""
-
-    def __init__(self, end: CallEnd) -> None:
-        super().__init__(end.standing.status.value)
-        self.end = end
-
-
-@dataclass(frozen=True)
-class CallPlan:
-    """An attempt that is about to be made."""
-
-    record: DispatchRecord
-    server: MCPServerRegistryEntry
-    call: ToolCall
 
 
 class DispatchAttempts:
@@ -76,8 +46,10 @@ class DispatchAttempts:
         self._database = database
         self._opening = opening
 
-    def plan(self, order: CallOrder, now: datetime) -> CallPlan | CallEnd:
+    def plan(self, order: CallOrder, now: datetime, lease: datetime | None = None) -> CallPlan | CallEnd:
         """What would be sent and where; the call as it stands, where it may not be made now.
+
+        ``lease`` is that of an earlier plan for the same order.
 
         Raises:
             AttemptClosed: this attempt was given up, or made before.
@@ -91,7 +63,10 @@ class DispatchAttempts:
             stopped = self._stopped(connection, kept, found, now)
             if stopped is not None or found.server is None or found.tool is None:
                 return stopped or CallEnd(standing=kept.standing())
-            return _plan(connection, kept.record, found.server, found.tool)
+            turn = turn_of(connection, kept, now, lease)
+            if isinstance(turn, CallEnd):
+                return turn
+            return plan_of(connection, kept.record, found.server, found.tool, turn.lease)
 
     def begin(self, order: CallOrder, plan: CallPlan, now: datetime) -> None:
         """Looks once more, at the last moment, whether the call may be made, and writes that it is being sent.
@@ -109,8 +84,14 @@ class DispatchAttempts:
                 _refuse_unless_next(connection, order)
                 # The grant's row is held before it is looked at, so that a revocation is before this or after it.
                 grant_of_dispatch(connection, order.dispatch_id, kept.record.owner)
-                found = _granted(connection, kept, judged(connection, kept.record, now), now)
-                stopped = self._stopped(connection, kept, found, now)
+                found = judged(connection, kept.record, now)
+                stopped = self._stopped(connection, kept, found, now) or _not_its_turn(
+                    connection, kept, plan, now
+                )
+                if stopped is None:
+                    # A call that is held back uses nothing up.
+                    found = _granted(connection, kept, found, now)
+                    stopped = self._stopped(connection, kept, found, now)
                 if stopped is None:
                     if (
                         found.server != plan.server
@@ -229,6 +210,13 @@ def _counted(kept: KeptDispatch, order: CallOrder) -> KeptDispatch:
     return KeptDispatch(kept.record.model_copy(update={"attempts": order.attempt}), kept.version)
 
 
+def _not_its_turn(
+    connection: Connection, kept: KeptDispatch, plan: CallPlan, now: datetime
+) -> CallEnd | None:
+    turn = turn_of(connection, kept, now, plan.lease)
+    return turn if isinstance(turn, CallEnd) else None
+
+
 def _granted(connection: Connection, kept: KeptDispatch, found: Judged, now: datetime) -> Judged:
     """Counts the use of the standing approval that lets the call pass; judged anew where it was taken back."""
     ask_first = kept.record.ask_first
@@ -240,23 +228,6 @@ def _granted(connection: Connection, kept: KeptDispatch, found: Judged, now: dat
     return judged(connection, kept.record, now)
 
 
-def _plan(
-    connection: Connection, record: DispatchRecord, server: MCPServerRegistryEntry, tool: MCPTool
-) -> CallPlan:
-    arguments: dict[str, Any] = orjson.loads(get_blob(connection, record.arguments_digest))
-    return CallPlan(
-        record,
-        server,
-        ToolCall(
-            tool_name=record.order.tool_name,
-            arguments=arguments,
-            output_schema=tool.definition.output_schema,
-            timeout_ms=record.order.timeout_ms,
-            idempotency_key=record.dispatch_id,
-        ),
-    )
-
-
 def _send(connection: Connection, kept: KeptDispatch, order: CallOrder, now: datetime) -> None:
     if not add_attempt(connection, order.dispatch_id, order.attempt, SENDING, now):
         raise AttemptClosed
@@ -266,6 +237,8 @@ def _send(connection: Connection, kept: KeptDispatch, order: CallOrder, now: dat
         "updated_at": now,
         "next_action": None,
         "error_message": None,
+        "held_since": None,
+        "waits_until": None,
     }
     change_dispatch(connection, kept, kept.record.model_copy(update=changed))
 

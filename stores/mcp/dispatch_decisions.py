@@ -26,7 +26,7 @@ from contracts.mcp.dispatch_work import (
     EndOrder,
 )
 from contracts.mcp.receipts import MCPReceiptKind
-from domain.mcp.ask_first import scope_problem, undecidable
+from domain.mcp.ask_first import scope_problem, undecidable, unseen
 from domain.mcp.grant_rules import grant_expiry, may_be_granted, scope_of
 from stores.answers import answered_within
 from stores.database import Database
@@ -85,7 +85,11 @@ class DispatchDecisions:
     def _decided(self, connection: Connection, order: DecideOrder) -> DecisionTaken:
         at = order.at or datetime.now(UTC)
         kept = hold_dispatch(connection, order.dispatch_id)
-        refusal = undecidable(kept.record, at) or scope_problem(order.decision, kept.record)
+        refusal = (
+            undecidable(kept.record, at)
+            or unseen(kept.record, order.seen_arguments, order.seen_definition)
+            or scope_problem(order.decision, kept.record)
+        )
         if refusal is not None:
             raise refusal
         if order.decision is AskFirstDecision.DENY:
@@ -167,6 +171,8 @@ class DispatchDecisions:
             tool_definition_hash=record.definition_hash,
             scope=scope,
             scope_ref=ref or "",
+            token_id=caller.token_id,
+            runtime=caller.runtime,
             granted_by=order.decided_by,
             created_at=at,
             expires_at=grant_expiry(scope, at, self._expiry),

@@ -155,6 +155,10 @@ def waiting_record(record: DispatchRecord, now: datetime, lasts: timedelta) -> D
         update={
             "status": DispatchStatus.PENDING_APPROVAL,
             "updated_at": now,
+            "held_since": None,
+            "waits_until": None,
+            "error_message": None,
+            "next_action": None,
             "ask_first": MCPAskFirstDispatchRecord(
                 dispatch_id=order.dispatch_id,
                 correlation_id=order.correlation_id,

@@ -42,6 +42,7 @@ class KeptDispatch:
             timeout_ms=record.order.timeout_ms,
             auth_profile_id=record.auth_profile_id,
             expires_at=record.ask_first.expires_at if waits and record.ask_first is not None else None,
+            waits_until=record.waits_until,
             answer=_answer(record.ask_first),
             notify=notify and waits,
             watched=record.order.learn_session_id is not None,

@@ -38,7 +38,9 @@ def settle(
     Raises:
         Refusal: ``CONFLICT`` when somebody else was first.
     """
-    final = ended.model_copy(update={"updated_at": now, "completed_at": now})
+    final = ended.model_copy(
+        update={"updated_at": now, "completed_at": now, "held_since": None, "waits_until": None}
+    )
     settled = change_dispatch(connection, kept, final)
     told = end_entries(final, now, _profile(connection, final))
     append(connection, [*entries, *told, *_outcome(connection, final, now)])

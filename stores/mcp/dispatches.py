@@ -181,6 +181,7 @@ class DispatchStore:
             error_code=record.error_code,
             error_message=record.error_message,
             next_action=record.next_action,
+            waits_until=record.waits_until,
             temporal_url=self._link_of(f"mcp-dispatch/{order.dispatch_id}"),
             created_at=order.created_at,
             updated_at=record.updated_at,

@@ -81,20 +81,35 @@ def take_in_outcome(
     return shown, tell_change(connection, before, shown, told)
 
 
+@dataclass(frozen=True)
+class Admitted:
+    """What a server's health says to somebody who wants to go there now."""
+
+    admission: Admission
+    health: MCPConnectionHealth
+    until: datetime | None = None
+    """How long to wait; of a probe, how long everybody else does."""
+
+
 def admit(
-    connection: Connection, server_id: str, owner: str, now: datetime
-) -> tuple[Admission, datetime | None]:
-    """Whether a call may go now, and if it is to wait, until when. Who is told ``PROBE`` goes alone: until
-    the probe's outcome is taken in, or a minute has passed, everybody else is told to wait.
+    connection: Connection, server_id: str, owner: str, now: datetime, *, lasts: timedelta = PROBE_LEASE
+) -> Admitted:
+    """Whether somebody may go to a server now, and if not, until when to wait. Who is told ``PROBE`` goes alone:
+    until its outcome is taken in, or ``lasts`` is over, everybody else is told to wait.
     """
     server = _server_row(connection, server_id)
     if server is None or not server.enabled:
-        return Admission.REFUSED, None
+        return Admitted(Admission.REFUSED, disabled(unknown(server_id)))
+    seen = _kept(connection, server_id)
+    if admission(seen, now) is Admission.OPEN:
+        # Nothing is written, so those who go to a server that is well need not queue for its row.
+        return Admitted(Admission.OPEN, seen)
     held = _held(connection, server_id, owner, now)
     found = admission(held, now)
     if found is Admission.PROBE:
-        _keep(connection, probing(held, now), now, now + PROBE_LEASE)
-    return found, held.backoff_until if found is Admission.WAIT else None
+        _keep(connection, probing(held, now, lasts), now, now + lasts)
+        return Admitted(found, held, now + lasts)
+    return Admitted(found, held, held.backoff_until if found is Admission.WAIT else None)
 
 
 class HealthStore:
@@ -131,7 +146,8 @@ class HealthStore:
     def admit(self, server_id: str, owner: str, now: datetime) -> tuple[Admission, datetime | None]:
         """As :func:`admit`, in a transaction of its own."""
         with self._database.write() as connection:
-            return admit(connection, server_id, owner, now)
+            found = admit(connection, server_id, owner, now)
+        return found.admission, found.until if found.admission is Admission.WAIT else None
 
     def claim_due(self, now: datetime, limit: int) -> tuple[DueServer, ...]:
         """Up to ``limit`` servers that are to be probed now. They are nobody else's to probe for a minute; a

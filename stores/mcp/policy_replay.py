@@ -59,6 +59,7 @@ class _Registry:
             data_class=order.data_class,
             turn_ref=order.caller.turn_ref,
             session_ref=order.caller.session_ref,
+            token_id=order.caller.token_id,
             server_data_classes=server.data_classes if server else (),
         )
 

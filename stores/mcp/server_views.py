@@ -102,7 +102,8 @@ def _sign_in(
     if entry.auth_profile_id is None:
         return None, None
     stored = stored_profile(connection, entry.auth_profile_id, owner)
-    return stored.profile, auth_status(entry.server_id, stored.profile, stored.connection, now)
+    endpoint = None if entry.endpoint_url is None else str(entry.endpoint_url)
+    return stored.profile, auth_status(entry.server_id, stored.profile, stored.connection, now, endpoint)
 
 
 def _last_receipts(connection: Connection, server_ids: Sequence[str]) -> dict[str, str]:

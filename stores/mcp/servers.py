@@ -12,6 +12,7 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey
 from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES
+from contracts.mcp.provider import MCPAuthMode
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.mcp.server_registry import (
     MCPAuthProfileAction,
@@ -238,7 +239,24 @@ def _profile(connection: Connection, entry: MCPServerRegistryEntry, owner: str) 
     if entry.auth_profile_id is None:
         return None
     # Nobody deletes it before the server that uses it is there to be seen.
-    return profile_of(connection, entry.auth_profile_id, owner, lock=True)
+    profile = profile_of(connection, entry.auth_profile_id, owner, lock=True)
+    if profile.auth_mode is MCPAuthMode.API_KEY and not profile.shared_profile:
+        _refuse_other_origin(connection, entry, owner)
+    return profile
+
+
+def _refuse_other_origin(connection: Connection, entry: MCPServerRegistryEntry, owner: str) -> None:
+    """A key says of itself to nobody whom it is for, so a person has to say that several may have it."""
+    for other in servers_of(connection, owner):
+        if other.server_id == entry.server_id or other.auth_profile_id != entry.auth_profile_id:
+            continue
+        if origin_of(other.endpoint_url) != origin_of(entry.endpoint_url):
+            raise Refusal(
+                ErrorCode.VALIDATION_FAILED,
+                f"The key of that sign-in is for {other.display_name[:60]}, at another address; make a sign-in "
+                "for this server, or set shared_profile of that one if both may have the key.",
+                fields=["auth_profile_id"],
+            )
 
 
 def _new_id(display_name: str) -> str:

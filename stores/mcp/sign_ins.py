@@ -96,7 +96,7 @@ class SignInStore:
                 expires_at=opening.expires_at,
             )
             add_flow(connection, flow, opening.state_digest, now)
-            if stored.profile.token_ref is None or _same_issuer(stored.connection, opening.server):
+            if stored.profile.token_ref is None or _same_server(stored.connection, opening.server):
                 # A token that is still used belongs to the server it came from, until there is another.
                 known = stored.connection.model_copy(update={"server": opening.server, "client": client})
                 stored = replace_profile(connection, stored.changed(now, known))
@@ -211,5 +211,7 @@ def _kept_until(
     return keep
 
 
-def _same_issuer(known: AuthConnection, server: AuthorizationServer) -> bool:
-    return known.server is not None and known.server.issuer == server.issuer
+def _same_server(known: AuthConnection, server: AuthorizationServer) -> bool:
+    """Of the same issuer, and for the same resource: a token is for one server."""
+    at = known.server
+    return at is not None and (at.issuer, at.resource) == (server.issuer, server.resource)
