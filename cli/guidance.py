@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from contracts.learning.session import LearnSession
+from contracts.learning.session import LearningEntryMode, LearnSession
 from contracts.learning.session import LearnSessionState as S
 
 
@@ -52,9 +52,20 @@ _GUIDANCE: dict[S, Guidance] = {
 }
 
 
+_COACHED: dict[S, Guidance] = {
+    S.ARMED: Guidance(
+        "the first receipt of the agent that you coach (ends itself after the arm timeout, an hour by default)",
+        ("learn start {id}", "learn cancel {id}"),
+    ),
+    S.CAPTURING: Guidance("the agent's work, receipt by receipt", ("learn stop {id}",)),
+}
+"""Where an agent is coached, it does the work: there is nothing to record."""
+
+
 def guide(session: LearnSession) -> Guidance:
     """What ``session`` waits for and what to type next."""
-    known = _GUIDANCE[session.state]
+    coached = session.entry_mode is LearningEntryMode.COACHING_AGENT
+    known = (_COACHED if coached else _GUIDANCE).get(session.state) or _GUIDANCE[session.state]
     ability = session.ability_id or "ABILITY_ID"
     commands = (
         f"apprentice {command.format(id=session.learn_session_id, ability=ability)}"

@@ -14,6 +14,7 @@ from rich.console import Console, RenderableType
 from cli.connection import TOKEN_VARIABLE, URL_VARIABLE, find_connection
 from cli.learn_views import print_parts, session_view
 from cli.output import ExitCode, JsonFlag, fail
+from cli.terminal import TerminalConsole, harmless
 from clients.api_transport import ApiAnswerUnreadable, ApiFailure, ApiRefusal, ApiUnreachable
 from clients.apprentice_api import ApprenticeApi
 from contracts.errors import ErrorCode
@@ -57,14 +58,14 @@ class Invocation:
     def answer(self, *parts: RenderableType) -> None:
         """End a command: the newest answer's body with ``--json``, else ``parts``."""
         if self.json:
-            typer.echo(self.api.last_body)
+            typer.echo(harmless(self.api.last_body))
         else:
             self.show(*parts)
 
     def answer_with(self, model: BaseModel, *parts: RenderableType) -> None:
         """End a command whose answer is ``model`` and not the newest body."""
         if self.json:
-            typer.echo(model.model_dump_json(exclude_none=True))
+            typer.echo(harmless(model.model_dump_json(exclude_none=True)))
         else:
             self.show(*parts)
 
@@ -84,7 +85,7 @@ class Invocation:
 
     def line(self, text: str) -> None:
         """Print one line at once, as it is, with or without ``--json``."""
-        typer.echo(text)
+        typer.echo(harmless(text))
 
     def session(self, given: str | None) -> LearnSession:
         """Read the named session, or the caller's active one.
@@ -220,4 +221,4 @@ def _sentence(refusal: ApiRefusal) -> str:
 
 def _console() -> Console:
     # A pipe has no width; what is cut there could not be searched.
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    return TerminalConsole(highlight=False, width=None if sys.stdout.isatty() else 200)

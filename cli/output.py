@@ -14,6 +14,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from cli.terminal import TerminalConsole
+
 _WIDTH_WHEN_PIPED = 200
 
 
@@ -74,7 +76,7 @@ def fail(message: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
 
 def _console(stream: Any) -> Console:
     # A pipe has no width: lines that are cut there could not be searched.
-    return Console(file=stream, width=None if stream.isatty() else _WIDTH_WHEN_PIPED)
+    return TerminalConsole(file=stream, width=None if stream.isatty() else _WIDTH_WHEN_PIPED)
 
 
 def _shown(cell: object) -> str:

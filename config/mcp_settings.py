@@ -40,7 +40,12 @@ class McpSettings(BaseSettings):
     )
     mcp_local_programs: Names = Field(
         default=(),
-        description="Programs that may be registered as local tool servers, with commas between them.",
+        description="Programs that may be registered as local tool servers, with commas between them. Who registers "
+        "one chooses its arguments: name no interpreter, shell or package runner.",
+    )
+    mcp_local_environment: Names = Field(
+        default=(),
+        description="Variables of the worker that local tool servers may be given, with commas between them.",
     )
     ask_first_webhook_url: str | None = Field(
         default=None, description="Is told of every call that waits for an approval."

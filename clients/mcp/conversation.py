@@ -42,6 +42,7 @@ class Conversations:
         *,
         allow_private: bool,
         local_programs: Collection[str],
+        local_environment: Collection[str],
         environ: Mapping[str, str],
         beat_every_seconds: float,
         tls: ssl.SSLContext | None,
@@ -49,6 +50,7 @@ class Conversations:
     ) -> None:
         self._allow_private = allow_private
         self._local_programs = frozenset(local_programs)
+        self._local_environment = frozenset(local_environment)
         self._environ = environ
         self._beat_every = beat_every_seconds
         self._tls = tls
@@ -104,6 +106,11 @@ class Conversations:
         if server.transport is MCPTransport.LOCAL_BRIDGE and command is not None:
             if command.program not in self._local_programs:
                 raise failed(ToolFailureKind.NOT_SENT, "the program is not one of those that may be started")
+            barred = sorted(set(command.environment_refs.values()) - self._local_environment)
+            if barred:
+                raise failed(
+                    ToolFailureKind.NOT_SENT, f"the operator does not let programs have {', '.join(barred)}"
+                )
             return local_program(command, self._environ, record)
         raise failed(ToolFailureKind.NOT_SENT, "the server is not one that can be called from here")
 

@@ -56,18 +56,20 @@ class ToolClient:
         *,
         allow_private: bool = False,
         local_programs: Collection[str] = (),
+        local_environment: Collection[str] = (),
         environ: Mapping[str, str] = os.environ,
         beat_every_seconds: float = 1.0,
         tls: ssl.SSLContext | None = None,
         resolve: Resolve = system_resolve,
     ) -> None:
         """``allow_private`` admits this machine and network, and HTTP. ``local_programs`` are the programs that
-        may be started, as they are registered; ``environ`` is where their variables' values are.
+        may be started, as they are registered; of ``environ`` they are given what is in ``local_environment``.
         """
         self._environ = environ
         self._conversations = Conversations(
             allow_private=allow_private,
             local_programs=local_programs,
+            local_environment=local_environment,
             environ=environ,
             beat_every_seconds=beat_every_seconds,
             tls=tls,
