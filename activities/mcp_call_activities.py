@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 
 from temporalio import activity
 
-from activities.token_broker import TokenBroker
+from activities.token_broker import TokenBroker, endpoint_of
 from activities.tool_callers import ToolCaller
+from activities.workflow_clock import WorkflowClock
 from clients.mcp.call_failures import ToolCallFailed
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch_work import CallEnd, CallOrder
 from contracts.mcp.tool_call import ToolAnswer, ToolFailure, ToolFailureKind
-from stores.mcp.dispatch_attempts import CallPlan, DispatchAttempts, PlanOutdated, Stopped
+from stores.mcp.call_plans import CallPlan, PlanOutdated, Stopped
+from stores.mcp.dispatch_attempts import DispatchAttempts
 from stores.mcp.dispatch_observing import DispatchObserver
 
 HEARTBEAT_SECONDS = 2.0
@@ -48,91 +50,106 @@ class McpCallActivities:
     @activity.defn
     async def call_tool(self, order: CallOrder) -> CallEnd:
         """Makes the call once, or twice where the server refused the first bearer and nothing was executed."""
+        clock = WorkflowClock(order.at)
         async with _heartbeats():
-            end = await self._called(order)
+            end = await self._called(order, clock)
             await asyncio.to_thread(self._observer.observe, end.standing)
         self._written()
         return end
 
-    async def _called(self, order: CallOrder) -> CallEnd:
+    async def _called(self, order: CallOrder, clock: WorkflowClock) -> CallEnd:
         renewed: str | None = None
+        lease: datetime | None = None
         while True:
-            plan = await asyncio.to_thread(self._attempts.plan, order, _now())
+            plan = await asyncio.to_thread(self._attempts.plan, order, clock.now(), lease)
             if isinstance(plan, CallEnd):
                 return plan
+            lease = plan.lease
             bearer, version = renewed, None
             try:
                 if bearer is None:
                     bearer, version = await self._bearer(plan)
                 answer = await self._caller.call(
-                    plan.server, plan.call, bearer, activity.heartbeat, self._about_to_send(order, plan)
+                    plan.server,
+                    plan.call,
+                    bearer,
+                    activity.heartbeat,
+                    self._about_to_send(order, plan, clock),
                 )
-                return await self._answered(order, answer, bearer)
+                return await self._answered(order, answer, bearer, clock)
             except PlanOutdated:
                 renewed = None
             except Stopped as stopped:
                 return stopped.end
             except Refusal as refusal:
-                return await self._without_bearer(order, refusal)
+                return await self._without_bearer(order, refusal, clock)
             except ToolCallFailed as failed:
-                if not await self._is_renewable(order, failed.failure, bearer):
-                    return await self._failed(order, plan, failed.failure, bearer)
+                if not await self._is_renewable(order, failed.failure, bearer, clock):
+                    return await self._failed(order, plan, failed.failure, bearer, clock)
                 order = order.model_copy(update={"attempt": order.attempt + 1})
                 try:
                     renewed = await self._renewed(plan, version)
                 except Refusal as refusal:
-                    return await self._without_bearer(order, refusal)
+                    return await self._without_bearer(order, refusal, clock)
 
     async def _bearer(self, plan: CallPlan) -> tuple[str | None, int | None]:
         profile_id = plan.server.auth_profile_id
         if profile_id is None:
             return None, None
-        found = await self._broker.current(profile_id, plan.record.owner)
+        found = await self._broker.current(profile_id, plan.record.owner, endpoint_of(plan.server))
         return (found.value, found.version) if found is not None else (None, None)
 
-    def _about_to_send(self, order: CallOrder, plan: CallPlan) -> Callable[[], Awaitable[None]]:
+    def _about_to_send(
+        self, order: CallOrder, plan: CallPlan, clock: WorkflowClock
+    ) -> Callable[[], Awaitable[None]]:
         async def begin() -> None:
-            await asyncio.to_thread(self._attempts.begin, order, plan, _now())
+            await asyncio.to_thread(self._attempts.begin, order, plan, clock.now())
 
         return begin
 
-    async def _is_renewable(self, order: CallOrder, failure: ToolFailure, bearer: str | None) -> bool:
+    async def _is_renewable(
+        self, order: CallOrder, failure: ToolFailure, bearer: str | None, clock: WorkflowClock
+    ) -> bool:
         """Whether the token is renewed and the call made once more; then the refusal is on record."""
         if failure.kind is not ToolFailureKind.AUTH_REQUIRED or bearer is None:
             return False
         if await asyncio.to_thread(self._attempts.renewals, order.dispatch_id) >= MOST_RENEWALS:
             return False
-        return await asyncio.to_thread(self._attempts.refused_for_sign_in, order, failure, _now())
+        return await asyncio.to_thread(self._attempts.refused_for_sign_in, order, failure, clock.now())
 
     async def _renewed(self, plan: CallPlan, seen: int | None) -> str | None:
         profile_id = plan.server.auth_profile_id
-        return None if profile_id is None else await self._broker.renewed(profile_id, plan.record.owner, seen)
+        if profile_id is None:
+            return None
+        return await self._broker.renewed(profile_id, plan.record.owner, seen, endpoint_of(plan.server))
 
-    async def _answered(self, order: CallOrder, answer: ToolAnswer, bearer: str | None) -> CallEnd:
+    async def _answered(
+        self, order: CallOrder, answer: ToolAnswer, bearer: str | None, clock: WorkflowClock
+    ) -> CallEnd:
         def keep() -> CallEnd:
-            return self._attempts.answered(order, answer, _now(), signed_in=bearer is not None)
+            return self._attempts.answered(order, answer, clock.now(), signed_in=bearer is not None)
 
         return await asyncio.to_thread(keep)
 
     async def _failed(
-        self, order: CallOrder, plan: CallPlan, failure: ToolFailure, bearer: str | None
+        self, order: CallOrder, plan: CallPlan, failure: ToolFailure, bearer: str | None, clock: WorkflowClock
     ) -> CallEnd:
         profile_id = plan.server.auth_profile_id
         if failure.kind is ToolFailureKind.AUTH_REQUIRED and bearer is not None and profile_id is not None:
             await self._broker.refused(profile_id, plan.record.owner)
 
         def keep() -> CallEnd:
-            return self._attempts.failed(order, failure, _now(), signed_in=bearer is not None)
+            return self._attempts.failed(order, failure, clock.now(), signed_in=bearer is not None)
 
         return await asyncio.to_thread(keep)
 
-    async def _without_bearer(self, order: CallOrder, refusal: Refusal) -> CallEnd:
+    async def _without_bearer(self, order: CallOrder, refusal: Refusal, clock: WorkflowClock) -> CallEnd:
         if refusal.code in _SIGN_IN:
-            return await asyncio.to_thread(self._attempts.needs_sign_in, order, refusal.message, _now())
+            return await asyncio.to_thread(self._attempts.needs_sign_in, order, refusal.message, clock.now())
         unsent = ToolFailure(kind=ToolFailureKind.NOT_SENT, message=clipped(refusal.message, 500))
 
         def keep() -> CallEnd:
-            return self._attempts.failed(order, unsent, _now(), signed_in=False)
+            return self._attempts.failed(order, unsent, clock.now(), signed_in=False)
 
         return await asyncio.to_thread(keep)
 
@@ -151,7 +168,3 @@ async def _heartbeats() -> AsyncGenerator[None]:
         beating.cancel()
         with suppress(asyncio.CancelledError):
             await beating
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -2,13 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from temporalio import activity
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.refusals import refusing
-from contracts.mcp.dispatch_record import DispatchOrder
 from contracts.mcp.dispatch_work import (
     CallEnd,
     DecideOrder,
@@ -16,6 +14,7 @@ from contracts.mcp.dispatch_work import (
     DispatchStanding,
     EndOrder,
     InspectOrder,
+    JudgeOrder,
     RecheckOrder,
     ReleaseOrder,
 )
@@ -48,9 +47,9 @@ class McpDispatchActivities:
 
     @activity.defn
     @refusing
-    def judge_dispatch(self, order: DispatchOrder) -> DispatchStanding:
+    def judge_dispatch(self, order: JudgeOrder) -> DispatchStanding:
         """Judges a call: let pass, blocked, or made to wait. A known call stays as it is."""
-        return self._told(self._opening.judge(order, datetime.now(UTC)))
+        return self._told(self._opening.judge(order.order, order.at))
 
     @activity.defn
     @refusing

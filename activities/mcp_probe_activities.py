@@ -8,7 +8,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.refusals import refusing
-from activities.token_broker import Bearer, TokenBroker
+from activities.token_broker import Bearer, TokenBroker, endpoint_of
 from activities.tool_callers import ToolCaller
 from clients.mcp.tool_client import Discovery, ToolCallFailed
 from contracts.base import rfc3339
@@ -108,7 +108,7 @@ class McpProbeActivities:
         """None where nobody is signed in: what the server says to that is what is found."""
         if server.auth_profile_id is not None:
             with suppress(Refusal):
-                return await self._tokens.current(server.auth_profile_id, owner)
+                return await self._tokens.current(server.auth_profile_id, owner, endpoint_of(server))
         return None
 
     async def _with_a_newer_one(
@@ -123,7 +123,7 @@ class McpProbeActivities:
         if profile_id is None:
             return found
         try:
-            newer = await self._tokens.renewed(profile_id, task.owner, seen.version)
+            newer = await self._tokens.renewed(profile_id, task.owner, seen.version, endpoint_of(server))
         except Refusal:
             return found
         again = await self._discovered(server, newer, task.max_duration_ms)

@@ -1,7 +1,8 @@
 """Turns refusals and full disks into application errors that Temporal does not retry."""
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -14,25 +15,32 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
-def refusing(function: Callable[Params, Result]) -> Callable[Params, Result]:
+@contextmanager
+def as_application_errors() -> Generator[None]:
     """A refusal is final: the error's type is its code. Everything else propagates and is retried."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise ApplicationError(
+            refusal.message, refusal.extra, type=refusal.code.value, non_retryable=True
+        ) from None
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _full(error) from error
+        raise
+    except OperationalError as error:
+        if "disk is full" in str(error.orig):
+            raise _full(error) from error
+        raise
+
+
+def refusing(function: Callable[Params, Result]) -> Callable[Params, Result]:
+    """``function`` with its refusals as ``as_application_errors`` has them."""
 
     @wraps(function)
     def wrapper(*args: Params.args, **kwargs: Params.kwargs) -> Result:
-        try:
+        with as_application_errors():
             return function(*args, **kwargs)
-        except Refusal as refusal:
-            raise ApplicationError(
-                refusal.message, refusal.extra, type=refusal.code.value, non_retryable=True
-            ) from None
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
-                raise _full(error) from error
-            raise
-        except OperationalError as error:
-            if "disk is full" in str(error.orig):
-                raise _full(error) from error
-            raise
 
     return wrapper
 

@@ -16,7 +16,8 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey
 from contracts.mcp.auth_work import AuthOutcome, AuthReceipt, RenewToken
 from contracts.mcp.provider import NEEDS_SIGN_IN, MCPAuthMode, MCPAuthState
-from domain.mcp.auth_status import OAUTH_MODES, SIGNED_IN_BY_A_PERSON
+from contracts.mcp.server_registry import MCPServerRegistryEntry
+from domain.mcp.auth_status import OAUTH_MODES, SIGNED_IN_BY_A_PERSON, belongs_elsewhere
 from stores.mcp.auth_profiles import StoredProfile
 from stores.mcp.token_renewals import TokenRenewals
 from stores.secret_store import SecretStore
@@ -61,8 +62,10 @@ class TokenBroker:
         found = await self.current(auth_profile_id, owner)
         return found.value if found is not None else None
 
-    async def current(self, auth_profile_id: str, owner: str) -> Bearer | None:
+    async def current(self, auth_profile_id: str, owner: str, endpoint: str | None = None) -> Bearer | None:
         """The same with its version, for those who may have to ask for a newer one.
+
+        ``endpoint`` is where it is to be sent: a token got for another server is not given out for it.
 
         Raises:
             Refusal: ``MCP_AUTH_CHALLENGE_REQUIRED`` where a person has to sign in; ``MCP_AUTH_PROFILE_NOT_FOUND``;
@@ -77,17 +80,25 @@ class TokenBroker:
         never_signed_in = held is None and mode in SIGNED_IN_BY_A_PERSON
         if stored.profile.status in _UNUSABLE or never_signed_in:
             raise _challenge(stored)
+        _refuse_elsewhere(stored, endpoint)
         if held is None or not held.is_good(datetime.now(UTC)):
-            return await self._renewed(stored, None)
+            return await self._renewed(stored, None, endpoint)
         return _bearer(held)
 
-    async def renewed(self, auth_profile_id: str, owner: str, seen_version: int | None = None) -> str | None:
+    async def renewed(
+        self,
+        auth_profile_id: str,
+        owner: str,
+        seen_version: int | None = None,
+        endpoint: str | None = None,
+    ) -> str | None:
         """Another bearer than the one of ``seen_version``, which a server did not take; none where there is none.
 
         Raises:
             Refusal: as ``current``; for an API key, and where no renewal is allowed, the challenge.
         """
         stored, held = await asyncio.to_thread(self._exchange.held, auth_profile_id, owner)
+        _refuse_elsewhere(stored, endpoint)
         known = stored.connection.token_version
         seen = known if seen_version is None else seen_version
         if held is not None and known > seen and held.is_good(datetime.now(UTC)):
@@ -97,7 +108,7 @@ class TokenBroker:
         if stored.profile.auth_mode not in OAUTH_MODES or stored.profile.status in _UNUSABLE:
             await self.refused(auth_profile_id, owner, seen)
             raise _challenge(stored)
-        return (await self._renewed(stored, seen)).value
+        return (await self._renewed(stored, seen, endpoint)).value
 
     async def refused(
         self, auth_profile_id: str, owner: str, seen_version: int | None = None, code: str = "token_refused"
@@ -106,7 +117,7 @@ class TokenBroker:
         order = _order(auth_profile_id, owner, seen_version)
         await asyncio.to_thread(self._renewals.challenge, order, seen_version, code, datetime.now(UTC))
 
-    async def _renewed(self, stored: StoredProfile, seen: int | None) -> Bearer:
+    async def _renewed(self, stored: StoredProfile, seen: int | None, endpoint: str | None) -> Bearer:
         auth_profile_id, owner = stored.profile.auth_profile_id, stored.owner
         receipt = await self._joined(_order(auth_profile_id, owner, seen))
         if seen is not None and receipt.outcome is not AuthOutcome.LOST and receipt.token_version <= seen:
@@ -116,6 +127,7 @@ class TokenBroker:
         lost = receipt.outcome in {AuthOutcome.LOST, AuthOutcome.DECLINED}
         if lost or held is None or not held.is_good(datetime.now(UTC)):
             raise _challenge(stored)
+        _refuse_elsewhere(stored, endpoint)
         return _bearer(held)
 
     async def _joined(self, order: RenewToken) -> AuthReceipt:
@@ -142,6 +154,11 @@ class TokenBroker:
         return Bearer(found.value, stored.connection.token_version)
 
 
+def endpoint_of(server: MCPServerRegistryEntry) -> str | None:
+    """Where a server's bearer is sent; none for one without an address."""
+    return None if server.endpoint_url is None else str(server.endpoint_url)
+
+
 def _bearer(held: HeldToken) -> Bearer:
     return Bearer(held.tokens.access_token, held.version)
 
@@ -155,6 +172,17 @@ def _order(auth_profile_id: str, owner: str, seen: int | None) -> RenewToken:
         seen_version=seen,
         automatic=True,
     )
+
+
+def _refuse_elsewhere(stored: StoredProfile, endpoint: str | None) -> None:
+    elsewhere = belongs_elsewhere(stored.profile, stored.connection, endpoint)
+    if elsewhere is not None:
+        raise Refusal(
+            ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED,
+            f"The token of this sign-in is for {elsewhere}, not for this server; give the server one of its own.",
+            auth_profile_id=stored.profile.auth_profile_id,
+            auth_state=MCPAuthState.CHALLENGE_REQUIRED.value,
+        )
 
 
 def _challenge(stored: StoredProfile) -> Refusal:

@@ -7,7 +7,7 @@ import anyio.to_thread
 from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 
-from api.dependencies import OWN_KEY_PREFIX
+from api.own_keys import OWN_KEY_PREFIX
 from api.update_errors import WorkflowWasClosing, as_refusals
 from contracts.abilities.life import AbilityOrder, AbilityReceipt
 from contracts.errors import ErrorCode, Refusal

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
+from api.agent_server.endpoint import AgentEndpoint
 from api.correlation import CorrelationMiddleware
 from api.documentation import add_documentation
 from api.errors import UnexpectedErrorMiddleware, install_error_handlers
@@ -16,6 +17,7 @@ from api.routes import (
     abilities,
     ability_commands,
     account,
+    acrobat,
     adapters,
     capabilities,
     categories,
@@ -26,6 +28,16 @@ from api.routes import (
     identity,
     learn_records,
     maintenance,
+    mcp_ask_first,
+    mcp_auth,
+    mcp_auth_profiles,
+    mcp_dispatches,
+    mcp_grants,
+    mcp_health,
+    mcp_policy,
+    mcp_receipts,
+    mcp_servers,
+    mcp_tools,
     mining,
     observations,
     practice,
@@ -51,12 +63,15 @@ def create_app(
 ) -> FastAPI:
     """An application over the services that ``opened`` puts together when it starts."""
 
+    agents = AgentEndpoint(settings)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         services = await opened(settings)
         app.state.services = services
         try:
-            yield
+            async with agents.running():
+                yield
         finally:
             services.close()
 
@@ -86,14 +101,27 @@ def create_app(
         learn_records,
         account,
         maintenance,
+        acrobat,
+        mcp_servers,
+        mcp_auth,
+        mcp_auth_profiles,
+        mcp_tools,
+        mcp_policy,
+        mcp_grants,
+        mcp_dispatches,
+        mcp_ask_first,
+        mcp_health,
+        mcp_receipts,
         mining,
         identity,
         system,
         deprecated,
     ):
-        app.include_router(module.router)
+        # The routes are complete as they are; including their routers would have each analysed anew.
+        app.router.routes.extend(module.router.routes)
     app.state.operations = frozenset(filter(None, map(_operation_id, iter_route_contexts(app.routes))))
     app.include_router(console_pages)
+    agents.mount(app)
     app.openapi = document_of(app)
     add_documentation(app)
     install_error_handlers(app)

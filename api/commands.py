@@ -7,7 +7,7 @@ from typing import TypeVar
 import anyio.to_thread
 from pydantic import BaseModel
 
-from api.dependencies import OWN_KEY_PREFIX
+from api.own_keys import OWN_KEY_PREFIX
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, CommitKey, LearnSessionAggregate

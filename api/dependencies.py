@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from uuid_utils import uuid7
 
 from api.correlation import correlation_id_of
+from api.own_keys import OWN_KEY_PREFIX
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey
@@ -23,9 +24,6 @@ MAX_KEY_LENGTH = 120
 
 KEY_PATTERN = r"^[ -~]+$"
 """What an ``Idempotency-Key`` is made of: printable ASCII."""
-
-OWN_KEY_PREFIX = "once-"
-"""Starts the keys of requests that brought none: nobody can ask again for what they were answered."""
 
 _CLIENT_KEY_PREFIX = "client-"
 # So that no client can name the key of a deadline's decision, or of a request that brought none.
@@ -104,7 +102,12 @@ PageDep = Annotated[PageRequest, Depends(page_request)]
 
 SearchQuery = Annotated[
     str | None,
-    Query(alias="q", max_length=200, description="Words that must all be in what a list is searched by."),
+    Query(
+        alias="q",
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f]*$",
+        description="Words that must all be in what a list is searched by.",
+    ),
 ]
 
 

@@ -7,10 +7,14 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import error_response
+from contracts.adapters.acrobat import MAX_SOURCE_BYTES
 from contracts.errors import ErrorCode
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """A full batch of 500 events, each at the limit of its fields, fits."""
+
+PDF_LIMITS = {"/api/adapters/acrobat/sources": MAX_SOURCE_BYTES}
+"""Where a body is a document, sent as ``application/pdf``, and how large it may be."""
 
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
@@ -35,30 +39,40 @@ class BodyLimitMiddleware:
             return
         request = Request(scope)
         announced = request.headers.get("content-length", "0")
+        document_limit = _document_limit(request)
+        limit = document_limit or self._limit
         refused: JSONResponse | None = None
         body = b""
-        if not _LENGTH.fullmatch(announced) or int(announced) > self._limit:
-            refused = self._too_large(request)
+        if not _LENGTH.fullmatch(announced) or int(announced) > limit:
+            refused = _too_large(request, limit)
         else:
             try:
-                body = await _whole_body(receive, self._limit)
+                body = await _whole_body(receive, limit)
             except ClientDisconnect:
                 return
             except _TooLarge:
-                refused = self._too_large(request)
+                refused = _too_large(request, limit)
             else:
-                refused = _unkeepable(request, body)
+                refused = None if document_limit else _unkeepable(request, body)
         if refused is not None:
             await refused(scope, receive, send)
             return
         await self._app(scope, _Replayed(body, receive), send)
 
-    def _too_large(self, request: Request) -> JSONResponse:
-        return error_response(
-            request,
-            ErrorCode.PAYLOAD_TOO_LARGE,
-            f"The body may have at most {self._limit} bytes; send smaller batches.",
-        )
+
+def _too_large(request: Request, limit: int) -> JSONResponse:
+    return error_response(
+        request,
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"The body may have at most {limit} bytes; send less at once.",
+    )
+
+
+def _document_limit(request: Request) -> int | None:
+    """How large the document may be that the body is; None where the body is text as everywhere."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/pdf":
+        return None
+    return PDF_LIMITS.get(request.url.path)
 
 
 class _TooLarge(Exception):

@@ -33,7 +33,7 @@ from contracts.mcp.dispatch_work import (
     EndOrder,
 )
 from contracts.runtime.identity import Principal
-from domain.mcp.ask_first import scope_problem, undecidable
+from domain.mcp.ask_first import scope_problem, undecidable, unseen
 from stores.answers import Answers
 from stores.blobs import put_blob
 from stores.canonical import digest_of
@@ -114,7 +114,11 @@ class McpDispatchGateway:
         recalled = await self._recall(key)
         if recalled is not None:
             return recalled.response
-        refusal = undecidable(kept.record, datetime.now(UTC)) or scope_problem(asked.decision, kept.record)
+        refusal = (
+            undecidable(kept.record, datetime.now(UTC))
+            or unseen(kept.record, asked.arguments_digest, asked.tool_definition_hash)
+            or scope_problem(asked.decision, kept.record)
+        )
         if refusal is not None:
             raise refusal
         order = DecideOrder(
@@ -124,6 +128,8 @@ class McpDispatchGateway:
             decided_by=caller.user_id,
             reason=asked.reason,
             edited=await self._edited(asked),
+            seen_arguments=asked.arguments_digest,
+            seen_definition=asked.tool_definition_hash,
         )
         try:
             taken = await self._updates.send(

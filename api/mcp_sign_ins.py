@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 from uuid import UUID, uuid5
 
 import anyio.to_thread
@@ -18,6 +18,7 @@ from contracts.learning.aggregate import CommitKey
 from contracts.mcp.auth_flow import MCPAuthStartRequest, MCPAuthStartResponse, MCPServerAuthStatus
 from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.auth_work import BeginSignIn, FinishSignIn, SignInFlow
+from domain.mcp.registration import origin_of
 from stores.mcp.auth_flows import CALLBACK_EXPIRED
 from stores.secret_problems import SecretNotFound
 
@@ -53,10 +54,26 @@ async def status_of(services: Services, server_id: str, owner: str) -> MCPServer
 
 
 def callback_address(services: Services, server_id: str, profile: MCPAuthProfile) -> str:
-    """Where the browser comes back to: as the sign-in says, else to this service."""
+    """Where the browser comes back to: as the sign-in says, which has to be this service or this machine.
+
+    Raises:
+        Refusal: ``VALIDATION_FAILED``, for a code that went elsewhere would be in other hands.
+    """
     if profile.redirect_uri is not None:
-        return str(profile.redirect_uri)
+        way_back = str(profile.redirect_uri)
+        if origin_of(way_back) != origin_of(services.settings.api_url) and not _on_this_machine(way_back):
+            raise Refusal(
+                ErrorCode.VALIDATION_FAILED,
+                f"The redirect_uri of this sign-in does not lead back to {services.settings.api_url}; correct "
+                "it, leave it out, or set APPRENTICE_PUBLIC_URL to where people reach this service.",
+                fields=["redirect_uri"],
+            )
+        return way_back
     return f"{services.settings.api_url}/api/mcp/servers/{quote(server_id, safe='')}/auth/callback"
+
+
+def _on_this_machine(address: str) -> bool:
+    return urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 async def begin(

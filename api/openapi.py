@@ -73,8 +73,9 @@ def _complete(operation: dict[str, Any]) -> None:
         if status.startswith("2") and content is not None:
             model: str = content["schema"]["$ref"].rsplit("/", 1)[1]
             content["example"] = _plain(RESPONSES[model])
-    if "requestBody" in operation:
-        operation["requestBody"]["content"]["application/json"]["example"] = REQUESTS[name]
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if body is not None:
+        body["example"] = REQUESTS[name]
 
 
 def _error_response(status: int, codes: list[ErrorCode]) -> dict[str, Any]:

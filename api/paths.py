@@ -56,6 +56,38 @@ def _dispatch_id(dispatch_id: Annotated[str, Path(max_length=200)]) -> str:
     return parse_uuid(dispatch_id, ErrorCode.NOT_FOUND, "dispatch")
 
 
+def _mcp_dispatch_id(mcp_dispatch_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(mcp_dispatch_id, ErrorCode.MCP_DISPATCH_NOT_FOUND, "tool call")
+
+
+def _grant_id(grant_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(grant_id, ErrorCode.MCP_GRANT_NOT_FOUND, "standing approval")
+
+
+def _server_id(server_id: Annotated[str, Path(max_length=120)]) -> str:
+    if not server_id.isprintable():
+        raise Refusal(ErrorCode.MCP_SERVER_NOT_FOUND, "There is no tool server with that id.")
+    return server_id
+
+
+def _auth_profile_id(auth_profile_id: Annotated[str, Path(max_length=120)]) -> str:
+    if not auth_profile_id.isprintable():
+        raise Refusal(ErrorCode.MCP_AUTH_PROFILE_NOT_FOUND, "There is no sign-in with that id.")
+    return auth_profile_id
+
+
+def _tool_name(tool_name: Annotated[str, Path(max_length=120)]) -> str:
+    if not tool_name.isprintable():
+        raise Refusal(ErrorCode.MCP_TOOL_NOT_FOUND, "The server has no tool of that name.")
+    return tool_name
+
+
+def _output_digest(digest: Annotated[str, Path(max_length=200)]) -> str:
+    if len(digest) != 64 or not digest.isalnum():
+        raise Refusal(ErrorCode.NOT_FOUND, "There is no output with that digest.")
+    return digest
+
+
 SessionId = Annotated[str, Depends(_session_id)]
 ProposalId = Annotated[str, Depends(_proposal_id)]
 SagaId = Annotated[str, Depends(_saga_id)]
@@ -64,3 +96,9 @@ AbilityId = Annotated[str, Depends(_ability_id)]
 CategoryId = Annotated[str, Depends(_category_id)]
 AdapterKind = Annotated[ObservationAdapterKind, Depends(_adapter_kind)]
 DispatchId = Annotated[str, Depends(_dispatch_id)]
+McpDispatchId = Annotated[str, Depends(_mcp_dispatch_id)]
+GrantId = Annotated[str, Depends(_grant_id)]
+ServerId = Annotated[str, Depends(_server_id)]
+AuthProfileId = Annotated[str, Depends(_auth_profile_id)]
+ToolName = Annotated[str, Depends(_tool_name)]
+OutputDigest = Annotated[str, Depends(_output_digest)]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.dependencies import OWN_KEY_PREFIX
+from api.own_keys import OWN_KEY_PREFIX
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import typer
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from cli.output import ExitCode, JsonFlag, write_json, write_line
 from cli.run_state import read_run_state
+from cli.secret_commands import secret_store
 from cli.up import api_is_ready
 from clients.model_api_key import KeyUnavailable, read_api_key
 from config.origins import SettingsError, masked_url, unknown_variables
@@ -23,6 +24,7 @@ from config.settings import Settings, load_settings, names_a_cluster, temporal_c
 from domain.learning.adapters import ADAPTERS, DEPLOYED
 from recorders.running import RECORDERS_FOLDER, running_recorders
 from stores.database import Database
+from stores.secret_problems import SecretKeysUnavailable
 from worker.embedded_temporal import EmbeddedTemporalError, cli_version, find_binary, is_listening, serves
 
 _ENOUGH_DISK_BYTES = 1024**3
@@ -74,6 +76,7 @@ def examine(data_dir: Path | None) -> Iterator[Finding]:
         _temporal,
         _service,
         _adapters,
+        _secrets,
     )
     for check in checks:
         yield check(settings)
@@ -167,6 +170,29 @@ def _adapters(settings: Settings) -> Finding:
     return Finding(
         "adapters", "warn", detail, "take adapters out of disabled_adapters: nothing can be observed"
     )
+
+
+def _secrets(settings: Settings) -> Finding:
+    file = make_url(settings.database_url).database or ""
+    if settings.database_url.startswith("sqlite") and not Path(file).is_file():
+        # Opening it would make it.
+        return Finding("secrets", "ok", "none yet")
+    database = Database(settings.database_url)
+    try:
+        store = secret_store(settings, database)
+        place, lost = store.keys_place, [use for use in store.key_uses() if use.lost]
+    except SecretKeysUnavailable as problem:
+        message, _, fix = str(problem).partition("; ")
+        return Finding("secrets", "fail", message, fix)
+    except SQLAlchemyError:
+        return Finding("secrets", "ok", "not looked into: the database is not ready")
+    finally:
+        database.close()
+    if not lost:
+        return Finding("secrets", "ok", f"their keys are in {place}")
+    detail = f"{sum(use.records for use in lost)} cannot be opened: {', '.join(use.key_id for use in lost)}"
+    fix = f"put the lost keys back into {place}, or enter those secrets and sign in again"
+    return Finding("secrets", "warn", detail, fix)
 
 
 def _model(settings: Settings) -> Finding:

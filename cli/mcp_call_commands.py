@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from cli.invocation import Invocation, NothingToDo, api_command
-from cli.mcp_call_views import call_view, calls_view, pending_view
+from cli.mcp_call_views import call_view, calls_view, pending_view, seen_code
 from clients.mcp_dispatch_api import McpDispatchApi
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
@@ -104,15 +104,27 @@ def approve(
     arguments: Annotated[
         str | None, typer.Option("--arguments", "-a", help="Send these instead, as a JSON object.")
     ] = None,
+    seen: Annotated[
+        str | None,
+        typer.Option(
+            help="What `apprentice mcp show` gave with the call; refused when it is another by now."
+        ),
+    ] = None,
     reason: ReasonOption = None,
 ) -> None:
     """Let a call pass that waits."""
+    api = McpDispatchApi(call.api.http)
+    waiting = api.show(dispatch).ask_first
+    if seen is not None and (waiting is None or seen != seen_code(waiting)):
+        raise NothingToDo(f"the call is not what you looked at. Next: `apprentice mcp show {dispatch}`.")
     request = MCPAskFirstDecisionRequest(
         decision=_DECISIONS[lasting],
         reason=reason,
         arguments=_object(arguments) if arguments is not None else None,
+        arguments_digest=waiting.arguments_digest if waiting is not None else None,
+        tool_definition_hash=waiting.tool_definition_hash if waiting is not None else None,
     )
-    done = McpDispatchApi(call.api.http).decide(dispatch, request)
+    done = api.decide(dispatch, request)
     said = done.dispatch.status.value.replace("_", " ")
     call.answer(f"[green]{said}[/]; see what comes of it with [cyan]apprentice mcp show {dispatch}[/].")
 

@@ -50,7 +50,8 @@ def call_view(view: DispatchView) -> RenderableType:
         table.add_row("attempts", str(view.attempts))
     todo = view.next_action
     if view.status is DispatchStatus.PENDING_APPROVAL:
-        todo = f"apprentice mcp approve {view.dispatch_id}, or apprentice mcp deny {view.dispatch_id}"
+        seen = f" --seen {seen_code(view.ask_first)}" if view.ask_first is not None else ""
+        todo = f"apprentice mcp approve {view.dispatch_id}{seen}, or apprentice mcp deny {view.dispatch_id}"
     if todo:
         table.add_row("to do", escape(todo))
     if view.temporal_url:
@@ -89,6 +90,11 @@ def pending_view(found: MCPAskFirstPendingListResponse) -> RenderableType:
         table.add_row(one.dispatch_id, escape(one.request_summary), _waits(one))
     todo = "See one with all that will be sent: apprentice mcp show CALL. Answer: apprentice mcp approve|deny CALL"
     return Group(table, Text(todo, style="dim"))
+
+
+def seen_code(one: MCPAskFirstDispatchRecord) -> str:
+    """What stands for the arguments and the tool that somebody looks at before they answer."""
+    return f"{one.arguments_digest[:12]}-{(one.tool_definition_hash or '')[:12]}"
 
 
 def _waits(one: MCPAskFirstDispatchRecord) -> str:

@@ -47,10 +47,16 @@ def verify(data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
 
 
 @app.command()
-def rebuild(data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
+def rebuild(
+    data_dir: DataDir = None,
+    discard_edits: Annotated[
+        bool, typer.Option("--discard-edits", help="Write over what was edited by hand in the workspace.")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
     """Write every file anew from the store, and remove memory files that nothing in it explains."""
     with _projector(data_dir) as projector:
-        report = projector.rebuild()
+        report = projector.rebuild(discard_edits=discard_edits)
     if as_json:
         write_json({"report": report})
         return
@@ -58,6 +64,11 @@ def rebuild(data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
         f"{report.documents_written} documents and {report.streams_rewritten} streams written,"
         f" {report.unexplained_removed} unexplained files removed."
     )
+    if report.edits_kept:
+        warn(
+            f"{report.edits_kept} workspace files were edited by hand and are as they were. To do: improve the"
+            " ability to take the edits in, or repeat with --discard-edits"
+        )
 
 
 def _show(report: TreeReport) -> None:
@@ -81,7 +92,7 @@ def _projector(data_dir: Path | None) -> Generator[Projector]:
         settings = load_settings(data_dir=data_dir)
     except SettingsError as error:
         fail(str(error), ExitCode.USAGE)
-    _require_database(settings)
+    require_database(settings)
     database = Database(settings.database_url)
     try:
         yield Projector(database, settings.memory_root, settings.workspace)
@@ -95,7 +106,12 @@ def _projector(data_dir: Path | None) -> Generator[Projector]:
         database.close()
 
 
-def _require_database(settings: Settings) -> None:
+def require_database(settings: Settings) -> None:
+    """Ends the command when there is no database yet.
+
+    Raises:
+        typer.Exit: there is none.
+    """
     url = make_url(settings.database_url)
     # Opening a SQLite file that is not there would make an empty one.
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():

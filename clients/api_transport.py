@@ -147,10 +147,18 @@ class ApiTransport:
         key: str | None = None,
         *,
         retried: bool = True,
+        with_nulls: bool = False,
     ) -> M:
-        """Send a command; ``key`` is the idempotency key, a fresh one when left out."""
+        """Send a command; ``key`` is the idempotency key, a fresh one when left out.
+
+        ``with_nulls`` sends the fields that were set to None too: where null is not the same as left out.
+        """
         headers = {IDEMPOTENCY_HEADER: key or str(uuid4())}
-        payload = None if body is None else body.model_dump(mode="json", exclude_none=True)
+        payload = (
+            None
+            if body is None
+            else body.model_dump(mode="json", exclude_none=not with_nulls, exclude_unset=with_nulls)
+        )
         return self._parse(self.send(method, path, retried=retried, json=payload, headers=headers), answer)
 
     def send(self, method: str, path: str, *, retried: bool = True, **request: Any) -> httpx.Response:

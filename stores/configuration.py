@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import Connection, select
@@ -26,6 +27,9 @@ from stores.upsert import insert_or
 FOLDER = "system/skills/config"
 STREAM = "system/skills/config/intents"
 
+Change = Callable[[Connection], tuple[bool, Configuration]]
+"""Carries an intent out within its transaction: whether anything changed, and the configuration after."""
+
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
@@ -46,12 +50,14 @@ class Configurations:
             return tuple(Configuration.model_validate_json(body) for body in connection.scalars(query))
 
     def carry_out(
-        self, intent: ConfigurationIntent, owner: str, now: datetime
+        self, intent: ConfigurationIntent, owner: str, now: datetime, change: Change | None = None
     ) -> ConfigurationIntentResponse:
         """Carries an intent out once; the same one again is answered as the first time.
 
+        ``change`` does it where the configuration is not kept here, as policy is not.
+
         Raises:
-            Refusal: ``IDEMPOTENCY_KEY_REUSED`` when its id stands for another intent.
+            Refusal: ``IDEMPOTENCY_KEY_REUSED`` when its id stands for another intent; whatever ``change`` refuses.
         """
         digest = digest_of(canonical_json(intent))
         with self._database.write() as connection:
@@ -62,15 +68,7 @@ class Configurations:
             ).rowcount
             if not fresh:
                 return _answered(connection, intent.intent_id, owner, digest)
-            before = _current(connection, owner, intent.target, intent.capability_id)
-            after = applied(before.fields, intent.payload)
-            changed = after != before.fields
-            now_so = before
-            if changed:
-                now_so = before.model_copy(
-                    update={"fields": after, "revision": before.revision + 1, "changed_at": now}
-                )
-                _keep(connection, now_so)
+            changed, now_so = change(connection) if change else _laid_over(connection, intent, owner, now)
             answer = ConfigurationIntentResponse(
                 intent_id=intent.intent_id, changed=changed, configuration=now_so
             )
@@ -81,6 +79,18 @@ class Configurations:
             )
             append(connection, [_entry(intent, owner, changed, now)])
         return answer
+
+
+def _laid_over(
+    connection: Connection, intent: ConfigurationIntent, owner: str, now: datetime
+) -> tuple[bool, Configuration]:
+    before = _current(connection, owner, intent.target, intent.capability_id)
+    after = applied(before.fields, intent.payload)
+    if after == before.fields:
+        return False, before
+    now_so = before.model_copy(update={"fields": after, "revision": before.revision + 1, "changed_at": now})
+    _keep(connection, now_so)
+    return True, now_so
 
 
 def _answered(connection: Connection, intent_id: str, owner: str, digest: str) -> ConfigurationIntentResponse:

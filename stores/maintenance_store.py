@@ -121,6 +121,12 @@ def record_progress(connection: Connection, run_id: str, progress: SweepProgress
     _write(connection, _with_progress(run, progress))
 
 
+def is_preview(connection: Connection, run_id: str) -> bool:
+    """Whether the run only looks: for work that no rollback undoes."""
+    run = _read(connection, run_id)
+    return run is None or run.dry_run
+
+
 def _read(connection: Connection, run_id: str, *, lock: bool = False) -> MaintenanceRun | None:
     query = select(table.c.body).where(table.c.run_id == run_id)
     body = connection.scalar(query.with_for_update() if lock else query)

@@ -19,6 +19,8 @@ pytest_plugins = (
     "tests.fixtures.acceptance",
     "tests.fixtures.mcp_servers",
     "tests.fixtures.tool_calls",
+    "tests.fixtures.authorization_server",
+    "tests.fixtures.signing_in",
 )
 
 # How long an example takes says how busy the machine is, and nothing about the code.

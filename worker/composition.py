@@ -49,7 +49,7 @@ from stores.workspace_edits import WorkspaceEdits
 from worker.drafting_model import drafting_model
 from worker.mcp_composition import MCP_WORKFLOWS, mcp_activities
 from worker.mined_sessions import MinedSessions
-from worker.practice_sessions import PracticeSessions
+from worker.practice_sessions import START_FOLDER, PracticeSessions
 from worker.projection import ProjectionLoop
 from workflows.ability_workflow import AbilityWorkflow
 from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
@@ -76,6 +76,8 @@ WORKFLOWS: Sequence[type] = (
 
 ACTIVITY_THREADS = 16
 DRAIN = timedelta(seconds=15)
+CACHED_WORKFLOWS = 600
+"""How many workflows are kept in memory, at about 150 KiB each. Others are replayed when something happens to them."""
 
 PASSED_THROUGH = ("contracts", "domain", "stores", "skills", "activities", "pydantic", "pydantic_core")
 """Modules the sandbox takes from the process: values and activity signatures, nothing workflows run."""
@@ -128,7 +130,10 @@ def compose(settings: Settings) -> WorkerParts:
     )
     runs = MaintenanceStore(database)
     maintenance = MaintenanceActivities(
-        database, runs, nightly_sweeps(database, runs, observations), projection.wake
+        database,
+        runs,
+        nightly_sweeps(database, runs, observations, settings.data_dir / START_FOLDER),
+        projection.wake,
     )
     reprobe = ReprobeActivities(CapabilityHealthStore(database), projection.wake)
     mining = _mining(settings, database, observations, projection)
@@ -170,7 +175,7 @@ def compose(settings: Settings) -> WorkerParts:
             practice.attempt_idea,
             practice.note_attempt,
             practice.end_practice,
-            *mcp_activities(settings, database, projection),
+            *mcp_activities(settings, database, observations, projection),
         ),
     )
 
@@ -210,7 +215,14 @@ def _practice(
     )
 
 
-def build_worker(client: Client, settings: Settings, parts: WorkerParts) -> Worker:
+def sandboxed(runner: type[SandboxedWorkflowRunner] = SandboxedWorkflowRunner) -> SandboxedWorkflowRunner:
+    """How workflows run here, and are replayed: in the sandbox, with ``PASSED_THROUGH``."""
+    return runner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
+
+
+def build_worker(
+    client: Client, settings: Settings, parts: WorkerParts, runner: SandboxedWorkflowRunner | None = None
+) -> Worker:
     """The worker of the one task queue; sandbox on."""
     return Worker(
         client,
@@ -218,9 +230,9 @@ def build_worker(client: Client, settings: Settings, parts: WorkerParts) -> Work
         workflows=WORKFLOWS,
         activities=parts.activities,
         activity_executor=parts.executor,
-        workflow_runner=SandboxedWorkflowRunner(
-            restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
-        ),
-        sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
+        workflow_runner=runner or sandboxed(),
+        max_cached_workflows=CACHED_WORKFLOWS,
+        # What a killed worker was to do next is given to another one after this time.
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
         graceful_shutdown_timeout=DRAIN,
     )

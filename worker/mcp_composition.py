@@ -3,16 +3,81 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from activities.acrobat_tools import AcrobatTools
+from activities.mcp_probe_activities import McpProbeActivities
+from activities.token_broker import TokenBroker
+from activities.tool_callers import ToolCallers
+from clients.mcp.tool_client import ToolClient
 from config.settings import Settings
+from contracts.mcp.provider import MCPProvider
 from stores.database import Database
+from stores.mcp.health import HealthStore
+from stores.mcp.servers import ServerStore
+from stores.mcp.tools import ToolStore
+from stores.observations import ObservationLog
+from stores.secret_store import SecretStore, open_secret_store
+from worker.dispatch_composition import dispatch_activities
 from worker.projection import ProjectionLoop
+from worker.sign_in_composition import sign_ins
+from workflows.auth_profile_workflow import AuthProfileWorkflow
+from workflows.mcp_dispatch_workflow import McpDispatchWorkflow
+from workflows.mcp_probe_workflow import McpHealthSweepWorkflow, McpProbeWorkflow
 
-MCP_WORKFLOWS: Sequence[type] = ()
+MCP_WORKFLOWS: Sequence[type] = (
+    AuthProfileWorkflow,
+    McpDispatchWorkflow,
+    McpProbeWorkflow,
+    McpHealthSweepWorkflow,
+)
 
 
 def mcp_activities(
-    settings: Settings, database: Database, projection: ProjectionLoop
+    settings: Settings, database: Database, observations: ObservationLog, projection: ProjectionLoop
 ) -> Sequence[Callable[..., Any]]:
     """The activities of the tool gateway."""
-    del settings, database, projection
-    return ()
+    signing = sign_ins(settings, database, secret_store(settings, database))
+    probes = _probes(settings, database, signing.broker)
+    return (
+        signing.activities.begin_sign_in,
+        signing.activities.finish_sign_in,
+        signing.activities.renew_token,
+        signing.activities.revoke_sign_in,
+        signing.activities.change_profile,
+        signing.activities.forget_profile,
+        probes.claim_due_servers,
+        probes.look_at_server,
+        *dispatch_activities(
+            settings, database, observations, projection, tool_caller(settings, database), signing.broker
+        ),
+    )
+
+
+def _probes(settings: Settings, database: Database, broker: TokenBroker) -> McpProbeActivities:
+    return McpProbeActivities(
+        ServerStore(database),
+        ToolStore(database),
+        HealthStore(database, probe_every=settings.mcp_probe_every),
+        tool_caller(settings, database),
+        broker,
+    )
+
+
+def tool_caller(settings: Settings, database: Database) -> ToolCallers:
+    """Who calls tools: the client of the protocol, and the adapters that are part of the worker."""
+    return ToolCallers(tool_client(settings), {MCPProvider.ACROBAT: AcrobatTools(database)})
+
+
+def tool_client(settings: Settings) -> ToolClient:
+    """The client of tool servers, as the operator allows it."""
+    return ToolClient(
+        allow_private=settings.mcp_allow_private_addresses,
+        local_programs=settings.mcp_local_programs,
+        local_environment=settings.mcp_local_environment,
+    )
+
+
+def secret_store(settings: Settings, database: Database) -> SecretStore:
+    """The secrets of this installation, sealed with the keys that the settings point at."""
+    return open_secret_store(
+        database, settings.data_dir, settings.secret_key_source, settings.secret_key_service
+    )

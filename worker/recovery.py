@@ -10,6 +10,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from config.settings import Settings
 from stores.database import Database
 from stores.open_sessions import OpenSessions
+from worker.dispatch_recovery import recover_dispatches
 from worker.registration import register_search_attributes
 from worker.schedule import register_schedules
 from workflows.ids import NIGHTLY_SCHEDULE
@@ -69,7 +70,8 @@ async def _look(client: Client, settings: Settings, database: Database) -> None:
 
 async def _recover(client: Client, settings: Settings, database: Database) -> None:
     seen = await recover_sessions(client, settings, database)
-    log.info("open sessions have their workflows", sessions=seen)
+    calls = await recover_dispatches(client, settings, database)
+    log.info("open sessions and tool calls have their workflows", sessions=seen, calls=calls)
 
 
 async def _whatever_happens(work: Callable[[], Awaitable[None]]) -> None:

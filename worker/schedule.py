@@ -1,4 +1,5 @@
-"""The schedules: nightly maintenance (decisions "Numbers"), recheck of capabilities (DOC3 §1.1I), skill mining."""
+"""The schedules: nightly maintenance (decisions "Numbers"), recheck of capabilities (DOC3 §1.1I), skill mining,
+health of tool servers."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -24,7 +25,9 @@ from temporalio.client import (
 from config.settings import Settings
 from workflows.capability_reprobe_messages import ReprobeStart
 from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
-from workflows.ids import MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
+from workflows.ids import MCP_HEALTH_SCHEDULE, MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
+from workflows.mcp_probe_messages import SweepStart
+from workflows.mcp_probe_workflow import McpHealthSweepWorkflow
 from workflows.nightly_maintenance_messages import MaintenanceStart
 from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
 from workflows.session_view import search_attributes_of
@@ -59,6 +62,20 @@ def build_reprobe_schedule(settings: Settings) -> Schedule:
     )
     return Schedule(
         action=action, spec=_each(settings.reprobe_every), policy=_one_at_a_time(settings.reprobe_every)
+    )
+
+
+def build_mcp_health_schedule(settings: Settings) -> Schedule:
+    """Every ``mcp_probe_every``; skipped while the last sweep goes on, and not made up for."""
+    action = _action(
+        settings,
+        MCP_HEALTH_SCHEDULE,
+        McpHealthSweepWorkflow.run,
+        SweepStart(),
+        "a look at every tool server that is due",
+    )
+    return Schedule(
+        action=action, spec=_each(settings.mcp_probe_every), policy=_one_at_a_time(settings.mcp_probe_every)
     )
 
 
@@ -108,6 +125,7 @@ async def register_schedules(client: Client, settings: Settings) -> None:
     """Makes sure that every schedule exists; the nightly one last, since it tells that all is done."""
     await _register(client, REPROBE_SCHEDULE, build_reprobe_schedule(settings))
     await _register(client, MINING_SCHEDULE, build_mining_schedule(settings))
+    await _register(client, MCP_HEALTH_SCHEDULE, build_mcp_health_schedule(settings))
     await register_schedule(client, settings)
 
 

@@ -3,6 +3,7 @@
 NIGHTLY_SCHEDULE = "nightly-maintenance"
 MINING_SCHEDULE = "skill-mining"
 REPROBE_SCHEDULE = "capability-reprobe"
+MCP_HEALTH_SCHEDULE = "mcp-health"
 
 
 def learn_session_id(session_id: str) -> str:
@@ -43,3 +44,18 @@ def mined_skill_id(candidate_id: str) -> str:
 def practice_id(session_id: str) -> str:
     """The workflow of a session's autonomous practice."""
     return f"practice/{session_id}"
+
+
+def mcp_dispatch_id(dispatch_id: str) -> str:
+    """The workflow of one tool call."""
+    return f"mcp-dispatch/{dispatch_id}"
+
+
+def mcp_probe_id(server_id: str) -> str:
+    """The workflow that looks at one tool server: one look at a time."""
+    return f"mcp-probe/{server_id}"
+
+
+def auth_profile_workflow_id(auth_profile_id: str) -> str:
+    """The workflow of a sign-in."""
+    return f"auth-profile/{auth_profile_id}"

@@ -29,6 +29,7 @@ class CallAttempt:
             dispatch_id=standing.dispatch_id,
             attempt=standing.attempts + 1,
             auth_profile_id=standing.auth_profile_id,
+            at=workflow.now(),
         )
         self._running = asyncio.create_task(_made(order, standing.timeout_ms))
         try:

@@ -73,3 +73,38 @@ MODEL_CALL = RemoteCall(
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=2),
 )
 """A language model that somebody waits for: what it gets wrong is an answer, so only a lost worker is retried."""
+
+SERVER_PROBE = RemoteCall(
+    start_to_close_timeout=timedelta(seconds=90),
+    heartbeat_timeout=timedelta(seconds=15),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3),
+)
+"""One look at a tool server: what the server gets wrong is an answer, so only a lost worker is retried."""
+
+RELEASE_CALL = RemoteCall(
+    start_to_close_timeout=timedelta(seconds=60),
+    heartbeat_timeout=timedelta(seconds=15),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=10),
+)
+"""Signals to calls that wait: harmless to repeat, and those calls can always be approved by hand."""
+
+NOTICE_CALL = RemoteCall(
+    start_to_close_timeout=timedelta(seconds=30),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=2), maximum_interval=timedelta(minutes=1), maximum_attempts=8
+    ),
+)
+"""A webhook: tried for some minutes, and never in the way of the call."""
+
+_AROUND_A_CALL = timedelta(seconds=60)
+"""What renewing a token and writing the answer may take beyond the tool's own time."""
+
+
+def tool_call_preset(timeout_ms: int) -> RemoteCall:
+    """One attempt of a tool call. It is never retried by itself: what became of it is asked first."""
+    return RemoteCall(
+        start_to_close_timeout=timedelta(milliseconds=timeout_ms) + _AROUND_A_CALL,
+        heartbeat_timeout=timedelta(seconds=8),
+        retry_policy=RetryPolicy(maximum_attempts=1),
+    )

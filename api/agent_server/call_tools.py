@@ -6,6 +6,7 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 
 from api.agent_server.agent_tool import AgentRequest, AgentTool
 from api.agent_server.call_answers import as_call, asks_to_open, looked_at, made
+from api.mcp_call_contents import shown_to
 from contracts.agents.tools import AgentCall, CallToolInput, GetCallInput
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import DispatchRequest, DispatchView
@@ -38,12 +39,12 @@ async def _resumed(asked: AgentRequest, given: CallToolInput, dispatch_id: str) 
             "requestState: it belongs to another call",
             fields=[{"path": "requestState", "problem": "belongs to another call"}],
         )
-    return view
+    return shown_to(asked.caller, view)
 
 
 async def _get_call(asked: AgentRequest, given: GetCallInput) -> CallToolResult:
     view = await asked.services.mcp.dispatch_gateway.view(given.dispatch_id, asked.caller.user_id)
-    return looked_at(view, asked.services.settings.console_url)
+    return looked_at(shown_to(asked.caller, view), asked.services.settings.console_url)
 
 
 CALL_TOOLS: tuple[AgentTool[Any], ...] = (

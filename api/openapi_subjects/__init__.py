@@ -11,10 +11,16 @@ from pydantic import BaseModel
 
 from api.openapi_subjects import (
     account,
+    acrobat,
     capabilities,
     categories,
     checkpoints,
     configuration,
+    mcp_dispatches,
+    mcp_health,
+    mcp_policy,
+    mcp_registry,
+    mcp_sign_ins,
     mining,
     practice,
     recent_runs,
@@ -38,8 +44,14 @@ SUBJECTS: tuple[Subject, ...] = (
     categories,
     checkpoints,
     capabilities,
+    mcp_dispatches,
+    mcp_health,
+    mcp_policy,
+    mcp_registry,
+    mcp_sign_ins,
     mining,
     practice,
     recent_runs,
+    acrobat,
 )
 """Every subject described here, in the order of the document."""

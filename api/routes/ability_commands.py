@@ -29,6 +29,9 @@ router = APIRouter(prefix="/api/abilities/{ability_id}", tags=["abilities"])
 NOTHING = AbilityActionRequest()
 TO_THE_PREVIOUS = RollbackAbilityRequest()
 
+_STOPS_CALLS = frozenset({Action.DEACTIVATE, Action.QUARANTINE, Action.ARCHIVE})
+"""After these nothing more is done on the ability's behalf: its calls that run or wait are given up."""
+
 
 @router.get("/outcomes", operation_id="ability_outcomes")
 def outcomes(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityOutcomes:
@@ -173,4 +176,8 @@ async def _command(
     gateway = AbilityGateway(
         services.client, services.settings.task_queue, AbilityLifeStore(services.database)
     )
-    return await gateway.send(order)
+    receipt = await gateway.send(order)
+    if action in _STOPS_CALLS:
+        reason = f"the ability was {receipt.state.value}"
+        await services.mcp.dispatch_gateway.cancel_for_ability(ability_id, caller.user_id, reason)
+    return receipt

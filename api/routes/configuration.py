@@ -1,12 +1,16 @@
 """Configuration: changed by intents alone, so that it has one writer (DOC3 §0.2G, §0C.9C)."""
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+import anyio.to_thread
+from fastapi import APIRouter, BackgroundTasks, Query, Request
 
+from api.correlation import correlation_id_of
 from api.dependencies import Learner, Reader, ServicesDep
 from api.routes.account import operations_of
+from api.routes.mcp_policy import look_again, told_of_policy
 from api.services import Services
 from contracts.configuration.intent import (
     ConfigurationIntent,
@@ -15,20 +19,41 @@ from contracts.configuration.intent import (
     ConfigurationTarget,
 )
 from contracts.errors import ErrorCode, Refusal
+from contracts.runtime.identity import Principal, Scope
 from domain.configuration.intents import check
+from stores.mcp.policy_intents import carry_out_policy, policy_configuration, wished
 
 router = APIRouter(prefix="/api/config", tags=["configuration"])
 
 
 @router.post("/intents", operation_id="configuration_intent")
-def intent(
-    body: ConfigurationIntent, caller: Learner, services: ServicesDep, request: Request
+async def intent(
+    body: ConfigurationIntent,
+    caller: Learner,
+    services: ServicesDep,
+    request: Request,
+    afterwards: BackgroundTasks,
 ) -> ConfigurationIntentResponse:
-    """Carries out a wish to change configuration. Its ``intent_id`` is its idempotency key."""
+    """Carries out a wish to change configuration. Its ``intent_id`` is its idempotency key.
+
+    A connector policy needs the scope ``approve``; its payload is ``{target, decision}``.
+    """
     check(body)
     _refuse_what_nobody_reads(body.target, request)
-    _must_be_seen(services, body.capability_id, caller.user_id)
-    return services.configurations.carry_out(body, caller.user_id, datetime.now(UTC))
+    change = None
+    if body.target is ConfigurationTarget.CONNECTOR_POLICY:
+        _must_decide_policy(caller)
+        wished(body)
+        told = told_of_policy(caller, correlation_id_of(request))
+        change = partial(carry_out_policy, intent=body, told=told)
+    else:
+        seen = partial(_must_be_seen, services, body.capability_id, caller.user_id)
+        await anyio.to_thread.run_sync(seen)
+    act = partial(services.configurations.carry_out, body, caller.user_id, datetime.now(UTC), change)
+    answer = await anyio.to_thread.run_sync(act)
+    if change is not None:
+        afterwards.add_task(look_again, services, caller)
+    return answer
 
 
 @router.get("", operation_id="configuration_current")
@@ -37,7 +62,10 @@ def current(
     services: ServicesDep,
     target: Annotated[ConfigurationTarget, Query()] = ConfigurationTarget.USER_PREFERENCE,
 ) -> ConfigurationListResponse:
-    """What the caller has configured of one kind."""
+    """What the caller has configured of one kind; of policy, what was decided in whichever way."""
+    if target is ConfigurationTarget.CONNECTOR_POLICY:
+        decided = policy_configuration(services.database, caller.user_id)
+        return ConfigurationListResponse(configurations=(decided,) if decided.revision else ())
     return ConfigurationListResponse(configurations=services.configurations.list_for(caller.user_id, target))
 
 
@@ -47,6 +75,15 @@ def _refuse_what_nobody_reads(target: ConfigurationTarget, request: Request) -> 
             ErrorCode.PARTIAL_DEPLOYMENT,
             "Connectors are not deployed here, so nothing would follow their policy.",
             component="connector policy",
+        )
+
+
+def _must_decide_policy(caller: Principal) -> None:
+    if caller.scopes.isdisjoint({Scope.APPROVE, Scope.ADMIN}):
+        raise Refusal(
+            ErrorCode.FORBIDDEN,
+            f"A change of policy needs the scope {Scope.APPROVE.value}; ask for a token that has it.",
+            required_scope=Scope.APPROVE.value,
         )
 
 

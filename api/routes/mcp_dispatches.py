@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 
 from api.commands import answer_once
 from api.dependencies import FrameDep, PageDep, Reader, ServicesDep, ToolUser
+from api.mcp_call_contents import shown_to
 from api.paths import McpDispatchId
 from api.wording import masked
 from contracts.mcp.dispatch import (
@@ -36,7 +37,8 @@ async def create(
     async def act() -> DispatchView:
         return await services.mcp.dispatch_gateway.dispatch(body, caller, key, frame.correlation_id)
 
-    return await answer_once(services, frame.client_key(caller.user_id, body), act, DispatchView)
+    found = await answer_once(services, frame.client_key(caller.user_id, body), act, DispatchView)
+    return shown_to(caller, found)
 
 
 @router.get("", operation_id="mcp_dispatch_list")
@@ -61,8 +63,9 @@ def list_dispatches(
 
 @router.get("/{mcp_dispatch_id}", operation_id="mcp_dispatch_get")
 def get(mcp_dispatch_id: McpDispatchId, caller: Reader, services: ServicesDep) -> DispatchView:
-    """One call, with what was asked and what the tool answered."""
-    return services.mcp.dispatches.view(mcp_dispatch_id, caller.user_id, datetime.now(UTC))
+    """One call; what was asked and answered only for the token that made it, and for those who may approve."""
+    view = services.mcp.dispatches.view(mcp_dispatch_id, caller.user_id, datetime.now(UTC))
+    return shown_to(caller, view)
 
 
 @router.post("/{mcp_dispatch_id}/cancel", operation_id="mcp_dispatch_cancel")
@@ -80,4 +83,5 @@ async def cancel(
     async def act() -> DispatchView:
         return await services.mcp.dispatch_gateway.cancel(mcp_dispatch_id, asked, caller, key)
 
-    return await answer_once(services, frame.client_key(caller.user_id, body), act, DispatchView)
+    found = await answer_once(services, frame.client_key(caller.user_id, body), act, DispatchView)
+    return shown_to(caller, found)

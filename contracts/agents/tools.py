@@ -20,6 +20,7 @@ from contracts.base import (
 from contracts.learning.checkpoint import CheckpointStatus
 from contracts.learning.proposal import InstallLane
 from contracts.learning.tool_receipt import ToolEffect
+from contracts.mcp.arguments import ToolArguments
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.policy import MCPPolicyMode
 
@@ -135,7 +136,7 @@ class CallToolInput(Contract):
 
     server_id: Text120
     tool_name: Text120
-    arguments: dict[str, Any] = Field(default_factory=dict)
+    arguments: ToolArguments = Field(default_factory=dict)
     ability_id: Text160 | None = Field(default=None, description="The ability on whose behalf you call.")
     runtime: Runtime = None
     turn_ref: Text160 | None = Field(default=None, description="Your turn; an approval may last for it.")

@@ -22,7 +22,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory, temporal_address: str
         for name in list(os.environ):
             if name.startswith(("APPRENTICE_", "TEMPORAL_")):
                 environment.delenv(name)
-        settings = stack_settings(tmp_path_factory.mktemp("shared"))
+        settings = stack_settings(tmp_path_factory.mktemp("shared"), mcp_allow_private_addresses=True)
     client = await connect(temporal_address)
     async with running_stack(settings, client) as running:
         yield running

@@ -6,7 +6,7 @@ from typing import Any
 from api.openapi_examples import REQUESTS
 from tests.api.world import ROUTES, Ids, Route
 
-OPEN = frozenset({"healthz", "readyz", "metrics"})
+OPEN = frozenset({"healthz", "readyz", "metrics", "mcp_auth_callback"})
 """Answered without a token."""
 
 ANY_SCOPE = frozenset({"me", "tokens_list", "token_revoke", "token_create"})
@@ -57,6 +57,13 @@ SCOPES: Mapping[str, str] = {
     "ability_detail": "read",
     "ability_availability_one": "read",
     "ability_versions": "read",
+    "acrobat_health": "read",
+    "acrobat_source_upload": "call",
+    "acrobat_extract_text": "call",
+    "acrobat_extract_tables": "call",
+    "acrobat_ocr": "call",
+    "acrobat_redaction_prep": "call",
+    "acrobat_output": "read",
     "ability_outcomes": "read",
     "ability_activate": "install",
     "ability_deactivate": "install",
@@ -94,6 +101,39 @@ SCOPES: Mapping[str, str] = {
     "maintenance_runs_list": "admin",
     "maintenance_run_detail": "admin",
     "maintenance_run_start": "admin",
+    "mcp_server_list": "read",
+    "mcp_server_register": "install",
+    "mcp_server_patch": "install",
+    "mcp_server_delete": "install",
+    "mcp_tool_list": "read",
+    "mcp_tool_review": "install",
+    "mcp_receipt_list": "read",
+    "mcp_dispatch_create": "call",
+    "mcp_dispatch_list": "read",
+    "mcp_dispatch_get": "read",
+    "mcp_dispatch_cancel": "call",
+    "mcp_ask_first_pending": "read",
+    "mcp_ask_first_approve": "approve",
+    "mcp_ask_first_deny": "approve",
+    "mcp_grant_list": "read",
+    "mcp_grant_revoke": "approve",
+    "mcp_policy": "read",
+    "mcp_policy_preview": "read",
+    "mcp_policy_runtimes": "read",
+    "mcp_policy_runtimes_replace": "approve",
+    "mcp_policy_update": "approve",
+    "mcp_server_health": "read",
+    "mcp_server_smoke_test": "install",
+    "mcp_auth_status": "read",
+    "mcp_auth_start": "install",
+    "mcp_auth_refresh": "install",
+    "mcp_auth_revoke": "install",
+    "mcp_auth_challenge_respond": "install",
+    "mcp_auth_profile_list": "read",
+    "mcp_auth_profile_create": "install",
+    "mcp_auth_profile_patch": "install",
+    "mcp_auth_profile_delete": "install",
+    "mcp_auth_profile_secret": "install",
     "mining_settings": "read",
     "mining_settings_replace": "learn",
     "mining_scan": "learn",
@@ -120,6 +160,7 @@ PAGED = frozenset(
         "learn_recent_runs",
         "maintenance_runs_list",
         "mining_candidates_list",
+        "mcp_dispatch_list",
     }
 )
 
@@ -129,8 +170,20 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "learn_receipts": ("learn_session_id", "event_kind"),
     "mining_candidates_list": ("state",),
     "configuration_current": ("target",),
+    "mcp_dispatch_list": ("status",),
+    "mcp_grant_list": ("include_past",),
     "learn_session_events": ("last_event_id",),
+    "mcp_receipt_list": ("cursor", "limit"),
 }
+
+FREE_TEXT: Mapping[str, tuple[str, ...]] = {
+    "mcp_auth_callback": ("state", "code", "error", "error_description", "session_state", "iss"),
+    "learn_session_list": ("q",),
+    "learn_proposal_list": ("q",),
+    "learn_history": ("q",),
+    "mcp_dispatch_list": ("server_id", "tool_name"),
+}
+"""Query parameters that others make up; whatever they say, they are only compared."""
 
 WITH_BODY = sorted(REQUESTS)
 
@@ -140,6 +193,8 @@ UNKEYED = frozenset(
         "ability_explain_match",
         "learn_reopen",
         "configuration_intent",
+        "mcp_policy_preview",
+        "mcp_auth_profile_secret",
         "token_create",
         "observation_adapter_heartbeat",
     }
@@ -149,32 +204,41 @@ UNKEYED = frozenset(
 KEYED = frozenset(
     {name for name in WITH_BODY if name not in UNKEYED}
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
+    | {"mcp_grant_revoke"}
+    | {"mcp_server_delete", "mcp_auth_profile_delete"}
 )
 """The writes that take an ``Idempotency-Key``."""
+
+
+_ABOUT: Mapping[str, Mapping[str, str]] = {
+    "configuration_intent": {"capability_id": "ability_id"},
+    "learn_reopen": {"learn_session_id": "session_id", "proposal_id": "proposal_id"},
+    "category_assign": {"item_id": "ability_id"},
+    "bridge_verify_checkpoint": {"learn_session_id": "session_id"},
+    "capability_reprobe": {"capability_id": "ability_id"},
+    "mcp_server_smoke_test": {"server_id": "server_id"},
+    "mcp_dispatch_create": {"server_id": "server_id"},
+    "mcp_auth_start": {"server_id": "server_id"},
+    "mcp_auth_refresh": {"server_id": "server_id"},
+    "mcp_auth_revoke": {"server_id": "server_id"},
+    "ability_explain_match": {"ability_id": "ability_id"},
+}
+"""The fields of a body that name an object, by what ``Ids`` calls it."""
 
 
 def good_body(route: Route, ids: Ids) -> dict[str, Any] | None:
     """A body of this route that is right, about the objects of ``ids``."""
     if route.operation_id not in REQUESTS:
         return None
-    body = dict(REQUESTS[route.operation_id])
+    about = {field: getattr(ids, name) for field, name in _ABOUT.get(route.operation_id, {}).items()}
+    body = {**REQUESTS[route.operation_id], **about}
     if route.operation_id == "learn_observations_ingest":
         body["events"] = [{**event, "learn_session_id": ids.session_id} for event in body["events"]]
-    if route.operation_id == "configuration_intent":
-        body["capability_id"] = ids.ability_id
-    if route.operation_id == "learn_reopen":
-        body |= {"learn_session_id": ids.session_id, "proposal_id": ids.proposal_id}
-    if route.operation_id == "category_assign":
-        body["item_id"] = ids.ability_id
-    if route.operation_id == "bridge_verify_checkpoint":
-        body["learn_session_id"] = ids.session_id
-    if route.operation_id == "capability_reprobe":
-        body["capability_id"] = ids.ability_id
-    if route.operation_id == "ability_explain_match":
-        body["ability_id"] = ids.ability_id
+    if route.operation_id == "mcp_server_register":
+        body["enabled"] = False  # it would be connected to
     return body
 
 
 def with_path_id() -> list[str]:
-    """The routes that address one object."""
-    return sorted(name for name, route in ROUTES.items() if "{" in route.path)
+    """The routes by which a caller addresses one object."""
+    return sorted(name for name, route in ROUTES.items() if "{" in route.path and name not in OPEN)

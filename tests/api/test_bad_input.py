@@ -1,6 +1,7 @@
 """Whatever is wrong with a request, the answer says so in the envelope and nothing has changed."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from api.limits import MAX_BODY_BYTES
 from contracts.errors import ERROR_RULES, ErrorCode
-from tests.api.route_table import FILTERS, KEYED, PAGED, WITH_BODY, good_body, with_path_id
+from tests.api.route_table import FILTERS, FREE_TEXT, KEYED, PAGED, WITH_BODY, good_body, with_path_id
 from tests.api.world import CANARY, DOCUMENT, ROUTES, Ids, Route, World, operation_of, schema_of
 from tests.api.wrong_bodies import wrong_bodies
 from tests.fixtures.learner import Learner
@@ -171,20 +172,33 @@ async def test_a_filter_outside_its_values_is_refused(
             assert parameter in error["fields"][0]["path"]
 
 
+@pytest.mark.parametrize("value", ["%00", "x" * 201, "a%0Ab"])
+@pytest.mark.parametrize("name", ["learn_session_list", "learn_proposal_list", "learn_history"])
+async def test_a_search_is_one_line_of_bounded_length(world: World, name: str, value: str) -> None:
+    route = ROUTES[name]
+    path = f"{world.waiting.path_of(route)}?q={value}"
+    assert_refused(await world.alice.call("GET", path), ErrorCode.VALIDATION_FAILED, route)
+
+
 def test_the_table_knows_every_query_parameter() -> None:
     for name, route in ROUTES.items():
         parameters = operation_of(route).get("parameters", [])
         found = {p["name"] for p in parameters if p["in"] == "query"}
         paging = {"page", "page_size"} if name in PAGED else set()
-        assert found == paging | set(FILTERS.get(name, ())), name
+        assert found == paging | {*FILTERS.get(name, ()), *FREE_TEXT.get(name, ())}, name
 
 
 NOT_FOUND = {
     "adapter_kind": ErrorCode.NOT_FOUND,
+    "auth_profile_id": ErrorCode.MCP_AUTH_PROFILE_NOT_FOUND,
     "candidate_id": ErrorCode.NOT_FOUND,
     "category_id": ErrorCode.NOT_FOUND,
+    "digest": ErrorCode.NOT_FOUND,
     "dispatch_id": ErrorCode.NOT_FOUND,
+    "grant_id": ErrorCode.MCP_GRANT_NOT_FOUND,
+    "mcp_dispatch_id": ErrorCode.MCP_DISPATCH_NOT_FOUND,
     "mining_run_id": ErrorCode.NOT_FOUND,
+    "server_id": ErrorCode.MCP_SERVER_NOT_FOUND,
     "session_id": ErrorCode.LEARN_SESSION_NOT_FOUND,
     "proposal_id": ErrorCode.PROPOSAL_NOT_FOUND,
     "saga_id": ErrorCode.SAGA_NOT_FOUND,
@@ -280,7 +294,13 @@ async def test_a_decent_correlation_id_is_kept(world: World) -> None:
 @pytest.mark.parametrize("name", sorted(ROUTES))
 async def test_no_other_method_is_taken_and_no_other_address_is_there(world: World, name: str) -> None:
     path = world.waiting.path_of(ROUTES[name])
-    offered = {method.upper() for method in DOCUMENT["paths"][ROUTES[name].path.replace(":path", "")]}
+    # A fixed name may stand where another route has an id.
+    offered = {
+        method.upper()
+        for template, methods in DOCUMENT["paths"].items()
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+        for method in methods
+    }
     for method in {"PUT", "PATCH"} - offered:
         response = await world.alice.call(method, path, {"surprise": CANARY})
         assert (response.status_code, response.json()["error"]["code"]) == (405, "METHOD_NOT_ALLOWED")

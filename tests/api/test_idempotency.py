@@ -14,12 +14,15 @@ from uuid_utils import uuid7
 
 from api.app import create_app
 from api.gateway import LearnGateway
+from api.mcp_services import open_mcp_services
 from api.openapi_examples import REQUESTS as EXAMPLES
 from api.services import Services, open_services
 from config.settings import Settings
 from stores.tables import learn_sessions, maintenance_runs, observations
-from tests.api.mining_world import add_mined
+from tests.api.grant_world import add_standing_approval
+from tests.api.lives import called, documents_read, mined, registered
 from tests.api.route_table import KEYED
+from tests.api.sign_in_world import signed_in
 from tests.api.world import ALL_SCOPES, ROUTES, footprint
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack
@@ -61,7 +64,9 @@ async def history(shared: Stack) -> list[Sent]:
 
     async def ask(operation_id: str, body: Any = None, **ids: str) -> dict[str, Any]:
         route = ROUTES[operation_id]
-        path = route.path.format(session_id=alice.session_id, proposal_id=alice.proposal_id, **ids)
+        path = route.path.replace(":path", "").format(
+            session_id=alice.session_id, proposal_id=alice.proposal_id, **ids
+        )
         key = f"{operation_id} #{len(sent)}"
         answer = await alice.call(route.method, path, body, idempotency_key=key)
         assert answer.is_success, f"{operation_id}: {answer.text}"
@@ -134,7 +139,16 @@ async def history(shared: Stack) -> list[Sent]:
     await create()
     await ask("learn_session_delete")
     await ask("maintenance_run_start", {"dry_run": True})
-    await _mined(shared, alice, ask)
+    await mined(shared, alice, ask)
+    grant_id = str(uuid7())
+    add_standing_approval(shared.database, "alice", grant_id)
+    await ask("mcp_grant_revoke", grant_id=grant_id)
+    await called(shared, alice, ask)
+    await ask("mcp_policy_update", EXAMPLES["mcp_policy_update"])
+    await ask("mcp_policy_runtimes_replace", EXAMPLES["mcp_policy_runtimes_replace"])
+    await registered(shared, alice, ask)
+    await signed_in(shared, alice, ask)
+    await documents_read(alice, ask)
     category = await ask("category_create", {"title": "Figures"})
     ids = {"category_id": category["category_id"], "item_kind": "connector", "item_id": "mail"}
     await ask("category_change", {"title": "Reports"}, **ids)
@@ -142,30 +156,6 @@ async def history(shared: Stack) -> list[Sent]:
     await ask("category_item_remove", **ids)
     await ask("category_delete", **ids)
     return sent
-
-
-async def _mined(stack: Stack, alice: Learner, ask: Callable[..., Awaitable[dict[str, Any]]]) -> None:
-    """A task shown three times and found; what is found of it accepted, and something else dismissed."""
-    await ask("mining_settings_replace", EXAMPLES["mining_settings_replace"])
-    for _ in range(3):
-        await alice.demonstrate("Pack the holiday photos")
-        await alice.act("cancel")
-    run = await ask("mining_scan", {})
-    with anyio.fail_after(30):
-        while run["state"] == "running":
-            await anyio.sleep(0.05)
-            run = await alice.ok("GET", f"/api/learn/mining/runs/{run['run_id']}")
-    found = (await alice.ok("GET", "/api/learn/mining/candidates?state=open"))["candidates"]
-    accepted = await ask("mining_candidate_accept", {"reason": "Every summer"}, candidate_id=_id_of(found[0]))
-    alice.session_id = accepted["candidate"]["learn_session_id"]
-    await alice.act("cancel")
-    other = str(uuid7())
-    add_mined(stack.database, "alice", other, str(uuid7()))
-    await ask("mining_candidate_dismiss", {"reason": "not now"}, candidate_id=other)
-
-
-def _id_of(view: dict[str, Any]) -> str:
-    return str(view["candidate"]["candidate_id"])
 
 
 async def again(caller: Learner, sent: Sent, body: Any = ...) -> httpx.Response:
@@ -234,7 +224,18 @@ CHANGED: dict[str, dict[str, Any]] = {
     "learn_proposal_approve": {"approval_note": "another"},
     "learn_proposal_reject": REASON,
     "learn_session_practice": {"goal": "Another goal"},
+    "mcp_server_register": {"display_name": "Another"},
+    "mcp_server_patch": {"display_name": "Another"},
+    "mcp_tool_review": {"declared_idempotent": True},
+    "mcp_auth_profile_create": {"refresh_policy": "deny"},
+    "mcp_auth_profile_patch": {"refresh_policy": "deny"},
+    "mcp_auth_start": {"requested_scopes_override": ["another"]},
+    "mcp_auth_refresh": {"force": False},
+    "mcp_auth_revoke": {"revoke_remote": True},
+    "mcp_auth_challenge_respond": {"decision": "retry"},
     "maintenance_run_start": {"dry_run": False},
+    "mcp_policy_update": {"decision": {"mode": "disabled"}},
+    "mcp_policy_runtimes_replace": {"provider": "codex"},
     **{name: REASON for name, _ in ABILITY_COMMANDS},
 }
 
@@ -256,7 +257,8 @@ async def another_api(stack: Stack) -> AsyncIterator[httpx.AsyncClient]:
     async def opened(settings: Settings) -> Services:
         services = await open_services(settings)
         gateway = LearnGateway(stack.client, settings.task_queue)
-        return replace(services, client=stack.client, gateway=gateway)
+        mcp = open_mcp_services(settings, services.database, stack.client)
+        return replace(services, client=stack.client, gateway=gateway, mcp=mcp)
 
     app = create_app(stack.settings, opened)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)

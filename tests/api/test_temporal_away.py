@@ -92,6 +92,8 @@ READS = sorted(
     for name, route in ROUTES.items()
     if (route.method == "GET" or SCOPES.get(name) == "read")
     and name not in ("readyz", "workflow_link", "maintenance_run_detail", "learn_session_events")
+    # It answers a browser that comes back from signing in, and nobody else.
+    and name != "mcp_auth_callback"
 )
 
 

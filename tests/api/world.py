@@ -13,8 +13,12 @@ from api.app import create_app
 from config.settings import Settings
 from stores.projector import Projector
 from stores.tables import metadata
+from tests.api.acrobat_world import OUTPUT_DIGEST, add_output
+from tests.api.grant_world import add_standing_approval
+from tests.api.mcp_world import add_tool_server
 from tests.api.mining_world import add_mined
 from tests.api.practice_world import add_practice
+from tests.api.sign_in_world import add_sign_in
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
 
@@ -51,9 +55,15 @@ class Ids:
     item_kind: str
     item_id: str
     adapter_kind: str = "terminal_command"
+    digest: str = OUTPUT_DIGEST
     candidate_id: str = "0199aa10-7c00-7000-8000-00000000002a"
     mining_run_id: str = "0199aa10-7c00-7000-8000-00000000002c"
     dispatch_id: str = "0199aa10-7c00-7000-8000-00000000002b"
+    mcp_dispatch_id: str = "nowhere"
+    grant_id: str = "0199aa10-7c00-7000-8000-00000000002d"
+    server_id: str = "nowhere"
+    tool_name: str = "nowhere"
+    auth_profile_id: str = "nowhere"
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -97,16 +107,20 @@ async def build_world(stack: Stack) -> World:
         "category_id": category["category_id"],
         "item_kind": "learned_ability",
         "item_id": installed["ability_id"],
+        **await add_tool_server(stack, alice),
+        **await add_sign_in(alice),
     }
     seen = {"checkpoint_id": "cp-01", "status": "reached", "evidence": "seen"}
     dispatch = {"dispatch_id": Ids.dispatch_id, "ability_id": installed["ability_id"]}
     await alice.ok("POST", "/api/bridge/verify-checkpoint", {**seen, **dispatch})
     add_mined(stack.database, "alice", Ids.candidate_id, Ids.mining_run_id)
     add_practice(stack.database, "alice", alice.session_id)
+    add_output(stack.database, "alice")
+    add_standing_approval(stack.database, "alice", Ids.grant_id)
     return World(
         stack=stack,
         alice=alice,
-        mallory=stack.learner("mallory"),
+        mallory=stack.learner("mallory", (*EVERYDAY_SCOPES, "call")),
         waiting=Ids(alice.session_id, alice.proposal_id, event_id=event_id, **common),
         rejected=Ids(rejected[0], rejected[1], event_id=rejected[2], **common),
         nowhere=Ids(
@@ -114,9 +128,12 @@ async def build_world(stack: Stack) -> World:
             "connector",
             str(uuid7()),
             adapter_kind=str(uuid7()),
+            digest="0" * 64,
             candidate_id=str(uuid7()),
             mining_run_id=str(uuid7()),
             dispatch_id=str(uuid7()),
+            mcp_dispatch_id=str(uuid7()),
+            grant_id=str(uuid7()),
         ),
     )
 
@@ -174,9 +191,8 @@ def operation_of(route: Route) -> dict[str, Any]:
 def schema_of(route: Route) -> Mapping[str, Any]:
     """The JSON schema of the route's body, references followed one step; empty without a body."""
     operation = operation_of(route)
-    if "requestBody" not in operation:
-        return {}
-    return resolved(operation["requestBody"]["content"]["application/json"]["schema"])
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    return resolved(content["schema"]) if content else {}
 
 
 def resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,7 +11,16 @@ import pytest
 import uuid_utils
 from typer.testing import CliRunner, Result
 
-from cli import ability_commands, capability_commands, category_commands, learn_commands, token_commands
+from cli import (
+    ability_commands,
+    acrobat_commands,
+    capability_commands,
+    category_commands,
+    config_commands,
+    learn_commands,
+    mcp_commands,
+    token_commands,
+)
 from cli.demo_stack import DemoStack
 from cli.run_state import RunState
 from clients.apprentice_api import ApprenticeApi
@@ -31,6 +40,9 @@ GROUPS = {
     "capabilities": capability_commands.app,
     "tokens": token_commands.app,
     "categories": category_commands.app,
+    "config": config_commands.app,
+    "pdf": acrobat_commands.app,
+    "mcp": mcp_commands.app,
 }
 
 

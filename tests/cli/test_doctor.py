@@ -29,6 +29,7 @@ def test_a_machine_with_everything_is_healthy(tmp_path: Path) -> None:
         "temporal",
         "service",
         "adapters",
+        "secrets",
     ]
     assert not (tmp_path / "data").exists()
 

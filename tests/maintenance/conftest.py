@@ -28,9 +28,9 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 
 @pytest.fixture
-def nights(database: Database) -> Iterator[Nights]:
+def nights(database: Database, tmp_path: Path) -> Iterator[Nights]:
     """Nights over the database."""
     log = ObservationLog(database)
     runs = MaintenanceStore(database)
-    yield Nights(database, runs, nightly_sweeps(database, runs, log))
+    yield Nights(database, runs, nightly_sweeps(database, runs, log, tmp_path / "practice"))
     log.close()

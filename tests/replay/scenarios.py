@@ -18,6 +18,9 @@ from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.model_server import ModelServer, Reply, serving
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
+from tests.replay.server_look_paths import look_at_servers
+from tests.replay.sign_in_paths import sign_in
+from tests.replay.tool_call_paths import call_tools
 from worker.composition import compose
 from worker.embedded_temporal import find_binary
 from workflows.ids import learn_session_id
@@ -291,6 +294,21 @@ async def maintained(scene: Scene) -> Learner:
     return learner
 
 
+async def tools_called(scene: Scene) -> Learner:
+    """Tool calls that ended in every way, and a session cancelled."""
+    return await call_tools(scene.stack, scene.env)
+
+
+async def signed_in(scene: Scene) -> Learner:
+    """A sign-in from its first page to its end, and a session cancelled."""
+    return await sign_in(scene.stack, scene.env)
+
+
+async def servers_looked_at(scene: Scene) -> Learner:
+    """Tool servers looked at by hand and by a sweep, and a session cancelled."""
+    return await look_at_servers(scene.stack, scene.env)
+
+
 @dataclass(frozen=True)
 class Setting:
     """A path with what it needs of the server and the worker."""
@@ -298,6 +316,7 @@ class Setting:
     walk: Walk
     failing_step: SagaStepName | None = None
     with_model: bool = False
+    with_tools: bool = False
     server_arguments: tuple[str, ...] = ()
 
 
@@ -317,6 +336,9 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "mined": Setting(mined),
         "practised": Setting(practised),
         "maintained": Setting(maintained),
+        "tools_called": Setting(tools_called, with_tools=True),
+        "signed_in": Setting(signed_in, with_tools=True),
+        "servers_looked_at": Setting(servers_looked_at, with_tools=True),
         "continued_as_new": Setting(
             continued_as_new,
             server_arguments=(
@@ -336,7 +358,9 @@ async def scene_of(setting: Setting, folder: Path) -> AsyncIterator[Scene]:
     parts = failing_at(failing, after_effect=True) if failing else compose
     with serving() if setting.with_model else nullcontext() as model:
         settings = stack_settings(
-            folder, **({"model_base_url": model.url, "model_name": "writer"} if model else {})
+            folder,
+            mcp_allow_private_addresses=setting.with_tools,
+            **({"model_base_url": model.url, "model_name": "writer"} if model else {}),
         )
         async with (
             server(*setting.server_arguments) as env,

@@ -70,7 +70,11 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 @pytest.fixture
 def local(calls):
     """Calls that may start the Python of the tests."""
-    calls.client = ToolClient(local_programs=[sys.executable], beat_every_seconds=0.01)
+    calls.client = ToolClient(
+        local_programs=[sys.executable],
+        local_environment=["SOME_SECRET", "NO_SUCH_VARIABLE"],
+        beat_every_seconds=0.01,
+    )
     return calls
 
 
@@ -147,6 +151,9 @@ async def test_what_cannot_be_started_says_why(local, tmp_path: Path):
         "is not one of those": MCPServerCommand(program="/bin/sh"),
         "NO_SUCH_VARIABLE": MCPServerCommand(
             program=sys.executable, environment_refs={"A": "NO_SUCH_VARIABLE"}
+        ),
+        "does not let programs have HOME": MCPServerCommand(
+            program=sys.executable, environment_refs={"A": "HOME"}
         ),
         "working folder": MCPServerCommand(program=sys.executable, working_folder=str(tmp_path / "none")),
     }

@@ -190,5 +190,8 @@ def test_the_table_states_the_documents_terms() -> None:
         ("forget", timedelta(days=90)),
         ("forget", timedelta(days=90)),
         ("purge", None),
+        ("forget", timedelta(days=90)),
+        ("forget", timedelta(days=90)),
+        ("forget", timedelta(days=1)),
     ]
     assert [rule.effect for rule in RETENTION_RULES[:2]] == ["session_timeout", "capture_timeout"]

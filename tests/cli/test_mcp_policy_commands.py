@@ -1,0 +1,48 @@
+"""``apprentice mcp policy`` and ``apprentice mcp grants`` against a whole running service."""
+
+from cli.output import ExitCode
+
+
+def test_policy_is_shown_decided_tried_out_and_taken_back(person) -> None:
+    shown = person.types("mcp", "policy", "show").stdout
+    assert "Nothing is decided yet" in shown
+    assert "reads, searches and lists" in shown
+
+    held = person.gets("mcp", "policy", "set", "disabled", "--provider", "acrobat", "--hours", "2")
+    assert (held["decision"]["mode"], held["target"]["provider"]) == ("disabled", "acrobat")
+    assert held["decision"]["expires_at"]
+    assert "every server of acrobat" in person.types("mcp", "policy", "show").stdout
+
+    tried = person.types("mcp", "policy", "preview", "disabled")
+    assert "0 of 0 calls would go otherwise" in tried.stdout
+    back = person.types("mcp", "policy", "set", "inherit", "--provider", "acrobat")
+    assert "holds now: enabled" in back.stdout
+
+
+def test_the_lists_of_a_runtime_are_changed_one_by_one(person) -> None:
+    denied = person.gets("mcp", "policy", "runtime", "openai", "--deny-tool", "mail_send")
+    assert (denied["allow_mcp"], denied["denied_tools"]) == (True, ["mail_send"])
+    off = person.gets("mcp", "policy", "runtime", "openai", "--off")
+    assert (off["allow_mcp"], off["denied_tools"]) == (False, ["mail_send"])
+    assert person.gets("mcp", "policy", "runtime", "openai", "--deny-tool", "")["denied_tools"] == []
+    assert "not allowed" in person.types("mcp", "policy", "runtimes").stdout
+
+
+def test_what_cannot_be_decided_is_said_with_what_to_type(person) -> None:
+    for wrong, hint in (
+        (("policy", "set", "enabled", "--tool", "x"), "--server SERVER --tool TOOL"),
+        (("policy", "set", "enabled", "--server", "x", "--provider", "acrobat"), "not both"),
+        (("policy", "runtime", "codex"), "--deny-tool"),
+    ):
+        result = person.types("mcp", *wrong)
+        assert result.exit_code != ExitCode.OK
+        assert hint in result.stderr
+    assert person.types("mcp", "policy", "set", "enabled", "--server", "x").exit_code == ExitCode.REFUSED
+
+
+def test_standing_approvals_are_listed_and_one_that_is_not_there_is_said(person) -> None:
+    assert "No standing approvals" in person.types("mcp", "grants", "list").stdout
+    assert person.gets("mcp", "grants", "list", "--past")["grants"] == []
+    gone = person.types("mcp", "grants", "revoke", "0199aa10-7c00-7000-8000-00000000002d")
+    assert gone.exit_code == ExitCode.REFUSED
+    assert "GET /api/mcp/grants" in gone.stderr or "MCP_GRANT_NOT_FOUND" in gone.stderr

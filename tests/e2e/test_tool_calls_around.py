@@ -1,0 +1,150 @@
+"""What lies around a call: the session that watches, the ability it is for, who is told that it waits."""
+
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.fixtures.mcp_servers import GoodServer
+from tests.fixtures.stack import connect
+from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
+
+pytestmark = pytest.mark.anyio
+
+MILK = {"line": "milk"}
+
+
+async def test_a_watching_session_sees_the_names_and_the_outcome_of_a_call(agent: ToolUser) -> None:
+    person = agent.person
+    await person.create(observation_mode="inside_agent")
+    await person.act("start")
+    view = await agent.ask("read_note", {"name": "shopping"}, learn_session_id=person.session_id)
+    assert view["status"] == "completed"
+    path = f"/api/learn/sessions/{person.session_id}/observations"
+    seen = (await person.ok("GET", path))["observations"]
+    assert [one["target_ref"] for one in seen] == [f"{agent.server_id}/read_note"]
+    assert (seen[0]["adapter_kind"], seen[0]["after_state_ref"]) == ("mcp_receipt", "ok")
+    assert "shopping" not in json.dumps(seen)
+
+
+async def test_a_session_that_does_not_watch_sees_nothing_and_the_call_goes_on(agent: ToolUser) -> None:
+    person = agent.person
+    await person.create(observation_mode="outside_agent")
+    view = await agent.ask("read_note", {"name": "shopping"}, learn_session_id=person.session_id)
+    assert view["status"] == "completed"
+    path = f"/api/learn/sessions/{person.session_id}/observations"
+    assert (await person.ok("GET", path))["observations"] == []
+
+
+async def installed(agent: ToolUser) -> str:
+    await agent.person.teach(allow_private_install=True)
+    done = await agent.person.propose_act("install", {"install_lane": "experimental_private"})
+    return str(done["ability_id"])
+
+
+@pytest.mark.parametrize(
+    ("command", "body"),
+    [("quarantine", {"reason": "It looks wrong"}), ("deactivate", None), ("archive", None)],
+)
+async def test_the_open_calls_of_an_ability_that_goes_out_of_use_are_given_up(
+    agent: ToolUser, tool_server: GoodServer, command: str, body: Any
+) -> None:
+    ability_id = await installed(agent)
+    asked = await agent.ask("append_line", MILK, ability_id=ability_id)
+    other = await agent.ask("append_line", MILK)
+    await agent.person.ok("POST", f"/api/abilities/{ability_id}/{command}", body)
+    assert (await agent.ended(asked["dispatch_id"]))["status"] == "cancelled"
+    assert (await agent.view(other["dispatch_id"]))["status"] == "pending_approval"
+    after = await agent.ask("read_note", {"name": "x"}, ability_id=ability_id)
+    assert (after["status"], after["error_code"]) == ("blocked", "MCP_POLICY_BLOCKED")
+    assert tool_server.effects() == []
+
+
+async def test_the_use_of_an_ability_counts_for_its_health(agent: ToolUser) -> None:
+    ability_id = await installed(agent)
+    await agent.ask("read_note", {"name": "x"}, ability_id=ability_id)
+    stats = (await agent.person.ok("GET", "/api/capabilities/stats"))["capabilities"]
+    assert [one["uses"] for one in stats] == [1]
+
+
+async def test_an_ability_that_is_not_there_is_not_called_for(agent: ToolUser) -> None:
+    body = {"server_id": agent.server_id, "tool_name": "read_note", "arguments": {}, "ability_id": "nowhere"}
+    status, error = await agent.person.refused("POST", "/api/mcp/dispatches", body)
+    assert (status, error["code"]) == (404, "ABILITY_NOT_FOUND")
+
+
+@contextmanager
+def listening(refusals: int) -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
+    """A web server that refuses so many notices before it takes them; its address, and what it was sent."""
+    seen: list[tuple[dict[str, str], bytes]] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            seen.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(500 if len(seen) <= refusals else 204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hook) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/hook", seen
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+async def test_somebody_is_told_that_a_call_waits_signed_and_without_values(
+    tmp_path: Path, temporal_address: str, tool_server: GoodServer
+) -> None:
+    key = tmp_path / "hook.key"
+    key.write_text("s3cret")
+    key.chmod(0o600)
+    with listening(refusals=1) as (url, seen):
+        settings = {"ask_first_webhook_url": url, "ask_first_webhook_secret_ref": f"file:{key}"}
+        async with tool_stack(tmp_path, await connect(temporal_address), **settings) as stack:
+            agent = tool_user(stack)
+            await agent.register(tool_server)
+            asked = await agent.ask("append_line", {"line": "a secret line"})
+            with anyio.fail_after(30):
+                while len(seen) < 2:
+                    await anyio.sleep(0.05)
+            await agent.approve(asked["dispatch_id"])
+            assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
+    headers, body = seen[1]
+    notice = json.loads(body)
+    assert (notice["dispatch_id"], notice["correlation_id"]) == (
+        asked["dispatch_id"],
+        asked["correlation_id"],
+    )
+    assert notice["console_url"].endswith(asked["dispatch_id"])
+    assert b"a secret line" not in body
+    at, _, digest = headers["x-apprentice-signature"].partition(",v1=")
+    signed = at.removeprefix("t=").encode() + b"." + body
+    assert hmac.new(b"s3cret", signed, hashlib.sha256).hexdigest() == digest
+
+
+async def test_a_webhook_that_nobody_answers_is_not_in_the_way(
+    tmp_path: Path, temporal_address: str, tool_server: GoodServer
+) -> None:
+    settings = {"ask_first_webhook_url": "http://127.0.0.1:9/hook"}
+    async with tool_stack(tmp_path, await connect(temporal_address), **settings) as stack:
+        agent = tool_user(stack)
+        await agent.register(tool_server)
+        asked = await agent.ask("append_line", MILK)
+        await agent.approve(asked["dispatch_id"])
+        assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
+        handle = stack.client.get_workflow_handle(f"mcp-dispatch/{asked['dispatch_id']}")
+        assert (await handle.result())["status"] == "completed"
