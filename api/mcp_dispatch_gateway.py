@@ -13,7 +13,7 @@ from api.mcp_dispatch_orders import argument_names, arguments_bytes, order_of
 from api.mcp_dispatch_updates import ANSWER_WITHIN, DispatchUpdates
 from api.own_keys import OWN_KEY_PREFIX
 from api.update_errors import unavailable
-from contracts.errors import Refusal
+from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
@@ -41,11 +41,14 @@ from stores.database import Database
 from stores.mcp.dispatch_opening import DispatchOpening
 from stores.mcp.dispatch_rows import KeptDispatch
 from stores.mcp.dispatches import DispatchStore
+from stores.mcp.late_answers import note_late
 from stores.mcp.m365_operations import as_tool_call
 from workflows.ids import mcp_dispatch_id
 from workflows.mcp_dispatch_workflow import McpDispatchWorkflow
 
 log = structlog.get_logger(__name__)
+
+_TOO_LATE = frozenset({ErrorCode.MCP_ASK_FIRST_DECIDED, ErrorCode.MCP_ASK_FIRST_EXPIRED})
 
 
 class McpDispatchGateway:
@@ -106,10 +109,30 @@ class McpDispatchGateway:
     ) -> MCPAskFirstDecisionResponse:
         """Answers about a call that waits. The first answer wins; the same key gets the first answer again.
 
+        An answer that comes too late is put on record all the same.
+
         Raises:
             Refusal: ``MCP_ASK_FIRST_DECIDED`` with who was first, ``MCP_ASK_FIRST_EXPIRED``,
                 ``MCP_DISPATCH_NOT_FOUND``, ``VALIDATION_FAILED``, ``PAYLOAD_TOO_LARGE``, ``CONFLICT``.
         """
+        try:
+            return await self._decide(dispatch_id, asked, caller, key)
+        except Refusal as refusal:
+            if refusal.code in _TOO_LATE:
+                await anyio.to_thread.run_sync(
+                    note_late,
+                    self._database,
+                    dispatch_id,
+                    asked.decision,
+                    caller.user_id,
+                    refusal,
+                    datetime.now(UTC),
+                )
+            raise
+
+    async def _decide(
+        self, dispatch_id: str, asked: MCPAskFirstDecisionRequest, caller: Principal, key: CommitKey
+    ) -> MCPAskFirstDecisionResponse:
         kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
         recalled = await self._recall(key)
         if recalled is not None:

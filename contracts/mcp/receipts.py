@@ -16,6 +16,7 @@ class MCPReceiptKind(StrEnum):
     POLICY_UPDATE = "policy_update"
     ASK_FIRST = "ask_first"
     ASK_FIRST_DECISION = "ask_first_decision"
+    ASK_FIRST_LATE = "ask_first_late"
     MIGRATION_BACKFILL = "migration_backfill"
     SERVER_CREATE = "server_create"
     SERVER_PATCH = "server_patch"

@@ -41,8 +41,8 @@ async def answer(agent: ToolUser, dispatch_id: str, decision: str) -> tuple[int,
     return response.status_code, response.json()
 
 
-def decisions(agent: ToolUser, dispatch_id: str) -> list[dict[str, Any]]:
-    return [one for one in agent.receipts(dispatch_id) if one["receipt_kind"] == "ask_first_decision"]
+def decisions(agent: ToolUser, dispatch_id: str, kind: str = "ask_first_decision") -> list[dict[str, Any]]:
+    return [one for one in agent.receipts(dispatch_id) if one["receipt_kind"] == kind]
 
 
 async def test_a_call_that_nobody_answers_expires_and_is_shown_as_expired(
@@ -108,6 +108,8 @@ async def test_of_many_who_answer_at_once_one_wins_and_the_others_learn_who(
     assert {one["decided_by"] for one in lost} == {"alice"}
     assert {one["decision"] for one in lost} == {won[0]["dispatch"]["status"]}
     assert len(decisions(agent, asked["dispatch_id"])) == 1
+    late = decisions(agent, asked["dispatch_id"], "ask_first_late")
+    assert [one["status"] for one in late] == ["blocked"] * 7
     assert len(tool_server.effects()) == (1 if won[0]["resumed"] else 0)
     assert ended["status"] == ("completed" if won[0]["resumed"] else "denied")
 
