@@ -13,10 +13,10 @@ up: $(INSTALLED)  ## run everything until Ctrl-C; ARGS="--api-port 0"
 	$(BIN)/apprentice up $(ARGS)
 
 test: $(INSTALLED)  ## ARGS=tests/cli runs a part
-	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/pytest -n 3 --dist worksteal $(ARGS)
 
 acceptance: $(INSTALLED)  ## run everything and write docs/acceptance.md from it
-	$(BIN)/pytest -n 2 --dist worksteal --acceptance-report=docs/acceptance.md
+	$(BIN)/pytest -n 3 --dist worksteal --acceptance-report=docs/acceptance.md
 
 check: $(INSTALLED)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

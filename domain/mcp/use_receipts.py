@@ -18,11 +18,15 @@ from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.policy import MCPPolicyMode
+from contracts.mcp.provider import MCPProvider
 
 _WORDS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
 _SEARCHES = frozenset({"search", "find", "query", "lookup"})
 _FETCHES = frozenset({"fetch", "get", "download", "export"})
 _SCHEDULES = frozenset({"schedule", "calendar", "event", "meeting"})
+
+_LOCAL = frozenset({MCPProvider.ACROBAT})
+"""Adapters that work inside this installation: no tool server is asked."""
 
 _APPROVALS: Mapping[AskFirstStatus, ApprovalState] = MappingProxyType(
     {
@@ -51,15 +55,16 @@ def use_receipt(
 ) -> CapabilityUseReceipt:
     """The receipt of a call that has ended; ``profile`` is the sign-in whose permission it used."""
     order = record.order
+    local = record.provider in _LOCAL
     ended = record.completed_at or record.updated_at
     kind = IdentityKind.LOCAL_USER if profile is None else _IDENTITIES[profile.token_subject_kind]
     return CapabilityUseReceipt(
         receipt_id=receipt_id,
         capability_id=order.ability_id or f"{order.server_id[:90]}/{order.tool_name[:69]}",
-        route_surface=ControlSurface.MCP_CONNECTOR,
+        route_surface=ControlSurface.PYTHON_WRAPPER if local else ControlSurface.MCP_CONNECTOR,
         runtime=order.caller.runtime or "other",
         provider=record.provider.value if record.provider is not None else None,
-        connector_server_id=order.server_id,
+        connector_server_id=None if local else order.server_id,
         tool_name=order.tool_name,
         dispatch_id=order.dispatch_id,
         operation_id=order.tool_name,

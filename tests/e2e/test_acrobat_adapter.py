@@ -1,12 +1,16 @@
 """Documents are worked on through the gateway: policy, approval and receipts hold for them as for any tool."""
 
+import json
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from clients.acrobat.libraries import DocumentLibraries
+from stores.mcp.dispatch_entries import USES
+from stores.tables import journal
 from tests.fixtures.learner import Learner
 from tests.fixtures.pdf_documents import pictured, with_table, written
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
@@ -50,6 +54,21 @@ async def server_of(person: Learner) -> dict[str, Any]:
 
 async def decide_policy(person: Learner, mode: str, **target: str) -> None:
     await person.ok("POST", "/api/mcp/policy/update", {"target": target, "decision": {"mode": mode}})
+
+
+@pytest.mark.acceptance("9.15-2")
+async def test_the_receipt_of_a_local_use_shows_a_local_surface_and_no_tool_server(
+    alice: Learner, stack: Stack
+) -> None:
+    source = await source_of(alice, written(["Hello"]))
+    operation = await alice.ok("POST", f"{ROOT}/extract-text", source)
+    with stack.database.read() as connection:
+        found = connection.scalars(select(journal.c.document).where(journal.c.stream == USES))
+        (use,) = [json.loads(document) for document in found]
+    assert use["dispatch_id"] == operation["operation_id"]
+    assert (use["route_surface"], use["operation_id"]) == ("python_wrapper", "extract_text")
+    assert "connector_server_id" not in use
+    assert use["identity_asserted_kind"] == "local_user"
 
 
 async def test_text_is_extracted_as_a_call_of_a_registered_server_with_a_receipt(alice: Learner) -> None:
