@@ -18,30 +18,45 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="th
 
 @contextmanager
 def running(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that waits on its input; ``Popen`` returns once it was begun."""
+    """A program that waits on its input; it may still be about to begin."""
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield process
+
+
+@contextmanager
+def echoing(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that gives back what it is given, and has done so once.
+
+    ``Popen`` returns when the new program's files are sorted out, which is before its words can be read.
+    """
+    with running(*arguments) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
         yield process
 
 
 def test_each_program_is_news_once_and_only_while_it_runs() -> None:
     with ExitStack() as stack:
-        stack.enter_context(running("cat"))
+        stack.enter_context(echoing("cat"))
         watch = LaunchWatch(os.getpid())
         assert watch.take_new() == ()
-        first = stack.enter_context(running("cat", "-"))
-        second = stack.enter_context(running("tee", "/dev/null"))
+        first = stack.enter_context(echoing("cat", "-"))
+        second = stack.enter_context(echoing("tee", "/dev/null"))
         assert [(p.pid, p.name) for p in watch.take_new()] == [
             (first.pid, _name_of("cat")),
             (second.pid, _name_of("tee")),
         ]
         assert watch.take_new() == ()
-    with running("cat"):
+    with echoing("cat"):
         assert len(watch.take_new()) == 1
 
 
 def _name_of(program: str) -> str:
     """What the system calls it: it may be one program under many names."""
-    with running(program) as process:
+    with echoing(program) as process:
         return Path(f"/proc/{process.pid}/exe").readlink().name
 
 
