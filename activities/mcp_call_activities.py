@@ -1,12 +1,12 @@
 """Making one attempt of a tool call: with the right bearer, re-checked at the last moment, its answer kept."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from temporalio import activity
 
+from activities.heartbeats import heartbeats
 from activities.token_broker import TokenBroker, endpoint_of
 from activities.tool_callers import ToolCaller
 from activities.workflow_clock import WorkflowClock
@@ -18,9 +18,6 @@ from contracts.mcp.tool_call import ToolAnswer, ToolFailure, ToolFailureKind
 from stores.mcp.call_plans import CallPlan, PlanOutdated, Stopped
 from stores.mcp.dispatch_attempts import DispatchAttempts
 from stores.mcp.dispatch_observing import DispatchObserver
-
-HEARTBEAT_SECONDS = 2.0
-"""How often a call says that it is alive, whatever it waits for."""
 
 MOST_RENEWALS = 1
 """How often a refused token is renewed for one call."""
@@ -51,7 +48,7 @@ class McpCallActivities:
     async def call_tool(self, order: CallOrder) -> CallEnd:
         """Makes the call once, or twice where the server refused the first bearer and nothing was executed."""
         clock = WorkflowClock(order.at)
-        async with _heartbeats():
+        async with heartbeats():
             end = await self._called(order, clock)
             await asyncio.to_thread(self._observer.observe, end.standing)
         self._written()
@@ -152,19 +149,3 @@ class McpCallActivities:
             return self._attempts.failed(order, unsent, clock.now(), signed_in=False)
 
         return await asyncio.to_thread(keep)
-
-
-@asynccontextmanager
-async def _heartbeats() -> AsyncGenerator[None]:
-    async def beat() -> None:
-        while True:
-            activity.heartbeat()
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-
-    beating = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating

@@ -1,18 +1,15 @@
 """Activities of skill mining: look through people's captures page by page, build what was found, close."""
 
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.exceptions import ApplicationError
 
-from activities.refusals import refusing
+from activities.refusals import refusals_are_final, refusing
 from contracts.base import clipped
-from contracts.errors import Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.mining import MiningCandidate, MiningSettings
 from contracts.learning.mining_runs import (
@@ -142,7 +139,7 @@ class MiningActivities:
     @activity.defn
     async def open_mined_session(self, build: CandidateBuild) -> MiningCandidate:
         """Opens the candidate's learning session, up to its draft or its questions."""
-        with _refusals_are_final():
+        with refusals_are_final():
             candidate = self._candidate(build)
             allowed = self._stores.settings.of(build.owner_user_id)
             await self._builder(activity.client()).open(candidate, allowed, activity.heartbeat)
@@ -153,7 +150,7 @@ class MiningActivities:
     @activity.defn
     async def see_build_through(self, build: CandidateBuild) -> CandidateBuildEnd:
         """Waits for the tests. A draft that mining made by itself and that fails them is withdrawn."""
-        with _refusals_are_final():
+        with refusals_are_final():
             candidate = self._candidate(build)
             builder = self._builder(activity.client())
             aggregate = await builder.tested(candidate, activity.heartbeat)
@@ -174,7 +171,7 @@ class MiningActivities:
     @activity.defn
     async def abandon_build(self, given_up: CandidateGivenUp, build: CandidateBuild) -> CandidateBuildEnd:
         """Takes back what a build that cannot go on has begun."""
-        with _refusals_are_final():
+        with refusals_are_final():
             await self._builder(activity.client()).withdraw(self._candidate(build), given_up.reason)
         return self._give_up(build, given_up.reason, deferred=given_up.deferred)
 
@@ -188,17 +185,6 @@ class MiningActivities:
         self._stores.candidates.give_up(given_up, build.correlation_id)
         self._written()
         return CandidateBuildEnd(candidate_id=build.candidate_id, built=False, reason=reason)
-
-
-@contextmanager
-def _refusals_are_final() -> Generator[None]:
-    """As ``refusing``, for activities that wait."""
-    try:
-        yield
-    except Refusal as refusal:
-        raise ApplicationError(
-            refusal.message, refusal.extra, type=refusal.code.value, non_retryable=True
-        ) from None
 
 
 def _added(progress: MiningProgress, person: str, found: PersonMined) -> MiningProgress:

@@ -1,12 +1,12 @@
 """Asking a language model to word a draft. Whatever goes wrong there is an answer, never a failure."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 
 from temporalio import activity
 
 from activities.drafting import Drafter
+from activities.heartbeats import heartbeats
 from clients.model_api_key import KeyUnavailable
 from clients.model_endpoint import ModelEndpoint, ModelFailure
 from contracts.base import clipped
@@ -17,9 +17,6 @@ from domain.learning.model_answer import UnusableAnswer, edits_in
 from domain.learning.model_prompt import ModelPrompt, PromptTooLarge, model_prompt
 from stores.blobs import BlobNotFoundError
 from stores.model_wordings import ModelWordingStore
-
-HEARTBEAT_SECONDS = 2.0
-"""How often a waiting call says that it is alive."""
 
 
 class ModelDrafting:
@@ -37,7 +34,7 @@ class ModelDrafting:
         if self._endpoint is None:
             return ModelWording(model="none", note="This worker's settings name no model.")
         try:
-            async with _heartbeats():
+            async with heartbeats():
                 return await self._ask(self._endpoint, request)
         except (ModelFailure, KeyUnavailable, UnusableAnswer, PromptTooLarge) as problem:
             activity.logger.warning("the model gave no usable wording", extra={"reason": str(problem)})
@@ -72,17 +69,3 @@ class ModelDrafting:
         with suppress(BlobNotFoundError):
             return self._wordings.read(wording.edits_blob).edits
         return None
-
-
-@asynccontextmanager
-async def _heartbeats() -> AsyncGenerator[None]:
-    async def beat() -> None:
-        while True:
-            activity.heartbeat()
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-
-    beating = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        beating.cancel()

@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def as_application_errors() -> Generator[None]:
+def refusals_are_final() -> Generator[None]:
     """A refusal is final: the error's type is its code. Everything else propagates and is retried."""
     try:
         yield
@@ -24,6 +24,14 @@ def as_application_errors() -> Generator[None]:
         raise ApplicationError(
             refusal.message, refusal.extra, type=refusal.code.value, non_retryable=True
         ) from None
+
+
+@contextmanager
+def as_application_errors() -> Generator[None]:
+    """As ``refusals_are_final``, and so is a full disk."""
+    try:
+        with refusals_are_final():
+            yield
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise _full(error) from error

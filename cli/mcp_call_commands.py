@@ -1,14 +1,14 @@
 """``apprentice mcp call|pending|approve|deny|cancel|calls|show``: tool calls, and those that wait for a person."""
 
-import json
 import time
 from enum import StrEnum
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
 from cli.invocation import Invocation, NothingToDo, api_command
 from cli.mcp_call_views import call_view, calls_view, pending_view, seen_code
+from cli.tool_arguments import as_object
 from clients.mcp_dispatch_api import McpDispatchApi
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
@@ -75,7 +75,7 @@ def call_tool(
     request = DispatchRequest(
         server_id=server,
         tool_name=tool,
-        arguments=_object(arguments),
+        arguments=as_object(arguments, '{"line": "milk"}'),
         turn_ref=turn,
         session_ref=session,
         runtime=runtime,
@@ -120,7 +120,7 @@ def approve(
     request = MCPAskFirstDecisionRequest(
         decision=_DECISIONS[lasting],
         reason=reason,
-        arguments=_object(arguments) if arguments is not None else None,
+        arguments=as_object(arguments, '{"line": "milk"}') if arguments is not None else None,
         arguments_digest=waiting.arguments_digest if waiting is not None else None,
         tool_definition_hash=waiting.tool_definition_hash if waiting is not None else None,
     )
@@ -175,13 +175,3 @@ def _waited(call: Invocation, api: McpDispatchApi, view: DispatchView) -> Dispat
                 time.sleep(LOOK_AGAIN_SECONDS)
                 view = api.show(view.dispatch_id)
     return view
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise NothingToDo('--arguments takes a JSON object, such as \'{"line": "milk"}\'.')
-    return cast("dict[str, Any]", value)

@@ -1,14 +1,14 @@
 """``apprentice mcp health`` and ``apprentice mcp smoke-test``: how a tool server is, and trying it."""
 
-import json
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from cli.invocation import Invocation, NothingToDo, api_command
+from cli.invocation import Invocation, api_command
 from cli.output import ExitCode
+from cli.tool_arguments import as_object
 from clients.mcp_health_api import McpHealthApi
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus, MCPSmokeTestStatus, MCPThrottle
 
@@ -49,7 +49,7 @@ def smoke_test(
     seconds: Annotated[int, typer.Option(min=1, max=60, help="The most that it may take.")] = 10,
 ) -> None:
     """Connect to a tool server now, sign in, list its tools, and call one if asked."""
-    given = _object(arguments) if arguments is not None else None
+    given = as_object(arguments, '{"query": "report"}') if arguments is not None else None
     with call.busy(f"trying {server}"):
         found = McpHealthApi(call.api.http).smoke_test(
             server, tool_name=tool, arguments=given, max_duration_ms=seconds * 1_000
@@ -58,16 +58,6 @@ def smoke_test(
     call.answer(f"[{_ENDS[found.status]}]{found.status.value}[/]{code} {escape(found.summary or '')}")
     if found.status in (MCPSmokeTestStatus.FAILED, MCPSmokeTestStatus.BLOCKED):
         raise typer.Exit(ExitCode.REFUSED)
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise NothingToDo('--arguments takes a JSON object, such as \'{"query": "report"}\'.')
-    return cast("dict[str, Any]", value)
 
 
 def _shown(found: MCPConnectionHealth) -> Table:

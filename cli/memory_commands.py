@@ -6,21 +6,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from sqlalchemy import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from cli.installation import DataDir, opened
 from cli.output import ExitCode, JsonFlag, fail, warn, write_json, write_line
-from config.origins import SettingsError
-from config.settings import Settings, load_settings
-from stores.database import Database
 from stores.projection_lock import ProjectionBusyError
 from stores.projector import ProjectionError, Projector
 from stores.tree_verifier import TreeReport
 
 SHOWN_DIFFERENCES = 10
 """How many are printed for people; JSON has them all."""
-
-DataDir = Annotated[Path | None, typer.Option(help="The data directory of the installation.")]
 
 app = typer.Typer(no_args_is_help=True, help="Check and rebuild the memory tree.")
 
@@ -88,31 +83,12 @@ def _show(report: TreeReport) -> None:
 
 @contextmanager
 def _projector(data_dir: Path | None) -> Generator[Projector]:
-    try:
-        settings = load_settings(data_dir=data_dir)
-    except SettingsError as error:
-        fail(str(error), ExitCode.USAGE)
-    require_database(settings)
-    database = Database(settings.database_url)
-    try:
-        yield Projector(database, settings.memory_root, settings.workspace)
-    except ProjectionBusyError as error:
-        fail(str(error), ExitCode.NOT_READY)
-    except (ProjectionError, OSError) as error:
-        fail(str(error))
-    except SQLAlchemyError as error:
-        fail(f"the database cannot be read ({type(error).__name__}); `apprentice doctor` says why")
-    finally:
-        database.close()
-
-
-def require_database(settings: Settings) -> None:
-    """Ends the command when there is no database yet.
-
-    Raises:
-        typer.Exit: there is none.
-    """
-    url = make_url(settings.database_url)
-    # Opening a SQLite file that is not there would make an empty one.
-    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
-        fail(f"there is no database at {url.database}; run `apprentice up` first", ExitCode.NOT_READY)
+    with opened(data_dir) as (settings, database):
+        try:
+            yield Projector(database, settings.memory_root, settings.workspace)
+        except ProjectionBusyError as error:
+            fail(str(error), ExitCode.NOT_READY)
+        except (ProjectionError, OSError) as error:
+            fail(str(error))
+        except SQLAlchemyError as error:
+            fail(f"the database cannot be read ({type(error).__name__}); `apprentice doctor` says why")

@@ -7,10 +7,9 @@ from pathlib import Path
 import typer
 from sqlalchemy.exc import SQLAlchemyError
 
-from cli.memory_commands import DataDir, require_database
-from cli.output import ExitCode, JsonFlag, fail, write_json, write_line, write_table
-from config.origins import SettingsError
-from config.settings import Settings, load_settings
+from cli.installation import DataDir, opened
+from cli.output import JsonFlag, fail, write_json, write_line, write_table
+from config.settings import Settings
 from stores.database import Database
 from stores.secret_problems import SecretKeysUnavailable
 from stores.secret_store import SecretStore, open_secret_store
@@ -76,17 +75,10 @@ def secret_store(settings: Settings, database: Database) -> SecretStore:
 
 @contextmanager
 def _store(data_dir: Path | None) -> Generator[SecretStore]:
-    try:
-        settings = load_settings(data_dir=data_dir)
-    except SettingsError as error:
-        fail(str(error), ExitCode.USAGE)
-    require_database(settings)
-    database = Database(settings.database_url)
-    try:
-        yield secret_store(settings, database)
-    except SecretKeysUnavailable as error:
-        fail(str(error))
-    except SQLAlchemyError as error:
-        fail(f"the database cannot be used ({type(error).__name__}); `apprentice doctor` says why")
-    finally:
-        database.close()
+    with opened(data_dir) as (settings, database):
+        try:
+            yield secret_store(settings, database)
+        except SecretKeysUnavailable as error:
+            fail(str(error))
+        except SQLAlchemyError as error:
+            fail(f"the database cannot be used ({type(error).__name__}); `apprentice doctor` says why")
