@@ -1,6 +1,7 @@
 """Running one command in the recorder's place: its terminal, its files, its signals, its exit code."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def run_child(
         with suppress(ProcessLookupError):
             os.kill(child.pid, number)
 
-    with _handlers(steered, pass_on):
+    with _until_a_signal() as sleep, _handlers(steered, pass_on):
         try:
             child = subprocess.Popen([*arguments])
         except FileNotFoundError:
@@ -61,15 +62,43 @@ def run_child(
             raise CommandNotStarted(f"{arguments[0]}: {error.strerror}", NOT_EXECUTABLE) from None
         for number in early:
             pass_on(number)
-        if sys.platform.startswith("linux"):
-            # Not yet taken back: its orphans have a parent again, and its number is nobody else's.
-            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-            at_end()
-            status = child.wait()
-        else:
-            status = child.wait()
-            at_end()
+        while not _has_ended(child):
+            sleep()
+        at_end()
+        status = child.wait()
     return status if status >= 0 else 128 - status
+
+
+def _has_ended(child: "subprocess.Popen[bytes]") -> bool:
+    if not sys.platform.startswith("linux"):
+        return child.poll() is not None
+    # Not yet taken back: its orphans have a parent again, and its number is nobody else's.
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+@contextmanager
+def _until_a_signal() -> Generator[Callable[[], None]]:
+    """Gives a way to sleep until a signal comes, the end of a child among them.
+
+    A signal that comes right before a system call would wait for the end of that call, and what it asks with it.
+    Each leaves a byte in a pipe here, so that the sleep after it is none.
+    """
+    reading, writing = os.pipe()
+    for end in (reading, writing):
+        os.set_blocking(end, False)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+
+    def sleep() -> None:
+        select.select([reading], [], [])
+        with suppress(BlockingIOError):
+            os.read(reading, 4_096)
+
+    try:
+        yield sleep
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(reading)
+        os.close(writing)
 
 
 @contextmanager
@@ -88,13 +117,13 @@ def _handlers(
         steered[by_number[number]]()
 
     by_number = {int(how.signal): how for how in steered}
-    wanted = {number: ignore for number in _FROM_THE_KEYBOARD}
+    wanted = {number: ignore for number in (*_FROM_THE_KEYBOARD, signal.SIGCHLD)}
     wanted |= {number: forward for number in _PASSED_ON}
     wanted |= {how.signal: steer for how in steered}
     before: dict[signal.Signals, object] = {}
     try:
         for number, handler in wanted.items():
-            if signal.getsignal(number) is not signal.SIG_IGN:
+            if number == signal.SIGCHLD or signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, handler)
         yield
     finally:

@@ -201,8 +201,9 @@ def test_the_window_size_reaches_the_shell(person: Callable[[], Person]) -> None
     someone = person()
     someone.reads("[rec] mine> ")
     someone.resizes(33, 77)
-    someone.types("stty size")
-    someone.reads("33 77")
+    # What is typed right after may be there first.
+    someone.types('until [ "$(stty size)" = "33 77" ]; do sleep 0.02; done; echo it is "$(stty size)"')
+    someone.reads("it is 33 77")
     someone.types("exit")
     assert someone.process.wait(PATIENCE_S) == 0
 
