@@ -49,7 +49,8 @@ class AbilityGateway:
         Raises:
             Refusal: what the store refuses; ``TEMPORAL_UNAVAILABLE`` when nobody answers.
         """
-        recalled = await self._recall(order)
+        own_key = order.commit_key.key.startswith(OWN_KEY_PREFIX)
+        recalled = None if own_key else await self._recall(order)
         if recalled is not None:
             return recalled
         try:
@@ -57,15 +58,14 @@ class AbilityGateway:
             await anyio.to_thread.run_sync(self._abilities.check, order)
             return await self._update_until_open(order)
         except Refusal:
-            # The same key may have been carried out meanwhile, and its state now refuses a second time.
+            # It may have been carried out meanwhile, under the same key or by a worker whose word was lost, and
+            # its state now refuses a second time.
             recalled = await self._recall(order)
             if recalled is None:
                 raise
             return recalled
 
     async def _recall(self, order: AbilityOrder) -> AbilityReceipt | None:
-        if order.commit_key.key.startswith(OWN_KEY_PREFIX):
-            return None
         return await anyio.to_thread.run_sync(self._abilities.recall, order.commit_key)
 
     async def _update_until_open(self, order: AbilityOrder) -> AbilityReceipt:

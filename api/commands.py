@@ -34,7 +34,7 @@ class Commands:
         self, newborn: LearnSessionAggregate, asked: Asked, check: Callable[[], None] | None = None
     ) -> CommandReceipt:
         """Creates a session that ``check`` lets pass, or answers with the one that this key created before."""
-        recalled = await self._recall(asked)
+        recalled = await self._recall_earlier(asked)
         if recalled is not None:
             return recalled
         if check is not None:
@@ -58,7 +58,7 @@ class Commands:
         owner = asked.commit_key.owner_user_id
         load = partial(self._services.sessions.owned, session_id, owner)
         await anyio.to_thread.run_sync(load)
-        recalled = await self._recall(asked)
+        recalled = await self._recall_earlier(asked)
         if recalled is not None:
             return recalled
         if check is not None:
@@ -115,9 +115,11 @@ class Commands:
         with self._services.database.write() as connection:
             self._services.observations.purge(connection, session_id)
 
+    async def _recall_earlier(self, asked: Asked) -> CommandReceipt | None:
+        """What an earlier request was answered under the key; a key of our own is this request's alone."""
+        return None if asked.commit_key.key.startswith(OWN_KEY_PREFIX) else await self._recall(asked)
+
     async def _recall(self, asked: Asked) -> CommandReceipt | None:
-        if asked.commit_key.key.startswith(OWN_KEY_PREFIX):
-            return None
         found = await anyio.to_thread.run_sync(self._services.sessions.recall, asked.commit_key)
         return found[0] if found is not None else None
 
@@ -132,7 +134,8 @@ class Commands:
         try:
             return await self._services.gateway.send(command, asked, load, created=created)
         except Refusal:
-            # The same key may have been carried out meanwhile, and its state now refuses a second time.
+            # It may have been carried out meanwhile, under the same key or by a worker whose word was lost, and
+            # its state now refuses a second time.
             recalled = await self._recall(asked)
             if recalled is None:
                 raise

@@ -134,7 +134,7 @@ class McpDispatchGateway:
         self, dispatch_id: str, asked: MCPAskFirstDecisionRequest, caller: Principal, key: CommitKey
     ) -> MCPAskFirstDecisionResponse:
         kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
-        recalled = await self._recall(key)
+        recalled = None if key.key.startswith(OWN_KEY_PREFIX) else await self._recall(key)
         if recalled is not None:
             return recalled.response
         refusal = (
@@ -159,6 +159,7 @@ class McpDispatchGateway:
                 kept.record.order, "decide", order, DecisionTaken, _update_id(key)
             )
         except Refusal:
+            # It may have been taken by a worker whose word was lost, and the call now refuses a second answer.
             recalled = await self._recall(key)
             if recalled is None:
                 raise
@@ -245,8 +246,6 @@ class McpDispatchGateway:
         return EditedArguments(digest=digest, argument_names=argument_names(asked.arguments))
 
     async def _recall(self, key: CommitKey) -> DecisionTaken | None:
-        if key.key.startswith(OWN_KEY_PREFIX):
-            return None
         kept = await anyio.to_thread.run_sync(self._answers.recall, key)
         return DecisionTaken.model_validate_json(kept) if kept is not None else None
 

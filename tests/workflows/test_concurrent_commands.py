@@ -1,18 +1,26 @@
 """Commands that race: one legal sequence comes out, and nobody is told that something went wrong inside."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx
 import pytest
+from temporalio import activity
 from temporalio.client import WorkflowExecutionStatus
+from temporalio.exceptions import ApplicationError
 
+from config.settings import Settings
+from contracts.errors import ErrorCode
+from contracts.learning.aggregate import CommitResult, SessionCommit
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import may_go
 from tests.fixtures.learner import Learner
-from tests.fixtures.stack import Stack
+from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
+from worker.composition import WorkerParts, compose
 from workflows.ids import learn_session_id
 
 pytestmark = pytest.mark.anyio
@@ -161,3 +169,29 @@ async def open_workflows(stack: Stack) -> set[str]:
                 break
             await anyio.sleep(0.05)
     return set(running)
+
+
+async def test_a_command_that_was_written_is_answered_so_though_the_workflow_lost_it(
+    tmp_path: Path, temporal_address: str
+) -> None:
+    def losing_pauses(settings: Settings) -> WorkerParts:
+        parts = compose(settings)
+        (commit,) = (one for one in parts.activities if one.__name__ == "commit_session")
+
+        @activity.defn(name="commit_session")
+        def commit_session(asked: SessionCommit) -> CommitResult:
+            result: CommitResult = commit(asked)
+            if asked.aggregate.session.state is LearnSessionState.PAUSED:
+                raise ApplicationError("overtaken", type=ErrorCode.CONFLICT.value, non_retryable=True)
+            return result
+
+        others = tuple(one for one in parts.activities if one.__name__ != "commit_session")
+        return replace(parts, activities=(*others, commit_session))
+
+    settings = stack_settings(tmp_path)
+    async with running_stack(settings, await connect(temporal_address), losing_pauses) as stack:
+        alice = stack.learner()
+        await alice.create()
+        await alice.act("start")
+        assert (await alice.act("pause"))["session"]["state"] == "paused"
+        assert (await alice.act("resume"))["session"]["state"] == "capturing"
