@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
+# Compiling a thousand modules anew in each process that a test starts takes longer than the tests.
+export PYTHONDONTWRITEBYTECODE :=
 EXPORT := --quiet --no-emit-project --no-annotate --no-header
 
 .PHONY: demo up test check acceptance bench format lock clean

@@ -1,5 +1,6 @@
 """What every test shares: an environment of its own and settings under its temporary folder."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -28,6 +29,12 @@ hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: the collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -17,10 +17,10 @@ from api.services import Services, open_services
 from config.settings import Settings
 from contracts.errors import ErrorCode
 from contracts.runtime.identity import Scope
-from stores.migrate import upgrade
 from tests.api.route_table import SCOPES, good_body
 from tests.api.test_bad_input import assert_refused, send
 from tests.api.world import ALL_SCOPES, ROUTES, World, schema_of
+from tests.fixtures.databases import migrated
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import connect, stack_settings
 from worker.composition import build_worker, compose
@@ -151,7 +151,7 @@ async def test_without_a_worker_a_command_is_refused_in_time_and_carried_out_onc
 ) -> None:
     settings = stack_settings(tmp_path)
     settings.data_dir.mkdir(mode=0o700)
-    upgrade(settings.database_url)
+    migrated(settings.database_url)
     client = await connect(temporal_address)
     async with api_over(settings, client) as (http, services):
         parts = compose(settings)

@@ -11,9 +11,9 @@ from config.settings import Settings, load_settings
 from stores.database import Database
 from stores.documents import put_document
 from stores.journal import JournalDraft, append
-from stores.migrate import upgrade
 from stores.projector import Projector
 from stores.tables import journal
+from tests.fixtures.databases import migrated
 
 ENTRY = JournalDraft("system/learning/receipts", "session/1", "olga", "c-1", "2026-11-01T00:00:00Z", {"n": 1})
 
@@ -23,7 +23,7 @@ def installation(tmp_path: Path) -> Settings:
     """An installation with one document and one receipt, both projected."""
     (tmp_path / "data").mkdir()
     settings = load_settings(data_dir=tmp_path / "data")
-    upgrade(settings.database_url)
+    migrated(settings.database_url)
     database = Database(settings.database_url)
     with database.write() as connection:
         put_document(connection, "memory", "system/current.json", b"{}\n")

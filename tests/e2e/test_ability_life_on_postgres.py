@@ -13,10 +13,10 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_an_ability_is_quarantined_rolled_back_and_given_back_on_postgres(
-    tmp_path: Path, temporal_address: str, postgres_url: str
+    tmp_path: Path, temporal_address: str, migrated_postgres_url: str
 ) -> None:
     client = await connect(temporal_address)
-    settings = stack_settings(tmp_path, database_url=postgres_url)
+    settings = stack_settings(tmp_path, database_url=migrated_postgres_url)
     async with running_stack(settings, client) as stack:
         owner = await owner_of_one(stack)
         first = owner.file("SKILL.md")

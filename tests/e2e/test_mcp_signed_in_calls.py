@@ -93,13 +93,13 @@ async def temporal_client(temporal_address: str) -> Client:
 async def test_the_same_on_postgres(
     tmp_path: Path,
     temporal_client: Client,
-    postgres_url: str,
+    migrated_postgres_url: str,
     oauth_tool_server: OAuthToolServer,
     walk: Any,
 ) -> None:
     settings = stack_settings(
         tmp_path,
-        database_url=postgres_url,
+        database_url=migrated_postgres_url,
         mcp_allow_private_addresses=True,
         secret_key_source="file",
         public_url=OWN_ADDRESS,

@@ -11,10 +11,10 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_an_ability_is_taught_installed_and_found_on_postgres(
-    tmp_path: Path, temporal_address: str, postgres_url: str
+    tmp_path: Path, temporal_address: str, migrated_postgres_url: str
 ) -> None:
     client = await connect(temporal_address)
-    settings = stack_settings(tmp_path, database_url=postgres_url)
+    settings = stack_settings(tmp_path, database_url=migrated_postgres_url)
     async with running_stack(settings, client) as stack:
         alice, bob = stack.learner("alice"), stack.learner("bob")
         await alice.demonstrate(ask_before_build=True)

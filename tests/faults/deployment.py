@@ -24,13 +24,13 @@ from cli.up import api_is_ready
 from config.settings import Settings, as_environment
 from contracts.runtime.identity import Scope
 from stores.database import Database
-from stores.migrate import upgrade
 from stores.projector import Projector
 from stores.tokens import Tokens
 from tests.faults.patience import eventually
 from tests.faults.patient_learner import PatientLearner
 from tests.faults.process_mains import run_api, run_worker
 from tests.faults.traps import Traps
+from tests.fixtures.databases import migrated
 from tests.fixtures.stack import EVERYDAY_SCOPES
 from worker.embedded_temporal import EmbeddedTemporal, find_binary, free_port, server_environment, serves
 from workflows.ids import learn_session_id
@@ -96,7 +96,7 @@ class Deployment:
             mcp_allow_private_addresses=True,
         )
         self.settings.data_dir.mkdir(mode=0o700)
-        upgrade(self.settings.database_url)
+        migrated(self.settings.database_url)
         self.database = Database(self.settings.database_url)
         self.projector = Projector(self.database, self.settings.memory_root, self.settings.workspace)
         self.traps = Traps(folder / "traps")

@@ -7,21 +7,22 @@ import pytest
 
 from stores.database import Database
 from stores.maintenance_store import MaintenanceStore
-from stores.migrate import upgrade
 from stores.nightly_sweeps import nightly_sweeps
 from stores.observations import ObservationLog
-from tests.fixtures.postgres import postgres_cluster, postgres_url
+from tests.fixtures.databases import migrated
 from tests.maintenance.past import Nights
-
-__all__ = ["postgres_cluster", "postgres_url"]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """Either database, migrated: a test that asks for it runs on both."""
     is_sqlite = request.param == "sqlite"
-    url = f"sqlite:///{tmp_path / 'store.db'}" if is_sqlite else request.getfixturevalue("postgres_url")
-    upgrade(url)
+    url = (
+        f"sqlite:///{tmp_path / 'store.db'}"
+        if is_sqlite
+        else request.getfixturevalue("migrated_postgres_url")
+    )
+    migrated(url)
     database = Database(url)
     yield database
     database.close()

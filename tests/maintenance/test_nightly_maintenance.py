@@ -24,8 +24,8 @@ from contracts.maintenance.work import SweepPage
 from stores import tables
 from stores.database import Database
 from stores.maintenance_store import MaintenanceStore
-from stores.migrate import upgrade
 from stores.projector import Projector
+from tests.fixtures.databases import migrated
 from tests.fixtures.stack import Stack, connect, stack_settings
 from tests.maintenance.past import add_observations, add_session, days, held, is_archived
 from worker.composition import WorkerParts, build_worker, compose
@@ -60,7 +60,7 @@ async def worker_over(
 ) -> AsyncIterator[WorkerParts]:
     """A worker over its own parts; ``change`` may put other activities in place."""
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    upgrade(settings.database_url)
+    migrated(settings.database_url)
     parts = change(compose(settings))
     try:
         async with build_worker(client, settings, parts):

@@ -21,8 +21,8 @@ from config.settings import prepare_data_dir
 from contracts.maintenance.runs import MaintenanceState, MaintenanceTrigger
 from stores.database import Database
 from stores.maintenance_store import MaintenanceStore
-from stores.migrate import upgrade
 from stores.paging import PageRequest
+from tests.fixtures.databases import migrated
 from tests.fixtures.stack import connect, stack_settings
 from worker.main import _work
 from worker.schedule import build_schedule, register_schedule
@@ -103,7 +103,7 @@ async def test_a_started_worker_has_the_schedule_and_its_trigger_runs_a_night(
     monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
     settings = stack_settings(tmp_path)
     prepare_data_dir(settings)
-    upgrade(settings.database_url)
+    migrated(settings.database_url)
     worker = asyncio.create_task(_work(settings))
     try:
         async with asyncio.timeout(30):

@@ -6,10 +6,7 @@ from pathlib import Path
 import pytest
 
 from stores.database import Database
-from stores.migrate import upgrade
-from tests.fixtures.postgres import postgres_cluster, postgres_url
-
-__all__ = ["postgres_cluster", "postgres_url"]
+from tests.fixtures.databases import migrated
 
 
 @pytest.fixture
@@ -24,26 +21,26 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
 
 
-@pytest.fixture
-def store(database_url: str) -> Iterator[Database]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Database:
     """Either database, migrated: a test that asks for it runs on both."""
-    yield from _migrated(database_url)
+    return request.getfixturevalue("sqlite_store" if request.param == "sqlite" else "postgres_store")
 
 
 @pytest.fixture
 def sqlite_store(sqlite_url: str) -> Iterator[Database]:
     """A migrated SQLite database."""
-    yield from _migrated(sqlite_url)
+    migrated(sqlite_url)
+    yield from _opened(sqlite_url)
 
 
 @pytest.fixture
-def postgres_store(postgres_url: str) -> Iterator[Database]:
+def postgres_store(migrated_postgres_url: str) -> Iterator[Database]:
     """A migrated PostgreSQL database."""
-    yield from _migrated(postgres_url)
+    yield from _opened(migrated_postgres_url)
 
 
-def _migrated(url: str) -> Iterator[Database]:
-    upgrade(url)
+def _opened(url: str) -> Iterator[Database]:
     database = Database(url)
     yield database
     database.close()
