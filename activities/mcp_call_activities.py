@@ -1,11 +1,12 @@
 """Making one attempt of a tool call: with the right bearer, re-checked at the last moment, its answer kept."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
 
 from temporalio import activity
 
+from activities.head_starts import AboutToSend, HeadStarts, OpenedCall
 from activities.heartbeats import heartbeats
 from activities.token_broker import TokenBroker, endpoint_of
 from activities.tool_callers import ToolCaller
@@ -26,6 +27,14 @@ _SIGN_IN = frozenset({ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED, ErrorCode.MCP_AUTH_
 """The refusals of the broker that a person has to see to; the others pass by themselves."""
 
 
+class _BearerRefused(Exception):
+    """The server did not take the bearer, so that nothing was executed: the call is made again with another."""
+
+    def __init__(self, opened: OpenedCall) -> None:
+        super().__init__()
+        self.opened = opened
+
+
 class McpCallActivities:
     """An ordinary activity that is never retried by itself: its workflow asks what became of it first."""
 
@@ -34,6 +43,7 @@ class McpCallActivities:
         attempts: DispatchAttempts,
         caller: ToolCaller,
         broker: TokenBroker,
+        head_starts: HeadStarts,
         observer: DispatchObserver,
         written: Callable[[], None],
     ) -> None:
@@ -41,6 +51,7 @@ class McpCallActivities:
         self._attempts = attempts
         self._caller = caller
         self._broker = broker
+        self._head_starts = head_starts
         self._observer = observer
         self._written = written
 
@@ -55,39 +66,50 @@ class McpCallActivities:
         return end
 
     async def _called(self, order: CallOrder, clock: WorkflowClock) -> CallEnd:
+        head_start = await self._head_starts.take(order)
         renewed: str | None = None
         lease: datetime | None = None
         while True:
-            plan = await asyncio.to_thread(self._attempts.plan, order, clock.now(), lease)
-            if isinstance(plan, CallEnd):
-                return plan
-            lease = plan.lease
-            bearer, version = renewed, None
             try:
-                if bearer is None:
-                    bearer, version = await self._bearer(plan)
-                answer = await self._caller.call(
-                    plan.server,
-                    plan.call,
-                    bearer,
-                    activity.heartbeat,
-                    self._about_to_send(order, plan, clock),
-                )
-                return await self._answered(order, answer, bearer, clock)
+                opened = head_start or await self._opened(order, clock, lease, renewed)
+                if isinstance(opened, CallEnd):
+                    return opened
+                head_start, lease = None, opened.plan.lease
+                return await self._made(order, opened, clock)
             except PlanOutdated:
                 renewed = None
             except Stopped as stopped:
                 return stopped.end
             except Refusal as refusal:
                 return await self._without_bearer(order, refusal, clock)
-            except ToolCallFailed as failed:
-                if not await self._is_renewable(order, failed.failure, bearer, clock):
-                    return await self._failed(order, plan, failed.failure, bearer, clock)
+            except _BearerRefused as refused:
                 order = order.model_copy(update={"attempt": order.attempt + 1})
                 try:
-                    renewed = await self._renewed(plan, version)
+                    renewed = await self._renewed(refused.opened.plan, refused.opened.version)
                 except Refusal as refusal:
                     return await self._without_bearer(order, refusal, clock)
+
+    async def _opened(
+        self, order: CallOrder, clock: WorkflowClock, lease: datetime | None, renewed: str | None
+    ) -> OpenedCall | CallEnd:
+        plan = await asyncio.to_thread(self._attempts.plan, order, clock.now(), lease)
+        if isinstance(plan, CallEnd):
+            return plan
+        bearer, version = (renewed, None) if renewed is not None else await self._bearer(plan)
+
+        async def answer(about_to_send: AboutToSend) -> ToolAnswer:
+            return await self._caller.call(plan.server, plan.call, bearer, activity.heartbeat, about_to_send)
+
+        return OpenedCall(plan, bearer, version, answer)
+
+    async def _made(self, order: CallOrder, opened: OpenedCall, clock: WorkflowClock) -> CallEnd:
+        try:
+            answer = await opened.answer(self._about_to_send(order, opened.plan, clock))
+        except ToolCallFailed as failed:
+            if not await self._is_renewable(order, failed.failure, opened.bearer, clock):
+                return await self._failed(order, opened.plan, failed.failure, opened.bearer, clock)
+            raise _BearerRefused(opened) from None
+        return await self._answered(order, answer, opened.bearer, clock)
 
     async def _bearer(self, plan: CallPlan) -> tuple[str | None, int | None]:
         profile_id = plan.server.auth_profile_id
@@ -96,9 +118,7 @@ class McpCallActivities:
         found = await self._broker.current(profile_id, plan.record.owner, endpoint_of(plan.server))
         return (found.value, found.version) if found is not None else (None, None)
 
-    def _about_to_send(
-        self, order: CallOrder, plan: CallPlan, clock: WorkflowClock
-    ) -> Callable[[], Awaitable[None]]:
+    def _about_to_send(self, order: CallOrder, plan: CallPlan, clock: WorkflowClock) -> AboutToSend:
         async def begin() -> None:
             await asyncio.to_thread(self._attempts.begin, order, plan, clock.now())
 

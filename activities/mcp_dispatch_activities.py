@@ -6,6 +6,7 @@ from collections.abc import Callable
 from temporalio import activity
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.head_starts import HeadStarts
 from activities.refusals import refusing
 from contracts.mcp.dispatch_work import (
     CallEnd,
@@ -36,6 +37,7 @@ class McpDispatchActivities:
         decisions: DispatchDecisions,
         inspection: DispatchInspection,
         observer: DispatchObserver,
+        head_starts: HeadStarts,
         written: Callable[[], None],
     ) -> None:
         """``written`` has the files on disk agree with the store soon."""
@@ -43,20 +45,21 @@ class McpDispatchActivities:
         self._decisions = decisions
         self._inspection = inspection
         self._observer = observer
+        self._head_starts = head_starts
         self._written = written
 
     @activity.defn
-    @refusing
-    def judge_dispatch(self, order: JudgeOrder) -> DispatchStanding:
+    async def judge_dispatch(self, order: JudgeOrder) -> DispatchStanding:
         """Judges a call: let pass, blocked, or made to wait. A known call stays as it is."""
-        return self._told(self._opening.judge(order.order, order.at))
+        standing = await asyncio.to_thread(self._judged, order)
+        self._head_starts.give(standing, order.at)
+        return standing
 
     @activity.defn
-    @refusing
-    def decide_dispatch(self, order: DecideOrder) -> DecisionTaken:
+    async def decide_dispatch(self, order: DecideOrder) -> DecisionTaken:
         """Takes one person's answer about a call that waits."""
-        taken = self._decisions.decide(order)
-        self._told(taken.standing)
+        taken = await asyncio.to_thread(self._decided, order)
+        self._head_starts.give(taken.standing, order.at)
         return taken
 
     @activity.defn
@@ -92,6 +95,16 @@ class McpDispatchActivities:
                 if error.status is not RPCStatusCode.NOT_FOUND:
                     raise
             await asyncio.sleep(0)
+
+    @refusing
+    def _judged(self, order: JudgeOrder) -> DispatchStanding:
+        return self._told(self._opening.judge(order.order, order.at))
+
+    @refusing
+    def _decided(self, order: DecideOrder) -> DecisionTaken:
+        taken = self._decisions.decide(order)
+        self._told(taken.standing)
+        return taken
 
     def _told(self, standing: DispatchStanding) -> DispatchStanding:
         self._observer.observe(standing)

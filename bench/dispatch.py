@@ -1,13 +1,16 @@
 """From an approval to what the tool then does, beside a bare Temporal update and the bare call of the tool.
 
-The tool server is a process of its own and writes when each of its effects happened; the clock is the machine's.
-Both sides take turns on the same embedded server, so that the ratio holds on any machine.
+The tool writes when each of its effects happened; the clock is the machine's. Both sides take turns on the same
+embedded server, so that the ratio holds on any machine. What an approval costs does not depend on the tool, so that
+the ratio does. Two bound it from both sides: a local program, which is started for each call as most of them are,
+and, as the hardest case, a server over HTTP that does next to nothing and is a step away.
 """
 
 import argparse
 import asyncio
 import json
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -15,14 +18,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import Client, WithStartWorkflowOperation, WorkflowHandle
-from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 from uuid_utils import uuid7
 
 from bench.bare_updates import BareUpdates
 from clients.mcp.tool_client import ToolClient
+from contracts.mcp.provider import MCPTransport
 from contracts.mcp.tool_call import ToolCall
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import GoodServer, started
@@ -36,8 +39,9 @@ from worker.embedded_temporal import (
 )
 
 MAX_RATIO = 1.3
-CALLS_A_ROUND = 5
-CALLER = ToolClient(allow_private=True)
+CALLS_A_ROUND = {MCPTransport.LOCAL_BRIDGE: 2, MCPTransport.REMOTE_HTTP: 5}
+UPDATES_TO_COME = 1_000_000
+CALLER = ToolClient(allow_private=True, local_programs=[sys.executable])
 
 
 @asynccontextmanager
@@ -74,11 +78,16 @@ async def bare_update(handle: WorkflowHandle[Any, Any]) -> float:
     return time.monotonic() - begun
 
 
-async def bare_call(tool: GoodServer) -> float:
+async def bare_call(tool: GoodServer, transport: MCPTransport) -> float:
     """Seconds from nothing to the tool's effect, with the client that a worker calls tools with."""
     key, begun = str(uuid7()), time.monotonic()
     call = ToolCall(tool_name="append_line", arguments={"line": "x"}, idempotency_key=key)
-    await CALLER.call(tool.entry(), call, None, lambda: None)
+    server = (
+        tool.entry()
+        if transport is MCPTransport.REMOTE_HTTP
+        else tool.entry(transport=transport, endpoint_url=None, command=tool.command())
+    )
+    await CALLER.call(server, call, None, lambda: None)
     return await effect_of(tool, key) - begun
 
 
@@ -102,54 +111,68 @@ async def measure(rounds: int) -> dict[str, Any]:
     ):
         async with temporal_at(Path(name)) as address:
             client = await Client.connect(address, data_converter=pydantic_data_converter)
-            settings = stack_settings(Path(name), mcp_allow_private_addresses=True)
-            async with running_stack(settings, client) as stack:
+            settings = stack_settings(
+                Path(name), mcp_allow_private_addresses=True, mcp_local_programs=(sys.executable,)
+            )
+            async with running_stack(settings, client) as stack, bare_updates(client) as handle:
                 alice = stack.learner("alice", (*EVERYDAY_SCOPES, "call"))
-                return await _rounds(client, alice, tool, await registered(alice, tool), rounds)
-
-
-async def registered(alice: Learner, tool: GoodServer) -> str:
-    """The tool server as one of hers, its tools known."""
-    asked = {
-        "provider": "custom_remote",
-        "display_name": "Bench",
-        "endpoint_url": tool.url,
-        "transport": "remote_http",
+                results = {}
+                for transport in CALLS_A_ROUND:
+                    server_id = await registered(alice, tool, transport)
+                    results[transport] = await _rounds(handle, alice, tool, server_id, transport, rounds)
+    return {
+        "rounds": rounds,
+        **results[MCPTransport.LOCAL_BRIDGE],
+        "over_http": results[MCPTransport.REMOTE_HTTP],
     }
-    made = await alice.ok("POST", "/api/mcp/servers/register", asked)
+
+
+async def registered(alice: Learner, tool: GoodServer, transport: MCPTransport) -> str:
+    """The tool server as one of hers, its tools known."""
+    remote = transport is MCPTransport.REMOTE_HTTP
+    asked = {"provider": "custom_remote", "display_name": f"Bench {transport.value}", "transport": transport}
+    where = {"endpoint_url": tool.url} if remote else {"command": tool.command().model_dump()}
+    made = await alice.ok("POST", "/api/mcp/servers/register", asked | where)
     server_id: str = made["server"]["registry"]["server_id"]
     await alice.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})
     return server_id
 
 
-async def _rounds(
-    client: Client, alice: Learner, tool: GoodServer, server_id: str, rounds: int
-) -> dict[str, Any]:
+@asynccontextmanager
+async def bare_updates(client: Client) -> AsyncIterator[WorkflowHandle[Any, Any]]:
+    """A workflow that only takes updates, on a worker of its own."""
     queue = f"bare-{uuid7()}"
-    ours, updates, calls = [], [], []
     async with Worker(client, task_queue=queue, workflows=[BareUpdates]):
-        start = WithStartWorkflowOperation(
-            BareUpdates.run,
-            (rounds + 1) * CALLS_A_ROUND + 1,
-            id=f"bare/{uuid7()}",
-            task_queue=queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        handle = await client.start_workflow(
+            BareUpdates.run, UPDATES_TO_COME, id=f"bare/{uuid7()}", task_queue=queue
         )
-        await client.execute_update_with_start_workflow(BareUpdates.step, start_workflow_operation=start)
-        handle = await start.workflow_handle()
-        for number in range(rounds + 1):
-            for _ in range(CALLS_A_ROUND):
-                taken = (
-                    await approved(alice, tool, server_id),
-                    await bare_update(handle),
-                    await bare_call(tool),
-                )
-                if number:  # the first round warms up
-                    for kept, seconds in zip((ours, updates, calls), taken, strict=True):
-                        kept.append(seconds)
+        yield handle
+        await handle.terminate()
+
+
+async def _rounds(
+    handle: WorkflowHandle[Any, Any],
+    alice: Learner,
+    tool: GoodServer,
+    server_id: str,
+    transport: MCPTransport,
+    rounds: int,
+) -> dict[str, Any]:
+    ours: list[float] = []
+    updates: list[float] = []
+    calls: list[float] = []
+    for number in range(rounds + 1):
+        for _ in range(CALLS_A_ROUND[transport]):
+            taken = (
+                await approved(alice, tool, server_id),
+                await bare_update(handle),
+                await bare_call(tool, transport),
+            )
+            if number:  # the first round warms up
+                for kept, seconds in zip((ours, updates, calls), taken, strict=True):
+                    kept.append(seconds)
     floor = statistics.median(map(sum, zip(updates, calls, strict=True)))
     return {
-        "rounds": rounds,
         "ratio": round(statistics.median(ours) / floor, 2),
         "approve_to_effect_ms": round(statistics.median(ours) * 1000, 1),
         "bare_update_ms": round(statistics.median(updates) * 1000, 1),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from activities.head_starts import HeadStarts
 from activities.mcp_call_activities import McpCallActivities
 from activities.mcp_dispatch_activities import McpDispatchActivities
 from activities.mcp_notice_activities import McpNoticeActivities
@@ -42,8 +43,9 @@ def dispatch_activities(
     attempts = DispatchAttempts(database, opening)
     inspection = DispatchInspection(database, opening, decisions)
     observer = DispatchObserver(database, SessionStore(database), observations)
-    calls = McpCallActivities(attempts, caller, broker, observer, projection.wake)
-    decided = McpDispatchActivities(opening, decisions, inspection, observer, projection.wake)
+    head_starts = HeadStarts(attempts, caller, broker)
+    calls = McpCallActivities(attempts, caller, broker, head_starts, observer, projection.wake)
+    decided = McpDispatchActivities(opening, decisions, inspection, observer, head_starts, projection.wake)
     webhook = Webhook(url, settings.ask_first_webhook_secret_ref) if url is not None else None
     notices = McpNoticeActivities(database, webhook, settings.console_url)
     return (

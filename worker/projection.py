@@ -9,6 +9,10 @@ from stores.projector import Projector
 
 log = structlog.get_logger(__name__)
 
+SETTLE_SECONDS = 0.05
+"""How long a wake waits for what follows it at once, which is projected together with it; it also lets the commit's
+own work go first."""
+
 IDLE_SECONDS = 5.0
 """How often the loop looks without being woken: for what other processes have written."""
 
@@ -42,7 +46,9 @@ class ProjectionLoop:
             self._try(self._projector.catch_up)
             if stopping:
                 return
-            if not self._wake.wait(IDLE_SECONDS):
+            if self._wake.wait(IDLE_SECONDS):
+                self._stop.wait(SETTLE_SECONDS)
+            else:
                 self._try(self._anchor)
 
     def _try(self, part: Callable[[], object]) -> None:

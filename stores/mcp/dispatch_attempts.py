@@ -14,7 +14,7 @@ from contracts.mcp.dispatch_work import CallEnd, CallOrder
 from contracts.mcp.health import MCPConnectionOutcome
 from contracts.mcp.tool_call import ToolAnswer, ToolFailure
 from domain.mcp.call_outcomes import after_failure
-from domain.mcp.dispatch_permits import APPROVED, Ask, Block
+from domain.mcp.dispatch_permits import APPROVED, Ask, Block, Pass
 from stores.canonical import canonical_json, digest_of
 from stores.database import Database
 from stores.mcp.attempt_ends import contact_entries, declared_idempotent, follow_up, jitter
@@ -34,9 +34,10 @@ from stores.mcp.call_admission import turn_of
 from stores.mcp.call_plans import AttemptClosed, CallPlan, PlanOutdated, Stopped, plan_of
 from stores.mcp.dispatch_judging import Judged, judged
 from stores.mcp.dispatch_opening import DispatchOpening
-from stores.mcp.dispatch_rows import KeptDispatch, change_dispatch, hold_dispatch
+from stores.mcp.dispatch_rows import KeptDispatch, change_dispatch, hold_dispatch, read_dispatch
 from stores.mcp.dispatch_settling import failed_record, settle
 from stores.mcp.grants import grant_of_dispatch, use_grant
+from stores.mcp.health import is_open
 
 
 class DispatchAttempts:
@@ -67,6 +68,21 @@ class DispatchAttempts:
             if isinstance(turn, CallEnd):
                 return turn
             return plan_of(connection, kept.record, found.server, found.tool, turn.lease)
+
+    def foreseen(self, order: CallOrder, now: datetime) -> CallPlan | None:
+        """As ``plan``, where the call may be made and its server is well; nothing is written."""
+        with self._database.read() as connection:
+            kept = read_dispatch(connection, order.dispatch_id)
+            if kept is None or kept.record.status is not DispatchStatus.RUNNING:
+                return None
+            if _is_closed(connection, order):
+                return None
+            found = judged(connection, kept.record, now)
+            if not isinstance(found.permit, Pass) or found.server is None or found.tool is None:
+                return None
+            if not is_open(connection, kept.record.order.server_id, now):
+                return None
+            return plan_of(connection, kept.record, found.server, found.tool, None)
 
     def begin(self, order: CallOrder, plan: CallPlan, now: datetime) -> None:
         """Looks once more, at the last moment, whether the call may be made, and writes that it is being sent.
@@ -244,9 +260,13 @@ def _send(connection: Connection, kept: KeptDispatch, order: CallOrder, now: dat
 
 
 def _refuse_unless_next(connection: Connection, order: CallOrder) -> None:
-    made = stage_of(connection, order.dispatch_id, order.attempt) is not None
-    if made or unheard_attempt(connection, order.dispatch_id) is not None:
+    if _is_closed(connection, order):
         raise AttemptClosed
+
+
+def _is_closed(connection: Connection, order: CallOrder) -> bool:
+    made = stage_of(connection, order.dispatch_id, order.attempt) is not None
+    return made or unheard_attempt(connection, order.dispatch_id) is not None
 
 
 def _blocked(

@@ -112,6 +112,11 @@ def admit(
     return Admitted(found, held, held.backoff_until if found is Admission.WAIT else None)
 
 
+def is_open(connection: Connection, server_id: str, now: datetime) -> bool:
+    """Whether ``admit`` lets everybody go to the server, as far as one can tell without asking for a turn."""
+    return admission(_kept(connection, server_id), now) is Admission.OPEN
+
+
 class HealthStore:
     """The health of all servers. Safe to share between threads."""
 

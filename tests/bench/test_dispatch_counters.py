@@ -8,6 +8,7 @@ from temporalio.client import Client
 from bench.dispatch import approved, bare_call, registered
 from bench.dispatch_waiting import calls_over
 from config.settings import Settings
+from contracts.mcp.provider import MCPTransport
 from tests.fixtures.mcp_servers import GoodServer
 from tests.fixtures.stack import EVERYDAY_SCOPES, connect, running_stack, stack_settings
 
@@ -22,7 +23,7 @@ async def test_an_approved_call_leaves_a_short_history(
     client: Client = await connect(temporal_address)
     async with running_stack(stack_settings(tmp_path, mcp_allow_private_addresses=True), client) as stack:
         alice = stack.learner("alice", (*EVERYDAY_SCOPES, "call"))
-        server_id = await registered(alice, tool_server)
+        server_id = await registered(alice, tool_server, MCPTransport.REMOTE_HTTP)
         assert await approved(alice, tool_server, server_id) > 0
         (call,) = (await alice.ok("GET", "/api/mcp/dispatches"))["dispatches"]
         handle = client.get_workflow_handle(f"mcp-dispatch/{call['dispatch_id']}")
@@ -32,8 +33,9 @@ async def test_an_approved_call_leaves_a_short_history(
     assert [effect["key"] for effect in tool_server.effects()] == [call["dispatch_id"]]
 
 
-async def test_the_floor_has_the_same_effect(tool_server: GoodServer) -> None:
-    assert await bare_call(tool_server) > 0
+@pytest.mark.parametrize("transport", [MCPTransport.REMOTE_HTTP, MCPTransport.LOCAL_BRIDGE])
+async def test_the_floor_has_the_same_effect(tool_server: GoodServer, transport: MCPTransport) -> None:
+    assert await bare_call(tool_server, transport) > 0
     assert len(tool_server.effects()) == 1
 
 
