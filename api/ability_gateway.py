@@ -1,14 +1,14 @@
 """The way from the API to an ability's workflow: a command is one update-with-start."""
 
-import asyncio
 from datetime import timedelta
 
 import anyio.to_thread
 from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 
+from api.opening_update import update_or_open
 from api.own_keys import OWN_KEY_PREFIX
-from api.update_errors import WorkflowWasClosing, as_refusals
+from api.update_errors import WorkflowWasClosing
 from contracts.abilities.life import AbilityOrder, AbilityReceipt
 from contracts.errors import ErrorCode, Refusal
 from stores.ability_life import AbilityLifeStore
@@ -86,14 +86,12 @@ class AbilityGateway:
             static_summary=order.ability_id,
             search_attributes=search_attributes_of("ability", order.caller_user_id),
         )
-        with as_refusals():
-            async with asyncio.timeout(self._answer_within.total_seconds()):
-                receipt: AbilityReceipt = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
-                    UPDATE,
-                    order,
-                    result_type=AbilityReceipt,
-                    start_workflow_operation=start,
-                    id=f"{order.commit_key.owner_user_id}/{order.commit_key.key}",
-                    rpc_timeout=self._answer_within,
-                )
-                return receipt
+        return await update_or_open(
+            self._client,
+            start,
+            UPDATE,
+            order,
+            AbilityReceipt,
+            update_id=f"{order.commit_key.owner_user_id}/{order.commit_key.key}",
+            within=self._answer_within,
+        )

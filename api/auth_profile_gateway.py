@@ -1,13 +1,13 @@
 """The way to a sign-in's workflow: an order is one update-with-start."""
 
-import asyncio
 from datetime import timedelta
 
 import anyio.to_thread
 from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 
-from api.update_errors import WorkflowWasClosing, as_refusals
+from api.opening_update import update_or_open
+from api.update_errors import WorkflowWasClosing
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth_work import (
     AuthOrder,
@@ -94,14 +94,12 @@ class AuthProfileGateway:
             search_attributes=search_attributes_of("auth-profile", start.owner_user_id),
         )
         update = UPDATES[type(order)]
-        with as_refusals():
-            async with asyncio.timeout(self._answer_within.total_seconds()):
-                receipt: AuthReceipt = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
-                    update,
-                    order,
-                    result_type=AuthReceipt,
-                    start_workflow_operation=operation,
-                    id=f"{update}/{order.commit_key.owner_user_id}/{order.commit_key.key}",
-                    rpc_timeout=self._answer_within,
-                )
-                return receipt
+        return await update_or_open(
+            self._client,
+            operation,
+            update,
+            order,
+            AuthReceipt,
+            update_id=f"{update}/{order.commit_key.owner_user_id}/{order.commit_key.key}",
+            within=self._answer_within,
+        )

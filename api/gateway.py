@@ -7,7 +7,8 @@ from datetime import timedelta
 import structlog
 from temporalio.client import Client, WithStartWorkflowOperation
 
-from api.update_errors import WorkflowWasClosing, as_refusals, no_worker_answers
+from api.opening_update import update_or_open
+from api.update_errors import WorkflowWasClosing, no_worker_answers
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
 from contracts.learning.commands import SessionCommand, refusal
@@ -79,17 +80,16 @@ class LearnGateway:
         if command in _DRAFTS and aggregate.settings.drafting_model is not None:
             patience += timedelta(seconds=aggregate.settings.drafting_timeout_seconds)
         self.calls += 1
-        with as_refusals(_nobody_answers(command)):
-            async with asyncio.timeout(patience.total_seconds()):
-                receipt: CommandReceipt = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
-                    _update_of(command),
-                    asked,
-                    result_type=CommandReceipt,
-                    start_workflow_operation=start,
-                    id=f"{asked.commit_key.owner_user_id}/{asked.commit_key.key}",
-                    rpc_timeout=patience,
-                )
-                return receipt
+        return await update_or_open(
+            self._client,
+            start,
+            _update_of(command),
+            asked,
+            CommandReceipt,
+            update_id=f"{asked.commit_key.owner_user_id}/{asked.commit_key.key}",
+            within=patience,
+            nobody=_nobody_answers(command),
+        )
 
     async def capture_began(
         self, session_id: str, asked: Asked, load: Callable[[], LearnSessionAggregate]

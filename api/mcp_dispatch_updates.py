@@ -1,6 +1,7 @@
 """Updates to the workflow of a tool call: each starts it where it does not run."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel
 from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 
+from api.opening_update import update_or_open
 from api.update_errors import WorkflowWasClosing, as_refusals
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch_record import DispatchOrder
@@ -63,21 +65,14 @@ class DispatchUpdates:
         )
         if wait_ms:
             try:
-                async with asyncio.timeout(wait_ms / 1_000):
-                    await self._waited(
-                        order, WaitUntil.AT_REST, timedelta(milliseconds=wait_ms), nobody, since
-                    )
+                await self._waited(order, WaitUntil.AT_REST, timedelta(milliseconds=wait_ms), nobody, since)
                 return
-            except TimeoutError:
-                pass
             except Refusal as refusal:
                 if refusal is not nobody:
                     raise
             if await anyio.to_thread.run_sync(self._dispatches.find, dispatch_id) is not None:
                 return
-        with as_refusals(nobody):
-            async with asyncio.timeout(self._answer_within.total_seconds()):
-                await self._waited(order, WaitUntil.JUDGED, self._answer_within, nobody, since)
+        await self._waited(order, WaitUntil.JUDGED, self._answer_within, nobody, since)
 
     async def _waited(
         self, order: DispatchOrder, until: WaitUntil, within: timedelta, nobody: Refusal, since: int
@@ -85,18 +80,17 @@ class DispatchUpdates:
         wait = DispatchWait(dispatch_id=order.dispatch_id, until=until)
         # The same id for everybody: who asks again waits for the same update, unless the call has moved on since.
         update_id = f"dispatch/{until.value}/{since}"
-        try:
-            with as_refusals(nobody):
-                await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
-                    "dispatch",
-                    wait,
-                    result_type=DispatchStanding,
-                    start_workflow_operation=self._start(order),
-                    id=update_id,
-                    rpc_timeout=within,
-                )
-        except WorkflowWasClosing:
-            return
+        with suppress(WorkflowWasClosing):
+            await update_or_open(
+                self._client,
+                self._start(order),
+                "dispatch",
+                wait,
+                DispatchStanding,
+                update_id=update_id,
+                within=within,
+                nobody=nobody,
+            )
 
     async def send(
         self,
@@ -112,36 +106,34 @@ class DispatchUpdates:
             Refusal: the workflow's own; ``TEMPORAL_UNAVAILABLE`` when nobody answers.
         """
         # It runs, but for few: starting it along costs the server as much again as the command itself.
-        for update in (self._update, *(self._update_with_start,) * REOPENINGS):
-            try:
-                with as_refusals():
-                    async with asyncio.timeout(self._answer_within.total_seconds()):
-                        return await update(order, name, message, answer, update_id)
-            except WorkflowWasClosing:
-                continue
+        for update in (self._update, *(self._update_or_open,) * REOPENINGS):
+            with suppress(WorkflowWasClosing):
+                return await update(order, name, message, answer, update_id)
         raise Refusal(ErrorCode.CONFLICT, "The call is changing too fast; repeat the command.")
 
     async def _update(
         self, order: DispatchOrder, name: str, message: BaseModel, answer: type[_Answer], update_id: str
     ) -> _Answer:
         handle = self._client.get_workflow_handle(mcp_dispatch_id(order.dispatch_id))
-        found: _Answer = await handle.execute_update(  # pyright: ignore[reportUnknownMemberType]
-            name, message, id=update_id, result_type=answer, rpc_timeout=self._answer_within
-        )
-        return found
+        with as_refusals():
+            async with asyncio.timeout(self._answer_within.total_seconds()):
+                found: _Answer = await handle.execute_update(  # pyright: ignore[reportUnknownMemberType]
+                    name, message, id=update_id, result_type=answer, rpc_timeout=self._answer_within
+                )
+                return found
 
-    async def _update_with_start(
+    async def _update_or_open(
         self, order: DispatchOrder, name: str, message: BaseModel, answer: type[_Answer], update_id: str
     ) -> _Answer:
-        found: _Answer = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+        return await update_or_open(
+            self._client,
+            self._start(order),
             name,
             message,
-            result_type=answer,
-            start_workflow_operation=self._start(order),
-            id=update_id,
-            rpc_timeout=self._answer_within,
+            answer,
+            update_id=update_id,
+            within=self._answer_within,
         )
-        return found
 
     def _start(self, order: DispatchOrder) -> WithStartWorkflowOperation[McpDispatchWorkflow, DispatchEnd]:
         return WithStartWorkflowOperation(

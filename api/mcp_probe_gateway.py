@@ -1,6 +1,5 @@
 """The way from the API to the look at one tool server: one update-with-start, or a start nobody waits for."""
 
-import asyncio
 from datetime import timedelta
 
 import structlog
@@ -8,7 +7,8 @@ from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
-from api.update_errors import WorkflowWasClosing, as_refusals
+from api.opening_update import update_or_open
+from api.update_errors import WorkflowWasClosing
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.probe import ProbeFindings, ProbeTask
 from workflows.ids import mcp_probe_id
@@ -80,14 +80,6 @@ class McpProbeGateway:
             static_summary=task.server_id,
         )
         patience = timedelta(milliseconds=task.max_duration_ms) + MARGIN
-        with as_refusals():
-            async with asyncio.timeout(patience.total_seconds()):
-                found: ProbeFindings = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
-                    UPDATE,
-                    task,
-                    result_type=ProbeFindings,
-                    start_workflow_operation=start,
-                    id=key,
-                    rpc_timeout=patience,
-                )
-                return found
+        return await update_or_open(
+            self._client, start, UPDATE, task, ProbeFindings, update_id=key, within=patience
+        )

@@ -1,6 +1,5 @@
 """Starts mining runs and builds of candidates at Temporal."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
 
@@ -10,13 +9,12 @@ from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
     WorkflowUpdateFailedError,
-    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import WorkflowIDConflictPolicy
-from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from api.update_errors import unavailable
+from api.opening_update import update_or_open
+from api.update_errors import WorkflowWasClosing, unavailable
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.mining import MiningCandidate
 from contracts.learning.mining_runs import CandidateBuild, MiningRun, MiningRunOpening, MiningTrigger
@@ -97,27 +95,10 @@ class MiningGateway:
             static_summary=f"mined skill of {build.owner_user_id}",
         )
         try:
-            async with asyncio.timeout(OPENS_WITHIN.total_seconds()):
-                candidate: MiningCandidate = await self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
-                    "opened",
-                    result_type=MiningCandidate,
-                    start_workflow_operation=start,
-                    rpc_timeout=OPENS_WITHIN,
-                )
-                return candidate
-        except WorkflowUpdateFailedError as error:
-            raise _answer_to(error) from None
-        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+            return await update_or_open(
+                self._client, start, "opened", None, MiningCandidate, within=OPENS_WITHIN
+            )
+        except (WorkflowWasClosing, WorkflowUpdateFailedError):
             raise Refusal(
-                ErrorCode.TEMPORAL_UNAVAILABLE, "No worker has answered in time; try again."
-            ) from error
-        except (RPCError, RuntimeError) as error:
-            raise unavailable(error) from error
-
-
-def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
-    cause = error.cause
-    if not isinstance(cause, ApplicationError) or cause.type not in ErrorCode.__members__:
-        return Refusal(ErrorCode.CONFLICT, "The build has just ended; read the candidate and try again.")
-    extra: dict[str, object] = cause.details[0] if cause.details else {}
-    return Refusal(ErrorCode(cause.type), cause.message, **extra)
+                ErrorCode.CONFLICT, "The build has just ended; read the candidate and try again."
+            ) from None

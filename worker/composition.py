@@ -76,6 +76,7 @@ WORKFLOWS: Sequence[type] = (
 
 ACTIVITY_THREADS = 16
 DRAIN = timedelta(seconds=15)
+CANCELS_HEARD_WITHIN = timedelta(seconds=1)
 CACHED_WORKFLOWS = 600
 """How many workflows are kept in memory, at about 150 KiB each. Others are replayed when something happens to them."""
 
@@ -235,4 +236,6 @@ def build_worker(
         # What a killed worker was to do next is given to another one after this time.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
         graceful_shutdown_timeout=DRAIN,
+        # A heartbeat that is held back holds back the word that its activity is cancelled.
+        max_heartbeat_throttle_interval=CANCELS_HEARD_WITHIN,
     )

@@ -22,6 +22,7 @@ from tests.api.test_bad_input import assert_refused, send
 from tests.api.world import ALL_SCOPES, ROUTES, World, schema_of
 from tests.fixtures.databases import migrated
 from tests.fixtures.learner import Learner
+from tests.fixtures.loop_reports import nothing_in_the_dark
 from tests.fixtures.stack import connect, stack_settings
 from worker.composition import build_worker, compose
 from worker.embedded_temporal import free_port
@@ -153,6 +154,11 @@ async def test_without_a_worker_a_command_is_refused_in_time_and_carried_out_onc
     settings.data_dir.mkdir(mode=0o700)
     migrated(settings.database_url)
     client = await connect(temporal_address)
+    with nothing_in_the_dark():
+        await refused_and_carried_out_later(settings, client)
+
+
+async def refused_and_carried_out_later(settings: Settings, client: Client) -> None:
     async with api_over(settings, client) as (http, services):
         parts = compose(settings)
         scopes = [Scope(scope) for scope in ALL_SCOPES]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi.routing import iter_route_contexts
-from sqlalchemy import func, select
+from sqlalchemy import func, literal, select, union_all
 from uuid_utils import uuid7
 
 from api.app import create_app
@@ -144,16 +144,21 @@ async def _taught(alice: Learner) -> str:
     return str(observed["observations"][0]["event_id"])
 
 
+_COUNTS = union_all(
+    *(
+        select(literal(table.name), func.count()).select_from(table)
+        for table in metadata.sorted_tables
+        if table.name not in BY_THE_CLOCK
+    )
+)
+
+
 def footprint(stack: Stack) -> dict[str, object]:
     """How many rows every table has, and the digest of every file in memory and workspace."""
     # What was committed may still be on its way to the files.
     Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
     with stack.database.read() as connection:
-        rows: dict[str, object] = {
-            table.name: connection.scalar(select(func.count()).select_from(table))
-            for table in metadata.sorted_tables
-            if table.name not in BY_THE_CLOCK
-        }
+        rows: dict[str, object] = {name: count for name, count in connection.execute(_COUNTS)}
     for root in (stack.settings.memory_root, stack.settings.workspace):
         for path in root.rglob("*"):
             if path.is_file():

@@ -125,6 +125,8 @@ async def test_an_open_session_is_never_built_over(stack: Stack) -> None:
     accepted = await learner.ok("POST", path)
     assert accepted["candidate"]["state"] == "built"
     assert accepted["session_state"] in {"testing_proposal", "ready_for_review"}
+    learner.session_id = accepted["candidate"]["learn_session_id"]
+    assert await learner.settled("testing_proposal") == "ready_for_review"
 
 
 async def test_a_draft_that_fails_its_tests_is_withdrawn_unless_a_person_asked_for_it(stack: Stack) -> None:

@@ -41,7 +41,7 @@ async def mark_until_a_new_run(stack: Stack, learner: Learner) -> int:
     raise AssertionError(f"the session did not roll over within {MOST_MARKS} marks")
 
 
-async def test_a_long_session_rolls_over_without_losing_or_repeating_a_mark(stack: Stack) -> None:
+async def test_a_long_session_rolls_over_with_every_mark_once_and_is_taught_to_its_end(stack: Stack) -> None:
     alice = stack.learner()
     await alice.create()
     await alice.act("start", idempotency_key="begin")
@@ -64,12 +64,6 @@ async def test_a_long_session_rolls_over_without_losing_or_repeating_a_mark(stac
     aggregate = stack.services.sessions.owned(alice.session_id, "alice")
     assert aggregate.change == marked + 3
 
-
-async def test_after_a_rollover_the_session_is_taught_to_its_end(stack: Stack) -> None:
-    alice = stack.learner()
-    await alice.create()
-    await alice.act("start")
-    await mark_until_a_new_run(stack, alice)
     await alice.observe()
     await alice.act("stop")
     await alice.propose()

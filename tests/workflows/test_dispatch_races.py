@@ -4,7 +4,6 @@ The store's own part, where a thousand cost little, is in ``tests/stores/mcp/tes
 """
 
 import asyncio
-import gc
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
 from uuid import uuid4
 
 import anyio
@@ -28,6 +26,7 @@ from stores.journal_chains import verify_chains
 from stores.mcp.grants import GrantStore
 from stores.mcp.receipts import Told
 from tests.fixtures.dispatch_arena import OWNER, Arena, arena
+from tests.fixtures.loop_reports import nothing_in_the_dark
 from tests.fixtures.stack import stack_settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
@@ -93,22 +92,10 @@ class Races:
 
 @pytest.fixture
 async def races(tmp_path: Path, skipping_env: WorkflowEnvironment):
-    """A new store, a worker, and a server whose workflows' clocks can be moved."""
-    loop = asyncio.get_running_loop()
-    other = loop.get_exception_handler()
-
-    def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        # A command that was aborted leaves the failure of its start behind in the SDK; it is answered as its own.
-        if not isinstance(context.get("exception"), RPCError):
-            (other or type(loop).default_exception_handler)(loop, context)
-
-    loop.set_exception_handler(report)
-    try:
+    """A new store, a worker, and a server whose workflows' clocks can be moved; nothing is left for the loop."""
+    with nothing_in_the_dark():
         async with arena(stack_settings(tmp_path), skipping_env.client) as running:
             yield Races(running, skipping_env)
-            gc.collect()
-    finally:
-        loop.set_exception_handler(other)
 
 
 async def raced(seeded: Random, *moves: Move) -> list[object]:
