@@ -32,6 +32,7 @@ COMMANDS = {
     "capabilities": _Entry("cli.capability_commands", "app", "The bridge that agents route by; rechecks."),
     "mcp": _Entry("cli.mcp_commands", "app", "Tool servers: register, review their tools, see receipts."),
     "pdf": _Entry("cli.acrobat_commands", "app", "Read PDF documents: text, tables, pictures, redaction."),
+    "legal-tables": _Entry("cli.legal_tables_commands", "app", "Defaults for tables in legal briefs."),
     "memory": _Entry("cli.memory_commands", "app", "Check and rebuild the memory tree."),
     "maintenance": _Entry("cli.maintenance_commands", "app", "Nightly maintenance: history, run now."),
     "mining": _Entry("cli.mining_commands", "app", "Skills suggested by what you do again and again."),

@@ -18,6 +18,7 @@ from cli import (
     category_commands,
     config_commands,
     learn_commands,
+    legal_tables_commands,
     mcp_commands,
     token_commands,
 )
@@ -43,6 +44,7 @@ GROUPS = {
     "config": config_commands.app,
     "pdf": acrobat_commands.app,
     "mcp": mcp_commands.app,
+    "legal-tables": legal_tables_commands.app,
 }
 
 

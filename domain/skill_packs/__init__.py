@@ -1,0 +1,1 @@
+"""Rules of the skills that come with an agent."""
