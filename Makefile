@@ -1,6 +1,8 @@
 # All that a machine needs is Python 3.11 or newer; PYTHON=… chooses one. Everything is installed into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# One more test process than there are processors, as they also wait.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 INSTALLED := .venv/installed
 # Compiling a thousand modules anew in each process that a test starts takes longer than the tests.
 export PYTHONDONTWRITEBYTECODE :=
@@ -15,10 +17,10 @@ up: $(INSTALLED)  ## run everything until Ctrl-C; ARGS="--api-port 0"
 	$(BIN)/apprentice up $(ARGS)
 
 test: $(INSTALLED)  ## ARGS=tests/cli runs a part
-	$(BIN)/pytest -n 3 --dist worksteal $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 acceptance: $(INSTALLED)  ## run everything and write docs/acceptance.md from it
-	$(BIN)/pytest -n 3 --dist worksteal --acceptance-report=docs/acceptance.md
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --acceptance-report=docs/acceptance.md
 
 check: $(INSTALLED)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
