@@ -57,7 +57,7 @@ BOUNDS = (
     Bound("sse", "delivered_ratio", 0.7, at_least=True),
     Bound("sse", "lag_ratio"),
     Bound("dispatch", "ratio", dispatch.MAX_RATIO),
-    Bound("dispatch", "over_http.ratio"),
+    Bound("dispatch", "over_http.ratio", dispatch.MAX_RATIO),
     Bound("dispatch_waiting", "kib_each", dispatch_waiting.MAX_KIB_EACH),
     Bound("dispatch_waiting", "core_share", dispatch_waiting.MAX_CORE_SHARE),
     Bound("dispatch_waiting", "first_answer_seconds", dispatch_waiting.MAX_ANSWER_SECONDS),
