@@ -118,21 +118,29 @@ class _HeadStart:
         self._go: asyncio.Future[AboutToSend] = loop.create_future()
         self._conversation = asyncio.create_task(self._converse(opening))
         self._conversation.add_done_callback(_whatever_became_of_it)
-        self._patience = loop.call_later(kept_seconds, self._conversation.cancel)
+        self._patience = loop.call_later(kept_seconds, self._give_up)
+        self._given_up = False
 
     def at_end(self, forget: Callable[[], object]) -> None:
         """Calls ``forget`` once the conversation has ended."""
         self._conversation.add_done_callback(lambda _: forget())
 
+    def _give_up(self) -> None:
+        self._given_up = True
+        self._conversation.cancel()
+
     async def taken(self) -> OpenedCall | None:
-        """The conversation for its call; none where it could not be begun, or has ended."""
+        """The conversation for its call; none where it could not be begun, or has ended or is about to."""
         self._patience.cancel()
+        if self._given_up:
+            return None
         try:
             known = await self._known
         except asyncio.CancelledError:
             self._conversation.cancel()
             raise
-        if known is None or self._conversation.done():
+        # Where its own time is over it waits for nobody any more, and only has not closed yet.
+        if known is None or self._go.done() or self._conversation.done():
             return None
         return OpenedCall(known.plan, known.bearer, known.version, self._answered)
 

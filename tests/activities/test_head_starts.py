@@ -1,5 +1,6 @@
 """Conversations that are open ahead of their calls: nothing is sent before the call, and none is left behind."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,6 +99,15 @@ async def test_a_conversation_that_no_call_takes_is_closed_and_nothing_was_sent(
         await until_empty(heads)
     assert await heads.take(desk.order(call)) is None
     assert misbehaving_server.asked() == []
+
+
+async def test_a_call_that_comes_as_its_conversation_is_given_up_opens_its_own(desk: CallDesk) -> None:
+    heads, call = head_starts(desk, kept_seconds=0.2), desk.asked("read_line")
+    came = asyncio.Event()
+    heads.give(call, now())
+    asyncio.get_running_loop().call_later(0.2, came.set)
+    await came.wait()
+    assert await heads.take(desk.order(call)) is None
 
 
 async def test_a_call_that_waits_is_not_begun_and_one_that_was_approved_is(
