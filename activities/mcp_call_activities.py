@@ -8,6 +8,7 @@ from temporalio import activity
 
 from activities.head_starts import AboutToSend, HeadStarts, OpenedCall
 from activities.heartbeats import heartbeats
+from activities.held_call_wakeup import HeldCallWakeUp
 from activities.token_broker import TokenBroker, endpoint_of
 from activities.tool_callers import ToolCaller
 from activities.workflow_clock import WorkflowClock
@@ -45,6 +46,7 @@ class McpCallActivities:
         broker: TokenBroker,
         head_starts: HeadStarts,
         observer: DispatchObserver,
+        held_calls: HeldCallWakeUp,
         written: Callable[[], None],
     ) -> None:
         """``written`` has the files on disk agree with the store soon."""
@@ -53,6 +55,7 @@ class McpCallActivities:
         self._broker = broker
         self._head_starts = head_starts
         self._observer = observer
+        self._held_calls = held_calls
         self._written = written
 
     @activity.defn
@@ -62,6 +65,8 @@ class McpCallActivities:
         async with heartbeats():
             end = await self._called(order, clock)
             await asyncio.to_thread(self._observer.observe, end.standing)
+            if end.well_again is not None:
+                await self._held_calls.wake(end.well_again)
         self._written()
         return end
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from temporalio import activity
+from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.head_starts import HeadStarts
@@ -26,6 +27,19 @@ from stores.mcp.dispatch_opening import DispatchOpening
 
 RECONSIDER = "reconsider"
 """The signal that has a workflow look again."""
+
+
+async def tell_to_look(client: Client, dispatch_id: str) -> None:
+    """Tells the workflow of a call to look again, if it has not ended meanwhile.
+
+    Raises:
+        RPCError: Temporal did not take the word.
+    """
+    try:
+        await client.get_workflow_handle(f"mcp-dispatch/{dispatch_id}").signal(RECONSIDER)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
 
 
 class McpDispatchActivities:
@@ -52,7 +66,9 @@ class McpDispatchActivities:
     async def judge_dispatch(self, order: JudgeOrder) -> DispatchStanding:
         """Judges a call: let pass, blocked, or made to wait. A known call stays as it is."""
         standing = await asyncio.to_thread(self._judged, order)
-        self._head_starts.give(standing, order.at)
+        # A call that rests in a new run of its workflow needs no conversation yet.
+        if standing.waits_until is None:
+            self._head_starts.give(standing, order.at)
         return standing
 
     @activity.defn
@@ -88,12 +104,7 @@ class McpDispatchActivities:
         client = activity.client()
         for dispatch_id in order.dispatch_ids:
             activity.heartbeat()
-            try:
-                await client.get_workflow_handle(f"mcp-dispatch/{dispatch_id}").signal(RECONSIDER)
-            except RPCError as error:
-                # It has ended meanwhile.
-                if error.status is not RPCStatusCode.NOT_FOUND:
-                    raise
+            await tell_to_look(client, dispatch_id)
             await asyncio.sleep(0)
 
     @refusing

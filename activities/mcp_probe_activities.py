@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.held_call_wakeup import HeldCallWakeUp
 from activities.refusals import refusing
 from activities.token_broker import Bearer, TokenBroker, endpoint_of
 from activities.tool_callers import ToolCaller
@@ -33,12 +34,14 @@ class McpProbeActivities:
         health: HealthStore,
         client: ToolCaller,
         tokens: TokenBroker,
+        held_calls: HeldCallWakeUp,
     ) -> None:
         self._servers = servers
         self._tools = tools
         self._health = health
         self._client = client
         self._tokens = tokens
+        self._held_calls = held_calls
 
     @activity.defn
     @refusing
@@ -91,9 +94,11 @@ class McpProbeActivities:
                 protocol_revision=found.protocol_revision,
             )
         outcome = MCPConnectionOutcome(happened_at=now, signed_in=bearer is not None, failure=failure)
-        health = await asyncio.to_thread(
-            self._health.record, task.server_id, task.owner, outcome, task.correlation_id
+        taken = await asyncio.to_thread(
+            self._health.take_in, task.server_id, task.owner, outcome, task.correlation_id
         )
+        if taken.well_again is not None:
+            await self._held_calls.wake(taken.well_again)
         return ProbeFindings(
             server_id=task.server_id,
             started_at=started_at,
@@ -101,7 +106,7 @@ class McpProbeActivities:
             failure=failure,
             sign_in_used=bearer is not None,
             tools=len(found.tools) if isinstance(found, Discovery) else None,
-            health=health,
+            health=taken.health,
         )
 
     async def _bearer(self, server: MCPServerRegistryEntry, owner: str) -> Bearer | None:

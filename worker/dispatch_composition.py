@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from activities.head_starts import HeadStarts
+from activities.held_call_wakeup import HeldCallWakeUp
 from activities.mcp_call_activities import McpCallActivities
 from activities.mcp_dispatch_activities import McpDispatchActivities
 from activities.mcp_notice_activities import McpNoticeActivities
@@ -17,6 +18,7 @@ from stores.mcp.dispatch_decisions import DispatchDecisions
 from stores.mcp.dispatch_inspection import DispatchInspection
 from stores.mcp.dispatch_observing import DispatchObserver
 from stores.mcp.dispatch_opening import DispatchOpening
+from stores.mcp.held_calls import HeldCalls
 from stores.observations import ObservationLog
 from stores.session_store import SessionStore
 from worker.projection import ProjectionLoop
@@ -44,7 +46,8 @@ def dispatch_activities(
     inspection = DispatchInspection(database, opening, decisions)
     observer = DispatchObserver(database, SessionStore(database), observations)
     head_starts = HeadStarts(attempts, caller, broker)
-    calls = McpCallActivities(attempts, caller, broker, head_starts, observer, projection.wake)
+    held_calls = HeldCallWakeUp(HeldCalls(database))
+    calls = McpCallActivities(attempts, caller, broker, head_starts, observer, held_calls, projection.wake)
     decided = McpDispatchActivities(opening, decisions, inspection, observer, head_starts, projection.wake)
     webhook = Webhook(url, settings.ask_first_webhook_secret_ref) if url is not None else None
     notices = McpNoticeActivities(database, webhook, settings.console_url)

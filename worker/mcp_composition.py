@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from activities.acrobat_tools import AcrobatTools
+from activities.held_call_wakeup import HeldCallWakeUp
 from activities.mcp_probe_activities import McpProbeActivities
 from activities.token_broker import TokenBroker
 from activities.tool_callers import ToolCallers
@@ -12,6 +13,7 @@ from config.settings import Settings
 from contracts.mcp.provider import MCPProvider
 from stores.database import Database
 from stores.mcp.health import HealthStore
+from stores.mcp.held_calls import HeldCalls
 from stores.mcp.servers import ServerStore
 from stores.mcp.tools import ToolStore
 from stores.observations import ObservationLog
@@ -59,6 +61,7 @@ def _probes(settings: Settings, database: Database, broker: TokenBroker) -> McpP
         HealthStore(database, probe_every=settings.mcp_probe_every),
         tool_caller(settings, database),
         broker,
+        HeldCallWakeUp(HeldCalls(database)),
     )
 
 

@@ -1,7 +1,6 @@
 """One tool call, from policy to its receipt: it may wait for a person for days, and is made exactly once."""
 
 import asyncio
-from contextlib import suppress
 from datetime import datetime, timedelta
 
 from temporalio import workflow
@@ -22,6 +21,7 @@ with workflow.unsafe.imports_passed_through():
         RecheckOrder,
     )
     from workflows.mcp_call_attempt import CallAttempt
+    from workflows.mcp_call_rest import CallRest
     from workflows.mcp_dispatch_messages import DispatchEnd, DispatchStart, DispatchWait, WaitUntil
     from workflows.mcp_dispatch_telling import DispatchTelling
     from workflows.mcp_dispatch_view import render_details
@@ -44,11 +44,10 @@ class McpDispatchWorkflow:
         self._standing: DispatchStanding | None = None
         self._taken: DecideOrder | None = None
         self._ending: EndOrder | None = None
-        self._look_again = False
         self._looking = False
         self._attempt = CallAttempt()
         self._telling = DispatchTelling(start.order.dispatch_id, told=start.told)
-        self._again_at: datetime | None = None
+        self._resting = CallRest()
         self._rolling = False
 
     @workflow.run
@@ -62,13 +61,13 @@ class McpDispatchWorkflow:
                 **STORE_CALL,
             )
         )
-        self._again_at = start.again_at
+        self._resting.until = start.again_at
         while self._present().status in OPEN_DISPATCH_STATUSES:
             try:
                 if self._waits():
                     await self._pause(start)
-                elif self._again_at is not None:
-                    await self._rest(start, self._again_at)
+                elif self._resting.until is not None:
+                    await self._rest(start, self._resting.until)
                 else:
                     await self._call()
             except asyncio.CancelledError:
@@ -138,9 +137,11 @@ class McpDispatchWorkflow:
         if order.cause is not EndCause.CANCELLED:
             raise refused(ErrorCode.CONFLICT, "Only its own clock lets a call expire.")
 
-    @workflow.signal(name=RECONSIDER, description="Policy or a standing approval has changed: look again")
+    @workflow.signal(
+        name=RECONSIDER, description="Policy, an approval or a server's health changed: look again"
+    )
     def reconsider(self) -> None:
-        self._look_again = True
+        self._resting.look_again = True
 
     # ---- the story of the run ----
 
@@ -153,7 +154,10 @@ class McpDispatchWorkflow:
         try:
             await workflow.wait_condition(
                 lambda: (
-                    not self._waits() or self._ending is not None or self._look_again or self._needs_new_run()
+                    not self._waits()
+                    or self._ending is not None
+                    or self._resting.look_again
+                    or self._needs_new_run()
                 ),
                 timeout=left,
                 timeout_summary="nobody has answered",
@@ -170,8 +174,8 @@ class McpDispatchWorkflow:
             return
         if self._ending is not None:
             await self._give_up(self._ending)
-        elif self._look_again:
-            self._look_again = False
+        elif self._resting.look_again:
+            self._resting.look_again = False
             await self._reconsider()
         elif self._needs_new_run():
             workflow.continue_as_new(start.model_copy(update={"told": self._telling.told, "again_at": None}))
@@ -203,20 +207,13 @@ class McpDispatchWorkflow:
         if end is None:
             end = await self._attempt.inspect(before, self._ending)
         self._take(end.standing)
-        if end.again_after_ms and end.standing.status is DispatchStatus.RUNNING:
-            self._again_at = workflow.now() + timedelta(milliseconds=end.again_after_ms)
+        self._resting.begin(before, end)
 
     async def _rest(self, start: DispatchStart, until: datetime) -> None:
         """Waits before the next attempt, in a new run where this one has become long."""
         if workflow.info().is_continue_as_new_suggested():
             await self._roll_over(start.model_copy(update={"again_at": until, "told": False}))
-        with suppress(TimeoutError):
-            await workflow.wait_condition(
-                lambda: self._ending is not None,
-                timeout=max(until - workflow.now(), timedelta()),
-                timeout_summary="before the next attempt",
-            )
-        self._again_at = None
+        await self._resting.over(lambda: self._ending is not None)
 
     async def _roll_over(self, start: DispatchStart) -> None:
         """Goes on in a new run; not where the call is given up meanwhile. Who waits for its end looks again."""

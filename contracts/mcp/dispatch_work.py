@@ -130,6 +130,9 @@ class CallEnd(Contract):
     standing: DispatchStanding
     again_after_ms: int | None = Field(default=None, ge=0)
     why: Text500 | None = None
+    well_again: Text120 | None = Field(
+        default=None, description="The server that this attempt found well again, after it was degraded."
+    )
 
 
 class NoticeOrder(Contract):

@@ -1,5 +1,6 @@
 """How long a call is held back while its server wants patience or is tried out by somebody else."""
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from contracts.base import clipped, rfc3339
 from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus
-from domain.mcp.call_outcomes import Ended
+from domain.mcp.call_outcomes import LONGEST_WAIT_MS, Again, Ended
 
 MOST_HELD_THROTTLED = timedelta(days=1)
 """How long a call waits for a server that asked for patience, before it is sent or between two attempts."""
@@ -20,6 +21,12 @@ MOST_HELD_DEGRADED = timedelta(minutes=30)
 
 SHORTEST_WAIT = timedelta(seconds=1)
 """So that pauses which others prolong again and again do not make a call look all the time."""
+
+SPREAD_SHARE = 0.1
+"""The share of a wait by which calls that wait for the same moment start one after another."""
+
+SPREAD_AT_MOST = timedelta(seconds=5)
+"""The most that this adds to a wait, however long it is."""
 
 _GIVEN_UP: Mapping[ErrorCode, str] = MappingProxyType(
     {
@@ -50,6 +57,27 @@ class GivenUp:
 
     end: Ended
     why: str
+
+
+def spread(dispatch_id: str, wait: timedelta) -> timedelta:
+    """What a call adds to a wait that others may share, so that they do not all go at its end.
+
+    From nothing up to ``SPREAD_SHARE`` of the wait and ``SPREAD_AT_MOST``. It follows from the call's id alone, so
+    that the same decision, taken again, gives the same moment.
+    """
+    digest = hashlib.sha256(dispatch_id.encode()).digest()
+    place = int.from_bytes(digest[:8]) / 2**64
+    return min(max(wait, timedelta()) * SPREAD_SHARE, SPREAD_AT_MOST) * place
+
+
+def pause_before(again: Again, dispatch_id: str) -> int:
+    """How many milliseconds a call waits before its next attempt: spread where the server said when to come back,
+    which it may have said to many; a pause that nobody prescribed is random already.
+    """
+    if not again.asked_for:
+        return again.after_ms
+    extra = spread(dispatch_id, timedelta(milliseconds=again.after_ms))
+    return min(again.after_ms + int(extra / timedelta(milliseconds=1)), LONGEST_WAIT_MS)
 
 
 def held_back(

@@ -34,6 +34,8 @@ class Again:
     """Nothing was executed, or it may be repeated: once more after so many milliseconds."""
 
     after_ms: int
+    asked_for: bool = False
+    """The server itself said so."""
 
 
 _ENDS: Mapping[ToolFailureKind, Ended] = MappingProxyType(
@@ -104,7 +106,8 @@ def after_failure(failure: ToolFailure, attempts: int, jitter: float, *, idempot
     if failure.kind in UNKNOWN_OUTCOMES:
         return after_silence(attempts, jitter, idempotent=idempotent)
     if failure.kind in _REPEATED and attempts < MOST_ATTEMPTS:
-        return Again(pause_ms(attempts, jitter, failure.retry_after_ms))
+        asked_for = failure.retry_after_ms is not None
+        return Again(pause_ms(attempts, jitter, failure.retry_after_ms), asked_for)
     return _ENDS[failure.kind]
 
 

@@ -119,6 +119,20 @@ def admission(health: MCPConnectionHealth, now: datetime) -> Admission:
     return Admission.PROBE if health.health_status is MCPHealthStatus.DEGRADED else Admission.OPEN
 
 
+def well_again(before: MCPConnectionHealth, now: MCPConnectionHealth, at: datetime) -> bool:
+    """Whether a contact at ``at`` found a degraded server well, so that nothing holds back its calls any more.
+
+    A pause that the server itself asked for counts to its end: an answer to what was sent before it says nothing
+    about it (decisions "Numbers": ``Retry-After`` wins). At its end the calls go by themselves.
+    """
+    if before.health_status is not MCPHealthStatus.DEGRADED or admission(now, at) is not Admission.OPEN:
+        return False
+    asked_for, asked_at = before.throttle_state.retry_after_ms, before.last_checked_at
+    if before.throttle_state.state is MCPThrottle.NONE or asked_for is None or asked_at is None:
+        return True
+    return at >= asked_at + timedelta(milliseconds=asked_for)
+
+
 def probing(
     health: MCPConnectionHealth, now: datetime, lasts: timedelta = PROBE_LEASE
 ) -> MCPConnectionHealth:

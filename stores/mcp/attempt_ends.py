@@ -10,11 +10,12 @@ from contracts.base import clipped
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.dispatch_work import CallEnd
 from contracts.mcp.health import MCPConnectionOutcome
+from domain.mcp.call_holding import pause_before
 from domain.mcp.call_outcomes import Again, Ended
 from stores.journal import JournalDraft, append
 from stores.mcp.dispatch_rows import KeptDispatch, change_dispatch
 from stores.mcp.dispatch_settling import failed_record, settle
-from stores.mcp.health import take_in_outcome
+from stores.mcp.health import TakenIn, take_in_outcome
 from stores.mcp.tool_rows import tool_of
 
 
@@ -30,18 +31,17 @@ def jitter() -> float:
     return random.random()  # noqa: S311
 
 
-def contact_entries(
+def contact_taken_in(
     connection: Connection, record: DispatchRecord, contact: MCPConnectionOutcome
-) -> list[JournalDraft]:
+) -> TakenIn:
     """Takes a contact into the server's health; what is told of it, for the caller to append."""
-    _, entries = take_in_outcome(
+    return take_in_outcome(
         connection,
         record.order.server_id,
         record.owner,
         contact,
         correlation_id=record.order.correlation_id,
     )
-    return entries
 
 
 def follow_up(
@@ -57,15 +57,16 @@ def follow_up(
         ended = failed_record(kept.record, follows.status, follows.code, message, follows.next_action)
         return CallEnd(standing=settle(connection, kept, ended, now, entries).standing())
     append(connection, entries)
-    seconds = max(1, round(follows.after_ms / 1_000))
+    after_ms = pause_before(follows, kept.record.dispatch_id)
+    seconds = max(1, round(after_ms / 1_000))
     waiting = kept.record.model_copy(
         update={
             "error_message": clipped(message, 1_000),
             "next_action": f"Tried again in {seconds} s, by itself.",
             "held_since": None,
-            "waits_until": now + timedelta(milliseconds=follows.after_ms),
+            "waits_until": now + timedelta(milliseconds=after_ms),
             "updated_at": now,
         }
     )
     changed = change_dispatch(connection, kept, waiting)
-    return CallEnd(standing=changed.standing(), again_after_ms=follows.after_ms, why=clipped(message, 500))
+    return CallEnd(standing=changed.standing(), again_after_ms=after_ms, why=clipped(message, 500))

@@ -87,6 +87,15 @@ def kept_failure(failure: ToolFailure) -> str:
     return canonical_json(failure.model_dump(mode="json", exclude_none=True))
 
 
+def told_when(connection: Connection, dispatch_id: str, attempt: int) -> bool:
+    """Whether the server answered that attempt with when to come back."""
+    query = select(table.c.answer).where(
+        table.c.dispatch_id == dispatch_id, table.c.attempt == attempt, table.c.stage == FAILED
+    )
+    told = connection.scalar(query)
+    return told is not None and orjson.loads(told).get("retry_after_ms") is not None
+
+
 def newest_answer(connection: Connection, dispatch_id: str) -> dict[str, Any] | None:
     """What the tool answered, if it has."""
     query = (

@@ -1,5 +1,6 @@
 """Whether a call may go to its server now, asked in the transaction that looks once more at policy."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -7,8 +8,9 @@ from sqlalchemy import Connection
 
 from contracts.base import clipped
 from contracts.mcp.dispatch_work import CallEnd
-from domain.mcp.call_holding import GivenUp, Hold, held_back
+from domain.mcp.call_holding import GivenUp, Hold, held_back, spread
 from domain.mcp.health import PROBE_LEASE, Admission
+from stores.mcp.attempt_rows import told_when
 from stores.mcp.dispatch_rows import KeptDispatch, change_dispatch
 from stores.mcp.dispatch_settling import failed_record, settle
 from stores.mcp.health import admit
@@ -29,6 +31,9 @@ def turn_of(
     ``lease`` is the turn that the same attempt was given before: nobody else can have it.
     """
     record = kept.record
+    early = _told_to_come_later(connection, kept, now)
+    if early is not None:
+        return early
     lasts = timedelta(milliseconds=record.order.timeout_ms) + PROBE_LEASE
     found = admit(connection, record.order.server_id, record.owner, now, lasts=lasts)
     if found.admission is Admission.PROBE:
@@ -38,13 +43,27 @@ def turn_of(
         return Turn()
     if found.until == lease:
         return Turn(lease)
-    match held_back(found.health, found.until, record.held_since, now):
+    until = found.until + spread(record.dispatch_id, found.until - now)
+    match held_back(found.health, until, record.held_since, now):
         case Hold() as hold:
             return _held(connection, kept, hold, now)
         case GivenUp() as given_up:
             end = given_up.end
             ended = failed_record(record, end.status, end.code, given_up.why, end.next_action)
             return CallEnd(standing=settle(connection, kept, ended, now).standing())
+
+
+def _told_to_come_later(connection: Connection, kept: KeptDispatch, now: datetime) -> CallEnd | None:
+    """How a call stands that looks again before the time which the server gave to its own last attempt."""
+    record = kept.record
+    if record.waits_until is None or record.held_since is not None or now >= record.waits_until:
+        return None
+    if not told_when(connection, record.dispatch_id, record.attempts):
+        return None
+    left = math.ceil((record.waits_until - now) / timedelta(milliseconds=1))
+    return CallEnd(
+        standing=kept.standing(), again_after_ms=left, why=clipped(record.error_message or "", 500)
+    )
 
 
 def _held(connection: Connection, kept: KeptDispatch, hold: Hold, now: datetime) -> CallEnd:

@@ -17,7 +17,7 @@ from domain.mcp.call_outcomes import after_failure
 from domain.mcp.dispatch_permits import APPROVED, Ask, Block, Pass
 from stores.canonical import canonical_json, digest_of
 from stores.database import Database
-from stores.mcp.attempt_ends import contact_entries, declared_idempotent, follow_up, jitter
+from stores.mcp.attempt_ends import contact_taken_in, declared_idempotent, follow_up, jitter
 from stores.mcp.attempt_rows import (
     ANSWERED,
     FAILED,
@@ -142,8 +142,9 @@ class DispatchAttempts:
                 tool_error=answer.is_error,
                 signed_in=signed_in,
             )
-            health = contact_entries(connection, kept.record, contact)
-            return CallEnd(standing=settle(connection, kept, ended, now, health).standing())
+            taken = contact_taken_in(connection, kept.record, contact)
+            standing = settle(connection, kept, ended, now, taken.entries).standing()
+            return CallEnd(standing=standing, well_again=taken.well_again)
 
     def failed(self, order: CallOrder, failure: ToolFailure, now: datetime, *, signed_in: bool) -> CallEnd:
         """The attempt gave no answer: the call ends, or is tried again later."""
@@ -159,11 +160,12 @@ class DispatchAttempts:
                 signed_in=signed_in,
                 failure=failure,
             )
-            health = contact_entries(connection, kept.record, contact)
+            taken = contact_taken_in(connection, kept.record, contact)
             follows = after_failure(
                 failure, order.attempt, jitter(), idempotent=declared_idempotent(connection, kept.record)
             )
-            return follow_up(connection, kept, follows, failure.message, now, health)
+            end = follow_up(connection, kept, follows, failure.message, now, taken.entries)
+            return end.model_copy(update={"well_again": taken.well_again})
 
     def needs_sign_in(self, order: CallOrder, message: str, now: datetime) -> CallEnd:
         """Nobody can be signed in for the call: it ends, and a person has to see to it."""

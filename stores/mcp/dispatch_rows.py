@@ -1,5 +1,6 @@
 """The rows of tool calls: read, held, written with a compare-and-set on their version."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.dispatch_work import AskFirstAnswer, DispatchStanding
 from stores.canonical import canonical_json
 from stores.mcp_tables import mcp_dispatches as table
+from stores.mcp_tables import mcp_servers
 from stores.upsert import insert_or
 
 _OPEN = tuple(status.value for status in OPEN_DISPATCH_STATUSES)
@@ -143,6 +145,21 @@ def waiting_ids(
     if tool_name is not None:
         query = query.where(table.c.tool_name == tool_name)
     return tuple(connection.scalars(query.order_by(table.c.created_at, table.c.dispatch_id).limit(limit)))
+
+
+def resting_records(connection: Connection, server_id: str) -> Iterator[DispatchRecord]:
+    """The calls of a server that rest before an attempt, the oldest first."""
+    # A server is called by its owner alone, whose calls have an index.
+    owner = select(mcp_servers.c.owner).where(mcp_servers.c.server_id == server_id).scalar_subquery()
+    query = select(table.c.body).where(
+        table.c.owner == owner,
+        table.c.status == DispatchStatus.RUNNING.value,
+        table.c.server_id == server_id,
+    )
+    for body in connection.scalars(query.order_by(table.c.created_at, table.c.dispatch_id)):
+        record = DispatchRecord.model_validate_json(body)
+        if record.waits_until is not None:
+            yield record
 
 
 def open_ids_of_ability(connection: Connection, ability_id: str) -> tuple[str, ...]:

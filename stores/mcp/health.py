@@ -25,6 +25,7 @@ from domain.mcp.health import (
     next_probe_at,
     probing,
     unknown,
+    well_again,
     with_next_action,
     with_sign_in,
 )
@@ -54,6 +55,20 @@ def health_of(connection: Connection, server_id: str) -> MCPConnectionHealth:
     return _shown(connection, server, _kept(connection, server_id))
 
 
+@dataclass(frozen=True)
+class TakenIn:
+    """What one contact made of a server's health."""
+
+    health: MCPConnectionHealth
+    """As it is shown now."""
+
+    entries: list[JournalDraft]
+    """The receipts of what changed, which the caller appends together with its own."""
+
+    well_again: str | None = None
+    """The server's id, where it was degraded until now and lets everybody pass."""
+
+
 def take_in_outcome(
     connection: Connection,
     server_id: str,
@@ -62,15 +77,14 @@ def take_in_outcome(
     *,
     correlation_id: str,
     every: timedelta = USUAL_PROBE_EVERY,
-) -> tuple[MCPConnectionHealth, list[JournalDraft]]:
-    """Takes in one contact within the caller's transaction: the health as it is shown now, and the receipts
-    of what changed, which the caller appends together with its own.
+) -> TakenIn:
+    """Takes in one contact within the caller's transaction.
 
     A server that is deleted meanwhile keeps nothing.
     """
     server = _server_row(connection, server_id)
     if server is None:
-        return after(unknown(server_id), outcome), []
+        return TakenIn(after(unknown(server_id), outcome), [])
     held = _held(connection, server_id, owner, outcome.happened_at)
     before = _shown(connection, server, held)
     # Jitter spreads the retries of many; nothing secret hangs on it.
@@ -78,7 +92,9 @@ def take_in_outcome(
     shown = _shown(connection, server, kept)
     _keep(connection, kept, outcome.happened_at, next_probe_at(kept, every, outcome.happened_at))
     told = Told(f"mcp-server/{server_id}", owner, correlation_id, outcome.happened_at)
-    return shown, tell_change(connection, before, shown, told)
+    recovered = well_again(held, shown, outcome.happened_at)
+    entries = tell_change(connection, before, shown, told)
+    return TakenIn(shown, entries, server_id if recovered else None)
 
 
 @dataclass(frozen=True)
@@ -129,12 +145,18 @@ class HealthStore:
         self, server_id: str, owner: str, outcome: MCPConnectionOutcome, correlation_id: str = "health"
     ) -> MCPConnectionHealth:
         """Takes in how one contact went; the health afterwards. Only changes of it are told."""
+        return self.take_in(server_id, owner, outcome, correlation_id).health
+
+    def take_in(
+        self, server_id: str, owner: str, outcome: MCPConnectionOutcome, correlation_id: str
+    ) -> TakenIn:
+        """As :func:`take_in_outcome`, in a transaction of its own."""
         with self._database.write() as connection:
-            shown, entries = take_in_outcome(
+            taken = take_in_outcome(
                 connection, server_id, owner, outcome, correlation_id=correlation_id, every=self._every
             )
-            append(connection, entries)
-        return shown
+            append(connection, taken.entries)
+        return taken
 
     def owned(self, server_id: str, owner: str) -> MCPConnectionHealth:
         """The health of one of the owner's servers.

@@ -1,7 +1,7 @@
 """Calls of a server that wants patience: held back before they are sent, for as long as it takes, in as many runs."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,15 @@ import anyio
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
+from contracts.mcp.health import MCPConnectionOutcome
+from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
+from domain.mcp.health import FAILURES_TO_DEGRADE
 from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer
 from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
 from tests.replay.scenarios import server
+from tests.replay.test_replay import replayer
 from workflows.ids import mcp_dispatch_id
+from workflows.mcp_dispatch_workflow import McpDispatchWorkflow
 
 pytestmark = pytest.mark.anyio
 
@@ -137,3 +142,83 @@ async def test_a_call_that_waits_for_a_person_goes_on_in_a_new_run_and_is_still_
         await user.approve(asked["dispatch_id"])
         assert (await user.ended(asked["dispatch_id"]))["status"] == "completed"
         assert len(misbehaving_server.effects()) == 1
+
+
+async def degraded(user: ToolUser, pause: timedelta) -> None:
+    """Others met failures at the server, after it was first looked at, and it is left alone for so long."""
+    path = f"/api/mcp/servers/{user.server_id}/health"
+    with anyio.fail_after(30):
+        while (await user.person.ok("GET", path))["health_status"] != "healthy":
+            await anyio.sleep(0.02)
+    failure = ToolFailure(
+        kind=ToolFailureKind.SERVER_ERROR,
+        message="failing",
+        retry_after_ms=int(pause / timedelta(milliseconds=1)),
+    )
+    for _ in range(FAILURES_TO_DEGRADE):
+        outcome = MCPConnectionOutcome(happened_at=datetime.now(UTC), failure=failure)
+        user.stack.services.mcp.health.record(user.server_id, user.person.user, outcome)
+
+
+async def held(user: ToolUser, count: int) -> list[dict[str, Any]]:
+    """So many calls that are held back before they are sent."""
+    asked = [await user.ask("read_line", MILK, wait_ms=0) for _ in range(count)]
+    return [await waits(user, one["dispatch_id"]) for one in asked]
+
+
+async def attempts_asked_for(env: WorkflowEnvironment, dispatch_id: str) -> int:
+    """How often the workflow has had somebody look whether the call may go now."""
+    history = await env.client.get_workflow_handle(mcp_dispatch_id(dispatch_id)).fetch_history()
+    return sum(one.HasField("activity_task_completed_event_attributes") for one in history.events)
+
+
+async def test_calls_that_are_held_back_go_as_soon_as_a_probe_finds_their_server_well(
+    patient: ToolUser, skipping_env: WorkflowEnvironment
+) -> None:
+    await degraded(patient, timedelta(minutes=10))
+    calls = await held(patient, 3)
+    for call in calls:
+        assert datetime.fromisoformat(call["waits_until"]) > datetime.now(UTC) + timedelta(minutes=8)
+    path = f"/api/mcp/servers/{patient.server_id}/smoke-test"
+    assert (await patient.person.ok("POST", path, {"server_id": patient.server_id}))["status"] == "passed"
+    for call in calls:
+        ended = await patient.ended(call["dispatch_id"])
+        assert (ended["status"], ended["attempts"]) == ("completed", 1)
+    woken = skipping_env.client.get_workflow_handle(mcp_dispatch_id(calls[0]["dispatch_id"]))
+    await woken.result()
+    await replayer([McpDispatchWorkflow]).replay_workflow(await woken.fetch_history())
+
+
+async def test_calls_that_are_held_back_go_as_soon_as_another_call_is_answered(
+    patient: ToolUser, skipping_env: WorkflowEnvironment
+) -> None:
+    await degraded(patient, timedelta(minutes=10))
+    first, *others = await held(patient, 4)
+    await let_pass(skipping_env, first["dispatch_id"], timedelta(minutes=11))
+    for call in (first, *others):
+        ended = await patient.ended(call["dispatch_id"])
+        assert (ended["status"], ended["attempts"]) == ("completed", 1)
+
+
+async def test_ten_calls_held_back_by_one_retry_after_go_one_after_another_and_none_of_them_early(
+    patient: ToolUser, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+) -> None:
+    first = await throttled(patient, misbehaving_server, 600)
+    path = f"/api/mcp/servers/{patient.server_id}/health"
+    until = datetime.fromisoformat((await patient.person.ok("GET", path))["backoff_until"])
+    calls = await held(patient, 10)
+    moments = {datetime.fromisoformat(one["waits_until"]) for one in (first, *calls)}
+    assert len(moments) > 5
+    assert until <= min(moments) <= max(moments) <= until + timedelta(seconds=5)
+
+    # Told to look again before their time, both the one that was sent and those that were not go on waiting.
+    for call in (first, calls[0]):
+        handle = skipping_env.client.get_workflow_handle(mcp_dispatch_id(call["dispatch_id"]))
+        before = await attempts_asked_for(skipping_env, call["dispatch_id"])
+        await handle.signal("reconsider")
+        with anyio.fail_after(30):
+            while await attempts_asked_for(skipping_env, call["dispatch_id"]) == before:
+                await anyio.sleep(0.02)
+        found = await patient.view(call["dispatch_id"])
+        assert (found["status"], found["attempts"]) == ("running", call["attempts"])
+        assert datetime.fromisoformat(found["waits_until"]) >= until

@@ -11,10 +11,14 @@ from domain.mcp.call_holding import (
     MOST_HELD_DEGRADED,
     MOST_HELD_THROTTLED,
     SHORTEST_WAIT,
+    SPREAD_AT_MOST,
     GivenUp,
     Hold,
     held_back,
+    pause_before,
+    spread,
 )
+from domain.mcp.call_outcomes import LONGEST_WAIT_MS, Again
 from domain.mcp.health import unknown
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -59,3 +63,51 @@ def test_pauses_that_never_end_hold_a_call_for_a_bounded_time_in_bounded_steps(
         assert found.since == AT
         assert now + SHORTEST_WAIT <= found.until <= max(AT + most, now + SHORTEST_WAIT)
         now, since = found.until, found.since
+
+
+@given(dispatch_id=st.uuids().map(str), wait=st.timedeltas(timedelta(days=-1), timedelta(days=2)))
+def test_a_spread_is_never_early_and_at_most_a_tenth_of_the_wait_or_five_seconds_late(
+    dispatch_id: str, wait: timedelta
+) -> None:
+    extra = spread(dispatch_id, wait)
+    assert (
+        timedelta() <= extra <= min(max(wait, timedelta()) / 10 + timedelta(microseconds=1), SPREAD_AT_MOST)
+    )
+    assert extra == spread(dispatch_id, wait)
+
+
+@given(
+    ids=st.sets(st.uuids().map(str), min_size=20, max_size=40),
+    wait=st.timedeltas(timedelta(seconds=1), timedelta(days=1)),
+)
+def test_calls_that_wait_for_the_same_moment_start_all_over_the_window(
+    ids: set[str], wait: timedelta
+) -> None:
+    window = min(wait / 10, SPREAD_AT_MOST)
+    found = sorted(spread(one, wait) for one in ids)
+    assert len(set(found)) > len(ids) / 2
+    assert found[-1] - found[0] > window / 4
+
+
+@given(dispatch_id=st.uuids().map(str), after_ms=st.integers(0, LONGEST_WAIT_MS))
+def test_an_attempt_that_was_told_when_to_come_back_is_spread_within_the_longest_wait(
+    dispatch_id: str, after_ms: int
+) -> None:
+    told = pause_before(Again(after_ms, asked_for=True), dispatch_id)
+    assert after_ms <= told <= min(after_ms + min(after_ms / 10, 5_000), LONGEST_WAIT_MS)
+    assert pause_before(Again(after_ms), dispatch_id) == after_ms
+
+
+@given(
+    health=st.sampled_from([THROTTLED, DEGRADED]),
+    dispatch_id=st.uuids().map(str),
+    seconds=st.integers(1, 200_000),
+)
+def test_a_spread_hold_ends_neither_before_the_pause_nor_after_the_longest_hold(
+    health: MCPConnectionHealth, dispatch_id: str, seconds: int
+) -> None:
+    wait = timedelta(seconds=seconds)
+    last = MOST_HELD_DEGRADED if health is DEGRADED else MOST_HELD_THROTTLED
+    found = held_back(health, AT + wait + spread(dispatch_id, wait), None, AT)
+    assert isinstance(found, Hold)
+    assert AT + min(wait, last) <= found.until <= AT + min(wait + SPREAD_AT_MOST, last)

@@ -20,6 +20,7 @@ from domain.mcp.health import (
     next_probe_at,
     probing,
     unknown,
+    well_again,
     with_sign_in,
 )
 
@@ -242,3 +243,37 @@ def test_a_probe_is_due_as_usual_or_when_a_pause_is_over() -> None:
     assert next_probe_at(ill, EVERY, START) == ill.backoff_until == START + timedelta(seconds=10)
     waits = after(healthy, outcome(ToolFailureKind.THROTTLED, retry_after_ms=900_000))
     assert next_probe_at(waits, EVERY, START) == START + timedelta(minutes=15)
+
+
+@given(outcomes())
+def test_only_a_degraded_server_that_lets_everybody_pass_again_is_well_again(
+    history: list[MCPConnectionOutcome],
+) -> None:
+    before = unknown("server-a")
+    for one in history:
+        now = after(before, one)
+        if well_again(before, now, one.happened_at):
+            assert before.health_status is MCPHealthStatus.DEGRADED
+            assert admission(now, one.happened_at) is Admission.OPEN
+        before = now
+
+
+def test_an_answer_makes_a_degraded_server_well_again_whether_its_pause_is_over_or_not() -> None:
+    ill = lived([outcome(ToolFailureKind.NOT_SENT)] * FAILURES_TO_DEGRADE)
+    for at in (START + timedelta(seconds=1), START + BACKOFF_CAP):
+        assert well_again(ill, after(ill, outcome(at=at)), at)
+        turn = probing(ill, at)
+        assert well_again(turn, after(turn, outcome(at=at)), at)
+    well = after(ill, outcome())
+    assert not well_again(well, after(well, outcome()), START)
+    assert not well_again(ill, disabled(after(ill, outcome())), START)
+
+
+def test_an_answer_cuts_no_pause_short_that_the_server_asked_for() -> None:
+    asked = outcome(ToolFailureKind.THROTTLED, retry_after_ms=600_000, http_status=429)
+    throttled = lived([outcome(), asked])
+    early, late = START + timedelta(seconds=1), START + timedelta(minutes=10)
+    assert not well_again(throttled, after(throttled, outcome(at=early)), early)
+    ill = lived([outcome(ToolFailureKind.NOT_SENT)] * FAILURES_TO_DEGRADE + [asked])
+    assert not well_again(ill, after(ill, outcome(at=early)), early)
+    assert well_again(ill, after(probing(ill, late), outcome(at=late)), late)
