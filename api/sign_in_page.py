@@ -1,10 +1,11 @@
-"""The page a browser ends on after a sign-in: what happened, what to do next, and nothing else.
+"""The pages a browser comes back to from a sign-in: whose it will be, then what happened and what to do next.
 
-It is whole in itself: no script, no image, no address but text, so it has nothing to load and nowhere to leak.
+Each is whole in itself: no script, no image, no address but text, so it has nothing to load and nowhere to leak.
 """
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from html import escape
 
 from contracts.mcp.auth_flow import MCPServerAuthStatus
@@ -25,21 +26,50 @@ main { max-width: 30rem; margin: 1.5rem; padding: 2rem; background: var(--card);
 h1 { margin: 0 0 .6rem; font-size: 1.3rem; line-height: 1.3; }
 p { margin: .5rem 0 0; }
 .next { color: var(--soft); }
+button { margin-top: 1.2rem; padding: .55rem 1.2rem; font: inherit; font-weight: 600; border: 0; border-radius: 6px;
+  background: var(--mark); color: var(--card); cursor: pointer; }
+button:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px; }
 code { font: .92em ui-monospace, monospace; }
 """
 
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
-HEADERS = {
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": (
-        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
-    ),
-}
+
+def _headers(form_action: str) -> dict[str, str]:
+    return {
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": (
+            f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action {form_action}; "
+            "frame-ancestors 'none'"
+        ),
+    }
+
+
+HEADERS = _headers("'none'")
 """Sent with the page, and with its answer as JSON: the address that led here holds a code and a state."""
+
+ASKING_HEADERS = _headers("'self'")
+"""Sent with the page that asks: it comes back to this service and goes nowhere else."""
+
+
+def asking_page(owner: str, server_name: str, fields: Mapping[str, str]) -> str:
+    """Asks the person at the browser whether what they have signed in to is to be ``owner``'s.
+
+    ``fields`` are what the browser sends when they agree.
+    """
+    hidden = "".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
+        for name, value in fields.items()
+    )
+    return _page(
+        f"Connect {server_name}?",
+        f"What you have just signed in to will be used by {owner} at this Apprentice, and by the agents of {owner}.",
+        "If that is not you, or if somebody sent you here, close this window: nothing is connected.",
+        ok=True,
+        form=f'<form method="get">{hidden}<button>Connect it to {escape(owner)}</button></form>',
+    )
 
 
 def signed_in_page(status: MCPServerAuthStatus) -> str:
@@ -62,13 +92,13 @@ def refused_page(message: str) -> str:
 _CLOSE = "You can close this window and go on where you were."
 
 
-def _page(title: str, text: str, then: str | None, *, ok: bool = False) -> str:
+def _page(title: str, text: str, then: str | None, *, ok: bool = False, form: str = "") -> str:
     return (
         f'<!doctype html><html lang="en"{"" if ok else _REFUSED}><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)} - Apprentice</title><style>{_STYLE}</style></head><body><main>"
         f'<h1>{escape(title)}</h1><p>{escape(text)}</p><p class="next">{_marked(then or _CLOSE)}</p>'
-        "</main></body></html>"
+        f"{form}</main></body></html>"
     )
 
 

@@ -16,7 +16,8 @@ from api.errors import error_response
 from api.mcp_sign_ins import begin, begun, finish, gateway_of, order_fields, status_of
 from api.paths import ServerId
 from api.services import Services
-from api.sign_in_page import HEADERS, refused_page, signed_in_page
+from api.sign_in_consent import question
+from api.sign_in_page import ASKING_HEADERS, HEADERS, refused_page, signed_in_page
 from clients.mcp.oauth_tokens import state_digest
 from contracts.base import Contract, Text160, Uuid
 from contracts.errors import ERROR_RULES, ErrorCode, Refusal
@@ -97,11 +98,15 @@ async def callback(
     error_description: Annotated[str | None, Query(max_length=2_000)] = None,
     session_state: Annotated[str | None, Query(max_length=512)] = None,
     iss: Annotated[str | None, Query(max_length=2_000, description="RFC 9207.")] = None,
+    agreed: Annotated[
+        str | None, Query(max_length=64, description="What the page that asks has the browser bring.")
+    ] = None,
 ) -> Response:
     """Where the browser comes back to, without an access token: the state tells which sign-in it is of.
 
-    Who accepts JSON gets the status, everybody else a page. What an authorization server has against the
-    sign-in is kept and shown; parameters that are not known are dropped.
+    A browser is asked first whether the account is to be used by whoever began the sign-in. Who accepts JSON is no
+    browser that somebody else's link has led here, and gets the status at once; everybody else gets a page. What
+    an authorization server has against the sign-in is kept and shown; parameters that are not known are dropped.
     """
     query = MCPAuthCallbackQuery(
         state=state,
@@ -114,6 +119,9 @@ async def callback(
     as_json = _accepts_json(request)
     try:
         flow = await _returned(services, server_id, query)
+        asking = None if as_json else await question(services, flow, query, agreed)
+        if asking is not None:
+            return HTMLResponse(asking, headers=ASKING_HEADERS)
         code_ref = await _kept_code(services, flow, query)
         found = await finish(
             services,

@@ -177,7 +177,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 }
 
 FREE_TEXT: Mapping[str, tuple[str, ...]] = {
-    "mcp_auth_callback": ("state", "code", "error", "error_description", "session_state", "iss"),
+    "mcp_auth_callback": ("state", "code", "error", "error_description", "session_state", "iss", "agreed"),
     "learn_session_list": ("q",),
     "learn_proposal_list": ("q",),
     "learn_history": ("q",),

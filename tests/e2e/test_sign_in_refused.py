@@ -1,8 +1,12 @@
 """Sign-ins that must not come about: stale and stolen states, wrong servers, servers that promise too little."""
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
+from html import escape, unescape
+from urllib.parse import parse_qs, urlencode, urlsplit
 
+import httpx
 import pytest
 from sqlalchemy import update
 
@@ -159,17 +163,38 @@ async def test_an_issuer_with_a_slash_more_is_another_issuer(
     assert error["auth_error_code"] == "issuer_mismatch"
 
 
+BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+
+def the_form_of(page: str) -> dict[str, str]:
+    """What the page's form brings back."""
+    return {
+        unescape(name): unescape(value)
+        for name, value in re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', page)
+    }
+
+
+async def agrees(alice: Person, back: str) -> httpx.Response:
+    """The person presses the button of the page that asks; what comes next."""
+    asked = await alice.comes_back(back, accept=BROWSER)
+    assert asked.status_code == 200, asked.text
+    return await alice.comes_back(
+        f"{alice.auth}/callback?{urlencode(the_form_of(asked.text))}", accept=BROWSER
+    )
+
+
 async def test_the_page_says_what_happened_and_holds_no_secret(
     alice: Person, authorization_server: AuthorizationServer
 ) -> None:
     alice = await alice.registers(authorization_server.url)
     back = await alice.browses((await alice.starts())["auth_url"])
-    page = await alice.comes_back(back, accept="text/html,application/xhtml+xml,*/*;q=0.8")
+    page = await agrees(alice, back)
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
     assert page.headers["referrer-policy"] == "no-referrer"
     assert page.headers["cache-control"] == "no-store"
     assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "form-action 'none'" in page.headers["content-security-policy"]
     assert "Signed in" in page.text
     assert "prefers-color-scheme: dark" in page.text
     assert "http" not in page.text
@@ -178,6 +203,52 @@ async def test_the_page_says_what_happened_and_holds_no_secret(
     again = await alice.comes_back(back, accept="text/html")
     assert (again.status_code, "Not signed in" in again.text) == (400, True)
     assert back.rpartition("code=")[2] not in again.text
+
+
+async def test_a_browser_is_asked_whose_the_sign_in_will_be_before_anything_is_connected(
+    alice: Person, authorization_server: AuthorizationServer
+) -> None:
+    alice = await alice.registers(authorization_server.url)
+    alice = await alice.adds_server(authorization_server.url, display_name='<b>Tickets & "more"</b>')
+    back = await alice.browses((await alice.starts())["auth_url"])
+    asked = await alice.comes_back(back, accept=BROWSER)
+    assert "used by alice at this Apprentice" in asked.text
+    assert "close this window: nothing is connected" in asked.text
+    assert escape('Connect <b>Tickets & "more"</b>?') in asked.text
+    assert "<b>" not in asked.text
+    assert "form-action 'self'" in asked.headers["content-security-policy"]
+    assert asked.headers["referrer-policy"] == "no-referrer"
+    assert (await alice.status())["auth_state"] != "healthy"
+    assert alice.stored().profile.token_ref is None
+    assert "Signed in" in (await agrees(alice, back)).text
+    assert (await alice.status())["auth_state"] == "healthy"
+
+
+@pytest.mark.parametrize("agreed", ["yes", "0" * 64, "", "\u00e9"])
+async def test_nobody_can_agree_for_the_person_at_the_browser(
+    alice: Person, authorization_server: AuthorizationServer, agreed: str
+) -> None:
+    alice = await alice.registers(authorization_server.url)
+    back = await alice.browses((await alice.starts())["auth_url"])
+    other = await alice.browses((await alice.starts())["auth_url"])
+    of_another = the_form_of((await alice.comes_back(other, accept=BROWSER)).text)["agreed"]
+    for guess in (agreed, of_another):
+        page = await alice.comes_back(f"{back}&{urlencode({'agreed': guess})}", accept=BROWSER)
+        assert "nothing is connected" in page.text
+    assert alice.stored().profile.token_ref is None
+
+
+async def test_a_sign_in_that_was_refused_asks_nobody(
+    alice: Person, authorization_server: AuthorizationServer
+) -> None:
+    alice = await alice.registers(authorization_server.url)
+    back = await alice.browses((await alice.starts())["auth_url"])
+    state = parse_qs(urlsplit(back).query)["state"][0]
+    page = await alice.comes_back(
+        f"{alice.auth}/callback?{urlencode({'state': state, 'error': 'access_denied'})}", accept=BROWSER
+    )
+    assert "The sign-in page answered: access_denied" in page.text
+    assert "<form" not in page.text
 
 
 async def test_a_start_with_a_key_answers_the_same_sign_in(
