@@ -264,13 +264,13 @@ def test_a_command_that_recording_left_meanwhile_goes_on_without_a_receipt(
 
 LEAVES = """
 import signal, sys
-def leave(*_):
-    print("bye", flush=True)
-    sys.exit(9)
-signal.signal(signal.SIGTERM, leave)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print("begun", file=sys.stderr, flush=True)
-sys.stdin.read()
+signal.sigwait({signal.SIGTERM})
+print("bye", flush=True)
+sys.exit(9)
 """
+"""Waits for its signal, which cannot come a moment too early."""
 
 
 def test_being_asked_to_leave_is_the_commands_own_affair(ingest_server, wrapping) -> None:
