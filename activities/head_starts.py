@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from activities.token_broker import TokenBroker, endpoint_of
+from activities.token_broker import TokenBroker
 from activities.tool_callers import ToolCaller
 from contracts.errors import Refusal
 from contracts.mcp.dispatch import DispatchStatus
@@ -98,11 +98,8 @@ class HeadStarts:
         # A local program is worth starting only for a call that is certain to come to this worker.
         if plan is None or plan.server.transport is not MCPTransport.REMOTE_HTTP:
             return None
-        profile_id = plan.server.auth_profile_id
-        if profile_id is None:
-            return _Opening(plan)
         try:
-            found = await self._broker.current(profile_id, plan.record.owner, endpoint_of(plan.server))
+            found = await self._broker.for_server(plan.server, plan.record.owner)
         except Refusal:
             return None
         return _Opening(plan, found.value, found.version) if found is not None else _Opening(plan)

@@ -100,7 +100,8 @@ class McpCallActivities:
         plan = await asyncio.to_thread(self._attempts.plan, order, clock.now(), lease)
         if isinstance(plan, CallEnd):
             return plan
-        bearer, version = (renewed, None) if renewed is not None else await self._bearer(plan)
+        found = await self._broker.for_server(plan.server, plan.record.owner) if renewed is None else None
+        bearer, version = (found.value, found.version) if found is not None else (renewed, None)
 
         async def answer(about_to_send: AboutToSend) -> ToolAnswer:
             return await self._caller.call(plan.server, plan.call, bearer, activity.heartbeat, about_to_send)
@@ -115,13 +116,6 @@ class McpCallActivities:
                 return await self._failed(order, opened.plan, failed.failure, opened.bearer, clock)
             raise _BearerRefused(opened) from None
         return await self._answered(order, answer, opened.bearer, clock)
-
-    async def _bearer(self, plan: CallPlan) -> tuple[str | None, int | None]:
-        profile_id = plan.server.auth_profile_id
-        if profile_id is None:
-            return None, None
-        found = await self._broker.current(profile_id, plan.record.owner, endpoint_of(plan.server))
-        return (found.value, found.version) if found is not None else (None, None)
 
     def _about_to_send(self, order: CallOrder, plan: CallPlan, clock: WorkflowClock) -> AboutToSend:
         async def begin() -> None:

@@ -111,9 +111,8 @@ class McpProbeActivities:
 
     async def _bearer(self, server: MCPServerRegistryEntry, owner: str) -> Bearer | None:
         """None where nobody is signed in: what the server says to that is what is found."""
-        if server.auth_profile_id is not None:
-            with suppress(Refusal):
-                return await self._tokens.current(server.auth_profile_id, owner, endpoint_of(server))
+        with suppress(Refusal):
+            return await self._tokens.for_server(server, owner)
         return None
 
     async def _with_a_newer_one(

@@ -85,6 +85,16 @@ class TokenBroker:
             return await self._renewed(stored, None, endpoint)
         return _bearer(held)
 
+    async def for_server(self, server: MCPServerRegistryEntry, owner: str) -> Bearer | None:
+        """What a server is called with; none where it wants no sign-in.
+
+        Raises:
+            Refusal: as ``current``.
+        """
+        if server.auth_profile_id is None:
+            return None
+        return await self.current(server.auth_profile_id, owner, endpoint_of(server))
+
     async def renewed(
         self,
         auth_profile_id: str,

@@ -6,7 +6,7 @@ import anyio.to_thread
 from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 
-from api.opening_update import update_or_open
+from api.opening_update import ANSWER_WITHIN, REOPENINGS, update_or_open
 from api.own_keys import OWN_KEY_PREFIX
 from api.update_errors import WorkflowWasClosing
 from contracts.abilities.life import AbilityOrder, AbilityReceipt
@@ -17,14 +17,8 @@ from workflows.ability_workflow import AbilityWorkflow
 from workflows.ids import ability_workflow_id
 from workflows.session_view import search_attributes_of
 
-ANSWER_WITHIN = timedelta(seconds=10)
-"""How long a command waits for a worker before the client is told to try again."""
-
 UPDATE = "command"
 """The one update of the workflow."""
-
-REOPENINGS = 3
-"""How often a command follows a workflow that was just closing."""
 
 
 class AbilityGateway:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import structlog
 from temporalio.client import Client, WithStartWorkflowOperation
 
-from api.opening_update import update_or_open
+from api.opening_update import ANSWER_WITHIN, REOPENINGS, update_or_open
 from api.update_errors import WorkflowWasClosing, no_worker_answers
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
@@ -19,14 +19,8 @@ from workflows.session_opening import opening_of
 
 log = structlog.get_logger(__name__)
 
-ANSWER_WITHIN = timedelta(seconds=10)
-"""How long a command waits for a worker before the client is told to try again."""
-
 INSTALL_ANSWERS_WITHIN = timedelta(seconds=60)
 """An install is answered when it has ended; after this the client is told to watch it instead."""
-
-REOPENINGS = 3
-"""How often a command follows a workflow that was just closing."""
 
 _INSTALLS = frozenset({SessionCommand.INSTALL, SessionCommand.APPROVE})
 _DRAFTS = frozenset(

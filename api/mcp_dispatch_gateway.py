@@ -10,7 +10,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.mcp_dispatch_orders import argument_names, arguments_bytes, order_of
-from api.mcp_dispatch_updates import ANSWER_WITHIN, DispatchUpdates
+from api.mcp_dispatch_updates import DispatchUpdates
+from api.opening_update import ANSWER_WITHIN
 from api.own_keys import OWN_KEY_PREFIX
 from api.update_errors import unavailable
 from contracts.errors import ErrorCode, Refusal

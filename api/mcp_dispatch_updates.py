@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 
-from api.opening_update import update_or_open
+from api.opening_update import ANSWER_WITHIN, REOPENINGS, update_or_open
 from api.update_errors import WorkflowWasClosing, as_refusals
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch_record import DispatchOrder
@@ -21,12 +21,6 @@ from workflows.mcp_dispatch_messages import DispatchEnd, DispatchStart, Dispatch
 from workflows.mcp_dispatch_view import KIND, summary_of
 from workflows.mcp_dispatch_workflow import McpDispatchWorkflow
 from workflows.session_view import search_attributes_of
-
-ANSWER_WITHIN = timedelta(seconds=10)
-"""How long a command waits for a worker before the client is told to try again."""
-
-REOPENINGS = 3
-"""How often a command follows a workflow that was just closing."""
 
 _Answer = TypeVar("_Answer", bound=BaseModel)
 

@@ -7,7 +7,7 @@ from temporalio.client import Client, WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
-from api.opening_update import update_or_open
+from api.opening_update import REOPENINGS, update_or_open
 from api.update_errors import WorkflowWasClosing
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.probe import ProbeFindings, ProbeTask
@@ -24,7 +24,6 @@ START_WITHIN = timedelta(seconds=2)
 MARGIN = timedelta(seconds=10)
 """What a worker may take beside the look itself."""
 
-REOPENINGS = 3
 KIND = "mcp-probe"
 
 UPDATE = "look"

@@ -10,6 +10,12 @@ from temporalio.client import Client, WithStartWorkflowOperation
 from api.update_errors import as_refusals
 from contracts.errors import Refusal
 
+ANSWER_WITHIN = timedelta(seconds=10)
+"""How long a command waits for a worker before the client is told to try again."""
+
+REOPENINGS = 3
+"""How often a command follows a workflow that was just closing."""
+
 _Answer = TypeVar("_Answer", bound=BaseModel)
 
 

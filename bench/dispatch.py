@@ -24,42 +24,18 @@ from temporalio.worker import Worker
 from uuid_utils import uuid7
 
 from bench.bare_updates import BareUpdates
+from bench.temporal_server import temporal_at
 from clients.mcp.tool_client import ToolClient
 from contracts.mcp.provider import MCPTransport
 from contracts.mcp.tool_call import ToolCall
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import GoodServer, started
 from tests.fixtures.stack import EVERYDAY_SCOPES, running_stack, stack_settings
-from worker.embedded_temporal import (
-    EmbeddedTemporal,
-    find_binary,
-    free_port,
-    server_environment,
-    wait_until_ready,
-)
 
 MAX_RATIO = 1.3
 CALLS_A_ROUND = {MCPTransport.LOCAL_BRIDGE: 2, MCPTransport.REMOTE_HTTP: 5}
 UPDATES_TO_COME = 1_000_000
 CALLER = ToolClient(allow_private=True, local_programs=[sys.executable])
-
-
-@asynccontextmanager
-async def temporal_at(folder: Path) -> AsyncIterator[str]:
-    """The address of an embedded server over a database file."""
-    server = EmbeddedTemporal(find_binary(), folder / "temporal.db", free_port(), None)
-    process = await asyncio.create_subprocess_exec(
-        *server.command(),
-        env=server_environment({"PATH": "/usr/bin:/bin"}),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        await wait_until_ready(server.address, 30)
-        yield server.address
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 async def effect_of(tool: GoodServer, key: str) -> float:

@@ -24,7 +24,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.mcp_dispatch_gateway import McpDispatchGateway
 from api.mcp_services import dispatch_gateway, dispatch_store
-from bench.dispatch import temporal_at
+from bench.temporal_server import temporal_at
 from config.settings import Settings, as_environment
 from contracts.learning.aggregate import CommitKey
 from contracts.mcp.dispatch import AskFirstDecision, DispatchRequest, MCPAskFirstDecisionRequest

@@ -20,15 +20,9 @@ from temporalio.worker import Worker
 from uuid_utils import uuid7
 
 from bench.bare_updates import BareUpdates
+from bench.temporal_server import temporal_at
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack, running_stack, stack_settings
-from worker.embedded_temporal import (
-    EmbeddedTemporal,
-    find_binary,
-    free_port,
-    server_environment,
-    wait_until_ready,
-)
 
 OBSERVED_EVENTS = 100
 MAX_CALLS = 12
@@ -90,21 +84,10 @@ async def stack_saga(stack: Stack, session_id: str) -> str | None:
 async def measure(rounds: int) -> dict[str, Any]:
     """Runs the rounds and sums them up."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        server = EmbeddedTemporal(find_binary(), Path(folder) / "temporal.db", free_port(), None)
-        process = await asyncio.create_subprocess_exec(
-            *server.command(),
-            env=server_environment({"PATH": "/usr/bin:/bin"}),
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
-            await wait_until_ready(server.address, 30)
-            client = await Client.connect(server.address, data_converter=pydantic_data_converter)
+        async with temporal_at(Path(folder)) as address:
+            client = await Client.connect(address, data_converter=pydantic_data_converter)
             async with running_stack(stack_settings(Path(folder)), client) as stack:
                 return await _rounds(client, stack, rounds)
-        finally:
-            process.terminate()
-            await process.wait()
 
 
 async def _rounds(client: Client, stack: Stack, rounds: int) -> dict[str, Any]:

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import pytest
 from pydantic import AnyUrl
 
 from activities.head_starts import HeadStarts, OpenedCall
-from activities.token_broker import TokenBroker
 from clients.mcp.tool_client import ToolClient
 from contracts.mcp.dispatch import AskFirstDecision
 from contracts.mcp.dispatch_work import DispatchStanding
@@ -20,12 +19,10 @@ from stores.mcp.call_plans import PlanOutdated
 from stores.mcp.server_rows import replace_server, server_of
 from tests.fixtures.databases import migrated
 from tests.fixtures.mcp_servers import MisbehavingServer
+from tests.fixtures.sign_ins import NOBODY_SIGNS_IN
 from tests.stores.mcp.call_desk import CallDesk, now
 
 pytestmark = pytest.mark.anyio
-
-NOBODY = cast("TokenBroker", None)
-"""The servers here want no sign-in."""
 
 
 @pytest.fixture
@@ -48,7 +45,7 @@ def moved(desk: CallDesk, url: str) -> None:
 
 def head_starts(desk: CallDesk, kept_seconds: float = 20) -> HeadStarts:
     client = ToolClient(allow_private=True)
-    return HeadStarts(desk.attempts, client, NOBODY, kept_seconds=kept_seconds)
+    return HeadStarts(desk.attempts, client, NOBODY_SIGNS_IN, kept_seconds=kept_seconds)
 
 
 async def taken(heads: HeadStarts, desk: CallDesk, call: DispatchStanding) -> OpenedCall:
