@@ -13,8 +13,9 @@ from contracts.base import clipped
 from contracts.errors import Refusal
 from contracts.learning.aggregate import DraftRequest
 from contracts.learning.model_draft import KeptModelEdits, ModelDraftEdits, ModelWording
-from domain.learning.model_answer import UnusableAnswer, edits_in
-from domain.learning.model_prompt import ModelPrompt, PromptTooLarge, model_prompt
+from domain.learning.model_answer import UnusableAnswer, read_answer
+from domain.learning.model_prompt import model_prompt
+from domain.learning.model_question import ModelQuestion, PromptTooLarge
 from stores.blobs import BlobNotFoundError
 from stores.model_wordings import ModelWordingStore
 
@@ -45,14 +46,14 @@ class ModelDrafting:
             return ModelWording(model=self._endpoint.model)
 
     async def _ask(self, endpoint: ModelEndpoint, request: DraftRequest) -> ModelWording:
-        prompt = await asyncio.to_thread(self._prompt, request)
-        answer = await endpoint.ask(prompt.system, prompt.user, prompt.schema)
-        edits = edits_in(answer)
+        question = await asyncio.to_thread(self._question, request)
+        answer = await endpoint.ask(question)
+        edits = read_answer(answer, ModelDraftEdits)
         kept = KeptModelEdits(edits=edits, wish=request.revision_instructions)
         digest = await asyncio.to_thread(self._wordings.keep, kept, request.now)
         return ModelWording(model=endpoint.model, edits_blob=digest)
 
-    def _prompt(self, request: DraftRequest) -> ModelPrompt:
+    def _question(self, request: DraftRequest) -> ModelQuestion:
         base = self._drafter.deterministic(request)
         return model_prompt(
             base.interpretation,

@@ -25,11 +25,12 @@ from contracts.learning.practice import (
     PracticeState,
     PracticeTry,
 )
+from contracts.learning.practice_model import IdeaWanted
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
 from domain.learning.practice_commands import AllowedCommands
-from domain.learning.practice_search import next_idea
+from domain.learning.practice_ideas import next_idea
 from skills.isolation import SandboxUnavailable
 from skills.practice_ground import AttemptSeen, Bounds, PracticeGround
 from stores.practice_knowledge import PracticeKnowledge
@@ -90,8 +91,9 @@ class PracticeActivities:
 
     @activity.defn
     @refusing
-    def propose_idea(self, ref: PracticeRef) -> NextIdea:
+    def propose_idea(self, wanted: IdeaWanted) -> NextIdea:
         """The next idea, or how practice ends: budget used, out of ideas, or left by its owner."""
+        ref = wanted.ref
         run = self._practices.get(ref.learn_session_id)
         state = self._state(ref)
         if state is not S.CAPTURING:
@@ -100,7 +102,8 @@ class PracticeActivities:
             return NextIdea(end=PracticeState.BUDGET_USED, note="The attempts allowed are used up.")
         request = self._practices.request_of(run)
         known = self._knowledge.of(ref.owner_user_id)
-        return next_idea(request, known, run.attempts, run.budget.max_actions - run.actions_used)
+        left = run.budget.max_actions - run.actions_used
+        return next_idea(request, known, run.attempts, left, wanted.thoughts)
 
     @activity.defn(no_thread_cancel_exception=True)
     @refusing

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cli.invocation import Invocation, NothingToDo, api_command
 from contracts.learning.create_session import CreateLearnSessionRequest
+from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.practice import (
     MAX_ACTIONS,
     MAX_ATTEMPTS,
@@ -78,6 +79,10 @@ def practice_view(run: PracticeRun) -> Group:
     for attempt in run.attempts:
         tried = " && ".join(step.command for step in attempt.idea.steps)
         lines.append(Text(f"{attempt.number}. {tried}\n   {attempt.outcome}"))
+        if attempt.idea.proposed_by != DETERMINISTIC:
+            lines.append(Text(f"   suggested by {attempt.idea.proposed_by}", style="dim"))
+        elif attempt.idea.proposer_note:
+            lines.append(Text(f"   {attempt.idea.proposer_note}", style="dim"))
     lines.append(Text(f"{run.actions_used} of {run.budget.max_actions} actions used.", style="dim"))
     if run.question:
         lines.append(Text(f"It asks: {run.question}"))

@@ -22,6 +22,8 @@ from typing import Any, Literal, cast
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from domain.learning.model_question import ModelQuestion
+
 MAX_BODY_BYTES = 512 * 1024
 """The most bytes of an answer that are read."""
 
@@ -101,8 +103,8 @@ class ModelEndpoint:
         self._max_output_tokens = max_output_tokens
         self._sleep = sleep
 
-    async def ask(self, system: str, user: str, schema: dict[str, Any]) -> str:
-        """The model's answer to ``user``, which ought to be JSON of ``schema``; nobody but the reader checks it.
+    async def ask(self, asked: ModelQuestion) -> str:
+        """The model's answer, which ought to be JSON of the schema; nobody but the reader checks it.
 
         Raises:
             ModelFailure: see the module.
@@ -113,7 +115,7 @@ class ModelEndpoint:
             headers["authorization"] = f"Bearer {key}"
         try:
             async with asyncio.timeout(self._timeout), self._client(headers) as http:
-                return _answer_in(await self._two_tries(http, _question(self.model, system, user, schema)))
+                return _answer_in(await self._two_tries(http, _body(self.model, asked)))
         except TimeoutError:
             raise ModelTooSlow(f"no complete answer within {self._timeout:g} s") from None
 
@@ -176,14 +178,14 @@ class _TryAgain(Exception):
         self.without = without
 
 
-def _question(model: str, system: str, user: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _body(model: str, asked: ModelQuestion) -> dict[str, Any]:
     return {
         "model": model,
-        "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+        "messages": [{"role": "system", "content": asked.system}, {"role": "user", "content": asked.user}],
         "stream": False,
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "draft_wording", "strict": True, "schema": schema},
+            "json_schema": {"name": asked.name, "strict": True, "schema": asked.schema},
         },
     }
 

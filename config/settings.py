@@ -113,14 +113,14 @@ class Settings(McpSettings):
 
     model_base_url: str | None = Field(
         default=None,
-        description="An OpenAI-compatible API that words drafts, such as https://host/v1; off without.",
+        description="An OpenAI-compatible API for drafts and practice, such as https://host/v1; off without.",
     )
     model_name: Annotated[str, StringConstraints(min_length=1, max_length=60)] | None = None
     model_api_key_ref: str | None = Field(
         default=None, description="Where the key is, never the key: env:NAME, or file:PATH (mode 0600)."
     )
     model_timeout: Duration = Field(
-        default=timedelta(seconds=45), description="For one draft, retry included."
+        default=timedelta(seconds=45), description="For one question to the model, retry included."
     )
     model_max_output_tokens: int = Field(default=4096, ge=256, le=32_768)
 

@@ -17,6 +17,7 @@ from activities.maintenance_activities import MaintenanceActivities
 from activities.mining_activities import MiningActivities, MiningStores
 from activities.model_drafting import ModelDrafting
 from activities.practice_activities import PracticeActivities
+from activities.practice_thinking import PracticeThinking
 from activities.reprobe_activities import ReprobeActivities
 from activities.session_activities import SessionActivities
 from activities.validation_activities import ValidationActivities
@@ -46,7 +47,7 @@ from stores.proposal_reads import ProposalReads
 from stores.session_store import SessionStore
 from stores.validation_store import ValidationStore
 from stores.workspace_edits import WorkspaceEdits
-from worker.drafting_model import drafting_model
+from worker.language_model import language_model
 from worker.mcp_composition import MCP_WORKFLOWS, mcp_activities
 from worker.mined_sessions import MinedSessions
 from worker.practice_sessions import START_FOLDER, PracticeSessions
@@ -113,7 +114,8 @@ def compose(settings: Settings) -> WorkerParts:
     edits = WorkspaceEdits(database, settings.workspace)
     bases = BaseSkills(database, edits)
     drafter = Drafter(observations, drafts, ProposalReads(database), wordings, bases)
-    model_drafting = ModelDrafting(drafter, wordings, drafting_model(settings))
+    model = language_model(settings)
+    model_drafting = ModelDrafting(drafter, wordings, model)
     sessions = SessionActivities(SessionStore(database), drafter, projection.wake, bases)
     validation = ValidationActivities(
         drafts,
@@ -138,7 +140,16 @@ def compose(settings: Settings) -> WorkerParts:
     )
     reprobe = ReprobeActivities(CapabilityHealthStore(database), projection.wake)
     mining = _mining(settings, database, observations, projection)
-    practice = _practice(settings, database, observations, projection)
+    practices, knowledge = PracticeStore(database), PracticeKnowledge(database, observations)
+    practice = PracticeActivities(
+        practices,
+        knowledge,
+        SessionStore(database),
+        lambda client: PracticeSessions(client, settings, SessionStore(database), practices, observations),
+        settings.data_dir / "rehearsals",
+        projection.wake,
+    )
+    thinking = PracticeThinking(practices, knowledge, SessionStore(database), model)
     return WorkerParts(
         database=database,
         projection=projection,
@@ -172,6 +183,7 @@ def compose(settings: Settings) -> WorkerParts:
             mining.see_build_through,
             mining.abandon_build,
             practice.begin_practice,
+            thinking.think_of_plans,
             practice.propose_idea,
             practice.attempt_idea,
             practice.note_attempt,
@@ -199,20 +211,6 @@ def _mining(
     )
     return MiningActivities(
         stores, lambda client: MinedSessions(client, settings, database, observations), projection.wake
-    )
-
-
-def _practice(
-    settings: Settings, database: Database, observations: ObservationLog, projection: ProjectionLoop
-) -> PracticeActivities:
-    practices, sessions = PracticeStore(database), SessionStore(database)
-    return PracticeActivities(
-        practices,
-        PracticeKnowledge(database, observations),
-        sessions,
-        lambda client: PracticeSessions(client, settings, sessions, practices, observations),
-        settings.data_dir / "rehearsals",
-        projection.wake,
     )
 
 

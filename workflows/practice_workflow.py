@@ -9,6 +9,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError,
 
 with workflow.unsafe.imports_passed_through():
     from activities.practice_activities import PracticeActivities
+    from activities.practice_thinking import PracticeThinking
     from contracts.base import clipped, rfc3339
     from contracts.learning.practice import (
         AttemptNoted,
@@ -20,8 +21,9 @@ with workflow.unsafe.imports_passed_through():
         PracticeTry,
         PractisedAction,
     )
+    from contracts.learning.practice_model import IdeaWanted, PracticeQuestion, PracticeThoughts
     from workflows.practice_messages import PracticeEnd, PracticeStart
-    from workflows.presets import CHECK_CALL, STORE_CALL, RemoteCall
+    from workflows.presets import CHECK_CALL, MODEL_CALL, STORE_CALL, RemoteCall
     from workflows.refusals import application_error_in
 
 DRIVING = RemoteCall(
@@ -73,8 +75,9 @@ class PracticeWorkflow:
             if seconds <= 0:
                 return self._closing(PracticeState.BUDGET_USED, "The time allowed is used up.")
             self._show("thinking of something to try", run)
+            wanted = IdeaWanted(ref=self._ref, thoughts=await self._thoughts(run, seconds))
             found = await workflow.execute_local_activity_method(
-                PracticeActivities.propose_idea, self._ref, summary="propose", **CHECK_CALL
+                PracticeActivities.propose_idea, wanted, summary="propose", **CHECK_CALL
             )
             if found.idea is None:
                 state = found.end or PracticeState.FAILED
@@ -86,6 +89,21 @@ class PracticeWorkflow:
             )
             if attempt.reached:
                 return self._closing(PracticeState.REACHED, f"Reached in attempt {attempt.number}.")
+
+    async def _thoughts(self, run: PracticeRun, seconds: float) -> PracticeThoughts | None:
+        """What a model suggests, where the session was created under settings that name one."""
+        if run.model is None or len(run.attempts) >= run.budget.max_attempts:
+            return None
+        asked = PracticeQuestion(ref=self._ref, seconds_left=seconds)
+        self._show(f"asking {run.model} what to try", run)
+        try:
+            return await workflow.execute_activity_method(
+                PracticeThinking.think_of_plans, asked, summary=f"ask {run.model}", **MODEL_CALL
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return PracticeThoughts(model=run.model, note=clipped(f"Asking {run.model} did not end.", 240))
 
     async def _attempt(
         self, number: int, idea: PracticeIdea, seconds: float, run: PracticeRun

@@ -124,6 +124,7 @@ def _opened(
         start_files=tuple(file.name for file in request.start_files),
         budget=request.budget,
         request_blob=_UNWRITTEN,
+        model=aggregate.settings.drafting_model,
         workflow_id=practice_id(session.learn_session_id),
         correlation_id=correlation_id,
         started_at=now,

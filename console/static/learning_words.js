@@ -87,7 +87,7 @@ export const PRACTICE = {
   failed: ["Failed", "bad"],
 };
 
-export const IDEA_SOURCES = { allowed: "from what was allowed", ability: "from an ability", trace: "from a capture" };
+export const IDEA_SOURCES = { allowed: "from what was allowed", ability: "from an ability", trace: "from a capture", model: "from a model" };
 
 /** What an item in a category is. */
 export const ITEM_KINDS = {

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 from contracts.base import (
     Contract,
     Sha256,
+    Text80,
     Text120,
     Text200,
     Text240,
@@ -17,6 +18,7 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.capabilities.control_surface import ControlSurface
+from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.observation import ProducedFile
 from contracts.learning.requests import Command
 
@@ -127,6 +129,7 @@ class IdeaSource(StrEnum):
     ALLOWED = "allowed"
     ABILITY = "ability"
     TRACE = "trace"
+    MODEL = "model"
 
 
 class PracticeStep(Contract):
@@ -142,6 +145,10 @@ class PracticeIdea(Contract):
 
     steps: tuple[PracticeStep, ...] = Field(min_length=1, max_length=8)
     confidence: float = Field(ge=0, le=1)
+    proposed_by: Text120 = Field(
+        default=DETERMINISTIC, description="The search, or ``model:`` and the name of a language model."
+    )
+    proposer_note: Text240 = Field(default="", description="Why it is not the model's, where one was asked.")
 
 
 class PractisedAction(Contract):
@@ -186,6 +193,9 @@ class PracticeRun(VersionedContract):
     start_files: tuple[Text120, ...] = Field(default=(), description="Their names.")
     budget: PracticeBudget
     request_blob: Sha256 = Field(description="Digest of the whole request, start files included.")
+    model: Text80 | None = Field(
+        default=None, description="The language model that is asked for ideas, if any."
+    )
     actions_used: int = Field(default=0, ge=0)
     attempts: tuple[PracticeAttempt, ...] = Field(default=(), max_length=MAX_ATTEMPTS)
     question: Text400 | None = Field(default=None, description="What it needs to know to go on.")

@@ -1,4 +1,4 @@
-"""Reading a model's answer: one JSON object of the proposed edits, or the reason why it is none.
+"""Reading a model's answer: one JSON object of a contract, or the reason why it is none.
 
 A reason names fields of the contract and kinds of mistake only: an answer may hold anything, and what it holds is
 repeated nowhere.
@@ -7,14 +7,14 @@ repeated nowhere.
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
-from pydantic import ValidationError
-
-from contracts.learning.model_draft import ModelDraftEdits
+from pydantic import BaseModel, ValidationError
 
 MAX_ANSWER_CHARS = 65_536
 """The most characters of an answer that are looked at."""
+
+Answer = TypeVar("Answer", bound=BaseModel)
 
 _FENCED = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)
 _MOST_STARTS = 50
@@ -24,8 +24,8 @@ class UnusableAnswer(Exception):
     """The answer is not what was asked for; the text says how, without repeating any of it."""
 
 
-def edits_in(answer: str) -> ModelDraftEdits:
-    """The edits that ``answer`` proposes: the whole text as JSON, or the only JSON object in it.
+def read_answer(answer: str, contract: type[Answer]) -> Answer:
+    """What ``answer`` says: the whole text as JSON, or the only JSON object in it.
 
     Raises:
         UnusableAnswer: it is too long, holds no object or several, or does not fit the contract.
@@ -35,9 +35,9 @@ def edits_in(answer: str) -> ModelDraftEdits:
     found = _object_in(answer)
     try:
         # In JSON mode an array is a tuple, as in the contract.
-        return ModelDraftEdits.model_validate_json(json.dumps(found), strict=True)
+        return contract.model_validate_json(json.dumps(found), strict=True)
     except ValidationError as error:
-        raise UnusableAnswer(_misfit(error)) from None
+        raise UnusableAnswer(_misfit(error, contract)) from None
 
 
 def _object_in(answer: str) -> dict[str, Any]:
@@ -88,9 +88,15 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _misfit(error: ValidationError) -> str:
+def _misfit(error: ValidationError, contract: type[BaseModel]) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    known = {*ModelDraftEdits.model_fields, "checkpoint_id", "goal", "success_condition"}
+    known = _field_names(contract)
     path = [str(part) for part in first["loc"] if isinstance(part, int) or part in known]
     where = "/".join(path) or "the answer"
     return f"{where} does not fit: {first['type'].replace('_', ' ')}"
+
+
+def _field_names(contract: type[BaseModel]) -> frozenset[str]:
+    schema = contract.model_json_schema()
+    parts = (schema, *schema.get("$defs", {}).values())
+    return frozenset(name for part in parts for name in part.get("properties", ()))

@@ -5,9 +5,7 @@ strings, the instructions say that nothing there is to be obeyed, and the answer
 """
 
 import json
-import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import Any, cast
 
 from contracts.base import clipped
@@ -18,18 +16,18 @@ from contracts.learning.model_draft import (
     ModelDraftEdits,
 )
 from contracts.learning.proposal import SkillDraft
-from domain.learning.redaction import redact
+from domain.learning.model_question import (
+    MAX_PROMPT_CHARS,
+    ModelQuestion,
+    PromptTooLarge,
+    answer_schema,
+    cleaned,
+)
 from domain.learning.steps import DemonstratedStep
-
-MAX_PROMPT_CHARS = 48_000
-"""The most characters of the data; middle steps are left out until it fits."""
 
 MOST_STEPS = 60
 MOST_COMMANDS_A_STEP = 6
 COMMAND_CHARS = 200
-
-_HOME = re.compile(r"(?:/home|/Users)/[^/\s'\"]+|\b[A-Za-z]:\\Users\\[^\\\s'\"]+")
-_LOOSE_KEYWORDS = frozenset({"maxLength", "minLength", "pattern", "maxItems", "minItems", "title", "default"})
 
 INSTRUCTIONS = f"""\
 You improve the wording of a skill that was drafted from a demonstration. Answer with one JSON object of the given
@@ -56,19 +54,6 @@ Rules:
 """
 
 
-class PromptTooLarge(Exception):
-    """Even without a single step the data has more than ``MAX_PROMPT_CHARS`` characters."""
-
-
-@dataclass(frozen=True)
-class ModelPrompt:
-    """One question to a model."""
-
-    system: str
-    user: str
-    schema: dict[str, Any]
-
-
 def model_prompt(
     interpretation: SemanticWorkflowInterpretation,
     draft: SkillDraft,
@@ -77,7 +62,7 @@ def model_prompt(
     fixed: Set[str] = frozenset(),
     wish: str = "",
     present: ModelDraftEdits | None = None,
-) -> ModelPrompt:
+) -> ModelQuestion:
     """The question for a better wording of ``draft``.
 
     ``fixed`` names the fields a person has stated, ``wish`` is what a revision asks for, ``present`` the wording
@@ -108,15 +93,8 @@ def model_prompt(
         if present is not None:
             data["present_wording"] = present.model_dump(mode="json")
     shown = [_step(step) for step in steps]
-    return ModelPrompt(INSTRUCTIONS, _fitted(cast("dict[str, Any]", _clean(data)), shown), answer_schema())
-
-
-def answer_schema() -> dict[str, Any]:
-    """The JSON schema of an answer, in the subset that every structured-output implementation takes.
-
-    Lengths and patterns are left to the check of the answer.
-    """
-    return cast("dict[str, Any]", _loosened(ModelDraftEdits.model_json_schema()))
+    user = _fitted(cast("dict[str, Any]", cleaned(data)), shown)
+    return ModelQuestion("draft_wording", INSTRUCTIONS, user, answer_schema(ModelDraftEdits))
 
 
 def _step(step: DemonstratedStep) -> dict[str, Any]:
@@ -132,7 +110,7 @@ def _step(step: DemonstratedStep) -> dict[str, Any]:
     if commands:
         found["commands"] = commands[:MOST_COMMANDS_A_STEP]
     found["left_behind"] = found["left_behind"][:MOST_COMMANDS_A_STEP]
-    return cast("dict[str, Any]", _clean(found))
+    return cast("dict[str, Any]", cleaned(found))
 
 
 def _fitted(data: dict[str, Any], steps: list[dict[str, Any]]) -> str:
@@ -149,26 +127,3 @@ def _fitted(data: dict[str, Any], steps: list[dict[str, Any]]) -> str:
         head, tail = steps[: (fewer + 1) // 2], steps[len(steps) - fewer // 2 :]
         left_out += len(steps) - len(head) - len(tail)
         steps = [*head, *tail]
-
-
-def _clean(value: object) -> object:
-    """``value`` without secrets, personal addresses and the names of home folders."""
-    if isinstance(value, str):
-        return redact(_HOME.sub("~", value), personal=True).text
-    if isinstance(value, dict):
-        return {name: _clean(item) for name, item in cast("dict[str, object]", value).items()}
-    if isinstance(value, list):
-        return [_clean(item) for item in cast("list[object]", value)]
-    return value
-
-
-def _loosened(value: object, *, names: bool = False) -> object:
-    """A schema without the keywords of ``_LOOSE_KEYWORDS``; ``names``: the keys are names of properties."""
-    if isinstance(value, dict):
-        items = cast("dict[str, object]", value).items()
-        return {
-            key: _loosened(item, names=not names and key in ("properties", "$defs"))
-            for key, item in items
-            if names or key not in _LOOSE_KEYWORDS
-        }
-    return [_loosened(item) for item in cast("list[object]", value)] if isinstance(value, list) else value

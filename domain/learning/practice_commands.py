@@ -17,7 +17,12 @@ _VALUE = r"(?:[\w./-]+|'[^']*')"
 _PROGRAM = re.compile(r"[\w.+-]+|\[")
 _MAKERS = name_set("cp mv tar tee touch zip gzip install ln split csplit mkdir")
 _MOST_INSTANCES = 60
-_EVIDENCE = {IdeaSource.ABILITY: 1.0, IdeaSource.TRACE: 0.9, IdeaSource.ALLOWED: 0.8}
+_EVIDENCE = {
+    IdeaSource.ABILITY: 1.0,
+    IdeaSource.TRACE: 0.9,
+    IdeaSource.ALLOWED: 0.8,
+    IdeaSource.MODEL: 0.7,
+}
 _IDIOM_EVIDENCE = 0.5
 
 
@@ -83,6 +88,11 @@ def actions_for(
         if allowed.permits(action.command) and not action.reads & action.makes:
             found.setdefault(action.command, action)
     return tuple(found.values())
+
+
+def suggested_action(command: str, vocabulary: Vocabulary, start: frozenset[str]) -> Action:
+    """A model's command as it reads: less is known of it than of a taught one, more than of a bare program."""
+    return _read(command, {}, vocabulary, start, IdeaSource.MODEL, "")
 
 
 def _all_actions(

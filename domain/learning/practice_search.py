@@ -6,21 +6,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from contracts.base import clipped
-from contracts.learning.practice import (
-    NextIdea,
-    PracticeAttempt,
-    PracticeConditionKind,
-    PracticeIdea,
-    PracticeState,
-    PracticeStep,
-    StartPracticeRequest,
-)
-from domain.learning.command_line import looks_like_path, named_paths, programs_in
+from contracts.learning.practice import StartPracticeRequest
+from domain.learning.command_line import looks_like_path, named_paths
 from domain.learning.command_safety import destructive_reason, external_send_reason, holds_masked_secret
 from domain.learning.mining_signatures import goal_words
-from domain.learning.operations import operation_of
 from domain.learning.practice_commands import Action, AllowedCommands, KnownCommand, Vocabulary, actions_for
+from domain.learning.practice_rating import likeness
 
 MAX_STEPS = 5
 """The longest sequence that is looked for."""
@@ -30,11 +21,6 @@ _MOST_PLANS = 200
 _MOST_ACTIONS = 240
 _QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|'([^'\n]{1,80})'")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
-_WORDS = re.compile(r"[^\W\d_]{2,}")
-_ARCHIVES = frozenset({".tgz", ".gz", ".tar", ".zip", ".bz2", ".xz"})
-_ARCHIVERS = frozenset({"tar", "gzip", "zip", "bzip2", "xz"})
-_FAILED_PENALTY = 0.15
-_STEP_COST = 0.02
 _INTERMEDIATES = 2
 
 
@@ -45,6 +31,7 @@ class Problem:
     goal: str
     wanted: frozenset[str]
     start: frozenset[str]
+    vocabulary: Vocabulary
     actions: tuple[Action, ...]
 
 
@@ -53,55 +40,12 @@ def problem_of(request: StartPracticeRequest, known: Iterable[KnownCommand]) -> 
     start = frozenset(file.name for file in request.start_files)
     wanted = frozenset(_wanted(request, start))
     allowed = AllowedCommands(request.allowed_commands)
-    found = actions_for(allowed, known, _vocabulary(request, start, wanted), start)
+    vocabulary = _vocabulary(request, start, wanted)
+    found = actions_for(allowed, known, vocabulary, start)
     safe = [action for action in found if not _is_unsafe(action.command)]
     words = goal_words(request.goal)
-    safe.sort(key=lambda action: (-action.evidence - _likeness(words, [action]), action.command))
-    return Problem(request.goal, wanted, start, tuple(safe[:_MOST_ACTIONS]))
-
-
-def next_idea(
-    request: StartPracticeRequest,
-    known: Iterable[KnownCommand],
-    tried: Sequence[PracticeAttempt],
-    actions_left: int,
-) -> NextIdea:
-    """The best idea that was not tried and fits into ``actions_left``, or the question it comes down to.
-
-    Confidence: half for the wanted files the sequence makes, by its reading; a quarter for how well its
-    commands are known; 0.15 for likeness to the goal, 0.1 for the fit of commands and file names; less for each
-    further step, and where a sequence like it has failed.
-    """
-    problem = problem_of(request, known)
-    checks = sum(c.kind is PracticeConditionKind.COMMAND_EXITS for c in request.success_conditions)
-    longest = min(MAX_STEPS, actions_left - checks)
-    if longest < 1:
-        return NextIdea(end=PracticeState.BUDGET_USED, note="The actions allowed are used up.")
-    ideas = [
-        PracticeIdea(steps=tuple(map(_step, plan)), confidence=_confidence(problem, plan, tried))
-        for plan in _plans(problem, longest)
-        if not _was_tried(plan, tried)
-    ]
-    ideas.sort(key=lambda idea: (-idea.confidence, len(idea.steps), [step.command for step in idea.steps]))
-    if not ideas:
-        made = ", ".join(sorted(problem.wanted)) or "the goal"
-        return NextIdea(
-            end=PracticeState.ASKS,
-            question=clipped(
-                f"Nothing {'more ' if tried else ''}that is allowed or known leads to {made}. Which command does it?",
-                400,
-            ),
-            note="Out of ideas.",
-        )
-    best = ideas[0]
-    if best.confidence < request.confirm_below:
-        shown = " && ".join(step.command for step in best.steps)
-        return NextIdea(
-            end=PracticeState.ASKS,
-            question=clipped(f"Would this be right (confidence {best.confidence:.2f}): {shown}?", 400),
-            note="The best idea is below the confidence asked for.",
-        )
-    return NextIdea(idea=best)
+    safe.sort(key=lambda action: (-action.evidence - likeness(words, [action]), action.command))
+    return Problem(request.goal, wanted, start, vocabulary, tuple(safe[:_MOST_ACTIONS]))
 
 
 def _wanted(request: StartPracticeRequest, start: frozenset[str]) -> Iterator[str]:
@@ -136,8 +80,8 @@ def _is_unsafe(command: str) -> bool:
     return destructive_reason(command) is not None or external_send_reason(command) is not None
 
 
-def _plans(problem: Problem, longest: int) -> Iterator[tuple[Action, ...]]:
-    """Sequences without a useless step that make what is wanted, the shorter ones first."""
+def plans(problem: Problem, longest: int) -> Iterator[tuple[Action, ...]]:
+    """Sequences of at most ``longest`` actions that make what is wanted without a useless step, short ones first."""
     waiting: deque[tuple[frozenset[str], tuple[Action, ...]]] = deque([(frozenset(), ())])
     looked_at = found = 0
     while waiting and looked_at < _MOST_NODES and found < _MOST_PLANS:
@@ -172,55 +116,3 @@ def _all_needed(plan: Sequence[Action], wanted: frozenset[str]) -> bool:
         needed |= action.reads
         needed |= {f"{posixpath.dirname(path)}/" for path in action.makes if "/" in path.rstrip("/")}
     return True
-
-
-def _was_tried(plan: Sequence[Action], tried: Sequence[PracticeAttempt]) -> bool:
-    """Whether it is, or begins with, what has failed: the same commands fail again."""
-    commands = [action.command for action in plan]
-    for attempt in tried:
-        run = [action for action in attempt.actions if not action.is_check]
-        done = [action.command for action in run]
-        failed = bool(run) and not run[-1].succeeded
-        if commands == [step.command for step in attempt.idea.steps] or (
-            failed and commands[: len(done)] == done
-        ):
-            return True
-    return False
-
-
-def _confidence(problem: Problem, plan: Sequence[Action], tried: Sequence[PracticeAttempt]) -> float:
-    makes = frozenset[str]().union(*(action.makes for action in plan))
-    coverage = len(problem.wanted & makes) / len(problem.wanted) if problem.wanted else 0.5
-    evidence = sum(action.evidence for action in plan) / len(plan)
-    words = goal_words(problem.goal)
-    likeness = _likeness(words, plan)
-    commands = {action.command for action in plan}
-    shared = [len(commands & {step.command for step in one.idea.steps}) / len(commands) for one in tried]
-    aptness = sum(map(_aptness, plan)) / len(plan)
-    cost = _FAILED_PENALTY * max(shared, default=0) + _STEP_COST * (len(plan) - 1)
-    score = 0.5 * coverage + 0.25 * evidence + 0.15 * likeness + 0.1 * aptness - cost
-    return round(min(1.0, max(0.0, score)), 4)
-
-
-def _likeness(words: frozenset[str], plan: Sequence[Action]) -> float:
-    """The share of the goal's words that the commands, their operations or what they were taught for have."""
-    if not words:
-        return 0.0
-    said = " ".join(f"{a.command} {a.about} {operation_of(a.command).verb}" for a in plan).lower()
-    found = set(_WORDS.findall(said))
-    return sum(word in found or word.removesuffix("s") in found for word in words) / len(words)
-
-
-def _aptness(action: Action) -> float:
-    """How well the names of the files it makes go with what it does: 0 to 1, one half where nothing tells."""
-    programs = set(programs_in(action.command))
-    for path in action.makes:
-        if (posixpath.splitext(path)[1] in _ARCHIVES) != bool(programs & _ARCHIVERS):
-            return 0.0
-    verb = operation_of(action.command).verb.lower()
-    stems = {word.lower() for path in action.makes for word in _WORDS.findall(path)}
-    return 1.0 if any(stem.startswith(verb) or verb.startswith(stem) for stem in stems) else 0.5
-
-
-def _step(action: Action) -> PracticeStep:
-    return PracticeStep(command=action.command, source=action.source, about=clipped(action.about, 240))

@@ -1,8 +1,15 @@
 """``apprentice learn practice`` against a whole running service."""
 
+from io import StringIO
 from pathlib import Path
 
+import pytest
+from rich.console import Console
+
+from api.openapi_subjects.practice import MODELS
 from cli.output import ExitCode
+from cli.practice_commands import practice_view
+from contracts.learning.practice import PracticeRun
 
 
 def test_practice_says_what_was_tried_and_what_comes_next(person, tmp_path: Path) -> None:
@@ -34,3 +41,20 @@ def test_a_file_that_is_no_text_is_refused_before_anything_is_begun(person, tmp_
     result = person.types("learn", "practice", "Sort it", *arguments)
     assert result.exit_code == ExitCode.USAGE
     assert person.gets("learn", "list")["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("by", "note", "said"),
+    [
+        ("model:small-writer", "", "suggested by model:small-writer"),
+        ("deterministic", "small-writer was asked: HTTP 500.", "small-writer was asked: HTTP 500."),
+    ],
+)
+def test_an_attempt_says_whose_idea_it_was(by: str, note: str, said: str) -> None:
+    (run,) = (model for model in MODELS if isinstance(model, PracticeRun))
+    (attempt,) = run.attempts
+    idea = attempt.idea.model_copy(update={"proposed_by": by, "proposer_note": note})
+    shown = run.model_copy(update={"attempts": (attempt.model_copy(update={"idea": idea}),)})
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(practice_view(shown))
+    assert said in console.export_text()

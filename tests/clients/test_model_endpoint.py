@@ -16,6 +16,7 @@ from clients.model_endpoint import (
     ModelTooSlow,
     ModelUnreachable,
 )
+from domain.learning.model_question import ModelQuestion
 from tests.fixtures.model_server import ModelServer, Reply, completion
 
 pytestmark = pytest.mark.anyio
@@ -49,7 +50,7 @@ def endpoint(
 
 
 async def ask(model: ModelEndpoint) -> str:
-    return await model.ask("be brief", "what is there?", {"type": "object"})
+    return await model.ask(ModelQuestion("thing", "be brief", "what is there?", {"type": "object"}))
 
 
 async def test_a_question_is_one_bounded_chat_request_with_the_key_in_its_header(
@@ -62,7 +63,8 @@ async def test_a_question_is_one_bounded_chat_request_with_the_key_in_its_header
     assert asked.headers["authorization"] == f"Bearer {KEY}"
     assert asked.json["model"] == "small-writer"
     assert asked.json["max_tokens"] == 500
-    assert asked.json["response_format"]["json_schema"]["schema"] == {"type": "object"}
+    schema = {"name": "thing", "strict": True, "schema": {"type": "object"}}
+    assert asked.json["response_format"]["json_schema"] == schema
     assert [m["role"] for m in asked.json["messages"]] == ["system", "user"]
 
 

@@ -140,3 +140,28 @@ async def test_a_frame_of_the_stream_is_read_and_a_comment_is_not(console: Conso
         }"""
     )
     assert parsed == [{"id": "7", "event": "x", "data": '{"a":"b: c"}'}, None, None]
+
+
+async def test_an_attempt_says_whose_idea_it_was_and_why_not_the_models(console: Console) -> None:
+    await console.page.goto(console.url)
+    text: str = await console.page.evaluate(
+        """async () => {
+            const { practiceRun } = await import("/console/static/parts/practice.js");
+            const attempt = (number, source, note) => ({
+                number, actions: [], conditions: [], reached: false, interrupted: false, outcome: "Not so.",
+                idea: { steps: [{ command: "sort", source, about: "" }], confidence: 0.5, proposer_note: note },
+            });
+            const run = {
+                state: "asks", goal: "Sort it", note: null, question: null, success_conditions: [], start_files: [],
+                allowed_commands: ["sort"], budget: { max_attempts: 3, max_actions: 40, max_minutes: 15 },
+                actions_used: 2, started_at: "2026-11-21T10:00:00Z", ends_by: "2026-11-21T10:15:00Z",
+                model: "small-writer",
+                attempts: [attempt(1, "model", ""), attempt(2, "allowed", "small-writer was asked: HTTP 500.")],
+            };
+            document.body.append(...practiceRun(run).filter(Boolean));
+            return document.body.textContent;
+        }"""
+    )
+    assert "Asks for ideassmall-writer" in text
+    assert "The idea came from a model." in text
+    assert "The idea came from what was allowed. small-writer was asked: HTTP 500." in text

@@ -3,46 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
-from tests.fixtures.learner import WAIT_AT_MOST_SECONDS, Learner
+from tests.fixtures.practising import TASK, begin, ended, practice
 from tests.fixtures.stack import Stack
 
 pytestmark = pytest.mark.anyio
-
-SALES = {"name": "sales.csv", "content": "north,3\nsouth,9\neast,5\n"}
-TASK: dict[str, Any] = {
-    "goal": "Sort the sales figures into top.csv",
-    "success_conditions": [
-        {"kind": "file_contains", "path": "top.csv", "text": "south,9\neast,5\nnorth,3"},
-        {"kind": "command_exits", "command": "test -s top.csv"},
-    ],
-    "allowed_commands": ["uniq", "sort -t, -k2 -nr {input} > {output}"],
-    "start_files": [SALES],
-}
-
-
-async def begin(learner: Learner, **fields: Any) -> str:
-    """A session that may be practised in; its id."""
-    body = {"entry_mode": "autonomous_agent_practice", "observation_mode": "inside_agent", **fields}
-    answer = await learner.create(**body)
-    assert (answer["ui_mode"], answer["next_action"]) == ("exploratory", "launch_exploration")
-    return learner.session_id
-
-
-async def practice(learner: Learner, **fields: Any) -> dict[str, Any]:
-    """Sets it going; the record."""
-    return await learner.act("practice", {**TASK, **fields})
-
-
-async def ended(learner: Learner) -> dict[str, Any]:
-    """The record once practice is over."""
-    path = f"/api/learn/sessions/{learner.session_id}/practice"
-    with anyio.fail_after(2 * WAIT_AT_MOST_SECONDS):
-        while (run := await learner.ok("GET", path))["state"] == "running":
-            await anyio.sleep(0.05)
-    return run
 
 
 @pytest.mark.acceptance("0A.33-4")

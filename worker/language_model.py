@@ -1,4 +1,4 @@
-"""The model that words drafts, as the settings name it."""
+"""The language model that words drafts and suggests what to practise, as the settings name it."""
 
 from functools import partial
 
@@ -7,8 +7,8 @@ from clients.model_endpoint import ModelEndpoint
 from config.settings import Settings
 
 
-def drafting_model(settings: Settings) -> ModelEndpoint | None:
-    """The endpoint, or nothing where drafting is left to the rules. The key is read when it is used."""
+def language_model(settings: Settings) -> ModelEndpoint | None:
+    """The endpoint, or nothing where all is left to the rules. The key is read when it is used."""
     if settings.model_base_url is None or settings.model_name is None:
         return None
     reference = settings.model_api_key_ref
