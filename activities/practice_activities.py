@@ -47,8 +47,8 @@ class PractisingSessions(Protocol):
         """Begins the capture and marks the goal."""
         ...
 
-    async def keep(self, run: PracticeRun, attempt: PracticeAttempt, alive: Callable[[], None]) -> None:
-        """Takes a successful attempt into the capture."""
+    async def keep(self, run: PracticeRun, attempt: PracticeAttempt, alive: Callable[[], None]) -> bool:
+        """Takes a successful attempt into the capture; answers whether it is there."""
         ...
 
     async def stop(self, run: PracticeRun, reason: str, alive: Callable[[], None]) -> None:
@@ -158,12 +158,21 @@ class PracticeActivities:
             driver = self._driver(activity.client())
             reached = [attempt for attempt in run.attempts if attempt.reached]
             if closing.state is PracticeState.REACHED and reached:
-                await driver.keep(run, reached[-1], activity.heartbeat)
+                kept = await driver.keep(run, reached[-1], activity.heartbeat)
+                closing = closing if kept else self._too_late(closing)
             if self._state(closing.ref) is S.CAPTURING:
                 await driver.stop(run, clipped(closing.note, 240), activity.heartbeat)
             ended = self._practices.close(closing)
         self._written()
         return ended
+
+    def _too_late(self, closing: PracticeClosing) -> PracticeClosing:
+        """The end of a practice whose session was paused or cancelled before it could take what worked."""
+        state = self._state(closing.ref).value
+        note = clipped(
+            f"{closing.note} The session was {state} by then: what worked is not in its capture.", 240
+        )
+        return closing.model_copy(update={"state": PracticeState.CANCELLED, "note": note})
 
     def _state(self, ref: PracticeRef) -> S:
         return self._sessions.owned(ref.learn_session_id, ref.owner_user_id).session.state

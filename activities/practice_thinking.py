@@ -67,6 +67,8 @@ class PracticeThinking:
         return PracticeThoughts(model=model, plans=plans)
 
     def _question(self, ref: PracticeRef) -> tuple[StartPracticeRequest, ModelQuestion]:
+        if (state := self._state(ref)) is not S.CAPTURING:
+            raise NotWanted(f"The session is {state.value}: no model was asked.")
         run = self._practices.get(ref.learn_session_id)
         request = self._practices.request_of(run)
         most = steps_left(request, run.budget.max_actions - run.actions_used)

@@ -12,6 +12,7 @@ from cli.invocation import Invocation, NothingToDo, api_command
 from contracts.learning.create_session import CreateLearnSessionRequest
 from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.practice import (
+    CONFIRM_BELOW,
     MAX_ACTIONS,
     MAX_ATTEMPTS,
     MAX_MINUTES,
@@ -44,6 +45,9 @@ def practice(
     max_actions: Annotated[int, typer.Option(min=1, max=MAX_ACTIONS)] = MAX_ACTIONS,
     max_minutes: Annotated[int, typer.Option(min=1, max=MAX_MINUTES)] = MAX_MINUTES,
     max_attempts: Annotated[int, typer.Option(min=1, max=MAX_ATTEMPTS)] = MAX_ATTEMPTS,
+    confirm_below: Annotated[
+        float, typer.Option(min=0, max=1, help="Ask about an idea of less confidence; 0 tries anything.")
+    ] = CONFIRM_BELOW,
 ) -> None:
     """Let the agent practise towards a goal, and wait for how it ends."""
     request = StartPracticeRequest(
@@ -58,6 +62,7 @@ def practice(
         allowed_commands=tuple(allow),
         start_files=tuple(_start_file(path) for path in file or ()),
         budget=PracticeBudget(max_actions=max_actions, max_minutes=max_minutes, max_attempts=max_attempts),
+        confirm_below=confirm_below,
     )
     created = call.api.learn.create_session(
         CreateLearnSessionRequest(
@@ -86,6 +91,9 @@ def practice_view(run: PracticeRun) -> Group:
     lines.append(Text(f"{run.actions_used} of {run.budget.max_actions} actions used.", style="dim"))
     if run.question:
         lines.append(Text(f"It asks: {run.question}"))
+        lines.append(
+            Text("Next: `apprentice learn practice` again, with the answer in --allow or in the goal.")
+        )
     if run.state is PracticeState.REACHED:
         lines.append(Text(f"Next: `apprentice learn propose {run.learn_session_id}`."))
     return Group(*lines)

@@ -69,21 +69,26 @@ class PracticeSessions:
         goal = {"kind": BoundaryKind.MARK_GOAL, "label": run.goal}
         await self._send(run, SessionCommand.MARK, AskedMark, alive, **goal)
 
-    async def keep(self, run: PracticeRun, attempt: PracticeAttempt, alive: Callable[[], None]) -> None:
+    async def keep(self, run: PracticeRun, attempt: PracticeAttempt, alive: Callable[[], None]) -> bool:
         """Takes the attempt's actions into the capture, and has its start files stand in for later rehearsals.
+
+        Answers whether they are there: a session that was left meanwhile takes no more.
 
         Raises:
             Refusal: what ingest or the session refuses.
         """
+        events = _events(run, attempt)
         if (await self._session(run)).session.state is not S.CAPTURING:
-            return
+            there = await asyncio.to_thread(self._log.all_of, run.learn_session_id)
+            return {event.event_id for event in events} <= {event.event_id for event in there}
         alive()
-        await asyncio.to_thread(self._log.ingest, run.learn_session_id, _events(run, attempt))
+        await asyncio.to_thread(self._log.ingest, run.learn_session_id, events)
         if run.start_files:
             request = await asyncio.to_thread(self._practices.request_of, run)
             targets = await asyncio.to_thread(self._placed, run, request)
             policy = practice_policy(run).model_copy(update={"safe_targets": targets})
             await self._send(run, SessionCommand.SET_TEST_POLICY, AskedTestPolicy, alive, policy=policy)
+        return True
 
     async def stop(self, run: PracticeRun, reason: str, alive: Callable[[], None]) -> None:
         """Ends the capture; a session that was left meanwhile is left alone."""

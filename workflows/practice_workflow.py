@@ -41,6 +41,9 @@ ATTEMPT = RemoteCall(
 """One attempt is never repeated by itself: an action that was lost with its worker was used all the same."""
 
 
+OUT_OF_TIME = "The time allowed is used up."
+
+
 @workflow.defn(name="PracticeWorkflow")
 class PracticeWorkflow:
     """Proposes, tries and looks until the goal is seen reached, the budget is used, or it has to ask.
@@ -71,11 +74,13 @@ class PracticeWorkflow:
             PracticeActivities.begin_practice, self._ref, summary="begin the capture", **DRIVING
         )
         while True:
-            seconds = (run.ends_by - workflow.now()).total_seconds()
+            seconds = _seconds_left(run)
             if seconds <= 0:
-                return self._closing(PracticeState.BUDGET_USED, "The time allowed is used up.")
+                return self._closing(PracticeState.BUDGET_USED, OUT_OF_TIME)
             self._show("thinking of something to try", run)
             wanted = IdeaWanted(ref=self._ref, thoughts=await self._thoughts(run, seconds))
+            if wanted.thoughts is not None and (seconds := _seconds_left(run)) <= 0:
+                return self._closing(PracticeState.BUDGET_USED, OUT_OF_TIME)
             found = await workflow.execute_local_activity_method(
                 PracticeActivities.propose_idea, wanted, summary="propose", **CHECK_CALL
             )
@@ -98,7 +103,11 @@ class PracticeWorkflow:
         self._show(f"asking {run.model} what to try", run)
         try:
             return await workflow.execute_activity_method(
-                PracticeThinking.think_of_plans, asked, summary=f"ask {run.model}", **MODEL_CALL
+                PracticeThinking.think_of_plans,
+                asked,
+                schedule_to_close_timeout=timedelta(seconds=seconds),
+                summary=f"ask {run.model}",
+                **MODEL_CALL,
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
@@ -151,3 +160,7 @@ class PracticeWorkflow:
             lines.append(f"**Used:** {used}, {tries}; ends by {rfc3339(run.ends_by)}")
             lines.append(f"**Goal:** {run.goal}")
         workflow.set_current_details("\n\n".join(lines))
+
+
+def _seconds_left(run: PracticeRun) -> float:
+    return (run.ends_by - workflow.now()).total_seconds()

@@ -25,6 +25,9 @@ from contracts.learning.requests import Command
 MAX_ACTIONS = 40
 MAX_MINUTES = 15
 MAX_ATTEMPTS = 3
+CONFIRM_BELOW = 0.4
+"""The confidence, 0 to 1, from which an idea is tried without asking, where the person says nothing else."""
+
 MAX_START_BYTES = 262_144
 """The most that all start files together may hold, as UTF-8."""
 
@@ -99,7 +102,7 @@ class StartPracticeRequest(Command):
     start_files: tuple[PracticeStartFile, ...] = Field(default=(), max_length=20)
     budget: PracticeBudget = PracticeBudget()
     confirm_below: float = Field(
-        default=0.4, ge=0, le=1, description="An idea of less confidence is asked about, not tried."
+        default=CONFIRM_BELOW, ge=0, le=1, description="An idea of less confidence is asked about, not tried."
     )
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """What a language model is told when it suggests what to practise: redacted, bounded, and no content of files."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -18,6 +19,9 @@ from domain.learning.practice_commands import AllowedCommands, KnownCommand
 MOST_KNOWN = 30
 """The most taught commands that a model is shown: those that the list allows, the installed ones first."""
 
+_WORD = re.compile(r"\w+")
+_CONTENT = "[CONTENT]"
+
 INSTRUCTIONS = f"""\
 You suggest shell commands that reach a goal. They are tried in a sandbox, and what they left behind is looked at.
 Answer with one JSON object of the given schema and nothing else.
@@ -32,7 +36,8 @@ Rules:
 - Call only what "allowed_programs" names, or take one of "allowed_commands" with its places filled: {{input}} and
   {{output}} are one file each, {{text}} is one word or one text in single quotes. Nothing else is run.
 - "known_commands" worked before, for what "about" says. Prefer them where they fit.
-- "tried" did not reach the goal, and says why. Do not suggest it again: mend it, or find another way.
+- "tried" did not reach the goal, and says why; {_CONTENT} stands for a word of a file. Do not suggest it again: mend
+  it, or find another way.
 - Work the result out of the files. Do not write down what a condition looks for.
 - No variables, no command substitution, no scripts, no paths out of the folder, no secrets.
 - Where nothing fits, suggest what comes closest.
@@ -66,7 +71,11 @@ def practice_question(
             {"command": one.command, "makes": list(one.made), "about": one.about} for one in usable
         ],
         "tried": [
-            {"commands": [step.command for step in one.idea.steps], "outcome": one.outcome} for one in tried
+            {
+                "commands": [step.command for step in one.idea.steps],
+                "outcome": without_content(one.outcome, request, one),
+            }
+            for one in tried
         ],
         "most_commands_of_a_plan": most_commands,
     }
@@ -76,6 +85,17 @@ def practice_question(
         _fitted(cast("dict[str, Any]", cleaned(data))),
         answer_schema(PracticePlans),
     )
+
+
+def without_content(text: str, request: StartPracticeRequest, tried: PracticeAttempt) -> str:
+    """``text`` without the words that occur in start files: what a failed command printed can quote them.
+
+    Words that the request or the attempt's own commands have are known anyway and stay.
+    """
+    held = {word for file in request.start_files for word in _WORD.findall(file.content)}
+    said = request.model_dump_json(exclude={"start_files": {"__all__": {"content"}}})
+    known = {*_WORD.findall(said), *_WORD.findall(" ".join(step.command for step in tried.idea.steps))}
+    return _WORD.sub(lambda found: _CONTENT if found.group() in held - known else found.group(), text)
 
 
 def _fitted(data: dict[str, Any]) -> str:

@@ -9,6 +9,13 @@ from stores.practice_store import PracticeStore
 
 def add_practice(database: Database, owner: str, session_id: str) -> None:
     """Puts a practice of this session on record that nobody carries out."""
+    PracticeStore(database).open(*practice_of(owner, session_id))
+
+
+def practice_of(
+    owner: str, session_id: str, lasts: timedelta = timedelta(minutes=15)
+) -> tuple[PracticeRun, StartPracticeRequest]:
+    """A practice that may take so long from now, and what was asked for."""
     request = StartPracticeRequest.model_validate(
         {
             "goal": "Make a list",
@@ -29,6 +36,6 @@ def add_practice(database: Database, owner: str, session_id: str) -> None:
         correlation_id="world",
         started_at=now,
         updated_at=now,
-        ends_by=now + timedelta(minutes=15),
+        ends_by=now + lasts,
     )
-    PracticeStore(database).open(run, request)
+    return run, request

@@ -32,6 +32,16 @@ def test_practice_that_does_not_know_how_asks(person) -> None:
     assert result.exit_code == ExitCode.OK, result.stderr
     assert "asks" in result.stdout
     assert "Which command does it?" in " ".join(result.stdout.split())
+    assert "Next: `apprentice learn practice` again" in " ".join(result.stdout.split())
+
+
+def test_an_idea_below_the_confidence_asked_for_is_asked_about(person, tmp_path: Path) -> None:
+    figures = tmp_path / "harvest.csv"
+    figures.write_text("pears,3\napples,9\n")
+    arguments = ("--allow", "sort", "--makes", "ranked.csv", "--file", str(figures), "--confirm-below", "1")
+    result = person.types("learn", "practice", "Sort the harvest into ranked.csv", *arguments)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert "sort harvest.csv > ranked.csv?" in " ".join(result.stdout.split())
 
 
 def test_a_file_that_is_no_text_is_refused_before_anything_is_begun(person, tmp_path: Path) -> None:

@@ -3,13 +3,18 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from api.practice_gateway import PracticeGateway
 from config.settings import Settings
+from stores.database import Database
+from stores.practice_store import PracticeStore
+from tests.api.practice_world import practice_of
 from tests.fixtures.learner import Learner
 from tests.fixtures.model_server import ModelServer, Reply, completion
 from tests.fixtures.model_stack import KEY, MODEL, with_model
@@ -144,6 +149,24 @@ async def test_nobody_is_asked_for_an_attempt_that_is_not_allowed(
     model_server.replies(plans(("sort sales.csv > top.csv",)))
     run = await practised(taught.learner(), budget={"max_attempts": 1})
     assert (run["state"], len(run["attempts"])) == ("budget_used", 1)
+    assert len(model_server.asked) == 1
+
+
+async def test_a_practice_whose_time_runs_out_while_a_model_thinks_tries_nothing_more(
+    taught: Stack, model_server: ModelServer
+) -> None:
+    model_server.replies(Reply(hold=True))
+    alice = taught.learner()
+    await begin(alice)
+    run, request = practice_of(alice.user, alice.session_id, lasts=timedelta(seconds=2))
+    database = Database(taught.settings.database_url)
+    gateway = PracticeGateway(taught.client, taught.settings.task_queue, PracticeStore(database))
+    await gateway.start(run.model_copy(update={"model": MODEL}), request)
+    database.close()
+    over = await ended(alice)
+    model_server.released.set()
+    assert (over["state"], over["note"]) == ("budget_used", "The time allowed is used up.")
+    assert over["attempts"] == []
     assert len(model_server.asked) == 1
 
 

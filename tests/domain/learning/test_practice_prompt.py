@@ -86,3 +86,16 @@ def test_a_task_that_does_not_fit_is_not_cut() -> None:
     wide = huge.model_copy(update={"allowed_commands": huge.allowed_commands * 200})
     with pytest.raises(PromptTooLarge):
         practice_question(wide, (), (), 4)
+
+
+def test_what_a_failed_command_printed_of_a_file_is_cut_out() -> None:
+    step = PracticeStep(command="sort -c sales.csv", source=IdeaSource.MODEL)
+    printed = "sort: sales.csv:2: disorder: "
+    attempt = PracticeAttempt(
+        number=1,
+        idea=PracticeIdea(steps=(step,), confidence=0.5),
+        outcome=f"sort -c sales.csv failed: exit code 1; {printed}aardvark-client,9",
+    )
+    start = [{"name": "sales.csv", "content": "zebra-client,3\naardvark-client,9\n"}]
+    (told,) = data(request(start_files=start), tried=(attempt,))["tried"]
+    assert told["outcome"] == f"sort -c sales.csv failed: exit code 1; {printed}[CONTENT]-[CONTENT],[CONTENT]"
