@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import anyio.to_thread
-import structlog
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -46,8 +45,6 @@ from stores.mcp.late_answers import note_late
 from stores.mcp.m365_operations import as_tool_call
 from workflows.ids import mcp_dispatch_id
 from workflows.mcp_dispatch_workflow import McpDispatchWorkflow
-
-log = structlog.get_logger(__name__)
 
 _TOO_LATE = frozenset({ErrorCode.MCP_ASK_FIRST_DECIDED, ErrorCode.MCP_ASK_FIRST_EXPIRED})
 
@@ -181,22 +178,6 @@ class McpDispatchGateway:
         if kept.record.status in OPEN_DISPATCH_STATUSES:
             await self._cancel(kept, caller.user_id, asked.reason, _update_id(key))
         return await self.view(dispatch_id, caller.user_id)
-
-    async def cancel_for_ability(self, ability_id: str, by: str, reason: str) -> int:
-        """Gives up every call that runs or waits on behalf of an ability; how many there were.
-
-        Calls that cannot be reached now are logged, and the others are given up all the same.
-        """
-        found = await anyio.to_thread.run_sync(self._dispatches.open_of_ability, ability_id)
-        for dispatch_id in found:
-            kept = await anyio.to_thread.run_sync(self._dispatches.find, dispatch_id)
-            if kept is None or kept.record.status not in OPEN_DISPATCH_STATUSES:
-                continue
-            try:
-                await self._cancel(kept, by, reason, f"cancel-for-ability/{dispatch_id}")
-            except Refusal as refusal:
-                log.warning("a tool call could not be given up", dispatch_id=dispatch_id, code=refusal.code)
-        return len(found)
 
     async def reconsider(
         self, owner: str, *, server_id: str | None = None, tool_name: str | None = None

@@ -22,6 +22,7 @@ from stores.mcp.held_calls import HeldCalls
 from stores.observations import ObservationLog
 from stores.session_store import SessionStore
 from worker.projection import ProjectionLoop
+from worker.withdrawn_abilities import call_stopping
 
 
 def dispatch_activities(
@@ -60,4 +61,5 @@ def dispatch_activities(
         decided.release_dispatches,
         calls.call_tool,
         notices.tell_waiting,
+        call_stopping(settings, database).stop_calls,
     )

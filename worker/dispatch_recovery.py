@@ -6,6 +6,7 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy
 
 from config.settings import Settings
+from contracts.mcp.dispatch_record import DispatchOrder
 from stores.database import Database
 from stores.mcp.dispatches import DispatchStore
 from workflows.ids import mcp_dispatch_id
@@ -21,14 +22,19 @@ async def recover_dispatches(client: Client, settings: Settings, database: Datab
     """
     found = await asyncio.to_thread(DispatchStore(database).open_orders)
     for order in found:
-        await client.start_workflow(
-            McpDispatchWorkflow.run,
-            DispatchStart(order=order, console_url=settings.console_url, told=True),
-            id=mcp_dispatch_id(order.dispatch_id),
-            task_queue=settings.task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            static_summary=summary_of(order),
-            memo={"correlation_id": order.correlation_id},
-            search_attributes=search_attributes_of(KIND, order.caller.user_id),
-        )
+        await run_dispatch(client, settings, order)
     return len(found)
+
+
+async def run_dispatch(client: Client, settings: Settings, order: DispatchOrder) -> None:
+    """Starts the workflow of a call that the store has; one that runs stays."""
+    await client.start_workflow(
+        McpDispatchWorkflow.run,
+        DispatchStart(order=order, console_url=settings.console_url, told=True),
+        id=mcp_dispatch_id(order.dispatch_id),
+        task_queue=settings.task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        static_summary=summary_of(order),
+        memo={"correlation_id": order.correlation_id},
+        search_attributes=search_attributes_of(KIND, order.caller.user_id),
+    )

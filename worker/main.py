@@ -14,6 +14,7 @@ from worker.composition import build_worker, compose
 from worker.recovery import keep_recovered
 from worker.registration import register_search_attributes
 from worker.schedule import register_schedules
+from worker.withdrawn_abilities import keep_stopped
 
 log = structlog.get_logger(__name__)
 
@@ -38,8 +39,10 @@ async def _work(settings: Settings) -> None:
         async with build_worker(client, settings, parts):
             log.info("worker polls", task_queue=settings.task_queue)
             recovery = asyncio.create_task(keep_recovered(client, settings, parts.database))
+            stopping = asyncio.create_task(keep_stopped(client, settings, parts.database))
             await stop.wait()
             recovery.cancel()
+            stopping.cancel()
             log.info("worker drains")
     finally:
         parts.close()

@@ -88,6 +88,15 @@ RELEASE_CALL = RemoteCall(
 )
 """Signals to calls that wait: harmless to repeat, and those calls can always be approved by hand."""
 
+STOP_CALLS = RemoteCall(
+    start_to_close_timeout=timedelta(minutes=2),
+    heartbeat_timeout=timedelta(seconds=15),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
+    ),
+)
+"""Calls of an ability that went out of use: tried until none runs or waits."""
+
 NOTICE_CALL = RemoteCall(
     start_to_close_timeout=timedelta(seconds=30),
     heartbeat_timeout=timedelta(seconds=30),

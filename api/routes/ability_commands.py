@@ -1,9 +1,11 @@
 """Commands on an installed ability, and how it has done (DOC3 §0A.19, §0C.16; routes.md)."""
 
+import anyio.to_thread
 from fastapi import APIRouter
 
 from api.ability_gateway import AbilityGateway
 from api.dependencies import Approver, CommandFrame, FrameDep, Installer, Reader, ServicesDep
+from api.deployment_gate import may_install
 from api.paths import AbilityId
 from api.services import Services
 from api.wording import masked
@@ -28,9 +30,6 @@ router = APIRouter(prefix="/api/abilities/{ability_id}", tags=["abilities"])
 
 NOTHING = AbilityActionRequest()
 TO_THE_PREVIOUS = RollbackAbilityRequest()
-
-_STOPS_CALLS = frozenset({Action.DEACTIVATE, Action.QUARANTINE, Action.ARCHIVE})
-"""After these nothing more is done on the ability's behalf: its calls that run or wait are given up."""
 
 
 @router.get("/outcomes", operation_id="ability_outcomes")
@@ -102,6 +101,7 @@ async def promote_shared(
     body: AbilityActionRequest = NOTHING,
 ) -> AbilityLaneResponse:
     """Shares an ability with everybody here."""
+    await anyio.to_thread.run_sync(may_install(services))
     receipt = await _command(Action.PROMOTE_SHARED, ability_id, body, caller, services, frame)
     return AbilityLaneResponse(ability_id=receipt.ability_id, install_lane=receipt.install_lane)
 
@@ -176,8 +176,4 @@ async def _command(
     gateway = AbilityGateway(
         services.client, services.settings.task_queue, AbilityLifeStore(services.database)
     )
-    receipt = await gateway.send(order)
-    if action in _STOPS_CALLS:
-        reason = f"the ability was {receipt.state.value}"
-        await services.mcp.dispatch_gateway.cancel_for_ability(ability_id, caller.user_id, reason)
-    return receipt
+    return await gateway.send(order)

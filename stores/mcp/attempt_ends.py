@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from contracts.base import clipped
 from contracts.mcp.dispatch_record import DispatchRecord
-from contracts.mcp.dispatch_work import CallEnd
+from contracts.mcp.dispatch_work import CallEnd, EndOrder
 from contracts.mcp.health import MCPConnectionOutcome
 from domain.mcp.call_holding import pause_before
 from domain.mcp.call_outcomes import Again, Ended
@@ -51,11 +51,14 @@ def follow_up(
     message: str,
     now: datetime,
     entries: Sequence[JournalDraft],
+    *,
+    given_up: EndOrder | None = None,
 ) -> CallEnd:
     """Ends the call, or notes when it is tried again; ``entries`` are told together with it."""
     if isinstance(follows, Ended):
         ended = failed_record(kept.record, follows.status, follows.code, message, follows.next_action)
-        return CallEnd(standing=settle(connection, kept, ended, now, entries).standing())
+        settled = settle(connection, kept, ended, now, entries, given_up=given_up)
+        return CallEnd(standing=settled.standing())
     append(connection, entries)
     after_ms = pause_before(follows, kept.record.dispatch_id)
     seconds = max(1, round(after_ms / 1_000))

@@ -200,7 +200,7 @@ class DispatchDecisions:
                 "error_code": ErrorCode.MCP_ASK_FIRST_EXPIRED.value if expired else None,
                 "error_message": "Nobody answered in time; nothing was sent."
                 if expired
-                else clipped(f"{order.by or 'Somebody'} gave the call up; nothing was sent.", 1_000),
+                else clipped(f"{why_given_up(order)}; nothing was sent.", 1_000),
                 "next_action": "Make the call again to be asked again." if expired else None,
             }
         )
@@ -215,7 +215,13 @@ class DispatchDecisions:
                 actor=order.by,
             )
             entries.append(entry)
-        return settle(connection, kept, ended, at, entries)
+        return settle(connection, kept, ended, at, entries, given_up=None if expired else order)
+
+
+def why_given_up(order: EndOrder) -> str:
+    """Who gave the call up, and why where they said so: the beginning of a sentence."""
+    because = f" ({order.reason})" if order.reason else ""
+    return f"{order.by or 'Somebody'} gave the call up{because}"
 
 
 def _answered(record: DispatchRecord, order: DecideOrder, at: datetime) -> DispatchRecord:

@@ -4,10 +4,11 @@ from datetime import datetime
 
 from uuid_utils import uuid7
 
-from contracts.base import rfc3339
+from contracts.base import clipped, rfc3339
 from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_record import DispatchRecord
+from contracts.mcp.dispatch_work import EndOrder
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from domain.mcp.use_receipts import use_receipt
 from stores.journal import JournalDraft
@@ -61,8 +62,13 @@ def dispatch_receipt(
     )
 
 
-def end_entries(record: DispatchRecord, at: datetime, profile: MCPAuthProfile | None) -> list[JournalDraft]:
-    """What is told when a call has ended: its receipt, and the receipt of the use."""
+def end_entries(
+    record: DispatchRecord,
+    at: datetime,
+    profile: MCPAuthProfile | None,
+    given_up: EndOrder | None = None,
+) -> list[JournalDraft]:
+    """What is told when a call has ended: its receipt, and the receipt of the use; who gave it up, and why."""
     summary = f"{_named(record)}: {record.status.value.replace('_', ' ')}"
     if record.error_code is not None:
         summary += f" ({record.error_code})"
@@ -70,7 +76,10 @@ def end_entries(record: DispatchRecord, at: datetime, profile: MCPAuthProfile | 
         summary += " (the tool reported an error)"
     if record.attempts > 1:
         summary += f", after {record.attempts} attempts"
-    _, dispatch = dispatch_receipt(record, MCPReceiptKind.DISPATCH, summary, at)
+    if given_up is not None and given_up.reason is not None:
+        summary = clipped(f"{summary}; given up: {given_up.reason}", 500)
+    actor = given_up.by if given_up is not None else None
+    _, dispatch = dispatch_receipt(record, MCPReceiptKind.DISPATCH, summary, at, actor=actor)
     use = use_receipt(record, str(uuid7()), profile)
     order = record.order
     return [

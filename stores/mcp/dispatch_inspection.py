@@ -9,11 +9,11 @@ from domain.mcp.call_outcomes import MOST_ATTEMPTS, after_failure, after_silence
 from stores.database import Database
 from stores.mcp.attempt_ends import declared_idempotent, follow_up, jitter
 from stores.mcp.attempt_rows import CLOSED, add_attempt, lose_attempt, stage_of, unheard_attempt
-from stores.mcp.dispatch_decisions import DispatchDecisions
+from stores.mcp.dispatch_decisions import DispatchDecisions, why_given_up
 from stores.mcp.dispatch_opening import DispatchOpening
 from stores.mcp.dispatch_rows import KeptDispatch, change_dispatch, hold_dispatch
 
-_GIVEN_UP = "The call was given up after it had been sent; nobody knows what the tool did."
+_SENT = "after it had been sent; nobody knows what the tool did."
 _LOST = "The worker was lost after it had sent the call; nobody knows what the tool did."
 
 
@@ -60,7 +60,8 @@ class DispatchInspection:
         self, connection: Connection, kept: KeptDispatch, order: InspectOrder, attempt: int
     ) -> CallEnd:
         lose_attempt(connection, order.dispatch_id, attempt, order.at)
-        given_up = order.cancelled is not None
-        idempotent = not given_up and declared_idempotent(connection, kept.record)
+        given_up = order.cancelled
+        idempotent = given_up is None and declared_idempotent(connection, kept.record)
         follows = after_silence(attempt, jitter(), idempotent=idempotent)
-        return follow_up(connection, kept, follows, _GIVEN_UP if given_up else _LOST, order.at, [])
+        message = _LOST if given_up is None else f"{why_given_up(given_up)}, {_SENT}"
+        return follow_up(connection, kept, follows, message, order.at, [], given_up=given_up)

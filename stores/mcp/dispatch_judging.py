@@ -7,12 +7,12 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.proposal import InstallLane
 from contracts.learning.tool_receipt import ToolEffect
 from contracts.mcp.dispatch_record import DispatchOrder, DispatchRecord
 from contracts.mcp.policy import MCPPolicyVerdict, MCPToolTarget
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, MCPToolState
+from domain.mcp.ability_use import refused_for
 from domain.mcp.dispatch_permits import Block, Permit, permit
 from domain.mcp.policy import facts_of, judge
 from stores.ability_rows import entry_of
@@ -117,18 +117,7 @@ def _unusable_ability(connection: Connection, record: DispatchRecord) -> Block |
     if ability_id is None:
         return None
     entry = entry_of(connection, ability_id)
-    if entry is not None and visible(entry, record.owner):
-        quarantined = entry.install_lane is InstallLane.QUARANTINED
-        if entry.enabled and not quarantined and entry.archived_at is None:
-            return None
-        how = "quarantined" if quarantined else "switched off"
-    else:
-        how = "not there"
-    return Block(
-        ErrorCode.MCP_POLICY_BLOCKED,
-        f"The ability that the call is made for is {how}; nothing was sent.",
-        "Look at the ability: apprentice abilities show.",
-    )
+    return refused_for(entry if entry is not None and visible(entry, record.owner) else None)
 
 
 def _own_grant_revoked(connection: Connection, dispatch_id: str) -> bool:

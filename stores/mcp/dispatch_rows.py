@@ -162,9 +162,11 @@ def resting_records(connection: Connection, server_id: str) -> Iterator[Dispatch
             yield record
 
 
-def open_ids_of_ability(connection: Connection, ability_id: str) -> tuple[str, ...]:
-    """The calls that run or wait on behalf of an ability, whoever asked for them."""
+def open_ids_of_ability(connection: Connection, ability_id: str, until: str | None = None) -> tuple[str, ...]:
+    """The calls that run or wait on behalf of an ability, asked for until then, whoever asked for them."""
     query = select(table.c.dispatch_id).where(table.c.ability_id == ability_id, table.c.status.in_(_OPEN))
+    if until is not None:
+        query = query.where(table.c.created_at <= until)
     return tuple(connection.scalars(query.order_by(table.c.dispatch_id)))
 
 

@@ -13,6 +13,7 @@ from contracts.learning.tool_receipt import ToolCallReceipt, ToolEffect, ToolOut
 from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_record import DispatchRecord
+from contracts.mcp.dispatch_work import EndOrder
 from stores.capability_health_effects import apply_outcome
 from stores.journal import JournalDraft, append
 from stores.mcp.dispatch_entries import end_entries
@@ -32,8 +33,12 @@ def settle(
     ended: DispatchRecord,
     now: datetime,
     entries: Sequence[JournalDraft] = (),
+    *,
+    given_up: EndOrder | None = None,
 ) -> KeptDispatch:
     """Writes how a call ended; ``entries`` are told together with it.
+
+    A call that was ``given_up`` says nothing about how its ability is doing: its health learns nothing of it.
 
     Raises:
         Refusal: ``CONFLICT`` when somebody else was first.
@@ -42,8 +47,9 @@ def settle(
         update={"updated_at": now, "completed_at": now, "held_since": None, "waits_until": None}
     )
     settled = change_dispatch(connection, kept, final)
-    told = end_entries(final, now, _profile(connection, final))
-    append(connection, [*entries, *told, *_outcome(connection, final, now)])
+    told = end_entries(final, now, _profile(connection, final), given_up)
+    learned = _outcome(connection, final, now) if given_up is None else ()
+    append(connection, [*entries, *told, *learned])
     return settled
 
 

@@ -24,7 +24,6 @@ from stores.mcp.attempt_rows import newest_answer
 from stores.mcp.dispatch_rows import (
     KeptDispatch,
     no_dispatch,
-    open_ids_of_ability,
     read_dispatch,
     waiting_ids,
 )
@@ -140,11 +139,6 @@ class DispatchStore:
             return waiting_ids(
                 connection, owner, server_id=server_id, tool_name=tool_name, now=now, limit=100_000
             )
-
-    def open_of_ability(self, ability_id: str) -> tuple[str, ...]:
-        """The ids of the calls that run or wait on behalf of an ability."""
-        with self._database.read() as connection:
-            return open_ids_of_ability(connection, ability_id)
 
     def open_orders(self) -> tuple[DispatchOrder, ...]:
         """Every call that runs or waits, whoever asked for it."""

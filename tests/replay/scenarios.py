@@ -21,6 +21,7 @@ from tests.replay.practice_paths import practise, practise_with_a_model
 from tests.replay.server_look_paths import look_at_servers
 from tests.replay.sign_in_paths import sign_in
 from tests.replay.tool_call_paths import call_tools
+from tests.replay.withdrawal_paths import withdraw
 from worker.composition import compose
 from worker.embedded_temporal import find_binary
 from workflows.ids import learn_session_id
@@ -288,6 +289,11 @@ async def tools_called(scene: Scene) -> Learner:
     return await call_tools(scene.stack, scene.env)
 
 
+async def ability_withdrawn(scene: Scene) -> Learner:
+    """An ability taken out of use while a call for it waits and another is in flight."""
+    return await withdraw(scene.stack, scene.env)
+
+
 async def signed_in(scene: Scene) -> Learner:
     """A sign-in from its first page to its end, and a session cancelled."""
     return await sign_in(scene.stack, scene.env)
@@ -322,6 +328,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "improved_from_runs": Setting(improved_from_runs),
         "worded_by_a_model": Setting(worded_by_a_model, with_model=True),
         "ability_commanded": Setting(ability_commanded),
+        "ability_withdrawn": Setting(ability_withdrawn, with_tools=True),
         "mined": Setting(mined),
         "practised": Setting(practised),
         "practised_with_a_model": Setting(practised_with_a_model, with_model=True),

@@ -107,6 +107,7 @@ def test_every_path_has_its_history_and_no_history_is_without_a_path() -> None:
         ("practised_with_a_model", "practice", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("maintained", "nightly-maintenance-manual", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("tools_called", "mcp-dispatch", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
+        ("ability_withdrawn", "ability", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("signed_in", "auth-profile", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("servers_looked_at", "mcp-probe", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("servers_looked_at", "mcp-health", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
