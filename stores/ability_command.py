@@ -22,7 +22,7 @@ from stores import tables
 from stores.ability_contents import content_of, keep_content, previous_of, versions_of
 from stores.ability_documents import rebuild_bridge, refresh_snapshot
 from stores.ability_entries import AbilityEntries
-from stores.ability_facts import facts_of, has_passed, life_of
+from stores.ability_facts import facts_of, is_proven_version, life_of
 from stores.ability_files import follow_standing, own_health, restore_content, set_aside
 from stores.ability_session import follow_ability, locked_session
 from stores.ability_store import visible
@@ -133,10 +133,10 @@ class AbilityCommand:
                 f"Version {version.version} holds what is current already; choose another.",
                 current_state=state_of(present.entry).value,
             )
-        if not has_passed(self._connection, version):
+        if not is_proven_version(self._connection, version):
             raise Refusal(
                 ErrorCode.VALIDATION_REQUIRED,
-                f"No passed validation of version {version.version} is on record; teach it again.",
+                f"Version {version.version} is not proven by the validations on record; teach it again.",
             )
         return content
 

@@ -9,9 +9,10 @@ from sqlalchemy import Connection, select
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion
 from contracts.abilities.life import AbilityLife
 from contracts.abilities.lifecycle_command import AbilityLifecycleAction
+from contracts.learning.proof import proof_of
 from contracts.learning.proposal import InstallLane
 from contracts.learning.saga import InstallSaga, SagaState
-from contracts.learning.validation import OverallResult, ValidationRun, ValidationRunKind
+from contracts.learning.validation import ValidationRun
 from domain.abilities.life import AbilityFacts, legal_actions
 from stores import tables
 from stores.ability_contents import previous_of
@@ -44,7 +45,7 @@ def facts_of(
             entry.install_lane is InstallLane.QUARANTINED
             and life.quarantine is not None
             and present is not None
-            and has_passed(connection, present, since=life.quarantine.since)
+            and is_proven_version(connection, present, since=life.quarantine.since)
         ),
         installing=entry.ability_id in abilities_installing(connection),
     )
@@ -87,14 +88,15 @@ def abilities_installing(connection: Connection) -> frozenset[str]:
     return frozenset(InstallSaga.model_validate_json(body).ability_id for body in bodies)
 
 
-def has_passed(connection: Connection, version: AbilityVersion, since: datetime | None = None) -> bool:
-    """Whether a rehearsal of this very content has passed, after ``since`` where that is given."""
+def is_proven_version(connection: Connection, version: AbilityVersion, since: datetime | None = None) -> bool:
+    """Whether this very content is proven, by runs that ended after ``since`` where that is given.
+
+    The runs of each proposal are judged for themselves: a name that is taken for one owner is not for another.
+    """
     runs = tables.validation_runs
     bodies = connection.scalars(select(runs.c.body).where(runs.c.content_hash == version.content_hash))
-    found = (ValidationRun.model_validate_json(body) for body in bodies)
-    return any(
-        run.overall_result is OverallResult.PASSED
-        and run.run_kind is ValidationRunKind.REHEARSAL
-        and (since is None or (run.completed_at is not None and run.completed_at > since))
-        for run in found
-    )
+    by_proposal: dict[str, list[ValidationRun]] = defaultdict(list)
+    for run in map(ValidationRun.model_validate_json, bodies):
+        if since is None or (run.completed_at is not None and run.completed_at > since):
+            by_proposal[run.proposal_id].append(run)
+    return any(proof_of(found).complete for found in by_proposal.values())

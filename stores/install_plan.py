@@ -10,8 +10,8 @@ from contracts.base import Contract
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
 from contracts.learning.install_work import InstallSagaInput
+from contracts.learning.proof import DraftProof
 from contracts.learning.proposal import SkillBundleProposal
-from contracts.learning.validation import is_proven
 from domain.abilities.bridge import capability_metadata
 from stores import tables
 from stores.ability_contents import versions_of
@@ -113,8 +113,10 @@ def _require_proof(connection: Connection, request: InstallSagaInput, proposal: 
         )
     )
     aggregate = LearnSessionAggregate.model_validate_json(body) if body is not None else None
-    proven = aggregate is not None and is_proven(aggregate.passed_checks, aggregate.not_applicable_checks)
-    if not proven or proposal.content_hash != request.content_hash:
+    proof = (
+        DraftProof(aggregate.passed_checks, aggregate.not_applicable_checks) if aggregate else DraftProof()
+    )
+    if not proof.complete or proposal.content_hash != request.content_hash:
         raise Refusal(
             ErrorCode.VALIDATION_REQUIRED,
             "This draft has not passed every check as it stands; validate it again.",

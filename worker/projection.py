@@ -13,8 +13,15 @@ SETTLE_SECONDS = 0.05
 """How long a wake waits for what follows it at once, which is projected together with it; it also lets the commit's
 own work go first."""
 
+LOOK_SECONDS = 1.0
+"""How often the loop looks without being woken, for what other processes have written (one query). It and the next
+must be below the time for which an install waits for the files (``api.deployment_gate``)."""
+
+RETRY_SECONDS = 2.0
+"""How long it waits after a failure: what comes then looks through all files."""
+
 IDLE_SECONDS = 5.0
-"""How often the loop looks without being woken: for what other processes have written."""
+"""How long nothing must have woken the loop before the journal is anchored."""
 
 
 class ProjectionLoop:
@@ -40,20 +47,26 @@ class ProjectionLoop:
         self._thread.join(timeout=30)
 
     def _run(self) -> None:
+        idle = 0.0
         while True:
             stopping = self._stop.is_set()
             self._wake.clear()
-            self._try(self._projector.catch_up)
+            pause = LOOK_SECONDS if self._try(self._projector.catch_up) else RETRY_SECONDS
             if stopping:
                 return
-            if self._wake.wait(IDLE_SECONDS):
+            if self._wake.wait(pause):
+                idle = 0.0
                 self._stop.wait(SETTLE_SECONDS)
-            else:
+            elif (idle := idle + pause) >= IDLE_SECONDS:
+                idle = 0.0
                 self._try(self._anchor)
 
-    def _try(self, part: Callable[[], object]) -> None:
+    def _try(self, part: Callable[[], object]) -> bool:
+        """Whether it went well."""
         try:
             part()
+            return True
         except Exception as error:
             # The store is the truth; files that lag are written as soon as they can be.
             log.error("projection failed", error=f"{type(error).__name__}: {error}")
+            return False

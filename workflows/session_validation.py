@@ -8,15 +8,16 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.aggregate import LearnSessionAggregate
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+    from contracts.learning.proof import DraftProof
     from contracts.learning.proposal import InstallLane
     from contracts.learning.session import LearnSessionState as S
     from contracts.learning.validation import (
+        CHECK_REF,
         REQUIRED_CHECKS,
         OverallResult,
         SkillValidationReport,
         ValidationRun,
         ValidationRunKind,
-        is_proven,
     )
     from contracts.learning.validation_work import ValidationRunInput, ValidationRunOutput
     from workflows.learn_session_messages import AskedValidation
@@ -39,7 +40,7 @@ def begin(decision: SessionDecision, asked: AskedValidation) -> None:
         content_hash=proposal.content_hash,
         started_at=workflow.now(),
         overall_result=OverallResult.PARTIAL,
-        result_refs=tuple(f"check:{check.value}" for check in checks),
+        result_refs=tuple(f"{CHECK_REF}{check.value}" for check in checks),
     )
     if decision.next.session.state is S.READY_FOR_REVIEW:
         decision.go(S.DRAFTING_PROPOSAL, Event.PROPOSAL_REVISED, None, "more tests were asked for")
@@ -64,7 +65,7 @@ def run_input(aggregate: LearnSessionAggregate, correlation_id: str) -> Validati
         learn_session_id=aggregate.session.learn_session_id,
         owner_user_id=aggregate.session.owner_user_id,
         content_hash=run.content_hash,
-        checks=tuple(ValidationRunKind(ref.removeprefix("check:")) for ref in run.result_refs),
+        checks=run.checks,
         test_policy=aggregate.test_policy,
         correlation_id=correlation_id,
     )
@@ -74,21 +75,17 @@ def finish(decision: SessionDecision, output: ValidationRunOutput) -> None:
     """The result decides: quarantine, review, or back to drafting. Nothing is tried again by itself."""
     run = decision.next.validation
     assert run is not None, "only called while a run is under way"
-    passed = tuple(
-        check
-        for check in REQUIRED_CHECKS
-        if check in output.passed_checks
-        or (check in decision.next.passed_checks and f"check:{check.value}" not in run.result_refs)
-    )
-    unapplied = tuple(
-        check
-        for check in REQUIRED_CHECKS
-        if check in output.not_applicable
-        or (check in decision.next.not_applicable_checks and f"check:{check.value}" not in run.result_refs)
-    )
+    before = DraftProof(decision.next.passed_checks, decision.next.not_applicable_checks)
+    proof = before.after(run.checks, output.passed_checks, output.not_applicable)
+    passed, unapplied = proof.passed, proof.not_applicable
     decision.set(validation=None, passed_checks=passed, not_applicable_checks=unapplied)
     finished = run.model_copy(
-        update={"completed_at": workflow.now(), "overall_result": output.overall_result}
+        update={
+            "completed_at": workflow.now(),
+            "overall_result": output.overall_result,
+            "passed_checks": output.passed_checks,
+            "not_applicable": output.not_applicable,
+        }
     )
     decision.finish_run(finished, _report(decision.next, finished, output, passed))
     facts = {"validation_run_id": run.validation_run_id, "overall_result": output.overall_result.value}
@@ -96,7 +93,7 @@ def finish(decision: SessionDecision, output: ValidationRunOutput) -> None:
         decision.set_proposal(install_lane=InstallLane.QUARANTINED)
         decision.note(Event.VALIDATION_COMPLETED, Receipt.TESTS_FAILED, output.safety_failure, **facts)
         decision.go(S.QUARANTINED, Event.SESSION_QUARANTINED, Receipt.QUARANTINED, output.safety_failure)
-    elif output.overall_result in _NOTHING_FAILED and is_proven(passed, unapplied):
+    elif output.overall_result in _NOTHING_FAILED and proof.complete:
         reason = output.not_applicable_reason
         decision.go(S.READY_FOR_REVIEW, Event.VALIDATION_COMPLETED, Receipt.TESTS_PASSED, reason, **facts)
     elif output.overall_result in _NOTHING_FAILED:

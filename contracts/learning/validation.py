@@ -30,6 +30,9 @@ REQUIRED_CHECKS: tuple[ValidationRunKind, ...] = (
 """The ladder every draft climbs, in order; all must pass for one content hash before it may be installed."""
 
 
+CHECK_REF = "check:"
+"""Begins each of a run's ``result_refs``; a check's name follows."""
+
 MAY_NOT_APPLY = frozenset({ValidationRunKind.REHEARSAL})
 """Checks that some drafts leave nothing to do for: a demonstration in a browser has no command to repeat."""
 
@@ -78,6 +81,18 @@ class ValidationRun(VersionedContract):
     completed_at: UtcTime | None = None
     overall_result: OverallResult
     result_refs: tuple[Text240, ...] = ()
+    passed_checks: tuple[ValidationRunKind, ...] = Field(
+        default=(), description="The checks of this run that passed; empty while it runs."
+    )
+    not_applicable: tuple[ValidationRunKind, ...] = Field(
+        default=(), description="The checks of this run that could not be applied; none of them passed."
+    )
+
+    @property
+    def checks(self) -> tuple[ValidationRunKind, ...]:
+        """The checks the run was asked for, in order."""
+        named = (ref for ref in self.result_refs if ref.startswith(CHECK_REF))
+        return tuple(ValidationRunKind(ref.removeprefix(CHECK_REF)) for ref in named)
 
 
 class ValidationStepResult(VersionedContract):

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from contracts.errors import ErrorCode, Refusal
 from contracts.learning.account import ComponentState, LearnPartialDeploymentState, PartialDeployment
 from contracts.learning.session import LearningEntryMode
 
@@ -98,6 +99,26 @@ def missing_for(entry_mode: LearningEntryMode, operations: Collection[str]) -> t
     )
 
 
+def refuse_missing_part(operation: str, operations: Collection[str]) -> None:
+    """Refuses an operation that is answered here, and whose part is not all there (DOC3 §9.20).
+
+    Raises:
+        Refusal: ``PARTIAL_DEPLOYMENT``.
+    """
+    there = set(operations)
+    for part in COMPONENTS:
+        if operation in part.disables and not part.operations <= there:
+            raise Refusal(
+                ErrorCode.PARTIAL_DEPLOYMENT,
+                f"{part.name} is not whole here: {part.without_it} Ask whoever runs this service to deploy it.",
+                component=part.name,
+            )
+
+
+INSTALLING = ("learn_proposal_install", "learn_proposal_approve", "ability_promote_shared")
+"""What is refused while nothing may be installed. Review goes on, and so does everything that takes back."""
+
+
 @dataclass(frozen=True)
 class Pending:
     """What the store has decided and the files do not show yet, and what does not answer."""
@@ -124,3 +145,26 @@ def partial_deployment(pending: Pending, now: datetime) -> LearnPartialDeploymen
     elif pending.receipts:
         state, reason = PartialDeployment.RECEIPT_PENDING, "receipts_not_projected"
     return LearnPartialDeploymentState(state=state, blocking=blocking, reason_code=reason, updated_at=now)
+
+
+def disabled(state: LearnPartialDeploymentState, parts: Collection[ComponentState]) -> tuple[str, ...]:
+    """The operations that are not offered now: those of missing parts, and what the state blocks."""
+    of_parts = [operation for part in parts for operation in part.disables]
+    return tuple(dict.fromkeys([*of_parts, *(INSTALLING if state.blocking else ())]))
+
+
+def refuse_blocked(pending: Pending, now: datetime) -> None:
+    """Refuses to install or to share while nobody could tell what that leads to (DOC3 §17 "fail closed").
+
+    Raises:
+        Refusal: ``PARTIAL_DEPLOYMENT`` with the state and its reason.
+    """
+    found = partial_deployment(pending, now)
+    if found.blocking:
+        raise Refusal(
+            ErrorCode.PARTIAL_DEPLOYMENT,
+            "Nothing can be installed or shared: the files that tell of abilities are behind the store "
+            f"({found.reason_code}). See that the worker runs and can write the memory tree, then repeat.",
+            state=found.state.value,
+            reason_code=found.reason_code,
+        )
