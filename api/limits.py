@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import error_response
+from api.json_names import repeated_name
 from contracts.adapters.acrobat import MAX_SOURCE_BYTES
 from contracts.errors import ErrorCode
 
@@ -16,6 +17,9 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 PDF_LIMITS = {"/api/adapters/acrobat/sources": MAX_SOURCE_BYTES}
 """Where a body is a document, sent as ``application/pdf``, and how large it may be."""
 
+_ROUTES = "/api/"
+"""Whose bodies are JSON that somebody wrote for them; what agents speak at other paths has its own rules."""
+
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _HINTS = (b"\\u0000", b"\\ud", b"\\uD")
@@ -24,8 +28,9 @@ _HINTS = (b"\\u0000", b"\\ud", b"\\uD")
 class BodyLimitMiddleware:
     """Answers 413 to a body that is too large and 422 to one that is not text of Unicode without NUL.
 
-    The database can keep neither NUL nor half a surrogate pair, so no field can take them. A body is read
-    whole here: nothing of one that is refused has reached a route.
+    The database can keep neither NUL nor half a surrogate pair, so no field can take them. For the API's own
+    routes a body in which an object has the same name twice is refused too. A body is read whole here: nothing
+    of one that is refused has reached a route.
     """
 
     def __init__(self, app: ASGIApp, limit: int = MAX_BODY_BYTES) -> None:
@@ -112,6 +117,8 @@ class _Replayed:
 
 def _unkeepable(request: Request, body: bytes) -> JSONResponse | None:
     problem = _text_problem(body)
+    if problem is None and b"{" in body and request.url.path.startswith(_ROUTES):
+        problem = repeated_name(body)
     if problem is None:
         return None
     fields = [{"path": "body", "problem": problem}]

@@ -36,8 +36,8 @@ async def _find_ability(asked: AgentRequest, given: FindAbilityInput) -> CallToo
 
 def _found(asked: AgentRequest, given: FindAbilityInput) -> FindAbilityOutput:
     store, user = asked.services.abilities, asked.caller.user_id
-    query = AbilityLookupQuery(user_query=given.query, project_id=given.project_id)
-    result = store.index().lookup(query, caller_user_id=user, now=datetime.now(UTC))
+    query, now = AbilityLookupQuery(user_query=given.query, project_id=given.project_id), datetime.now(UTC)
+    result = store.index().lookup(query, caller_user_id=user, now=now)
     found: list[FoundAbility] = []
     for match in result.matches:
         if not match.usable_now:
@@ -53,7 +53,8 @@ def _found(asked: AgentRequest, given: FindAbilityInput) -> FindAbilityOutput:
                 install_lane=match.install_lane,
             )
         )
-    return FindAbilityOutput(abilities=tuple(found), next_step=_after_finding(found))
+    behind = tuple(reason.meaning for reason in asked.services.freshness.look(now).reasons)
+    return FindAbilityOutput(abilities=tuple(found), next_step=_after_finding(found), behind=behind)
 
 
 def _after_finding(found: Sequence[FoundAbility]) -> str:

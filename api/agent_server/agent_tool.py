@@ -27,6 +27,8 @@ class AgentRequest:
     services: Services
     caller: Principal
     correlation_id: str
+    operations: frozenset[str]
+    """What this deployment answers; a tool of a part that is not whole refuses."""
     client_name: str | None = None
     """What the client calls itself; its own word."""
     idempotency_key: str | None = None

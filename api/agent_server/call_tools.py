@@ -11,12 +11,14 @@ from contracts.agents.tools import AgentCall, CallToolInput, GetCallInput
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import DispatchRequest, DispatchView
 from contracts.runtime.identity import Scope
+from domain.learning.deployment import refuse_missing_part
 
 
 async def _call_tool(asked: AgentRequest, given: CallToolInput) -> CallToolResult | InputRequiredResult:
     console = asked.services.settings.console_url
     if asked.resumed_state is not None:
         return made(await _resumed(asked, given, asked.resumed_state), console)
+    refuse_missing_part("mcp_dispatch_create", asked.operations)
     fields = given.model_dump() | {"runtime": given.runtime or asked.client_name}
     view = await asked.services.mcp.dispatch_gateway.dispatch(
         DispatchRequest.model_validate(fields),

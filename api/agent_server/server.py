@@ -23,6 +23,7 @@ from api.agent_server.ability_tools import ABILITY_TOOLS
 from api.agent_server.agent_tool import AgentRequest, AgentTool
 from api.agent_server.answers import invalid_arguments, refused
 from api.agent_server.call_tools import CALL_TOOLS
+from api.agent_server.route_tools import ROUTE_TOOLS
 from api.agent_server.tool_catalog import CATALOG_TOOLS
 from api.correlation import correlation_id_of
 from api.dependencies import MAX_KEY_LENGTH
@@ -50,7 +51,7 @@ class AgentServer:
     """The tools behind the protocol's own server. Keeps nothing between two requests."""
 
     def __init__(
-        self, tools: Sequence[AgentTool[Any]] = (*ABILITY_TOOLS, *CATALOG_TOOLS, *CALL_TOOLS)
+        self, tools: Sequence[AgentTool[Any]] = (*ABILITY_TOOLS, *CATALOG_TOOLS, *ROUTE_TOOLS, *CALL_TOOLS)
     ) -> None:
         self._tools: Mapping[str, AgentTool[Any]] = {tool.name: tool for tool in tools}
         self.protocol: Server[Any] = Server(
@@ -111,6 +112,7 @@ def _asked(context: Context, asked: CallToolRequestParams, caller: Principal) ->
         services=request.app.state.services,
         caller=caller,
         correlation_id=correlation_id_of(request),
+        operations=request.app.state.operations,
         client_name=clipped(client.client_info.name, 80) if client is not None else None,
         idempotency_key=_idempotency_key(context),
         resumed_state=asked.request_state,

@@ -8,7 +8,9 @@ from fastapi import APIRouter
 from api.capability_gateway import CapabilityGateway
 from api.commands import answer_once
 from api.dependencies import Approver, FrameDep, Reader, ServicesDep
+from api.routes.mcp_routing import asking
 from contracts.capabilities.bridge import CapabilityBridgeCurrent
+from contracts.capabilities.explain import CapabilityExplainRequest, CapabilityExplanation
 from contracts.capabilities.health import CapabilityHealthCurrent, CapabilityStatsCurrent
 from contracts.capabilities.reprobe import ReprobeRequest, ReprobeResponse
 
@@ -31,6 +33,13 @@ def health(caller: Reader, services: ServicesDep) -> CapabilityHealthCurrent:
 def stats(caller: Reader, services: ServicesDep) -> CapabilityStatsCurrent:
     """How often each capability was used since its present version, and how its checkpoints went."""
     return services.capabilities.stats(caller.user_id, datetime.now(UTC))
+
+
+@router.post("/explain", operation_id="capability_explain")
+def explain(body: CapabilityExplainRequest, caller: Reader, services: ServicesDep) -> CapabilityExplanation:
+    """Whether and how a capability would be used now: its surfaces, the plan, its server, and all against it."""
+    asked_by = asking(caller, body.runtime)
+    return services.capability_explainer.explain(body, asked_by, datetime.now(UTC))
 
 
 @router.post("/reprobe", status_code=202, operation_id="capability_reprobe")

@@ -8,6 +8,7 @@ from typing import Any
 from contracts.configuration.intent import ConfigurationIntent, ConfigurationTarget
 from contracts.errors import ErrorCode, Refusal
 from domain.learning.redaction import redact
+from domain.planning.project_bindings import problem_in
 
 MOST_BYTES = 32 * 1024
 """The most bytes of JSON in one payload."""
@@ -24,7 +25,8 @@ def check(intent: ConfigurationIntent) -> None:
 
     Raises:
         Refusal: ``VALIDATION_FAILED``, naming the field: a capability is missing or has no place, a name or a
-            size is out of bounds, or a value looks like a secret, which belongs in the secret store.
+            size is out of bounds, a value looks like a secret, which belongs in the secret store, or a project
+            binding is none.
     """
     needs = intent.target in _OF_CAPABILITY
     if needs != (intent.capability_id is not None):
@@ -38,6 +40,8 @@ def check(intent: ConfigurationIntent) -> None:
                 "payload", "A field's name is a letter, then letters, digits, '_', '.' or '-', at most 80."
             )
         _check_value(f"payload.{name}", value, name, depth=1)
+    if intent.target is ConfigurationTarget.USER_PREFERENCE and (found := problem_in(intent.payload)):
+        raise _wrong(*found)
 
 
 def applied(fields: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,39 +8,33 @@ health, transport, patience asked for, and last the server's id, so that equal s
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from contracts.capabilities.control_surface import ControlSurface
 from contracts.learning.tool_receipt import ToolEffect
 from contracts.mcp.health import MCPHealthStatus, MCPThrottle
 from contracts.mcp.policy import MCPPolicyAuthor, MCPPolicyMode
 from contracts.mcp.provider import MCPProvider, MCPTransport
+from contracts.mcp.routing import RouteStanding as Standing
+from contracts.mcp.routing import RouteVerdict
 from contracts.mcp.server_registry import MCPBadgeState, MCPRateLimitProfile, MCPServerListItem
 from domain.planning.control_surfaces import Truth, ranked
+
+__all__ = [
+    "CONNECTORS",
+    "RouteDecision",
+    "RouteVerdict",
+    "RouteWanted",
+    "ScoredServer",
+    "Standing",
+    "resolve_route",
+    "standing_of",
+    "surfaces_by_route",
+    "why_left_out",
+]
 
 CONNECTORS = frozenset({ControlSurface.MCP_CONNECTOR, ControlSurface.MCP_SERVER})
 _SHADOWING = frozenset({MCPProvider.GMAIL_GOOGLE})
 """Providers whose mail and calendar must not stand beside native ones (DOC3 §7C.2)."""
-
-
-class Standing(StrEnum):
-    """What the list says of a candidate."""
-
-    REJECT_DISABLED = "reject_disabled"
-    DEFER_OR_WARN = "defer_or_warn"
-    AUTH_REQUIRED = "auth_required"
-    ASK_FIRST = "ask_first"
-    ELIGIBLE = "eligible"
-
-
-class RouteVerdict(StrEnum):
-    """Whether there is a way, and under which condition."""
-
-    ALLOW = "allow"
-    DENY = "deny"
-    ASK_FIRST = "ask_first"
-    DEGRADED = "degraded"
-    NO_ROUTE = "no_route"
 
 
 @dataclass(frozen=True)
@@ -111,6 +105,26 @@ def surfaces_by_route(
     return ranked(set(available) if usable else set(available) - CONNECTORS, truth)
 
 
+def why_left_out(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
+    """Why a server is no candidate for what is wanted; None where it is one."""
+    entry = item.registry
+    if not entry.active_build_surface or item.deferred_design_only:
+        return "It is only shown, and called by nobody."
+    if wanted.provider is not None and entry.provider is not wanted.provider:
+        return f"It is a server of {entry.provider.value}, not of {wanted.provider.value}."
+    if not _has_tool(item, wanted):
+        return f"It has no tool {wanted.tool_name}."
+    if not entry.enabled:
+        return "It is switched off."
+    if item.effective_policy.decision.mode is MCPPolicyMode.DISABLED:
+        return "Policy forbids it."
+    if wanted.allowed_servers is not None and entry.server_id not in wanted.allowed_servers:
+        return "It is not among the servers that may be used for this."
+    if wanted.native_path and entry.provider in _SHADOWING:
+        return "The runtime has a native way for the same work, and it must not stand beside that."
+    return None
+
+
 _VERDICTS = {
     Standing.ELIGIBLE: RouteVerdict.ALLOW,
     Standing.ASK_FIRST: RouteVerdict.ASK_FIRST,
@@ -138,8 +152,13 @@ def _fits(item: MCPServerListItem, wanted: RouteWanted) -> bool:
         return False
     if wanted.provider is not None and entry.provider is not wanted.provider:
         return False
+    return _has_tool(item, wanted)
+
+
+def _has_tool(item: MCPServerListItem, wanted: RouteWanted) -> bool:
+    known = item.registry.supported_tools
     # A server whose tools nobody has listed yet may have it.
-    return wanted.tool_name is None or not entry.supported_tools or wanted.tool_name in entry.supported_tools
+    return wanted.tool_name is None or not known or wanted.tool_name in known
 
 
 def _allows(item: MCPServerListItem, wanted: RouteWanted) -> bool:
