@@ -36,6 +36,7 @@ MAY_STAGE: frozenset[S] = frozenset(S) - AT_REST - {S.IDLE, S.ARMED, S.CAPTURING
 
 REFERRING: tuple[Any, ...] = (
     tables.proposals.c.staged,
+    tables.proposal_rounds.c.staged,
     tables.install_sagas.c.plan,
     tables.install_sagas.c.body,
     tables.ability_versions.c.body,

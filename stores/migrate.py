@@ -7,7 +7,7 @@ from sqlalchemy import inspect, text
 
 from stores.database import Database
 
-NEWEST = "0007"
+NEWEST = "0008"
 """The newest migration's revision. A database that has it needs no Alembic, whose import alone is felt at start."""
 
 LOCK_KEY = 0x41505052_4D494752

@@ -211,6 +211,7 @@ def test_content_that_no_row_refers_to_goes_after_30_days(nights: Nights) -> Non
     with nights.database.write() as connection:
         referred = put_blob(connection, b"a staged draft", NOW - days(90))
         planned = put_blob(connection, b"a file as it was", NOW - days(90))
+        earlier = put_blob(connection, b"an earlier round", NOW - days(90))
         old = put_blob(connection, b"nobody's", NOW - days(30))
         young = put_blob(connection, b"nobody's yet", NOW - days(30) + INSTANT)
         connection.execute(
@@ -223,13 +224,17 @@ def test_content_that_no_row_refers_to_goes_after_30_days(nights: Nights) -> Non
                 body="{}",
             )
         )
+        round_before = {"proposal_id": "p", "revision": 1, "drafted_at": rfc3339(NOW), "body": "{}"}
+        connection.execute(
+            insert(tables.proposal_rounds).values(**round_before, staged=f'{{"draft_blob":"{earlier}"}}')
+        )
     add_proposal(
         nights.database,
         make_proposal(days(1), ProposalState.APPROVED),
         staged=f'{{"draft_blob":"{referred}"}}',
     )
     progress = nights.run(SweepName.REMOVE_BLOBS).progress(SweepName.REMOVE_BLOBS)
-    assert digests(nights.database) == {referred, planned, young}
+    assert digests(nights.database) == {referred, planned, earlier, young}
     assert progress.sample_ids == (old,)
 
 

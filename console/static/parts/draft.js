@@ -32,11 +32,12 @@ function finding(one) {
 export function drafted({ files, hash, revision }) {
   return [
     h("p", { class: "meta" }, `Revision ${revision} · content `, h("code", { title: hash }, hash.slice(0, 12))),
-    files.map(file),
+    files.map((one, index) => file(one, index)),
   ];
 }
 
-function file({ path, content }, index) {
-  const attributes = { id: `file-${path}`, class: "file", open: index === 0 && path === "SKILL.md" };
+/** One drafted file; `of` tells those of several drafts on one page apart. */
+export function file({ path, content }, index, of = "") {
+  const attributes = { id: `${of}file-${path}`, class: "file", open: index === 0 && path === "SKILL.md" };
   return h("details", attributes, h("summary", {}, h("code", {}, path)), h("pre", { tabindex: "0", "aria-label": path }, content));
 }
