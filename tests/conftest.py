@@ -31,6 +31,17 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("untimed")
 
 
+LONG_FIRST = ("faults", "workflows", "model")
+"""The folders with the longest tests: begun last, one of them would keep one process while the others are idle."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests come first; within their folders the order stays."""
+    place = {name: number for number, name in enumerate(LONG_FIRST)}
+    here = Path(__file__).parent
+    items.sort(key=lambda item: place.get(item.path.relative_to(here).parts[0], len(place)))
+
+
 def pytest_collection_finish() -> None:
     """What is imported by now stays: the collector need not look through it again and again."""
     gc.collect()

@@ -1,4 +1,4 @@
-"""What the random walk may choose from: the way on from a state, and another request under an old key."""
+"""What random walks may choose from: the way on from a state, another request under an old key, an ability's life."""
 
 from typing import Any
 
@@ -13,6 +13,25 @@ OTHER_VALUES: dict[str, Any] = {
     "install_lane": "approved_workspace",
     "revision_instructions": "otherwise",
 }
+OF_ABILITY = (
+    "activate",
+    "deactivate",
+    "quarantine",
+    "unquarantine",
+    "promote-shared",
+    "demote-private",
+    "archive",
+    "rollback",
+)
+"""The commands on an ability, as their paths end."""
+
+BODIES_OF_ABILITY: dict[str, tuple[Any, ...]] = {
+    "quarantine": ({"reason": "It went wrong"},),
+    "unquarantine": (None, {"reason": "It was right"}),
+    "rollback": (None, {"to_version": 1}, {"to_version": 2}, {"to_version": 99}),
+}
+"""What is said with those that take a body."""
+
 OTHER_FIELDS = {"sessions": "project_id", "validate": "run_label", "approve": "approval_note"}
 """How another valid request to the same path differs, by its fields or the end of its path."""
 

@@ -19,27 +19,13 @@ from stores.journal import verify_chains
 from stores.tables import abilities, ability_versions, learn_sessions, validation_runs
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
+from tests.model.choices import BODIES_OF_ABILITY, OF_ABILITY
 from tests.model.driver import goal_number, shown, shown_after
 from tests.model.test_session_lifecycle import stack_in_a_thread
 
 WALKS = 12
 STEPS = 12
 USERS = ("ann", "ben")
-OF_ABILITY = (
-    "activate",
-    "deactivate",
-    "quarantine",
-    "unquarantine",
-    "promote-shared",
-    "demote-private",
-    "archive",
-    "rollback",
-)
-BODIES: dict[str, list[Any]] = {
-    "quarantine": [{"reason": "It went wrong"}],
-    "unquarantine": [None, {"reason": "It was right"}],
-    "rollback": [None, {"to_version": 1}, {"to_version": 2}, {"to_version": 99}],
-}
 MAY_BE_REFUSED = {
     ErrorCode.INVALID_LEARN_STATE_TRANSITION,
     ErrorCode.INSTALL_LANE_DENIED,
@@ -94,7 +80,7 @@ def town(tmp_path_factory: pytest.TempPathFactory, temporal_address: str) -> Ite
 
 
 commands = st.sampled_from(OF_ABILITY).flatmap(
-    lambda action: st.tuples(st.just(action), st.sampled_from(BODIES.get(action, [None])))
+    lambda action: st.tuples(st.just(action), st.sampled_from(BODIES_OF_ABILITY.get(action, (None,))))
 )
 steps = st.tuples(st.sampled_from((*USERS, *USERS, "root")), st.sampled_from(USERS), commands)
 
