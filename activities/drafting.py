@@ -11,6 +11,7 @@ from contracts.learning.proposal import LintSeverity, ProposalState, SkillBundle
 from contracts.learning.questions import LearningAnswer, LearningQuestion
 from domain.learning.content_hash import content_hash
 from domain.learning.demonstrations import compared, shown_demonstrations
+from domain.learning.document_dependencies import support_packs
 from domain.learning.drafting import draft_skill, workflow_graph
 from domain.learning.further_demonstrations import further_demonstrations, without_undone_effects
 from domain.learning.interpretation import InterpretationInput, interpret
@@ -209,6 +210,7 @@ def _proposal(
         proposal_state=ProposalState.DRAFT,
         ability_id=draft.capability_id,
         primary_capability_id=draft.capability_id,
+        support_pack_refs=support_packs(interpretation.dependencies),
         created_at=request.now,
         updated_at=request.now,
     )

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from temporalio import activity
 
 from activities.refusals import refusing
+from activities.validation_activities import default_policy
 from contracts.base import clipped
 from contracts.capabilities.bridge import HealthStatus
 from contracts.capabilities.outcome import CapabilityOutcome, OutcomeKind
@@ -13,7 +14,7 @@ from contracts.capabilities.reprobe import CanaryResult, CanaryTask, ReprobeSele
 from contracts.capabilities.runtime import RuntimeCapabilityCheck, RuntimeInventory
 from contracts.learning.validation import StepResult
 from skills.canary import canary, is_present
-from skills.step_report import CheckStep
+from skills.step_report import CheckReport, CheckStep
 from stores.capability_health_store import CapabilityHealthStore
 
 
@@ -52,10 +53,14 @@ class ReprobeActivities:
         probed = self._health.probed(task.capability_id)
         if probed is None:
             return None
-        standing, draft, owner = probed
-        report = canary(standing.manifest, draft, owner=owner or task.requested_by)
+        report = canary(
+            probed.standing.manifest,
+            probed.draft,
+            probed.test_policy or default_policy(),
+            owner=probed.owner or task.requested_by,
+        )
         failed = next((step for step in report.steps if step.result is StepResult.FAILED), None)
-        after = self._health.record_outcome(_outcome(task, failed), task.correlation_id)
+        after = self._health.record_outcome(_outcome(task, report, failed), task.correlation_id)
         self._written()
         return CanaryResult(
             capability_id=task.capability_id,
@@ -66,12 +71,13 @@ class ReprobeActivities:
         )
 
 
-def _outcome(task: CanaryTask, failed: CheckStep | None) -> CapabilityOutcome:
+def _outcome(task: CanaryTask, report: CheckReport, failed: CheckStep | None) -> CapabilityOutcome:
     return CapabilityOutcome(
         outcome_id=task.outcome_id,
         capability_id=task.capability_id,
         kind=OutcomeKind.CANARY,
         success=failed is None,
+        critical=report.safety_failure is not None,
         failure_fingerprint=failed.test_case_id if failed is not None else None,
         summary=_said(failed, 500),
         reported_by=task.requested_by,

@@ -151,7 +151,7 @@ class ValidationActivities:
             )
             for step in report.steps
         )
-        self._results.record(request.run, steps)
+        self._results.record(request.run, steps, report.safety_failure)
         self._written()
         failed = [step for step in report.steps if step.result is StepResult.FAILED]
         return CheckOutput(

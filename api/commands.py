@@ -65,8 +65,14 @@ class Commands:
             await anyio.to_thread.run_sync(check)
         return await self._send(command, asked, load)
 
-    async def to_proposal(self, command: SessionCommand, proposal_id: str, asked: Asked) -> CommandReceipt:
-        """One command to the session that a proposal belongs to.
+    async def to_proposal(
+        self,
+        command: SessionCommand,
+        proposal_id: str,
+        asked: Asked,
+        check: Callable[[], None] | None = None,
+    ) -> CommandReceipt:
+        """One command to the session that a proposal belongs to, checked as by ``to_session``.
 
         Raises:
             Refusal: ``PROPOSAL_NOT_FOUND`` and whatever the session refuses.
@@ -75,7 +81,7 @@ class Commands:
         proposal = await anyio.to_thread.run_sync(self._services.proposals.owned, proposal_id, owner)
         if proposal.learn_session_id is None:
             raise Refusal(ErrorCode.PROPOSAL_NOT_FOUND, "The proposal belongs to no session.")
-        return await self.to_session(command, proposal.learn_session_id, asked)
+        return await self.to_session(command, proposal.learn_session_id, asked, check)
 
     async def delete(self, session_id: str, asked: Asked) -> DeletedResponse:
         """Cancels a session that has no draft yet, then purges what was observed.

@@ -74,17 +74,23 @@ class DispatchUpdates:
         wait = DispatchWait(dispatch_id=order.dispatch_id, until=until)
         # The same id for everybody: who asks again waits for the same update, unless the call has moved on since.
         update_id = f"dispatch/{until.value}/{since}"
-        with suppress(WorkflowWasClosing):
-            await update_or_open(
-                self._client,
-                self._start(order),
-                "dispatch",
-                wait,
-                DispatchStanding,
-                update_id=update_id,
-                within=within,
-                nobody=nobody,
-            )
+        for _ in range(1 + REOPENINGS):
+            with suppress(WorkflowWasClosing):
+                await update_or_open(
+                    self._client,
+                    self._start(order),
+                    "dispatch",
+                    wait,
+                    DispatchStanding,
+                    update_id=update_id,
+                    within=within,
+                    nobody=nobody,
+                )
+                return
+            # A call that was closing has its row. A server under load can also lose an update on its way.
+            if await anyio.to_thread.run_sync(self._dispatches.find, order.dispatch_id) is not None:
+                return
+        raise nobody
 
     async def send(
         self,

@@ -21,10 +21,12 @@ from stores.mcp.health import HealthStore
 from stores.mcp.policies import PolicyStore
 from stores.mcp.policy_replay import PolicyReplay
 from stores.mcp.receipts import ReceiptReads
+from stores.mcp.route_reads import RouteReads
 from stores.mcp.servers import ServerStore
 from stores.mcp.sign_ins import SignInStore
 from stores.mcp.smoke_tests import SmokeTestStore
 from stores.mcp.tools import ToolStore
+from stores.project_bindings import ProjectReads
 from stores.secret_store import SecretStore, open_secret_store
 
 
@@ -35,6 +37,8 @@ class McpServices:
     acrobat: AcrobatArtifacts
     acrobat_servers: AcrobatServers
     receipts: ReceiptReads
+    routes: RouteReads
+    projects: ProjectReads
     servers: ServerStore
     tools: ToolStore
     policies: PolicyStore
@@ -60,6 +64,8 @@ def open_mcp_services(settings: Settings, database: Database, client: Client) ->
         acrobat=AcrobatArtifacts(database),
         acrobat_servers=AcrobatServers(database),
         receipts=ReceiptReads(database),
+        routes=RouteReads(database),
+        projects=ProjectReads(database),
         servers=ServerStore(database, registration_rules(settings)),
         tools=ToolStore(database),
         policies=PolicyStore(database),

@@ -15,12 +15,15 @@ from api.openapi_story import (
     LANE,
     MAINTENANCE,
     PROPOSAL,
+    PROPOSAL_ACTIONS,
     PROPOSAL_ID,
+    PROPOSAL_VIEW,
     RUN,
     SAGA,
     SAGA_ID,
     SESSION,
     SESSION_ID,
+    SESSION_VIEW,
     SLUG,
     THEN,
     TITLE,
@@ -36,8 +39,14 @@ from contracts.abilities.availability import (
     AbilityDetailResponse,
     AbilityVersion,
     AbilityVersionsResponse,
-    SkillCatalogCurrent,
     SkillCatalogEntry,
+    SkillCatalogResponse,
+)
+from contracts.abilities.freshness import (
+    AbilityFreshness,
+    FreshnessCode,
+    FreshnessReason,
+    FreshnessState,
 )
 from contracts.abilities.life import AbilityOutcomes
 from contracts.abilities.lookup import AbilityExplainMatchResponse, AbilityLookupResult, AbilityMatch
@@ -100,7 +109,7 @@ _ADAPTER = RegisteredAdapter(
 )
 
 _MODELS: tuple[BaseModel, ...] = (
-    SESSION,
+    SESSION_VIEW,
     SAGA,
     ABILITY,
     MAINTENANCE,
@@ -109,7 +118,7 @@ _MODELS: tuple[BaseModel, ...] = (
         ui_mode=LearnUiMode.OVERLAY,
         next_action=CreateNextAction.WAIT_FOR_FIRST_MEANINGFUL_EVENT,
     ),
-    answers.LearnSessionsListResponse(sessions=(SESSION,), **_PAGE),
+    answers.LearnSessionsListResponse(sessions=(SESSION_VIEW,), **_PAGE),
     ObservationScopeRuntime(
         learn_session_id=SESSION_ID,
         adapters_active=("terminal_command",),
@@ -163,12 +172,13 @@ _MODELS: tuple[BaseModel, ...] = (
     ObservationListResponse(observations=(EVENT,), **_PAGE),
     _ADAPTER,
     ObservationAdaptersResponse(adapters=(_ADAPTER,)),
-    answers.LearnProposalsListResponse(proposals=(PROPOSAL,), **_PAGE),
+    answers.LearnProposalsListResponse(proposals=(PROPOSAL_VIEW,), **_PAGE),
     answers.ProposalDetailResponse(
-        proposal=PROPOSAL, checkpoint_lint_report=CheckpointLintReport(passed=True)
+        proposal=PROPOSAL, checkpoint_lint_report=CheckpointLintReport(passed=True), **dict(PROPOSAL_ACTIONS)
     ),
     answers.ProposalFilesResponse(
         proposal_id=PROPOSAL_ID,
+        revision=1,
         files=(DraftedFile(path="SKILL.md", content=f"---\nname: {SLUG}\n---\n"),),
     ),
     answers.ProposalDiffResponse(proposal_id=PROPOSAL_ID, base_version=None, diff="+++ SKILL.md\n"),
@@ -222,8 +232,17 @@ _MODELS: tuple[BaseModel, ...] = (
             ),
         ),
         snapshot_as_of=THEN,
+        freshness=AbilityFreshness(
+            state=FreshnessState.REFRESHING,
+            reasons=(
+                FreshnessReason(
+                    code=FreshnessCode.SNAPSHOT_NOT_WRITTEN,
+                    meaning="A change is decided and not yet in the files that agents read about abilities.",
+                ),
+            ),
+        ),
     ),
-    SkillCatalogCurrent(
+    SkillCatalogResponse(
         items=(
             SkillCatalogEntry(
                 **ABILITY.model_dump(
@@ -236,10 +255,12 @@ _MODELS: tuple[BaseModel, ...] = (
             ),
         ),
         refreshed_at=THEN,
+        freshness=AbilityFreshness(),
     ),
     AbilityLookupResult(
         matches=(AbilityMatch(ability_id=ABILITY_ID, score=0.72, install_lane=LANE, usable_now=True),),
         created_at=THEN,
+        freshness=AbilityFreshness(),
     ),
     AbilityExplainMatchResponse(
         ability_id=ABILITY_ID,

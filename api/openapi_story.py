@@ -6,6 +6,9 @@ from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
     AbilitySource,
 )
+from contracts.errors import ErrorCode
+from contracts.learning.allowed_actions import LearnSessionView, ProposalView, RefusedAction, SessionActions
+from contracts.learning.commands import SessionCommand
 from contracts.learning.observation import (
     ExitClass,
     ObservationAdapterKind,
@@ -94,6 +97,36 @@ PROPOSAL = SkillBundleProposal(
     created_at=BEGUN,
     updated_at=THEN,
 )
+SESSION_VIEW = LearnSessionView.model_validate(
+    {
+        **dict(SESSION),
+        "allowed_actions": (
+            SessionCommand.PAUSE,
+            SessionCommand.STOP,
+            SessionCommand.CANCEL,
+            SessionCommand.MARK,
+            SessionCommand.TRIM,
+            SessionCommand.SET_TEST_POLICY,
+        ),
+    }
+)
+PROPOSAL_ACTIONS = SessionActions(
+    allowed_actions=(
+        SessionCommand.REVISE,
+        SessionCommand.VALIDATE,
+        SessionCommand.INSTALL,
+        SessionCommand.REJECT,
+    ),
+    allowed_lanes=(InstallLane.EXPERIMENTAL_PRIVATE,),
+    refused_actions=(
+        RefusedAction(
+            action=SessionCommand.APPROVE,
+            code=ErrorCode.INSTALL_LANE_DENIED,
+            reason="What the agent practised alone is installed privately first: as experimental_private.",
+        ),
+    ),
+)
+PROPOSAL_VIEW = ProposalView.model_validate(dict(PROPOSAL) | dict(PROPOSAL_ACTIONS))
 RUN = ValidationRun(
     validation_run_id=RUN_ID,
     proposal_id=PROPOSAL_ID,

@@ -1,6 +1,7 @@
 """The one way in which the API commands a workflow: an update that starts the workflow where it does not run."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -47,7 +48,8 @@ async def update_or_open(
                     result_type=answer,
                     start_workflow_operation=start,
                     id=update_id,
-                    rpc_timeout=within,
+                    # Of two ends at one moment asyncio 3.11 may deliver both, the second to whoever comes next.
+                    rpc_timeout=within + timedelta(seconds=1),
                 )
                 return found
     except BaseException:
@@ -56,6 +58,11 @@ async def update_or_open(
 
 
 def _take_note_of_failed(start: WithStartWorkflowOperation[Any, Any]) -> None:
-    """The SDK keeps a start's failure for who asks for its handle; asked by nobody, it is reported as forgotten."""
-    asking = asyncio.ensure_future(start.workflow_handle())
-    asking.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
+    """The SDK keeps a start's failure for who asks for its handle; asked by nobody, it is reported as forgotten.
+
+    It has it by now, or will have none: after a call that was given up nobody ever answers, so nothing waits here.
+    """
+    asking = start.workflow_handle()
+    with suppress(Exception, asyncio.CancelledError):
+        asking.send(None)
+    asking.close()

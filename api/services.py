@@ -8,9 +8,12 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from api.gateway import LearnGateway
 from api.mcp_services import McpServices, open_mcp_services
 from config.settings import Settings, temporal_connect_kwargs
+from stores.ability_freshness import FreshnessReads
 from stores.ability_store import AbilityStore
 from stores.adapter_store import AdapterStore
+from stores.allowed_actions import AllowedActions
 from stores.base_skills import BaseSkills
+from stores.capability_explain import CapabilityExplainer
 from stores.capability_health_store import CapabilityHealthStore
 from stores.categories import Categories
 from stores.checkpoint_reads import CheckpointReads
@@ -41,6 +44,7 @@ class Services:
     proposals: ProposalReads
     abilities: AbilityStore
     capabilities: CapabilityHealthStore
+    capability_explainer: CapabilityExplainer
     categories: Categories
     configurations: Configurations
     checkpoints: CheckpointStore
@@ -50,6 +54,7 @@ class Services:
     tokens: Tokens
     tail: JournalTail
     pending: PendingProjection
+    freshness: FreshnessReads
     bases: BaseSkills
     recent_runs: RecentRuns
     mcp: McpServices
@@ -67,16 +72,19 @@ async def open_services(settings: Settings) -> Services:
     client = await Client.connect(
         **temporal_connect_kwargs(settings), data_converter=pydantic_data_converter, lazy=True
     )
+    bases = BaseSkills(database, WorkspaceEdits(database, settings.workspace))
+    actions = AllowedActions(database, bases)
     return Services(
         settings=settings,
         database=database,
         client=client,
         gateway=LearnGateway(client, settings.task_queue),
         sessions=SessionStore(database),
-        session_reads=SessionReads(database),
-        proposals=ProposalReads(database),
+        session_reads=SessionReads(database, actions),
+        proposals=ProposalReads(database, actions),
         abilities=AbilityStore(database),
         capabilities=CapabilityHealthStore(database),
+        capability_explainer=CapabilityExplainer(database),
         checkpoints=CheckpointStore(database),
         checkpoint_reads=CheckpointReads(database),
         categories=Categories(database, limit=settings.categories_per_user),
@@ -86,7 +94,8 @@ async def open_services(settings: Settings) -> Services:
         tokens=Tokens(database),
         tail=JournalTail(database),
         pending=PendingProjection(database),
-        bases=BaseSkills(database, WorkspaceEdits(database, settings.workspace)),
+        freshness=FreshnessReads(database),
+        bases=bases,
         recent_runs=RecentRuns(database),
         mcp=open_mcp_services(settings, database, client),
     )

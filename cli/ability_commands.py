@@ -13,6 +13,7 @@ from cli.ability_life_commands import app as life_commands
 from cli.invocation import Invocation, api_command
 from cli.learn_views import FAILED, PASSED, facts
 from contracts.abilities.availability import AbilityAvailabilityItem, AbilityDetailResponse
+from contracts.abilities.freshness import AbilityFreshness, FreshnessState
 from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityExplainMatchRequest, AbilityLookupQuery
 
 app = typer.Typer(no_args_is_help=True, help="See abilities, find one, switch it off, take it back.")
@@ -26,7 +27,7 @@ ProjectOption = Annotated[str | None, typer.Option(help="The project it is asked
 def list_abilities(call: Invocation) -> None:
     """List abilities and whether they can be used now."""
     listed = call.api.abilities.availability()
-    call.answer(abilities_view(listed.abilities))
+    call.answer(abilities_view(listed.abilities), *_behind(listed.freshness))
 
 
 @api_command(app, "show")
@@ -50,7 +51,7 @@ def lookup(call: Invocation, words: QueryArgument, project: ProjectOption = None
         score = f"{match.score:.2f}"
         strong = f"[green]{score}[/]" if match.score >= ROUTE_FROM_SCORE else f"[dim]{score}[/]"
         table.add_row(strong, match.ability_id, match.install_lane.value, usable)
-    call.answer(table)
+    call.answer(table, *_behind(found.freshness))
 
 
 @api_command(app, "explain")
@@ -121,3 +122,11 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
     if detail.skill_markdown:
         parts.append(Text("\n" + detail.skill_markdown.rstrip("\n")))
     return Group(*parts)
+
+
+def _behind(freshness: AbilityFreshness | None) -> tuple[Text, ...]:
+    """What is behind, in a line each."""
+    if freshness is None or freshness.state is FreshnessState.FRESH:
+        return ()
+    first = "Refreshing abilities" if freshness.state is FreshnessState.REFRESHING else "Not up to date"
+    return tuple(Text(f"{first}: {reason.meaning}", style="yellow") for reason in freshness.reasons)

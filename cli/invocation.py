@@ -18,6 +18,7 @@ from cli.terminal import TerminalConsole, harmless
 from clients.api_transport import ApiAnswerUnreadable, ApiFailure, ApiRefusal, ApiUnreachable
 from clients.apprentice_api import ApprenticeApi
 from contracts.errors import ErrorCode
+from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.session import LearnSession
 
 P = ParamSpec("P")
@@ -70,9 +71,12 @@ class Invocation:
             self.show(*parts)
 
     def answer_session(self, session: LearnSession) -> None:
-        """End a command by showing the session it acted on."""
-        url = self.temporal_url(f"learn-session/{session.learn_session_id}")
-        self.answer(session_view(session, url))
+        """End a command by showing the session it acted on, as it takes commands now."""
+        if self.json:
+            self.answer()
+            return
+        view = session if isinstance(session, LearnSessionView) else self.session(session.learn_session_id)
+        self.show(session_view(view, self.temporal_url(f"learn-session/{view.learn_session_id}")))
 
     @contextmanager
     def busy(self, doing: str) -> Generator[None]:
@@ -87,7 +91,7 @@ class Invocation:
         """Print one line at once, as it is, with or without ``--json``."""
         typer.echo(harmless(text))
 
-    def session(self, given: str | None) -> LearnSession:
+    def session(self, given: str | None) -> LearnSessionView:
         """Read the named session, or the caller's active one.
 
         Raises:

@@ -14,10 +14,11 @@ from cli.invocation import Invocation
 from cli.learn_views import print_parts, saga_view, validation_view
 from clients.learn_api import LearnApi
 from clients.sse import ServerSentEvent
+from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.lifecycle import LearningLifecycleEvent
 from contracts.learning.responses import ValidationRunsListResponse
 from contracts.learning.saga import InstallSaga, SagaState
-from contracts.learning.session import LearnSession, LearnSessionState
+from contracts.learning.session import LearnSessionState
 from contracts.learning.validation import ValidationRun
 
 LOOK_AGAIN_SECONDS = 0.3
@@ -111,7 +112,7 @@ def payload_of(event: ServerSentEvent) -> dict[str, Any]:
     return cast("dict[str, Any]", payload) if isinstance(payload, dict) else {}
 
 
-def follow_events(call: Invocation, session_id: str, until: LearnSessionState | None) -> LearnSession:
+def follow_events(call: Invocation, session_id: str, until: LearnSessionState | None) -> LearnSessionView:
     """Print a session's events until it is at rest, or has reached ``until``."""
     for event in call.api.learn.events(session_id):
         if call.json:

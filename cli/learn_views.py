@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.guidance import guide
+from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
 from contracts.learning.saga import InstallSaga, SagaState, SagaStepState
@@ -54,13 +55,14 @@ def facts(rows: Iterable[tuple[str, str | None]], indent: int = 2) -> Text:
     return text
 
 
-def session_view(session: LearnSession, temporal_url: str | None = None) -> RenderableType:
+def session_view(session: LearnSessionView, temporal_url: str | None = None) -> RenderableType:
     """A session: its state, what it waits for, and what to type next."""
     guidance = guide(session)
     heading = f"Session [bold]{session.learn_session_id}[/] is {_coloured_state(session)}"
     about = facts(
         (
             ("waits for", guidance.waits_for),
+            *(("not yet", reason) for reason in guidance.not_yet),
             ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
             ("proposal", session.proposal_id),
             ("ability", session.ability_id),

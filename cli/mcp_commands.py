@@ -13,6 +13,7 @@ from cli import (
     mcp_health_commands,
     mcp_policy_commands,
     mcp_profile_commands,
+    mcp_route_commands,
     mcp_server_commands,
     mcp_tool_commands,
 )
@@ -29,6 +30,7 @@ app.add_typer(mcp_policy_commands.app, name="policy")
 app.add_typer(mcp_grant_commands.app, name="grants")
 mcp_health_commands.add_to(app)
 mcp_call_commands.add_to(app)
+mcp_route_commands.add_to(app)
 
 _COLOURS = {
     MCPReceiptStatus.OK: "green",

@@ -56,9 +56,13 @@ _Names = list[str] | None
 
 
 @api_command(app, "show")
-def show(call: Invocation) -> None:
-    """Show all that you decided, and what holds where nothing is decided."""
-    found = McpPolicyApi(call.api.http).policy()
+def show(
+    call: Invocation,
+    page: Annotated[int, typer.Option(min=1, help="Which page of what you decided, newest first.")] = 1,
+    page_size: Annotated[int, typer.Option(min=1, max=100, help="Decisions a page.")] = 25,
+) -> None:
+    """Show what you decided, and what holds where nothing is decided."""
+    found = McpPolicyApi(call.api.http).policy(page, page_size)
     decided = _table("decided for", "mode", "until", "reason")
     for one in found.decisions:
         until = one.decision.expires_at
@@ -71,7 +75,12 @@ def show(call: Invocation) -> None:
     defaults = _table("by default", "mode", "why")
     for rule in found.defaults:
         defaults.add_row(escape(rule.applies_to), _mode(rule.mode), escape(rule.why))
-    call.answer(*([decided] if found.decisions else ["Nothing is decided yet."]), defaults)
+    shown = [decided] if found.decisions else ["Nothing is decided yet." if not found.total else ""]
+    more = found.total > page * page_size
+    older = (
+        [f"{found.total} in all; older ones: apprentice mcp policy show --page {page + 1}"] if more else []
+    )
+    call.answer(*shown, *older, defaults)
 
 
 @api_command(app, "set")

@@ -103,7 +103,7 @@ def candidates(
         call.answer("Nothing found. Look now: [cyan]apprentice mining run[/].")
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("candidate", "task", "times", "variation", "verified", "state", "session"):
+    for column in ("candidate", "task", "times", "variation", "verified", "state", "session", "you may"):
         table.add_column(column, no_wrap=column == "candidate")
     for view in found.candidates:
         one, cluster = view.candidate, view.candidate.cluster
@@ -115,6 +115,7 @@ def candidates(
             f"{cluster.verification_coverage_score:.2f}",
             one.state.value,
             view.session_state.value if view.session_state else "–",
+            " · ".join(action.value for action in view.allowed_actions),
         )
     call.answer(table)
 

@@ -13,6 +13,7 @@ from contracts.learning.adapter_registry import (
     ObservationAdaptersResponse,
     RegisteredAdapter,
 )
+from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.create_session import CreateLearnSessionRequest, CreateLearnSessionResponse
 from contracts.learning.observation import (
     IngestObservationsRequest,
@@ -65,7 +66,7 @@ class LearnApi:
         """List the captured runs that can be learned from, newest first."""
         return self._http.get("/api/learn/recent-runs", RecentRunsResponse, page=page, page_size=page_size)
 
-    def active_session(self) -> LearnSession | None:
+    def active_session(self) -> LearnSessionView | None:
         """Find the caller's one session that is not at rest."""
         page = 1
         while True:
@@ -77,9 +78,9 @@ class LearnApi:
                 return None
             page += 1
 
-    def session(self, session_id: str) -> LearnSession:
-        """Read one session."""
-        return self._http.get(_session(session_id, "detail"), LearnSession)
+    def session(self, session_id: str) -> LearnSessionView:
+        """Read one session, with what it takes now."""
+        return self._http.get(_session(session_id, "detail"), LearnSessionView)
 
     def start(self, session_id: str) -> says.StartSessionResponse:
         """Begin the capture."""

@@ -25,9 +25,9 @@ class McpPolicyApi:
     def __init__(self, http: ApiTransport) -> None:
         self._http = http
 
-    def policy(self) -> MCPPolicyListResponse:
-        """All that was decided, and the defaults."""
-        return self._http.get(_POLICY, MCPPolicyListResponse)
+    def policy(self, page: int = 1, page_size: int = 25) -> MCPPolicyListResponse:
+        """A page of what was decided, newest first, and the defaults."""
+        return self._http.get(_POLICY, MCPPolicyListResponse, page=page, page_size=page_size)
 
     def update(self, request: MCPPolicyUpdateRequest) -> MCPEffectivePolicy:
         """Decide for a target."""

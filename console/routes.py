@@ -13,7 +13,6 @@ from importlib.resources.abc import Traversable
 from fastapi import APIRouter, Request, Response
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.commands import TAKEN_IN
 from contracts.learning.saga import SagaStepName
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST
@@ -60,10 +59,6 @@ class Asset:
 def vocabulary() -> dict[str, object]:
     """What the page must know of the rules, told from where they are kept: nothing is written down twice."""
     return {
-        "takes": {
-            state.value: [command.value for command, states in TAKEN_IN.items() if state in states]
-            for state in LearnSessionState
-        },
         "at_rest": sorted(state.value for state in AT_REST),
         "pending": {
             state.value: shown.value

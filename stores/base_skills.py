@@ -21,6 +21,9 @@ from stores.draft_store import load_bundle
 from stores.tables import abilities
 from stores.workspace_edits import WorkspaceEdits
 
+INSTALLABLE = (InstallLane.EXPERIMENTAL_PRIVATE, InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED)
+"""The lanes that an install can be asked for."""
+
 
 class BaseSkills:
     """What may be improved, and what a proposal's base has become."""
@@ -152,29 +155,41 @@ class BaseSkills:
             Refusal: ``PROPOSAL_STALE`` with ``base``; ``HAND_EDITED`` with ``conflicts``;
                 ``INSTALL_LANE_DENIED`` for a private trial of what is approved already.
         """
+        refusal = self.closed_lanes(proposal).get(lane)
+        if refusal is not None:
+            raise refusal
+
+    def closed_lanes(self, proposal: SkillBundleProposal) -> dict[InstallLane, Refusal]:
+        """The lanes that an improvement may not go into as its base stands, with why; none for a new skill."""
         standing = self.standing(proposal)
         if standing is None:
-            return
+            return {}
+        refusals = ((lane, self._closed(standing, lane)) for lane in INSTALLABLE)
+        return {lane: refusal for lane, refusal in refusals if refusal is not None}
+
+    def _closed(self, standing: BaseStanding, lane: InstallLane) -> Refusal | None:
         if standing.edited_by_hand:
-            raise Refusal(
+            return Refusal(
                 ErrorCode.HAND_EDITED,
                 "Installed files were edited by hand; revise the proposal, which takes the edits in.",
                 conflicts=list(standing.edited_by_hand),
             )
         if standing.stale:
-            raise Refusal(
+            return Refusal(
                 ErrorCode.PROPOSAL_STALE,
                 "What the proposal improves has moved meanwhile; revise the proposal to rebase it.",
                 base=standing.model_dump(mode="json", exclude={"conflicts"}),
             )
+        if lane is not InstallLane.EXPERIMENTAL_PRIVATE:
+            return None
         with self._database.read() as connection:
             entry = entry_of(connection, standing.base.ability_id)
-        private = lane is InstallLane.EXPERIMENTAL_PRIVATE
-        if private and entry is not None and entry.install_lane is not InstallLane.EXPERIMENTAL_PRIVATE:
-            raise Refusal(
+        if entry is not None and entry.install_lane is not lane:
+            return Refusal(
                 ErrorCode.INSTALL_LANE_DENIED,
                 "A private trial would take the approved version away from everybody; approve the improvement.",
             )
+        return None
 
     def guard_hand_edits(self, request: InstallSagaInput) -> None:
         """Makes the hand edits that the proposal has taken in part of the store: an undo puts them back.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -17,6 +18,7 @@ from contracts.capabilities.reprobe import ReprobeSelection
 from contracts.capabilities.runtime import RuntimeInventory
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.proposal import InstallLane, SkillDraft
+from contracts.learning.test_policy import TestPolicy
 from domain.abilities.bridge import health_current, stats_current
 from domain.abilities.health import is_due
 from domain.abilities.health_runtime import bridge_state
@@ -32,7 +34,7 @@ from stores.capability_health_rows import (
     standing_in,
     standing_of,
 )
-from stores.checkpoint_plan import proposal_of_ability
+from stores.checkpoint_plan import proposal_of_ability, test_policy_of
 from stores.database import Database
 from stores.documents import read_document
 from stores.draft_store import load_bundle
@@ -43,6 +45,15 @@ MOST_AT_ONCE = 50
 """How many capabilities one scheduled recheck takes on; the others wait for the next."""
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Probed(NamedTuple):
+    """What a canary looks at: a capability, and what is kept of the lesson where it was drafted here."""
+
+    standing: Standing
+    draft: SkillDraft | None
+    owner: str | None
+    test_policy: TestPolicy | None
 
 
 class CapabilityHealthStore:
@@ -148,8 +159,8 @@ class CapabilityHealthStore:
         due = [one for one in found if is_due(one.status, one.record, selection.now)]
         return tuple(one.manifest.capability_id for one in due)[:MOST_AT_ONCE]
 
-    def probed(self, capability_id: str) -> tuple[Standing, SkillDraft | None, str | None] | None:
-        """A capability with what a canary looks at: its present draft, if it was drafted here, and its owner."""
+    def probed(self, capability_id: str) -> Probed | None:
+        """A capability with what a canary looks at; ``None`` when it is not installed."""
         with self._database.read() as connection:
             found = next(
                 (one for one in _readable(connection) if one.manifest.capability_id == capability_id), None
@@ -162,7 +173,8 @@ class CapabilityHealthStore:
                 draft = load_bundle(connection, proposal_id)[1].draft if proposal_id is not None else None
             except Refusal:
                 draft = None
-        return found, draft, owners.get(found.ability_id)
+            policy = test_policy_of(connection, proposal_id) if proposal_id is not None else None
+        return Probed(found, draft, owners.get(found.ability_id), policy)
 
     def required_caps(self) -> tuple[str, ...]:
         """Everything that installed capabilities require of the runtime, by name."""

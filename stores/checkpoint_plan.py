@@ -1,4 +1,4 @@
-"""The checkpoints that are planned: a session's from its proposal, an ability's from what is installed."""
+"""What a lesson has laid down: the checkpoints of a session or an installed ability, the bounds of its rehearsal."""
 
 from sqlalchemy import Connection, select
 
@@ -6,8 +6,9 @@ from contracts.abilities.availability import AbilityVersion
 from contracts.errors import Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.interpretation import Checkpoint
+from contracts.learning.test_policy import TestPolicy
 from stores.draft_store import load_bundle
-from stores.tables import abilities, ability_versions
+from stores.tables import abilities, ability_versions, learn_sessions, proposals
 
 
 def planned_of_session(connection: Connection, session: LearnSessionAggregate) -> tuple[Checkpoint, ...]:
@@ -32,6 +33,16 @@ def proposal_of_ability(connection: Connection, ability_id: str) -> str | None:
         .where(abilities.c.ability_id == ability_id)
     )
     return AbilityVersion.model_validate_json(body).proposal_id if body is not None else None
+
+
+def test_policy_of(connection: Connection, proposal_id: str) -> TestPolicy | None:
+    """The bounds that the proposal's session sets for its rehearsal, as they now are; none where nobody set any."""
+    body = connection.scalar(
+        select(learn_sessions.c.aggregate)
+        .join(proposals, proposals.c.session_id == learn_sessions.c.session_id)
+        .where(proposals.c.proposal_id == proposal_id)
+    )
+    return LearnSessionAggregate.model_validate_json(body).test_policy if body is not None else None
 
 
 def _of_proposal(connection: Connection, proposal_id: str | None) -> tuple[Checkpoint, ...]:

@@ -9,18 +9,24 @@ from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.lifecycle import LearningReceiptKind as Receipt
-from contracts.learning.mining import BUILDS_BY_ITSELF, CandidateFeedbackKind, CandidateState, MiningCandidate
+from contracts.learning.mining import (
+    BUILDS_BY_ITSELF,
+    CandidateAction,
+    CandidateFeedbackKind,
+    CandidateState,
+    MiningCandidate,
+)
 from contracts.learning.mining_runs import CandidateBuild, CandidateGivenUp
+from domain.learning.allowed_actions import CandidateFacts, candidate_refusal
 from stores import tables
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.journal import append
 from stores.mining_entries import CandidateEntries
-from stores.mining_reads import proposed_traces, read_candidate
+from stores.mining_reads import candidate_facts, read_candidate
 from stores.mining_settings import settings_of
 
 TABLE = tables.mining_candidates
-_BUILDABLE = frozenset({CandidateState.OPEN, CandidateState.FAILED})
 _BEGUN = frozenset({CandidateState.BUILDING, CandidateState.BUILT})
 
 
@@ -114,12 +120,8 @@ class CandidateStore:
             found = read_candidate(connection, candidate_id, owner, lock=True)
             if found.state is CandidateState.DISMISSED:
                 return found
-            if found.state in _BEGUN:
-                raise Refusal(
-                    ErrorCode.CONFLICT,
-                    f"The candidate is {found.state.value}; reject or cancel its session instead.",
-                    learn_session_id=found.learn_session_id,
-                )
+            if (refusal := candidate_refusal(CandidateFacts(found), CandidateAction.DISMISS)) is not None:
+                raise refusal
             changed = _changed(found, now, state=CandidateState.DISMISSED, reason=reason)
             _write(connection, changed)
             entries = CandidateEntries(changed, correlation_id, now).cluster()
@@ -169,24 +171,6 @@ def _refuse_by_itself(connection: Connection, found: MiningCandidate) -> None:
 
 
 def _refuse_unbuildable(connection: Connection, found: MiningCandidate) -> None:
-    if found.state not in _BUILDABLE:
-        raise Refusal(
-            ErrorCode.CONFLICT,
-            f"The candidate is {found.state.value}; show the task again and it will be found anew.",
-            current_state=found.state.value,
-        )
-    sessions = tables.learn_sessions
-    active = connection.scalar(
-        select(sessions.c.session_id).where(sessions.c.owner == found.owner_user_id, sessions.c.holds_slot)
-    )
-    if active is not None:
-        raise Refusal(
-            ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
-            f"Session {active} is still active; cancel or complete it before starting another.",
-            active_session_id=active,
-        )
-    own = frozenset((*found.earlier_session_ids, *filter(None, (found.learn_session_id,))))
-    if proposed_traces(connection, found.owner_user_id, own) & set(found.cluster.successful_trace_ids):
-        raise Refusal(
-            ErrorCode.CONFLICT, "One of its traces is part of another proposal by now; run mining again."
-        )
+    refusal = candidate_refusal(candidate_facts(connection, [found])[0], CandidateAction.ACCEPT)
+    if refusal is not None:
+        raise refusal

@@ -1,6 +1,6 @@
 """Reading candidates: one, a page of them, and what their owner's earlier decisions have taken out of the running."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
@@ -13,6 +13,7 @@ from contracts.learning.mining import (
 )
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.session import LearnSessionState
+from domain.learning.allowed_actions import CandidateFacts, candidate_actions
 from stores import tables
 from stores.database import Database
 from stores.paging import PageRequest, fetch_page
@@ -43,7 +44,7 @@ class CandidateReads:
             Refusal: ``NOT_FOUND``.
         """
         with self._database.read() as connection:
-            return _view(connection, read_candidate(connection, candidate_id, owner))
+            return _views(connection, [read_candidate(connection, candidate_id, owner)])[0]
 
     def page(
         self, owner: str, wanted: PageRequest, state: CandidateState | None = None
@@ -54,9 +55,7 @@ class CandidateReads:
             query = query.where(TABLE.c.state == state.value)
         with self._database.read() as connection:
             found = fetch_page(connection, query.order_by(TABLE.c.candidate_id.desc()), wanted)
-            views = tuple(
-                _view(connection, MiningCandidate.model_validate_json(row.body)) for row in found.rows
-            )
+            views = _views(connection, [MiningCandidate.model_validate_json(row.body) for row in found.rows])
         return MiningCandidatesResponse(
             candidates=views, total=found.total, page=wanted.page, page_size=wanted.page_size
         )
@@ -105,13 +104,55 @@ def sessions_of_builds(candidates: Sequence[MiningCandidate]) -> frozenset[str]:
 
 def proposed_traces(connection: Connection, owner: str, apart_from: frozenset[str]) -> frozenset[str]:
     """The traces that the owner's proposals rest on, whatever became of those; not of ``apart_from`` sessions."""
+    return _of_others(_traces_by_session(connection, owner), apart_from)
+
+
+def candidate_facts(
+    connection: Connection, candidates: Sequence[MiningCandidate]
+) -> tuple[CandidateFacts, ...]:
+    """What the rules on candidates of one owner look at; two queries however many they are."""
+    if not candidates:
+        return ()
+    owner = candidates[0].owner_user_id
+    sessions = tables.learn_sessions
+    active = connection.scalar(
+        select(sessions.c.session_id).where(sessions.c.owner == owner, sessions.c.holds_slot)
+    )
+    proposed = _traces_by_session(connection, owner)
+    return tuple(
+        CandidateFacts(
+            candidate=one,
+            active_session_id=active,
+            traces_spent=bool(
+                _of_others(proposed, sessions_of_builds([one])) & set(one.cluster.successful_trace_ids)
+            ),
+        )
+        for one in candidates
+    )
+
+
+def _traces_by_session(connection: Connection, owner: str) -> dict[str, frozenset[str]]:
     table = tables.proposals
-    query = select(table.c.body).where(table.c.owner == owner, table.c.session_id.not_in(apart_from))
-    found = (SkillBundleProposal.model_validate_json(body) for body in connection.scalars(query))
-    return frozenset(trace for proposal in found for trace in proposal.source_trace_ids)
+    rows = connection.execute(select(table.c.session_id, table.c.body).where(table.c.owner == owner))
+    found: dict[str, frozenset[str]] = {}
+    for row in rows:
+        traces = SkillBundleProposal.model_validate_json(row.body).source_trace_ids
+        found[row.session_id] = found.get(row.session_id, frozenset()).union(traces)
+    return found
 
 
-def _view(connection: Connection, candidate: MiningCandidate) -> MiningCandidateView:
+def _of_others(by_session: Mapping[str, frozenset[str]], apart_from: frozenset[str]) -> frozenset[str]:
+    return frozenset(
+        trace for session, traces in by_session.items() if session not in apart_from for trace in traces
+    )
+
+
+def _views(connection: Connection, candidates: Sequence[MiningCandidate]) -> tuple[MiningCandidateView, ...]:
+    return tuple(_view(connection, facts) for facts in candidate_facts(connection, candidates))
+
+
+def _view(connection: Connection, facts: CandidateFacts) -> MiningCandidateView:
+    candidate, actions = facts.candidate, candidate_actions(facts)
     sessions, proposals = tables.learn_sessions, tables.proposals
     state = connection.scalar(
         select(sessions.c.state).where(sessions.c.session_id == candidate.learn_session_id)
@@ -121,4 +162,6 @@ def _view(connection: Connection, candidate: MiningCandidate) -> MiningCandidate
         candidate=candidate,
         session_state=LearnSessionState(state) if state is not None else None,
         install_lane=SkillBundleProposal.model_validate_json(body).install_lane if body is not None else None,
+        allowed_actions=actions.allowed_actions,
+        refused_actions=actions.refused_actions,
     )

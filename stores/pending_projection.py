@@ -1,5 +1,7 @@
 """What is decided and not yet in the files that others read."""
 
+import time
+
 from sqlalchemy import func, select
 
 from domain.learning.deployment import Pending
@@ -8,6 +10,8 @@ from stores.capability_bridge import BRIDGE
 from stores.database import Database
 from stores.session_entries import RECEIPTS
 from stores.tables import documents, journal, projection_offsets
+
+LOOK_AGAIN_SECONDS = 0.05
 
 
 class PendingProjection:
@@ -31,3 +35,15 @@ class PendingProjection:
             bridge=BRIDGE in paths,
             receipts=newest > reached,
         )
+
+    def settled(self, within: float) -> Pending:
+        """As ``look``, once nothing about abilities is pending, or when ``within`` seconds have gone by.
+
+        Every change leaves the files behind for a moment, which is no reason to refuse anything.
+        """
+        give_up = time.monotonic() + within
+        while (found := self.look()).availability or found.bridge:
+            if time.monotonic() >= give_up:
+                break
+            time.sleep(LOOK_AGAIN_SECONDS)
+        return found

@@ -3,10 +3,11 @@
 import difflib
 from collections.abc import Mapping
 
-from sqlalchemy import select
+from sqlalchemy import case, select
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.proposal import ProposalState, SkillBundleProposal
+from contracts.learning.proposal_rounds import ProposalRoundsResponse
 from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.responses import (
     LearnProposalsListResponse,
@@ -20,10 +21,12 @@ from contracts.learning.saga import InstallSaga
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 from domain.learning.document_dependencies import document_dependencies
 from stores import tables
+from stores.allowed_actions import AllowedActions
 from stores.database import Database
 from stores.documents import read_document
 from stores.draft_store import load_bundle
 from stores.paging import PageRequest, fetch_page
+from stores.proposal_rounds import draft_of_round, rounds_of
 from stores.text_search import containing
 
 _SEARCHED = ("title", "proposed_skill_slug", "trigger_phrases", "primary_capability_id", "ability_id")
@@ -32,8 +35,9 @@ _SEARCHED = ("title", "proposed_skill_slug", "trigger_phrases", "primary_capabil
 class ProposalReads:
     """What clients read about proposals. Somebody else's proposal is not found."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, actions: AllowedActions) -> None:
         self._database = database
+        self._actions = actions
 
     def owned(self, proposal_id: str, owner: str) -> SkillBundleProposal:
         """The proposal.
@@ -60,7 +64,7 @@ class ProposalReads:
         state: ProposalState | None = None,
         search: str | None = None,
     ) -> LearnProposalsListResponse:
-        """The owner's proposals that are not archived, newest first.
+        """The owner's proposals that are not archived: the one at work first, then the newest first.
 
         ``search`` finds those whose title, name or trigger phrases have its words.
         """
@@ -71,9 +75,14 @@ class ProposalReads:
         with self._database.read() as connection:
             if search:
                 query = query.where(containing(connection, table.c.body, _SEARCHED, search))
-            found = fetch_page(connection, query.order_by(table.c.proposal_id.desc()), wanted)
+            sessions = tables.learn_sessions
+            at_work = select(sessions.c.session_id).where(sessions.c.owner == owner, sessions.c.holds_slot)
+            order = (case((table.c.session_id.in_(at_work), 0), else_=1), table.c.proposal_id.desc())
+            found = fetch_page(connection, query.order_by(*order), wanted)
         return LearnProposalsListResponse(
-            proposals=tuple(SkillBundleProposal.model_validate_json(row.body) for row in found.rows),
+            proposals=self._actions.of_proposals(
+                [SkillBundleProposal.model_validate_json(row.body) for row in found.rows]
+            ),
             total=found.total,
             page=wanted.page,
             page_size=wanted.page_size,
@@ -95,17 +104,29 @@ class ProposalReads:
             interpretation=bundle.interpretation,
             checkpoint_lint_report=bundle.lint,
             questions=tuple(_view(q, a) for q, a in self._questions(proposal_id)),
+            **dict(self._actions.of_proposal(proposal)),
         )
 
-    def files(self, proposal_id: str) -> ProposalFilesResponse:
-        """The drafted files, and what they rest on."""
+    def files(self, proposal_id: str, revision: int | None = None) -> ProposalFilesResponse:
+        """The drafted files, and what they rest on; of an earlier round where its ``revision`` is given.
+
+        Raises:
+            Refusal: ``NOT_FOUND`` for a round that there was not.
+        """
         with self._database.read() as connection:
             proposal, bundle = load_bundle(connection, proposal_id)
+            draft = draft_of_round(connection, proposal_id, revision) if revision else bundle.draft
         return ProposalFilesResponse(
             proposal_id=proposal_id,
-            files=bundle.draft.files,
-            depends_on=document_dependencies(proposal, bundle.draft),
+            revision=revision or proposal.revision,
+            files=draft.files,
+            depends_on=document_dependencies(proposal, draft, bundle.interpretation.dependencies),
         )
+
+    def rounds(self, proposal: SkillBundleProposal) -> ProposalRoundsResponse:
+        """Every draft that the proposal has had, the newest first."""
+        with self._database.read() as connection:
+            return rounds_of(connection, proposal)
 
     def diff(self, proposal_id: str, present: Mapping[str, str] | None = None) -> ProposalDiffResponse:
         """The draft against ``present``, the files it improves, or else what is installed under its name."""

@@ -4,6 +4,7 @@ from sqlalchemy import select
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.checkpoint import CheckpointVerificationReceipt
 from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
 from contracts.learning.observation import ObservationScopeRuntime
@@ -20,6 +21,7 @@ from contracts.learning.state_machine import AT_REST
 from domain.learning.runtime_truth import history_outcome, observation_scope, runtime_snapshot
 from stores import tables
 from stores.ability_rows import entry_of
+from stores.allowed_actions import AllowedActions
 from stores.database import Database
 from stores.paging import PageRequest, fetch_page
 from stores.session_entries import RECEIPTS
@@ -42,8 +44,13 @@ _SEARCHED = (
 class SessionReads:
     """What clients read about sessions."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, actions: AllowedActions) -> None:
         self._database = database
+        self._actions = actions
+
+    def view(self, aggregate: LearnSessionAggregate) -> LearnSessionView:
+        """One session with what it takes now."""
+        return self._actions.of_sessions([aggregate])[0]
 
     def sessions(
         self,
@@ -66,8 +73,8 @@ class SessionReads:
                 query = query.where(containing(connection, _SESSIONS.c.aggregate, _SEARCHED, search))
             found = fetch_page(connection, query.order_by(_SESSIONS.c.session_id.desc()), wanted)
         return LearnSessionsListResponse(
-            sessions=tuple(
-                LearnSessionAggregate.model_validate_json(r.aggregate).session for r in found.rows
+            sessions=self._actions.of_sessions(
+                [LearnSessionAggregate.model_validate_json(r.aggregate) for r in found.rows]
             ),
             total=found.total,
             page=wanted.page,

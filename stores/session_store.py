@@ -22,6 +22,7 @@ from stores.canonical import canonical_json
 from stores.commit_keys import kept_under
 from stores.database import Database
 from stores.journal import append
+from stores.proposal_rounds import keep_round
 from stores.run_copies import copy_runs
 from stores.session_entries import entries_of
 from stores.session_truth import project_truth
@@ -231,6 +232,7 @@ def _write_proposal(connection: Connection, commit: SessionCommit) -> None:
     }
     if commit.staged is not None:
         values["staged"] = canonical_json(commit.staged)
+        keep_round(connection, proposal, commit.staged)
     _put(connection, tables.proposals, {"proposal_id": proposal.proposal_id}, values)
 
 

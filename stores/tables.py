@@ -110,6 +110,16 @@ proposals = Table(
     Index("proposals_by_owner", "owner", "proposal_id"),
 )
 
+proposal_rounds = Table(
+    "proposal_rounds",
+    metadata,
+    Column("proposal_id", Text, primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("drafted_at", Text, nullable=False),
+    Column("staged", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
 questions = Table(
     "questions",
     metadata,

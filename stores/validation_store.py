@@ -1,6 +1,7 @@
 """Step results of validation runs: each case is kept once, however often its check is tried."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from sqlalchemy import insert, select
 
@@ -12,6 +13,7 @@ from stores.canonical import canonical_json
 from stores.database import Database
 from stores.journal import JournalDraft, append
 from stores.session_entries import STEP_RESULTS
+from stores.unsafe_content import unsafe_content
 
 
 class ValidationStore:
@@ -20,10 +22,20 @@ class ValidationStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record(self, run: ValidationRunInput, steps: Sequence[ValidationStepResult]) -> None:
-        """Keeps the results that are not there yet; what was recorded first stands."""
+    def record(
+        self,
+        run: ValidationRunInput,
+        steps: Sequence[ValidationStepResult],
+        safety_failure: str | None = None,
+    ) -> None:
+        """Keeps the results that are not there yet; what was recorded first stands.
+
+        A safety failure of content that is installed is one of its capability, and counted once a run.
+        """
         table = tables.validation_steps
         with self._database.write() as connection:
+            if safety_failure is not None:
+                append(connection, unsafe_content(connection, run, safety_failure, datetime.now(UTC)))
             known = set(
                 connection.scalars(
                     select(table.c.test_case_id).where(table.c.run_id == run.validation_run_id)

@@ -24,6 +24,7 @@ from activities.validation_activities import ValidationActivities
 from config.settings import Settings
 from stores.ability_life import AbilityLifeStore
 from stores.ability_store import AbilityStore
+from stores.allowed_actions import AllowedActions
 from stores.base_skills import BaseSkills
 from stores.capability_health_store import CapabilityHealthStore
 from stores.database import Database
@@ -113,7 +114,9 @@ def compose(settings: Settings) -> WorkerParts:
     wordings = ModelWordingStore(database)
     edits = WorkspaceEdits(database, settings.workspace)
     bases = BaseSkills(database, edits)
-    drafter = Drafter(observations, drafts, ProposalReads(database), wordings, bases)
+    drafter = Drafter(
+        observations, drafts, ProposalReads(database, AllowedActions(database, bases)), wordings, bases
+    )
     model = language_model(settings)
     model_drafting = ModelDrafting(drafter, wordings, model)
     sessions = SessionActivities(SessionStore(database), drafter, projection.wake, bases)

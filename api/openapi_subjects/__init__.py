@@ -20,9 +20,11 @@ from api.openapi_subjects import (
     mcp_health,
     mcp_policy,
     mcp_registry,
+    mcp_routing,
     mcp_sign_ins,
     mining,
     practice,
+    proposal_rounds,
     recent_runs,
 )
 from contracts.errors import ErrorCode
@@ -48,9 +50,11 @@ SUBJECTS: tuple[Subject, ...] = (
     mcp_health,
     mcp_policy,
     mcp_registry,
+    mcp_routing,
     mcp_sign_ins,
     mining,
     practice,
+    proposal_rounds,
     recent_runs,
     acrobat,
 )

@@ -104,6 +104,7 @@ ERRORS: dict[str, tuple[ErrorCode, ...]] = {
         ErrorCode.M365_FORBIDDEN_AUTH_MODE,
         ErrorCode.M365_DELEGATED_ONLY_OPERATION,
         ErrorCode.M365_BACKGROUND_ONLY_OPERATION,
+        ErrorCode.PARTIAL_DEPLOYMENT,
         ErrorCode.TOO_MANY_REQUESTS,
         ErrorCode.TEMPORAL_UNAVAILABLE,
         ErrorCode.STORAGE_FULL,

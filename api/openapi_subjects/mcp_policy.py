@@ -64,6 +64,9 @@ MODELS: tuple[BaseModel, ...] = (
         decisions=(
             MCPStandingDecision(target=MCPServerTarget(server_id=SERVER_ID), decision=_ASK, policy_version=4),
         ),
+        total=1,
+        page=1,
+        page_size=25,
         defaults=listed_defaults(),
         providers=(_OPENAI,),
     ),

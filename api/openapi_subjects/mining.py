@@ -9,6 +9,7 @@ from contracts.capabilities.control_surface import ControlSurface
 from contracts.errors import ErrorCode
 from contracts.learning.interpretation import ProjectScope
 from contracts.learning.mining import (
+    CandidateAction,
     MiningCandidate,
     MiningCandidatesResponse,
     MiningCandidateView,
@@ -44,7 +45,8 @@ _VIEW = MiningCandidateView(
         representative_session_id=SESSION_ID,
         created_at=BEGUN,
         updated_at=THEN,
-    )
+    ),
+    allowed_actions=(CandidateAction.ACCEPT, CandidateAction.DISMISS),
 )
 
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -86,6 +88,7 @@ ERRORS: dict[str, tuple[ErrorCode, ...]] = {
         ErrorCode.CONFLICT,
         ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
         ErrorCode.INSUFFICIENT_TRACES,
+        ErrorCode.PARTIAL_DEPLOYMENT,
     ),
     "mining_candidate_dismiss": (ErrorCode.CONFLICT, ErrorCode.STORAGE_FULL),
 }

@@ -11,7 +11,7 @@ from contracts.abilities.availability import (
     AbilityAvailabilityResponse,
     AbilityDetailResponse,
     AbilityVersionsResponse,
-    SkillCatalogCurrent,
+    SkillCatalogResponse,
 )
 from contracts.abilities.lookup import (
     AbilityExplainMatchRequest,
@@ -27,26 +27,32 @@ router = APIRouter(prefix="/api/abilities", tags=["abilities"])
 
 @router.get("/availability", operation_id="ability_availability")
 def availability(caller: Reader, services: ServicesDep) -> AbilityAvailabilityResponse:
-    """All abilities the caller may see, and which are usable now."""
-    return services.abilities.availability(caller.user_id)
+    """All abilities the caller may see, which are usable now, and whether that is behind."""
+    found = services.abilities.availability(caller.user_id)
+    return found.model_copy(update={"freshness": services.freshness.look(datetime.now(UTC))})
 
 
 @router.get("/catalog", operation_id="ability_catalog")
-def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogCurrent:
+def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogResponse:
     """The skills catalog, each entry with the caller's categories."""
     found = services.abilities.catalog(caller.user_id)
     grouped = services.categories.of_items(caller.user_id, ABILITY_KINDS)
     items = tuple(
         item.model_copy(update={"category_ids": grouped.get(item.ability_id, ())}) for item in found.items
     )
-    return found.model_copy(update={"items": items})
+    return SkillCatalogResponse(
+        items=items,
+        refreshed_at=found.refreshed_at,
+        freshness=services.freshness.look(datetime.now(UTC)),
+    )
 
 
 @router.post("/lookup", operation_id="ability_lookup")
 def lookup(body: AbilityLookupQuery, caller: Reader, services: ServicesDep) -> AbilityLookupResult:
     """The abilities that fit what the user says, best first, at most ten."""
-    index = services.abilities.index()
-    return index.lookup(body, caller_user_id=caller.user_id, now=datetime.now(UTC))
+    index, now = services.abilities.index(), datetime.now(UTC)
+    found = index.lookup(body, caller_user_id=caller.user_id, now=now)
+    return found.model_copy(update={"freshness": services.freshness.look(now)})
 
 
 @router.post("/explain-match", operation_id="ability_explain_match")

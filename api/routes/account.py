@@ -39,7 +39,7 @@ def session_account(
     return SessionAccount(
         learn_session_id=session_id,
         mode=account.mode(aggregate),
-        session=account.state(aggregate),
+        session=account.state(aggregate, services.session_reads.view(aggregate).allowed_actions),
         observing=services.session_reads.observation_scope(aggregate),
         boundary=account.boundary(services.observations.boundaries_of(session_id)),
         meaning=account.meaning(understood, len(asked)) if understood else None,
@@ -91,9 +91,10 @@ async def learn_deployment(caller: Reader, services: ServicesDep, request: Reque
     if problem := await temporal_problem(services):
         code = "no_worker" if "worker" in problem else "temporal_unavailable"
         pending = deployment.Pending(degraded=code)
+    state = deployment.partial_deployment(pending, datetime.now(UTC))
+    parts = deployment.components(operations_of(request))
     return DeploymentResponse(
-        partial_deployment=deployment.partial_deployment(pending, datetime.now(UTC)),
-        components=deployment.components(operations_of(request)),
+        partial_deployment=state, components=parts, disabled=deployment.disabled(state, parts)
     )
 
 

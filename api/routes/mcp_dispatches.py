@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from api.commands import answer_once
 from api.dependencies import FrameDep, PageDep, Reader, ServicesDep, ToolUser
+from api.deployment_gate import whole_part
 from api.mcp_call_contents import shown_to
 from api.paths import McpDispatchId
 from api.wording import masked
@@ -24,7 +25,7 @@ NAME = r"^[A-Za-z0-9_./-]{1,120}$"
 router = APIRouter(prefix="/api/mcp/dispatches", tags=["mcp"])
 
 
-@router.post("", operation_id="mcp_dispatch_create")
+@router.post("", operation_id="mcp_dispatch_create", dependencies=[Depends(whole_part)])
 async def create(
     body: DispatchRequest, caller: ToolUser, services: ServicesDep, frame: FrameDep
 ) -> DispatchView:

@@ -7,7 +7,7 @@ import anyio.to_thread
 import structlog
 from fastapi import APIRouter, BackgroundTasks
 
-from api.dependencies import Approver, FrameDep, Reader, ServicesDep
+from api.dependencies import Approver, FrameDep, PageDep, Reader, ServicesDep
 from api.services import Services
 from api.wording import masked
 from contracts.errors import Refusal
@@ -32,9 +32,9 @@ router = APIRouter(prefix="/api/mcp/policy", tags=["mcp"])
 
 
 @router.get("", operation_id="mcp_policy")
-def read_policy(caller: Reader, services: ServicesDep) -> MCPPolicyListResponse:
-    """All that the caller decided, by target, and what holds where nothing is decided."""
-    return services.mcp.policies.list_for(caller.user_id)
+def read_policy(caller: Reader, services: ServicesDep, page: PageDep) -> MCPPolicyListResponse:
+    """What the caller decided, newest first, and what holds where nothing is decided."""
+    return services.mcp.policies.list_for(caller.user_id, page)
 
 
 @router.post("/update", operation_id="mcp_policy_update")

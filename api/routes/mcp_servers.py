@@ -75,7 +75,10 @@ async def patch(
 async def delete(
     server_id: ServerId, caller: Installer, services: ServicesDep, frame: FrameDep
 ) -> MCPServerDeleteResponse:
-    """Removes the server; its sign-in stays. Refused while calls of it run or wait for an approval."""
+    """Removes the server and takes its standing approvals back; its sign-in stays.
+
+    Refused while calls of it run or wait for an approval.
+    """
     act = partial(
         services.mcp.servers.delete,
         server_id,

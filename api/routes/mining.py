@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query
 
 from api.commands import answer_once
 from api.dependencies import FrameDep, Learner, PageDep, Reader, ServicesDep
+from api.deployment_gate import whole_part
 from api.mining_gateway import MiningGateway, mining_run_id
 from api.paths import parse_uuid
 from api.services import Services
@@ -104,7 +105,11 @@ def candidate_detail(candidate_id: CandidateId, caller: Reader, services: Servic
     return CandidateReads(services.database).view(candidate_id, caller.user_id)
 
 
-@router.post("/candidates/{candidate_id}/accept", operation_id="mining_candidate_accept")
+@router.post(
+    "/candidates/{candidate_id}/accept",
+    operation_id="mining_candidate_accept",
+    dependencies=[Depends(whole_part)],
+)
 async def accept(
     candidate_id: CandidateId,
     caller: Learner,

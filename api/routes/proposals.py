@@ -6,12 +6,14 @@ from fastapi import APIRouter, Query
 
 from api.commands import Commands
 from api.dependencies import Approver, FrameDep, Installer, Learner, PageDep, Reader, SearchQuery, ServicesDep
+from api.deployment_gate import may_install
 from api.paths import ProposalId, SagaId
 from api.services import Services
 from api.wording import masked, masked_fields
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.commands import SessionCommand
 from contracts.learning.proposal import InstallLane, ProposalState
+from contracts.learning.proposal_rounds import ProposalRoundsResponse
 from contracts.learning.requests import (
     ApproveProposalRequest,
     ProposalInstallRequest,
@@ -35,6 +37,8 @@ from workflows.learn_session_messages import Asked, AskedInstall, AskedRevision,
 
 router = APIRouter(prefix="/api/learn", tags=["proposals"])
 
+Revision = Annotated[int | None, Query(ge=1, le=10_000, description="The round; the present one without.")]
+
 RUN_EVERYTHING = StartValidationRunRequest()
 APPROVE_FOR_WORKSPACE = ApproveProposalRequest()
 
@@ -47,7 +51,7 @@ def list_proposals(
     state: Annotated[ProposalState | None, Query()] = None,
     search: SearchQuery = None,
 ) -> LearnProposalsListResponse:
-    """The caller's proposals, newest first."""
+    """The caller's proposals: the one under work, which is pinned, then the newest first."""
     return services.proposals.proposals(caller.user_id, page, state, search)
 
 
@@ -60,10 +64,18 @@ def detail(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> Pr
 
 
 @router.get("/proposals/{proposal_id}/files", operation_id="learn_proposal_files")
-def files(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> ProposalFilesResponse:
-    """The drafted files."""
+def files(
+    proposal_id: ProposalId, caller: Reader, services: ServicesDep, revision: Revision = None
+) -> ProposalFilesResponse:
+    """The drafted files, as they are now or were in an earlier round."""
     services.proposals.owned(proposal_id, caller.user_id)
-    return services.proposals.files(proposal_id)
+    return services.proposals.files(proposal_id, revision)
+
+
+@router.get("/proposals/{proposal_id}/rounds", operation_id="learn_proposal_rounds")
+def rounds(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> ProposalRoundsResponse:
+    """Every draft that the proposal has had, with who wrote it and what its tests said; the newest first."""
+    return services.proposals.rounds(services.proposals.owned(proposal_id, caller.user_id))
 
 
 @router.get("/proposals/{proposal_id}/diff", operation_id="learn_proposal_diff")
@@ -172,7 +184,7 @@ async def install(
         lane=body.install_lane,
     )
     command = SessionCommand.INSTALL if private else SessionCommand.APPROVE
-    receipt = await Commands(services).to_proposal(command, proposal_id, asked)
+    receipt = await Commands(services).to_proposal(command, proposal_id, asked, may_install(services))
 
     def compose() -> ProposalInstallResponse:
         proposal = services.proposals.owned(proposal_id, caller.user_id)
@@ -200,7 +212,7 @@ async def approve(
         lane=body.approval_scope,
         note=masked(body.approval_note),
     )
-    await Commands(services).to_proposal(SessionCommand.APPROVE, proposal_id, asked)
+    await Commands(services).to_proposal(SessionCommand.APPROVE, proposal_id, asked, may_install(services))
     return await _detail_after(proposal_id, asked, services)
 
 

@@ -15,6 +15,7 @@ from api.session_origin import SessionOrigin, origin_of
 from api.wording import masked_fields
 from config.settings import Settings
 from contracts.learning.aggregate import LearnSessionAggregate, LearnSettings
+from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.coaching import Coaching
 from contracts.learning.create_session import (
     CreateLearnSessionRequest,
@@ -111,9 +112,9 @@ def list_sessions(
 
 
 @router.get("/{session_id}/detail", operation_id="learn_session_detail")
-def detail(session_id: SessionId, caller: Reader, services: ServicesDep) -> LearnSession:
-    """One session."""
-    return services.sessions.owned(session_id, caller.user_id).session
+def detail(session_id: SessionId, caller: Reader, services: ServicesDep) -> LearnSessionView:
+    """One session, with what it takes now."""
+    return services.session_reads.view(services.sessions.owned(session_id, caller.user_id))
 
 
 @router.get("/{session_id}/observation-scope", operation_id="learn_session_observation_scope")

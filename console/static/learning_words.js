@@ -49,12 +49,12 @@ export const MINING_MODES = {
   auto_install_private: ["Install for you alone", "A proposal that passes its tests is installed for you alone."],
 };
 
-/** `choice` where a person may still accept or dismiss it. */
+/** What became of a candidate: its word and tone. */
 export const CANDIDATES = {
-  open: { label: "Waits for you", tone: "you", choice: true },
+  open: { label: "Waits for you", tone: "you" },
   building: { label: "Being built", tone: "live" },
   built: { label: "Built", tone: "good" },
-  failed: { label: "Not built", tone: "bad", choice: true },
+  failed: { label: "Not built", tone: "bad" },
   dismissed: { label: "Dismissed", tone: "quiet" },
   expired: { label: "Expired", tone: "quiet" },
 };

@@ -4,6 +4,7 @@ import { access, get } from "./api.js";
 import { announce, h } from "./dom.js";
 import { identity } from "./identity.js";
 import { live } from "./live.js";
+import { deploymentNotice } from "./parts/deployment_notice.js";
 import { failure, loading } from "./parts/notices.js";
 import { miningNotice } from "./parts/mining_notice.js";
 import { hideObservation, watchObservation } from "./parts/observing.js";
@@ -65,7 +66,7 @@ function show({ focus = true } = {}) {
   }
   const heading = h("h1", { tabindex: "-1" }, area === "learn" ? PAGE_TITLE : title);
   const content = h("div", { class: "view" }, loading(title.toLowerCase()));
-  main.replaceChildren(h("div", { class: "heading" }, heading, area === "learn" && tabs(tab)), miningNotice.element, trouble.element, content);
+  main.replaceChildren(h("div", { class: "heading" }, heading, area === "learn" && tabs(tab)), deploymentNotice.element, miningNotice.element, trouble.element, content);
   trouble.clear();
   scrollTo(0, 0);
   if (focus) heading.focus({ preventScroll: true });
@@ -116,6 +117,7 @@ function enter() {
   document.getElementById("user").textContent = identity.userId;
   live.start();
   miningNotice.refresh({ now: true });
+  deploymentNotice.refresh({ now: true });
   show();
 }
 
@@ -125,6 +127,7 @@ function out(problem = null) {
   leave?.abort();
   hideObservation();
   miningNotice.tell(null);
+  deploymentNotice.tell(null);
   for (const area of document.querySelectorAll(".areas")) area.hidden = true;
   document.getElementById("account").hidden = true;
   document.title = PAGE_TITLE;
@@ -142,6 +145,7 @@ function showConnection() {
 addEventListener("hashchange", () => identity.userId && access.token && show());
 live.addEventListener("connection", showConnection);
 live.addEventListener("change", () => miningNotice.refresh());
+live.addEventListener("change", () => deploymentNotice.refresh());
 document.getElementById("sign-out").addEventListener("click", () => out());
 document.querySelector(".skip").addEventListener("click", (event) => {
   // The fragment names the view; it must not become the place to jump to.

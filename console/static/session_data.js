@@ -56,11 +56,12 @@ export class SessionData {
       get(`${path}/detail`, options),
       get(`${path}/validation-runs?page_size=1`, options),
     ]);
-    const [saga] = await Promise.all([
+    const [saga, { rounds }] = await Promise.all([
       detail.saga_id ? get(`learn/install-sagas/${detail.saga_id}`, options) : null,
+      detail.proposal.revision > 1 ? get(`${path}/rounds`, options) : NO_ROUNDS,
       this.#readFiles(path, detail.proposal.content_hash, options),
     ]);
-    return { detail, run: runs[0] ?? null, steps, saga, files: this.#files.files, dependencies: this.#files.dependencies, installing: underWay(saga) };
+    return { detail, run: runs[0] ?? null, steps, saga, rounds: rounds.filter((one) => !one.present), files: this.#files.files, dependencies: this.#files.dependencies, installing: underWay(saga) };
   }
 
   async #readFiles(path, hash, options) {
@@ -90,4 +91,5 @@ export class SessionData {
   }
 }
 
-const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, files: [], dependencies: [], installing: false };
+const NO_ROUNDS = { rounds: [] };
+const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, rounds: [], files: [], dependencies: [], installing: false };

@@ -25,10 +25,6 @@ export const PHASES = ["Show", "Understand", "Prove", "Decide", "Use"];
 /** What to type where the console has no button for the next step. */
 export const NEXT_COMMAND = {
   armed: (id) => `apprentice record terminal --session ${id}`,
-  capturing: (id) => `apprentice learn mark-goal "WHAT IT IS FOR" ${id}`,
-  drafting_proposal: (id) => `apprentice learn revise "WHAT TO CHANGE" ${id}`,
-  ready_for_review: (id) => `apprentice learn revise "WHAT TO CHANGE" ${id}`,
-  quarantined: (id) => `apprentice learn revise "WHAT TO CHANGE" ${id}`,
   rejected: (id) => `apprentice learn create --clone-of ${id}`,
 };
 
@@ -97,6 +93,7 @@ const REMEDIES = {
   FORBIDDEN: "Sign out and paste a token that has this right.",
   UNREACHABLE: "See that `apprentice up` is running, then try again.",
   TEMPORAL_UNAVAILABLE: "Nothing was changed. See that `apprentice up` is running, then try again.",
+  PARTIAL_DEPLOYMENT: "Nothing was changed. See that `apprentice up` is running and may write the memory tree, then try again.",
   STORAGE_FULL: "Free space on the machine that runs the service, then try again.",
   INVALID_LEARN_STATE_TRANSITION: "The session has moved on; what is shown here is being refreshed.",
   CAPTURE_ALREADY_STOPPED: "The capture has ended; what is shown here is being refreshed.",

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.freshness import AbilityFreshness
 from contracts.abilities.lifecycle_command import AbilityLifecycleAction, AbilityState
 from contracts.base import (
     Contract,
@@ -94,6 +95,9 @@ class AbilityAvailabilityResponse(VersionedContract):
 
     abilities: tuple[AbilityAvailabilityItem, ...]
     snapshot_as_of: UtcTime
+    freshness: AbilityFreshness | None = Field(
+        default=None, description="Whether this is behind what agents go by, or they are behind this."
+    )
 
 
 class SkillCatalogEntry(VersionedContract):
@@ -119,6 +123,14 @@ class SkillCatalogCurrent(VersionedContract):
 
     items: tuple[SkillCatalogEntry, ...]
     refreshed_at: UtcTime
+
+
+class SkillCatalogResponse(SkillCatalogCurrent):
+    """The skills catalog as the caller may see it."""
+
+    freshness: AbilityFreshness | None = Field(
+        default=None, description="Whether this is behind what agents go by, or they are behind this."
+    )
 
 
 class AbilityVersion(VersionedContract):

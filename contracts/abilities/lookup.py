@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from contracts.abilities.freshness import AbilityFreshness
 from contracts.base import Contract, Text120, Text160, Text240, Text500, UtcTime, VersionedContract
 from contracts.learning.proposal import InstallLane
 
@@ -42,6 +43,9 @@ class AbilityLookupResult(VersionedContract):
 
     matches: tuple[AbilityMatch, ...]
     created_at: UtcTime
+    freshness: AbilityFreshness | None = Field(
+        default=None, description="Whether this is behind what agents go by, or they are behind this."
+    )
 
 
 class AbilityExplainMatchRequest(VersionedContract):

@@ -23,6 +23,8 @@ from contracts.learning.tool_receipt import ToolEffect
 from contracts.mcp.arguments import ToolArguments
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.policy import MCPPolicyMode
+from contracts.mcp.provider import MCPProvider
+from contracts.mcp.routing import RouteActionClass
 
 MOST_FOUND = 50
 """The most tools in one answer."""
@@ -58,6 +60,9 @@ class FindAbilityOutput(Contract):
 
     abilities: tuple[FoundAbility, ...]
     next_step: Text240
+    behind: tuple[Text240, ...] = Field(
+        default=(), description="What of this may be out of date, and what that means."
+    )
 
 
 class ReadSkillInput(Contract):
@@ -129,6 +134,24 @@ class FindToolOutput(Contract):
     tools: tuple[FoundTool, ...]
     more: int = Field(ge=0, description="How many others fit beyond the limit.")
     next_step: Text240
+
+
+class ExplainRouteInput(Contract):
+    """Which call a server is looked for; what is left out does not narrow the choice."""
+
+    tool_name: Text120 | None = None
+    action_class: RouteActionClass = Field(
+        default=RouteActionClass.READ, description="The kind of work, where no tool is named."
+    )
+    provider: MCPProvider | None = None
+    project_id: Text160 | None = None
+    runtime: Runtime = None
+    turn_ref: Text160 | None = None
+    session_ref: Text160 | None = None
+    data_class: Text80 | None = None
+    native_path: bool = Field(
+        default=False, description="Whether you have a native capability for the same work."
+    )
 
 
 class CallToolInput(Contract):

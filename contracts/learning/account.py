@@ -164,3 +164,7 @@ class DeploymentResponse(VersionedContract):
 
     partial_deployment: LearnPartialDeploymentState
     components: tuple[ComponentState, ...]
+    disabled: tuple[Text80, ...] = Field(
+        default=(),
+        description="Operations that are refused now, by their ids: of missing parts, and installs.",
+    )

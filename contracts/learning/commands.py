@@ -72,6 +72,14 @@ TAKEN_IN: Mapping[SessionCommand, frozenset[S]] = MappingProxyType(
 )
 """The states in which each command is taken."""
 
+LANES_OF: Mapping[SessionCommand, tuple[InstallLane, ...]] = MappingProxyType(
+    {
+        SessionCommand.INSTALL: (InstallLane.EXPERIMENTAL_PRIVATE,),
+        SessionCommand.APPROVE: (InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED),
+    }
+)
+"""The lanes that a command can install into, the usual one first."""
+
 _WITHOUT_CAPTURE = frozenset({LearningEntryMode.IMPORT_SKILL, LearningEntryMode.IMPROVING_EXISTING_SKILL})
 
 
@@ -85,8 +93,25 @@ class CommandRefusal(Contract):
 
 
 def legal_commands(aggregate: LearnSessionAggregate) -> tuple[SessionCommand, ...]:
-    """The commands the session takes as it stands."""
-    return tuple(command for command in SessionCommand if _refusal_code(aggregate, command) is None)
+    """The commands the session takes as it stands, with arguments that fit."""
+    return tuple(command for command in SessionCommand if refused_outright(aggregate, command) is None)
+
+
+def refused_outright(
+    aggregate: LearnSessionAggregate, command: SessionCommand
+) -> tuple[ErrorCode, str] | None:
+    """Why ``command`` is not taken now whatever its arguments are, or ``None`` when some are taken.
+
+    Beyond :func:`refusal` it minds the lanes of an install. A validation counts as refused while the lint
+    fails, though the lint alone may be run.
+    """
+    found = _refusal_code(aggregate, command)
+    if found is not None:
+        return found
+    if command is SessionCommand.VALIDATE and not aggregate.lint_passed:
+        return _LINT_FAILED
+    closed = [_closed_lane(aggregate, lane) for lane in LANES_OF.get(command, ())]
+    return closed[0] if closed and None not in closed else None
 
 
 def refusal(aggregate: LearnSessionAggregate, command: SessionCommand) -> CommandRefusal | None:
@@ -117,7 +142,7 @@ def _refusal_code(aggregate: LearnSessionAggregate, command: SessionCommand) -> 
         return ErrorCode.VALIDATION_IN_PROGRESS, "A validation is running; wait for it to end."
     if state is S.DRAFTING_PROPOSAL and command in _NEED_VALIDATION:
         if not aggregate.lint_passed:
-            return ErrorCode.CHECKPOINT_LINT_FAILED, "The draft fails the checkpoint lint; revise it first."
+            return _LINT_FAILED
         return ErrorCode.VALIDATION_REQUIRED, "The draft is not validated; run validate first."
     return (
         ErrorCode.INVALID_LEARN_STATE_TRANSITION,
@@ -131,18 +156,30 @@ def lane_refusal(aggregate: LearnSessionAggregate, lane: InstallLane) -> Command
     It is installed privately first (DOC3 §0A.7 "no shared install directly from exploratory mode"); what has
     had its private trial is a person's to approve.
     """
-    session = aggregate.session
-    practised = session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE
-    if not practised or session.state is S.INSTALLED_PRIVATE or lane is InstallLane.EXPERIMENTAL_PRIVATE:
+    found = _closed_lane(aggregate, lane)
+    if found is None:
         return None
+    code, message = found
     return CommandRefusal(
-        code=ErrorCode.INSTALL_LANE_DENIED,
-        message="What the agent practised alone is installed privately first: as experimental_private.",
-        current_state=session.state,
+        code=code,
+        message=message,
+        current_state=aggregate.session.state,
         allowed=legal_commands(aggregate),
     )
 
 
+def _closed_lane(aggregate: LearnSessionAggregate, lane: InstallLane) -> tuple[ErrorCode, str] | None:
+    session = aggregate.session
+    practised = session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE
+    if not practised or session.state is S.INSTALLED_PRIVATE or lane is InstallLane.EXPERIMENTAL_PRIVATE:
+        return None
+    return (
+        ErrorCode.INSTALL_LANE_DENIED,
+        "What the agent practised alone is installed privately first: as experimental_private.",
+    )
+
+
+_LINT_FAILED = ErrorCode.CHECKPOINT_LINT_FAILED, "The draft fails the checkpoint lint; revise it first."
 _WAIT_FOR_VALIDATION = frozenset(
     {SessionCommand.VALIDATE, SessionCommand.INSTALL, SessionCommand.APPROVE, SessionCommand.REVISE}
 )

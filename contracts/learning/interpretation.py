@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Contract, Text80, Text160, Text240, Text600, UtcTime, Uuid, VersionedContract
+from contracts.learning.dependencies import MAX_DEPENDENCIES, DeclaredDependency
 from contracts.learning.parameters import MAX_PARAMETERS, SkillParameter
 from contracts.learning.questions import QuestionField
 
@@ -82,6 +83,9 @@ class SemanticWorkflowInterpretation(VersionedContract):
     parameters: tuple[SkillParameter, ...] = Field(default=(), max_length=MAX_PARAMETERS)
     optional_steps: tuple[OptionalStep, ...] = Field(
         default=(), max_length=MAX_OPTIONAL_STEPS, description="Shown in some demonstrations only."
+    )
+    dependencies: tuple[DeclaredDependency, ...] = Field(
+        default=(), max_length=MAX_DEPENDENCIES, description="The documents that a person said it rests on."
     )
     confidences: tuple[FieldConfidence, ...] = ()
     user_confirmed: bool = False

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from contracts.base import Contract, Text80, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
 from contracts.capabilities.control_surface import ControlSurface
+from contracts.errors import ErrorCode
 from contracts.learning.interpretation import ProjectScope
 from contracts.learning.proposal import InstallLane
 from contracts.learning.session import BuildPolicy, LearnSessionState
@@ -147,8 +148,34 @@ class MiningCandidate(VersionedContract):
     updated_at: UtcTime
 
 
-class MiningCandidateView(VersionedContract):
-    """A candidate as clients read it, with how far its session and proposal have come."""
+class CandidateAction(StrEnum):
+    """What its owner can say of a candidate."""
+
+    ACCEPT = "accept"
+    DISMISS = "dismiss"
+
+
+class RefusedCandidateAction(Contract):
+    """What is not possible now; ``code`` is what it would answer."""
+
+    action: CandidateAction
+    code: ErrorCode
+    reason: Text240
+
+
+class CandidateActions(Contract):
+    """What may be said of a candidate as things stand."""
+
+    allowed_actions: tuple[CandidateAction, ...] = Field(
+        default=(), description="What the caller may do with it now."
+    )
+    refused_actions: tuple[RefusedCandidateAction, ...] = Field(
+        default=(), description="What is not possible yet, with the reason."
+    )
+
+
+class MiningCandidateView(CandidateActions, VersionedContract):
+    """A candidate as clients read it, with what it takes now and how far its session and proposal have come."""
 
     candidate: MiningCandidate
     session_state: LearnSessionState | None = None

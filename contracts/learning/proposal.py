@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Contract, Sha256, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
+from contracts.learning.dependencies import DependencyKind
 from contracts.learning.improvement import MAX_CONFLICTS, BaseConflict, BaseSkill
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.model_draft import DETERMINISTIC
@@ -67,16 +68,6 @@ class SkillBundleProposal(VersionedContract):
     base_conflicts: tuple[BaseConflict, ...] = Field(default=(), max_length=MAX_CONFLICTS)
     created_at: UtcTime
     updated_at: UtcTime
-
-
-class DependencyKind(StrEnum):
-    """What a proposal can rest on."""
-
-    SUPPORT_PACK = "support_pack"
-    APP_MANUAL = "app_manual"
-    EXISTING_SKILL = "existing_skill"
-    CAPABILITY_MANIFEST = "capability_manifest"
-    TEST_ARTIFACT = "test_artifact"
 
 
 class LearningDocumentDependency(VersionedContract):

@@ -98,7 +98,9 @@ class ProposalReviseRequest(Command):
 
     ``edited_fields`` may hold ``title``, ``proposed_skill_slug``, ``goal_summary``, ``use_conditions``,
     ``non_use_conditions``, ``success_conditions``, ``trigger_phrases``, ``negative_triggers``,
-    ``project_scope``, ``checkpoints`` and ``parameters``; anything else is ``REVISION_INVALID``. ``parameters``
+    ``project_scope``, ``checkpoints``, ``document_dependencies`` and ``parameters``; anything else is
+    ``REVISION_INVALID``. ``document_dependencies`` is the whole list of ``{dependency_kind, dependency_ref,
+    required?}`` that the skill rests on: support packs, manuals, skills and capabilities. ``parameters``
     is a list of ``{name, new_name?, type?, description?, required?}``, each about the parameter that is called
     ``name`` now; an empty list takes back what was changed about parameters before.
     """

@@ -16,6 +16,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.learning.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from contracts.learning.checkpoint import CheckpointVerificationReceipt
 from contracts.learning.improvement import BaseStanding
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
@@ -103,7 +104,7 @@ class QuestionView(Contract):
     evidence_event_ids: tuple[Uuid, ...] = ()
 
 
-class ProposalDetailResponse(Contract):
+class ProposalDetailResponse(SessionActions):
     """A proposal with all that a person needs to judge it."""
 
     proposal: SkillBundleProposal
@@ -138,19 +139,20 @@ class ValidationRunsListResponse(Page):
 class LearnSessionsListResponse(Page):
     """The caller's sessions."""
 
-    sessions: tuple[LearnSession, ...] = ()
+    sessions: tuple[LearnSessionView, ...] = ()
 
 
 class LearnProposalsListResponse(Page):
     """The caller's proposals."""
 
-    proposals: tuple[SkillBundleProposal, ...] = ()
+    proposals: tuple[ProposalView, ...] = ()
 
 
 class ProposalFilesResponse(VersionedContract):
     """The drafted files, and the documents that the proposal rests on."""
 
     proposal_id: Uuid
+    revision: int = Field(ge=1, description="Which round's they are.")
     files: tuple[DraftedFile, ...]
     depends_on: tuple[LearningDocumentDependency, ...] = ()
 

@@ -72,9 +72,12 @@ class MCPPolicyDefault(Contract):
 
 
 class MCPPolicyListResponse(VersionedContract):
-    """All of the caller's policy: what was decided, and what holds without a decision."""
+    """The caller's policy: a page of what was decided, newest first, and what holds without a decision."""
 
     policy_version: int = Field(ge=0)
     decisions: tuple[MCPStandingDecision, ...] = ()
+    total: int = Field(ge=0, description="How many decisions there are.")
+    page: int = Field(ge=1)
+    page_size: int = Field(ge=1, le=100)
     defaults: tuple[MCPPolicyDefault, ...] = ()
     providers: tuple[MCPProviderPolicy, ...] = ()

@@ -114,6 +114,9 @@ class MCPServerDeleteResponse(VersionedContract):
     deleted: bool
     auth_profile_action: MCPAuthProfileAction
     detached_auth_profile_id: Text120 | None = None
+    grants_revoked: int = Field(
+        default=0, ge=0, description="How many standing approvals were taken back with it."
+    )
     receipt_id: Uuid | None = None
 
 

@@ -24,6 +24,7 @@ from contracts.capabilities.manifest import (
     CapabilityMetadata,
     ControlSurfaceNote,
 )
+from contracts.learning.dependencies import DependencyKind
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillBundleProposal, SkillDraft
 from domain.abilities.availability import USABLE_HEALTH
@@ -109,7 +110,15 @@ def capability_metadata(
         ),
         dependency_refs=tuple(
             dict.fromkeys(
-                [*(f"program:{program}" for program in draft.dependencies), *proposal.support_pack_refs]
+                [
+                    *(f"program:{program}" for program in draft.dependencies),
+                    *proposal.support_pack_refs,
+                    *(
+                        f"{one.dependency_kind.value}:{one.dependency_ref}"
+                        for one in interpretation.dependencies
+                        if one.dependency_kind is not DependencyKind.SUPPORT_PACK
+                    ),
+                ]
             )
         ),
     )

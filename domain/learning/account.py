@@ -14,7 +14,7 @@ from contracts.learning.account import (
     UseAccount,
 )
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.commands import legal_commands
+from contracts.learning.commands import SessionCommand
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.observation import BoundaryKind, WorkflowBoundary
 from contracts.learning.query_context import LearningQueryContextPayload
@@ -35,8 +35,8 @@ def mode(aggregate: LearnSessionAggregate) -> ModeAccount:
     )
 
 
-def state(aggregate: LearnSessionAggregate) -> StateAccount:
-    """Where the session stands, and what it takes now."""
+def state(aggregate: LearnSessionAggregate, actions: Sequence[SessionCommand]) -> StateAccount:
+    """Where the session stands, and what it takes now: ``actions``."""
     session = aggregate.session
     return StateAccount(
         state=session.state,
@@ -45,7 +45,7 @@ def state(aggregate: LearnSessionAggregate) -> StateAccount:
         pending_ui_state=pending_ui_state(
             session.state, aggregate.install.lane if aggregate.install else None
         ),
-        actions=legal_commands(aggregate),
+        actions=tuple(actions),
     )
 
 

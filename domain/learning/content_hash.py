@@ -42,6 +42,7 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
             "observed_effects": sorted([e.kind, e.path] for e in interpretation.observed_effects),
             "parameters": [p.model_dump(mode="json") for p in interpretation.parameters],
             **_optional(interpretation),
+            **_dependencies(interpretation),
         },
     }
     return hashlib.sha256(rfc8785.dumps(value)).hexdigest()
@@ -66,3 +67,9 @@ def _optional(interpretation: SemanticWorkflowInterpretation) -> dict[str, Any]:
         step.model_dump(mode="json", exclude={"evidence_event_ids"}) for step in interpretation.optional_steps
     ]
     return {"optional_steps": found} if found else {}
+
+
+def _dependencies(interpretation: SemanticWorkflowInterpretation) -> dict[str, Any]:
+    """Absent where nobody declared any, likewise."""
+    found = [one.model_dump(mode="json") for one in interpretation.dependencies]
+    return {"document_dependencies": found} if found else {}

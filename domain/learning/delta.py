@@ -15,6 +15,7 @@ from domain.learning.drafting import draft_skill
 from domain.learning.frontmatter import parse_frontmatter
 from domain.learning.parameter_edits import edited_parameters, renamed_in, renames, respoken
 from domain.learning.parameter_wording import parameterised
+from domain.learning.revision import DEPENDENCIES
 from domain.learning.steps import DemonstratedStep
 from domain.learning.three_way import Merged, Versions, merge_json_object, merge_markdown, merge_whole
 
@@ -128,6 +129,8 @@ def _interpretation(
     for name in (*_LISTS, "checkpoints", "project_scope"):
         if name in source.edits:
             changes[name] = source.edits[name]
+    if DEPENDENCIES in source.edits:
+        changes["dependencies"] = source.edits[DEPENDENCIES]
     values = {**base.interpretation.model_dump(mode="python"), **changes}
     found = SemanticWorkflowInterpretation.model_validate(values)
     parameters = edited_parameters(found.parameters, source.edits)

@@ -16,6 +16,7 @@ from domain.learning.bundle_manifest import capability_manifest
 from domain.learning.command_line import hosts_in
 from domain.learning.command_safety import programs_used
 from domain.learning.confidence import REQUIRED_FIELDS
+from domain.learning.document_dependencies import in_words, support_packs
 from domain.learning.effects import NetChange
 from domain.learning.further_demonstrations import rehearsal_commands
 from domain.learning.inference import Materials, materials_of, operations_in, sites_of
@@ -98,7 +99,15 @@ def draft_skill(
             execution_mode=session.execution_mode,
             parameters=[_parameter(p) for p in interpretation.parameters],
             optional_steps=[_optional(step) for step in interpretation.optional_steps],
-            paths=tuple(dict.fromkeys(wording.formal(p) for p in _paths(events_kept, materials))),
+            documents=[in_words(one) for one in interpretation.dependencies],
+            paths=tuple(
+                dict.fromkeys(
+                    (
+                        *(wording.formal(p) for p in _paths(events_kept, materials)),
+                        *(one.dependency_ref for one in interpretation.dependencies),
+                    )
+                )
+            ),
             unconfirmed=_unconfirmed(interpretation),
         )
     )
@@ -122,7 +131,7 @@ def draft_skill(
         files=(
             DraftedFile(path="SKILL.md", content=markdown),
             _json_file(f"capabilities/{capability_id}.json", _manifest_json(manifest)),
-            _json_file("support-packs.json", []),
+            _json_file("support-packs.json", support_packs(interpretation.dependencies)),
             _json_file("tests/success.json", effects),
             _json_file("tests/triggers.json", [c.model_dump(mode="json") for c in cases]),
         ),

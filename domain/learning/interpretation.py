@@ -33,6 +33,7 @@ from domain.learning.checkpoints import checkpoints_for
 from domain.learning.coaching import coached, refuse_broken_constraints
 from domain.learning.command_line import names_outside_path
 from domain.learning.confidence import REQUIRED_FIELDS, Basis, confidences_for
+from domain.learning.document_dependencies import declared_dependencies
 from domain.learning.naming import plain, title_from_goal, without_lead_in, without_stop
 from domain.learning.revision import check_edits
 from domain.learning.steps import DemonstratedStep, all_events, captured_steps
@@ -155,6 +156,7 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
             ObservedEffect(kind=o.kind, path=o.subject, source_event_id=o.event_id)
             for o in inference.page_effects(steps)
         ),
+        dependencies=declared_dependencies(edits),
         confidences=confidences,
         user_confirmed=not source.unconfirmed and _all_confirmed(confidences),
         created_at=source.now,

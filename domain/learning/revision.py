@@ -8,14 +8,27 @@ from pydantic import ValidationError
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.dependencies import MAX_DEPENDENCIES, DependencyKind
 from contracts.learning.interpretation import Checkpoint, ProjectScope
 from contracts.learning.parameters import ParameterType
+from domain.learning.redaction import redact
 
 MAX_LIST = 20
 """The most entries of an edited list."""
 
 MAX_EDITED_CHECKPOINTS = 40
 """The most checkpoints a person may set."""
+
+DEPENDENCIES = "document_dependencies"
+"""The edited field that holds all documents that the skill rests on; an empty list takes them back."""
+
+DECLARABLE = (
+    DependencyKind.SUPPORT_PACK,
+    DependencyKind.APP_MANUAL,
+    DependencyKind.EXISTING_SKILL,
+    DependencyKind.CAPABILITY_MANIFEST,
+)
+"""What a person may declare; which tests there are is known from the draft."""
 
 _PARAMETER_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -200,6 +213,57 @@ _PARAMETER_CHECKS: dict[str, Callable[[object], object]] = {
 }
 
 
+def _dependencies(value: object) -> list[dict[str, object]]:
+    if not isinstance(value, list | tuple):
+        raise _EditError("must be a list of objects with dependency_kind and dependency_ref")
+    entries = cast("list[object]", list(cast("Any", value)))
+    if len(entries) > MAX_DEPENDENCIES:
+        raise _EditError(f"must have at most {MAX_DEPENDENCIES} entries, has {len(entries)}")
+    found = [_dependency(entry, position) for position, entry in enumerate(entries)]
+    named = [(one["dependency_kind"], one["dependency_ref"]) for one in found]
+    repeated = next((i for i, name in enumerate(named) if name in named[:i]), None)
+    if repeated is not None:
+        raise _EditError("repeats an earlier one", f"/{repeated}")
+    return found
+
+
+def _dependency(entry: object, position: int) -> dict[str, object]:
+    if not isinstance(entry, Mapping):
+        raise _EditError("must be an object with dependency_kind and dependency_ref", f"/{position}")
+    given = {str(k): v for k, v in cast("Mapping[object, object]", entry).items()}
+    for name in given:
+        if name not in _DEPENDENCY_CHECKS:
+            allowed = ", ".join(_DEPENDENCY_CHECKS)
+            raise _EditError(f"is not known; allowed are {allowed}", f"/{position}/{clipped(name, 40)}")
+    checked: dict[str, object] = {}
+    for name, check in _DEPENDENCY_CHECKS.items():
+        try:
+            checked[name] = check(given.get(name, True if name == "required" else None))
+        except _EditError as error:
+            raise _EditError(error.what, f"/{position}/{name}") from error
+    return checked
+
+
+def _dependency_kind(value: object) -> str:
+    if value not in DECLARABLE:
+        raise _EditError(f"must be one of {', '.join(DECLARABLE)}")
+    return str(value)
+
+
+def _dependency_ref(value: object) -> str:
+    text = _text(200)(value)
+    if redact(text).text != text:
+        raise _EditError("looks like it holds a secret; name the document without it")
+    return text
+
+
+_DEPENDENCY_CHECKS: dict[str, Callable[[object], object]] = {
+    "dependency_kind": _dependency_kind,
+    "dependency_ref": _dependency_ref,
+    "required": _yes_or_no,
+}
+
+
 def _blocked_triggers(checked: Mapping[str, object]) -> dict[str, str]:
     """A negative trigger inside a trigger phrase would switch that phrase off for good."""
     phrases = [p.lower() for p in cast("list[str]", checked.get("trigger_phrases", []))]
@@ -222,4 +286,5 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "project_scope": _scope,
     "checkpoints": _checkpoints,
     "parameters": _parameters,
+    DEPENDENCIES: _dependencies,
 }

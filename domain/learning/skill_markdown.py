@@ -65,6 +65,7 @@ class SkillDocument:
     execution_mode: LearnExecutionMode
     parameters: Sequence[str] = ()
     optional_steps: Sequence[str] = ()
+    documents: Sequence[str] = ()
     paths: Sequence[str] = ()
     unconfirmed: Sequence[str] = ()
 
@@ -109,6 +110,7 @@ def render_skill_markdown(document: SkillDocument) -> str:
         *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
         ("Done when", _bullets(document.success_conditions, code)),
         ("Inputs to ask for", _bullets(document.inputs, code)),
+        *([("Documents", _bullets(document.documents, code))] if document.documents else []),
         ("Safety", _bullets([*document.safety, *_unconfirmed(document)], code)),
     ]
     body = "\n\n".join(f"## {heading}\n\n{content}" for heading, content in sections)
@@ -122,6 +124,7 @@ def _frontmatter(document: SkillDocument) -> str:
         "source": "learned from a demonstration",
         "triggers": "; ".join(document.triggers),
         "negative-triggers": "; ".join(document.negative_triggers),
+        "documents": "; ".join(document.documents),
     }
     lines = [
         "---",

@@ -1,5 +1,6 @@
 """Standing approvals: given with an approval, listed, used, revoked. Each is one row."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, select, update
@@ -84,6 +85,29 @@ def revoke_grant(connection: Connection, grant: MCPGrant, by: str, told: Told) -
     )
     append(connection, [entry])
     return revoked
+
+
+def revoke_grants_of_server(connection: Connection, server_id: str, told: Told) -> int:
+    """Takes back every grant of ``told.owner`` for a server's tools that still stands, each with its receipt.
+
+    How many there were is the answer.
+    """
+    query = select(mcp_grants.c.body).where(
+        mcp_grants.c.owner == told.owner,
+        mcp_grants.c.server_id == server_id,
+        mcp_grants.c.revoked_at.is_(None),
+        mcp_grants.c.expires_at > rfc3339(told.at),
+    )
+    bodies = connection.scalars(query.order_by(mcp_grants.c.grant_id).with_for_update()).all()
+    for body in bodies:
+        grant = MCPGrant.model_validate_json(body)
+        revoke_grant(
+            connection,
+            grant,
+            told.actor or told.owner,
+            replace(told, aggregate=f"mcp-grant/{grant.grant_id}"),
+        )
+    return len(bodies)
 
 
 def grant_of_dispatch(connection: Connection, dispatch_id: str, owner: str) -> MCPGrant | None:

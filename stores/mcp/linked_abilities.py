@@ -59,6 +59,11 @@ def linked_abilities(
     return {server_id: tuple(refs.values())[:_MOST] for server_id, refs in found.items()}
 
 
+def servers_required(manifest: CapabilityManifest) -> frozenset[str]:
+    """The ids of the servers that a manifest requires."""
+    return frozenset(_required(manifest))
+
+
 def _required(manifest: CapabilityManifest) -> list[str]:
     return [
         cap.removeprefix(prefix)

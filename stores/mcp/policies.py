@@ -34,10 +34,18 @@ from stores.canonical import canonical_json
 from stores.database import Database
 from stores.journal import append
 from stores.mcp.grants import revoke_grant
-from stores.mcp.policy_rows import all_runtimes, policies_of, put_decision, put_runtime, take_turn
+from stores.mcp.policy_rows import (
+    all_runtimes,
+    decisions_page,
+    policies_of,
+    put_decision,
+    put_runtime,
+    take_turn,
+)
 from stores.mcp.policy_targets import must_end_grant, named_by
 from stores.mcp.receipts import Told, receipt
 from stores.mcp.tools import pin_seen
+from stores.paging import PageRequest
 
 __all__ = ["PolicyStore", "decide", "decision_of", "effective_at", "policies_of"]
 
@@ -153,13 +161,17 @@ class PolicyStore:
         with self._database.read() as connection:
             return effective_at(connection, owner, target, now)
 
-    def list_for(self, owner: str) -> MCPPolicyListResponse:
-        """All that the owner decided, with what holds where nothing is decided."""
+    def list_for(self, owner: str, wanted: PageRequest) -> MCPPolicyListResponse:
+        """A page of what the owner decided, newest first, with what holds where nothing is decided."""
         with self._database.read() as connection:
             policies = policies_of(connection, owner)
+            decisions, total = decisions_page(connection, owner, wanted)
         return MCPPolicyListResponse(
             policy_version=policies.version,
-            decisions=policies.decisions,
+            decisions=decisions,
+            total=total,
+            page=wanted.page,
+            page_size=wanted.page_size,
             defaults=listed_defaults(),
             providers=all_runtimes(policies),
         )

@@ -16,6 +16,7 @@ from domain.mcp.policy_targets import levels_above, target_key
 from stores.canonical import canonical_json, document_bytes
 from stores.documents import put_document
 from stores.mcp_tables import mcp_policies
+from stores.paging import PageRequest, fetch_page
 from stores.turns import one_at_a_time
 from stores.upsert import insert_or
 
@@ -45,6 +46,19 @@ def policies_of(connection: Connection, owner: str, *, reaching: MCPToolTarget |
         else:
             decisions.append(MCPStandingDecision.model_validate_json(row.body))
     return Policies(decisions=tuple(decisions), runtimes=tuple(runtimes), version=_version(connection, owner))
+
+
+def decisions_page(
+    connection: Connection, owner: str, wanted: PageRequest
+) -> tuple[tuple[MCPStandingDecision, ...], int]:
+    """One page of what the owner decided, newest first, and how many decisions there are."""
+    query = (
+        select(mcp_policies.c.body)
+        .where(mcp_policies.c.owner == owner, ~mcp_policies.c.target.startswith(_OF_RUNTIME))
+        .order_by(mcp_policies.c.version.desc(), mcp_policies.c.target)
+    )
+    found = fetch_page(connection, query, wanted)
+    return tuple(MCPStandingDecision.model_validate_json(row.body) for row in found.rows), found.total
 
 
 def all_runtimes(policies: Policies) -> tuple[MCPProviderPolicy, ...]:

@@ -29,6 +29,7 @@ from stores.answers import answered_within
 from stores.canonical import canonical_json
 from stores.database import Database
 from stores.journal import append
+from stores.mcp.grants import revoke_grants_of_server
 from stores.mcp.health_effects import project_health
 from stores.mcp.receipts import Told, receipt
 from stores.mcp.server_rows import (
@@ -106,6 +107,7 @@ class ServerStore:
     def delete(self, server_id: str, key: CommitKey, told: Told) -> MCPServerDeleteResponse:
         """Removes a server; its sign-in stays, whoever else uses it (DOC3 "Shared-auth-profile delete safety").
 
+        Standing approvals for its tools are taken back with it, each with its receipt.
         No sign-in counts as disposable here: one that nobody uses any more is deleted by its own command, which
         revokes its tokens too.
 
@@ -191,6 +193,7 @@ def _deleted(connection: Connection, server_id: str, told: Told) -> str:
             "GET /api/mcp/dispatches.",
             open_dispatches=open_calls,
         )
+    revoked = revoke_grants_of_server(connection, server_id, told)
     bury_server(connection, server_id, rfc3339(told.at))
     connection.execute(delete(mcp_tools).where(mcp_tools.c.server_id == server_id))
     connection.execute(delete(mcp_server_health).where(mcp_server_health.c.server_id == server_id))
@@ -201,11 +204,12 @@ def _deleted(connection: Connection, server_id: str, told: Told) -> str:
         action = (
             MCPAuthProfileAction.RETAINED_SHARED if shared else MCPAuthProfileAction.RETAINED_UNREFERENCED
         )
+    taken_back = f" Standing approvals taken back: {revoked}." if revoked else ""
     receipt_id, entry = receipt(
         told,
         MCPReceiptKind.SERVER_DELETE,
         MCPReceiptStatus.OK,
-        f"{known.display_name} was deleted; its sign-in: {action.value}.",
+        f"{known.display_name} was deleted; its sign-in: {action.value}.{taken_back}",
         server_id=server_id,
         auth_profile_id=known.auth_profile_id,
     )
@@ -216,6 +220,7 @@ def _deleted(connection: Connection, server_id: str, told: Told) -> str:
             deleted=True,
             auth_profile_action=action,
             detached_auth_profile_id=known.auth_profile_id,
+            grants_revoked=revoked,
             receipt_id=receipt_id,
         )
     )

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from api.json_names import repeated_name
 from api.limits import BodyLimitMiddleware
 
 pytestmark = pytest.mark.anyio
@@ -25,10 +26,10 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
     await Response(await Request(scope, receive).body())(scope, receive, send)
 
 
-async def answer_to(content: bytes) -> httpx.Response:
+async def answer_to(content: bytes, path: str = "/") -> httpx.Response:
     transport = httpx.ASGITransport(app=BodyLimitMiddleware(echo, LIMIT))
     async with httpx.AsyncClient(transport=transport, base_url="http://apprentice") as http:
-        return await http.post("/", content=content)
+        return await http.post(path, content=content)
 
 
 def can_be_kept(text: str) -> bool:
@@ -52,3 +53,40 @@ async def test_the_limit_is_the_last_size_that_is_taken(size: int, status: int) 
     assert response.status_code == status
     if status == 200:
         assert response.content == b"x" * size
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b'{"mode": "ask_first", "mode": "enabled"}', "(mode)"),
+        (b'{"a": {"b": [{"c": 1, "c": 1}]}}', "(c)"),
+        (b'{"mode": 1, "\\u006dode": 2}', "(mode)"),
+        (b'{"sk-live 0123": 1, "sk-live 0123": 2}', ""),
+    ],
+)
+async def test_a_name_that_stands_twice_in_one_object_is_refused_wherever_it_is(
+    content: bytes, named: str
+) -> None:
+    response = await answer_to(content, "/api/mcp/policy/update")
+    assert response.status_code == 422
+    error = response.json()["error"]
+    assert error["code"] == "VALIDATION_FAILED"
+    assert named in error["message"]
+    assert "sk-live" not in response.text
+    assert (await answer_to(content, "/mcp")).status_code == 200
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+)
+
+
+@given(value=JSON)
+def test_what_a_client_writes_from_its_own_objects_never_has_a_name_twice(value: object) -> None:
+    assert repeated_name(json.dumps(value).encode()) is None
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b"[" * 100_000, b"{" + b"9" * 5_000, b'{"a" 1}'])
+def test_what_is_no_json_is_left_to_the_route(content: bytes) -> None:
+    assert repeated_name(content) is None

@@ -46,3 +46,17 @@ def test_standing_approvals_are_listed_and_one_that_is_not_there_is_said(person)
     gone = person.types("mcp", "grants", "revoke", "0199aa10-7c00-7000-8000-00000000002d")
     assert gone.exit_code == ExitCode.REFUSED
     assert "GET /api/mcp/grants" in gone.stderr or "MCP_GRANT_NOT_FOUND" in gone.stderr
+
+
+def test_the_way_of_a_call_is_explained_without_a_call(person) -> None:
+    none = person.types("mcp", "explain-route", "search_tickets").stdout
+    assert "no_route" in none
+    assert "register one" in none
+    server = ("--provider", "custom_remote", "--url", "https://tickets.example.com/mcp")
+    person.types("mcp", "servers", "register", "Tickets", *server)
+    found = person.gets("mcp", "explain-route", "--runtime", "openclaw")
+    assert found["decision"] == "allow"
+    assert found["score_breakdown"][0]["server_id"].startswith("tickets-")
+    shown = person.types("mcp", "explain-route", "search_tickets", "--provider", "m365").stdout
+    assert "left out" in shown
+    assert "It is a server of custom_remote" in shown

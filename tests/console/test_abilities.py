@@ -1,8 +1,12 @@
 """An ability's life, mining and categories, in a real browser against the real application."""
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.async_api import expect
 
+from contracts.capabilities.runtime import RuntimeInventory
+from stores.projector import Projector
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.e2e.ability_owner import owner_of_one, taught_again
 from tests.fixtures.learner import SALES_REPORT
@@ -226,3 +230,26 @@ async def test_nothing_of_learning_is_cut_off_on_a_narrow_screen(console: Consol
         await expect(page.locator(".loading")).to_have_count(0)
         await expect(page.get_by_role("note", name="Skill mining")).to_be_visible()
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+
+
+async def test_what_is_behind_is_a_quiet_notice_beside_the_abilities_and_goes_when_it_is_not(
+    console: Console, stack: Stack
+) -> None:
+    page = console.page
+    owner = await owner_of_one(stack)
+    projector = Projector(stack.database, stack.settings.memory_root, stack.settings.workspace)
+    projector.catch_up()
+    await console.sign_in()
+    await console.open("skills")
+    notice = page.locator("[data-freshness]")
+    await expect(page.get_by_role("link", name=(await owner.detail())["ability"]["title"])).to_be_visible()
+    await expect(notice).to_have_count(0)
+    stack.services.capabilities.keep_inventory(RuntimeInventory(checked_at=datetime.now(UTC)))
+    await console.open("learn")
+    await console.open("skills")
+    await expect(notice).to_contain_text("Refreshing abilities…")
+    await expect(notice).to_contain_text("not yet in the file that agents route by")
+    projector.catch_up()
+    await console.open("learn")
+    await console.open("skills")
+    await expect(notice).to_have_count(0)

@@ -149,3 +149,21 @@ async def test_sessions_and_proposals_are_searched_by_the_service(console: Conso
     await expect(page.get_by_text("Nothing pending fits")).to_be_visible()
     await search.fill("holiday")
     await expect(card).to_be_visible()
+
+
+async def test_earlier_drafts_stay_to_be_read(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await learner.teach("Summarise the sales figures")
+    edits = {"title": "Add up the sales"}
+    await learner.propose_act("revise", {"revision_instructions": "as edited", "edited_fields": edits})
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    card = page.get_by_role("region", name="Earlier drafts")
+    first = card.locator("summary")
+    await expect(first).to_contain_text("Revision 1: Summarise the sales figures")
+    await expect(first).to_contain_text("Passed")
+    await first.focus()
+    await page.keyboard.press("Enter")
+    await expect(card.get_by_label("SKILL.md")).to_contain_text("# Summarise the sales figures")
+    drafted = page.get_by_role("region", name="Drafted files")
+    await expect(drafted.get_by_label("SKILL.md")).to_contain_text("# Add up the sales")

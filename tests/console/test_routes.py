@@ -9,8 +9,8 @@ import pytest
 from api.app import create_app
 from config.settings import Settings
 from console.routes import ASSETS, SECURITY_HEADERS, vocabulary
-from contracts.learning.commands import SessionCommand
 from contracts.learning.session import LearnSessionState
+from contracts.learning.state_machine import AT_REST
 
 pytestmark = pytest.mark.anyio
 
@@ -62,7 +62,5 @@ async def test_a_file_that_is_not_the_consoles_does_not_exist(http: httpx.AsyncC
 async def test_the_page_is_told_the_rules_that_the_service_keeps(http: httpx.AsyncClient) -> None:
     told = (await http.get("/console/vocabulary.json")).json()
     assert told == vocabulary()
-    assert set(told["takes"]) == {state.value for state in LearnSessionState}
-    assert {command for taken in told["takes"].values() for command in taken} == {
-        command.value for command in SessionCommand
-    }
+    assert set(told["pending"]) < {state.value for state in LearnSessionState}
+    assert set(told["at_rest"]) == {state.value for state in AT_REST}

@@ -78,6 +78,7 @@ async def test_a_client_of_any_revision_connects_and_sees_the_tools_of_its_token
         "read_skill",
         "verify_checkpoint",
         "find_tool",
+        "explain_route",
         "call_tool",
         "get_call",
     ]

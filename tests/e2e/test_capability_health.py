@@ -61,14 +61,6 @@ async def test_five_failures_quarantine_which_is_visible_says_why_and_is_not_rou
     assert [one["event"] for one in taught.lines("events")][-1] == "capability.quarantined"
 
 
-@pytest.mark.acceptance("9.9-53")
-async def test_one_critical_failure_quarantines(taught: Taught) -> None:
-    taught.report(critical=True, failure_fingerprint="deleted a file it must not")
-    health = await taught.health()
-    assert (health["health_status"], health["reason_codes"]) == ("quarantined", ["critical_failure"])
-    assert (await taught.usable())[0] is False
-
-
 async def test_an_outcome_counts_once_and_only_within_seven_days(taught: Taught) -> None:
     again = taught.outcome()
     for _ in range(5):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from uuid_utils import uuid7
 
-from contracts.learning.session import LearnSession
+from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.tool_receipt import ToolCallReceipt, ToolEffect, ToolOutcome
 from domain.learning.tool_receipts import observed_tool_call
 from tests.fixtures.learner import SALES_REPORT, Learner
@@ -38,7 +38,7 @@ async def work(learner: Learner) -> None:
     """What the agent reports of itself: wrapped commands, plain ones, and a call of a tool."""
     events = learner.events(SALES_REPORT)
     events[2] |= {"adapter_kind": "wrapper_receipt", "action_label": "Rank the regions"}
-    session = LearnSession.model_validate(
+    session = LearnSessionView.model_validate(
         await learner.ok("GET", f"/api/learn/sessions/{learner.session_id}/detail")
     )
     receipt = ToolCallReceipt(

@@ -75,7 +75,10 @@ async def test_a_decision_is_inherited_told_once_and_written_into_the_tree(stack
 
     policy = await alice.ok("GET", "/api/mcp/policy")
     assert policy["policy_version"] == 3
-    assert [one["target"]["target_kind"] for one in policy["decisions"]] == ["global", "server", "tool"]
+    assert [one["target"]["target_kind"] for one in policy["decisions"]] == ["tool", "global", "server"]
+    assert policy["total"] == 3
+    second = await alice.ok("GET", "/api/mcp/policy?page=2&page_size=2")
+    assert (second["decisions"], second["page"]) == (policy["decisions"][2:], 2)
     assert {one["code"] for one in policy["defaults"]} >= {"default_read", "default_change"}
     receipts = (await alice.ok("GET", "/api/mcp/receipts"))["receipts"]
     updates = [one for one in receipts if one["receipt_kind"] == "policy_update"]

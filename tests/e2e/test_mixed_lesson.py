@@ -1,27 +1,11 @@
 """Commands and a page in one lesson: the commands are rehearsed, the page is shown as skipped."""
 
-from datetime import UTC, datetime
-
 import pytest
-from uuid_utils import uuid7
 
-from tests.fixtures.learner import Learner
+from tests.e2e.page_lesson import page_event
 from tests.fixtures.stack import Stack
 
 pytestmark = pytest.mark.anyio
-
-
-def page_event(learner: Learner, action: str, **facts: object) -> dict[str, object]:
-    return {
-        "event_id": str(uuid7()),
-        "learn_session_id": learner.session_id,
-        "adapter_kind": "browser_snapshot" if action == "snapshot" else "browser_dom",
-        "app_family": "browser",
-        "action_label": "Something in a page",
-        "caused_state_change": action != "snapshot",
-        "browser": {"action": action, "site": "https://shop.example", "page_title": "Reports", **facts},
-        "created_at": datetime.now(UTC).isoformat(),
-    }
 
 
 async def test_commands_are_rehearsed_and_what_a_page_showed_is_skipped_beside_them(stack: Stack) -> None:

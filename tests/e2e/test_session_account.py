@@ -109,8 +109,6 @@ async def test_files_that_lag_behind_are_told_and_the_snapshot_blocks_installs(s
     assert (told["state"], told["blocking"]) == ("availability_pending", True)
 
 
-@pytest.mark.acceptance("9.20-2")
-@pytest.mark.acceptance("9.20-3")
 def test_without_a_part_its_operations_are_not_offered() -> None:
     everything = {name for part in COMPONENTS for name in part.operations}
     for part in COMPONENTS:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from contracts.capabilities.control_surface import ControlSurface
 from contracts.capabilities.manifest import (
     CapabilityKind,
@@ -12,10 +14,12 @@ from contracts.capabilities.manifest import (
     VerificationRule,
 )
 from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraft
+from contracts.learning.test_policy import TestPolicy, TestPolicyMode
 from contracts.learning.validation import StepResult
 from skills.canary import canary, is_present
 
 NOWHERE = "no-such-program-anywhere"
+BOUNDS = TestPolicy(policy_id="01890000-0000-7000-8000-000000000002", mode=TestPolicyMode.BLANK_ARTIFACT)
 
 
 def manifest(*caps: str, probe: HealthProbe | None = None) -> CapabilityManifest:
@@ -58,8 +62,11 @@ def draft(command: str) -> SkillDraft:
 
 
 def failures(found: CapabilityManifest, taught: SkillDraft | None = None) -> list[str]:
-    report = canary(found, taught, owner="alice")
+    report = canary(
+        found, taught, BOUNDS.model_copy(update={"forbid_destructive_writes": False}), owner="alice"
+    )
     assert report.steps
+    assert report.safety_failure is None
     return [step.test_case_id for step in report.steps if step.result is StepResult.FAILED]
 
 
@@ -81,3 +88,20 @@ def test_each_thing_that_is_missing_or_broken_is_named() -> None:
 def test_what_this_host_cannot_tell_is_not_claimed_either_way() -> None:
     assert is_present("surface:browser_relay") is None
     assert failures(manifest("surface:browser_relay")) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "allowing"),
+    [
+        ("rm -rf /srv/reports", {"forbid_destructive_writes": False}),
+        ("curl https://example.org", {"forbid_external_send": False}),
+    ],
+)
+def test_a_command_that_the_bounds_of_its_rehearsal_forbid_by_now_is_a_safety_failure(
+    command: str, allowing: dict[str, bool]
+) -> None:
+    report = canary(manifest(), draft(command), BOUNDS, owner="alice")
+    assert (report.safety_failure or "").startswith("TEST_POLICY_VIOLATION: ")
+    assert "canary/bounds" in [step.test_case_id for step in report.steps if step.result is StepResult.FAILED]
+    allowed = canary(manifest(), draft(command), BOUNDS.model_copy(update=allowing), owner="alice")
+    assert allowed.safety_failure is None

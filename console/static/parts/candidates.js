@@ -17,7 +17,7 @@ export function candidateList({ candidates, total, limits }, after) {
   if (!candidates.length) {
     return nothing("Nothing is suggested yet", "A task is suggested once it was shown often enough and alike enough. Show it a few times, then look now.", h("a", { class: "button", href: "#/learn" }, "Show a task"));
   }
-  const choices = candidates.some(({ candidate }) => CANDIDATES[candidate.state]?.choice);
+  const choices = candidates.some((one) => one.allowed_actions.length > 0);
   return [
     h("p", { class: "meta" }, "Each has passed every gate: shown often enough and alike enough, verified, safe, without friction, reusable."),
     h("ul", { class: "cards", "aria-label": "Suggestions" }, candidates.map((one) => card(one, limits, after))),
@@ -26,9 +26,10 @@ export function candidateList({ candidates, total, limits }, after) {
   ];
 }
 
-function card({ candidate, session_state: session, install_lane: lane }, limits, after) {
+function card(view, limits, after) {
+  const { candidate, session_state: session, install_lane: lane } = view;
   const { cluster } = candidate;
-  const { label, tone, choice } = CANDIDATES[candidate.state] ?? { label: candidate.state, tone: "quiet" };
+  const { label, tone } = CANDIDATES[candidate.state] ?? { label: candidate.state, tone: "quiet" };
   return h(
     "li",
     { class: "card" },
@@ -50,20 +51,21 @@ function card({ candidate, session_state: session, install_lane: lane }, limits,
       ["Tries", candidate.attempt > 1 && plural(candidate.attempt, "build")],
       ["Found", time(candidate.created_at)],
     ]),
-    choice && answers(candidate, after),
+    answers(view, after),
   );
 }
 
-function answers({ candidate_id: id, title, state }, after) {
+/** Buttons for what the service says may be done with it now, and why it cannot be built where that is so. */
+function answers({ candidate: { candidate_id: id, title, state }, allowed_actions: allowed, refused_actions: refused }, after) {
   const send = (verb) => {
     const post = command(verb);
     return ({ reason } = {}) => post(`learn/mining/candidates/${id}/${verb}`, reason ? { reason } : {});
   };
   const dialog = () => ({ title: `Dismiss “${title}”?`, text: "It is put aside for good: what it was found in does not count again.", confirm: "Dismiss for good", tone: "bad", fields: [{ name: "reason", label: "Reason", limit: MOST_REASON }] });
-  return h(
-    "div",
-    { class: "card-actions" },
-    actButton({ id: `accept-${id}`, label: state === "failed" ? "Build it again" : "Accept and build", kind: "primary", scope: "learn", done: `${title} is being built`, act: send("accept"), after }),
-    actButton({ id: `dismiss-${id}`, label: "Dismiss…", kind: "danger quiet", scope: "learn", done: `${title} is dismissed`, dialog, act: send("dismiss"), after }),
-  );
+  const reasons = refused.filter(({ action }) => action === "accept").map(({ reason }) => h("p", { class: "hint" }, reason));
+  const buttons = [
+    allowed.includes("accept") && actButton({ id: `accept-${id}`, label: state === "failed" ? "Build it again" : "Accept and build", kind: "primary", scope: "learn", done: `${title} is being built`, act: send("accept"), after }),
+    allowed.includes("dismiss") && actButton({ id: `dismiss-${id}`, label: "Dismiss…", kind: "danger quiet", scope: "learn", done: `${title} is dismissed`, dialog, act: send("dismiss"), after }),
+  ].filter(Boolean);
+  return [reasons, buttons.length > 0 && h("div", { class: "card-actions" }, buttons)];
 }

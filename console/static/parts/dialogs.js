@@ -57,8 +57,13 @@ function setBusy(yes, no, busy) {
   yes.setAttribute("aria-busy", String(busy));
 }
 
-function field({ name, label, required = false, limit, rows = 3, value, code = false }) {
+/** A text, or one of `options`: pairs of a value and its words. */
+function field({ name, label, required = false, limit, rows = 3, value, code = false, options }) {
   const id = `dialog-${name}`;
+  if (options) {
+    const choice = h("select", { id, name }, options.map(([key, words]) => h("option", { value: key }, words)));
+    return { name, input: choice, block: h("div", { class: "field" }, h("label", { for: id }, label), choice) };
+  }
   const input = h("textarea", { id, name, rows, maxlength: limit, required, value, class: code && "code", spellcheck: code ? "false" : null });
   const mark = required ? "" : " (optional)";
   return { name, input, block: h("div", { class: "field" }, h("label", { for: id }, `${label}${mark}`), input) };

@@ -9,7 +9,7 @@ import { nothing } from "../parts/notices.js";
 import { proposalTitles } from "../titles.js";
 
 /** Decisions belong where the draft can be read. */
-const HERE = ["resume", "stop", "pause", "generate-proposal", "validate"];
+const HERE = ["resume", "start", "stop", "pause", "mark-step", "mark-goal", "generate-proposal", "validate"];
 
 export function activeView({ signal }) {
   const list = new Section();

@@ -4,6 +4,7 @@ import { get } from "../api.js";
 import { h, Section } from "../dom.js";
 import { live } from "../live.js";
 import { copyable } from "../parts/copyable.js";
+import { missingParts } from "../parts/deployment_notice.js";
 import { pill } from "../parts/marks.js";
 import { prose } from "../parts/notices.js";
 import { MODES, STATES } from "../wording.js";
@@ -24,7 +25,7 @@ const STEPS = [
 ];
 
 export function learnNewView({ signal }) {
-  const [running, ways] = [new Section(), new Section()];
+  const [running, ways, lacks] = [new Section(), new Section(), new Section()];
   const built = [
     running.element,
     h("h2", { id: "create-by" }, "Create new ability by:"),
@@ -36,11 +37,13 @@ export function learnNewView({ signal }) {
       h("ol", { class: "how" }, STEPS.map(([text, command]) => h("li", {}, h("p", {}, prose(text)), copyable(command)))),
       h("p", { class: "meta" }, "Then go on here: end the capture, have a proposal drafted, answer, validate, and decide. Nothing is installed before you approve it."),
     ),
+    lacks.element,
   ];
   let parts = null;
   return async () => {
     parts ??= (await get("learn/deployment", { signal })).components;
     ways.show(parts, (shown) => h("ul", { class: "mode-cards", "aria-labelledby": "create-by" }, CARDS.map((one) => card(one, shown))));
+    lacks.show(parts, missingParts);
     const session = live.active;
     running.show(session && { id: session.learn_session_id, state: session.state }, (shown) => shown && underWay(shown));
     return running.element.isConnected ? null : built;

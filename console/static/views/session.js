@@ -13,6 +13,7 @@ import { phases, statePill } from "../parts/marks.js";
 import { membershipList, Memberships } from "../parts/memberships.js";
 import { practiceRun } from "../parts/practice.js";
 import { captured, receiptList } from "../parts/records.js";
+import { earlierDrafts } from "../parts/rounds.js";
 import { answeredQuestions, openQuestions } from "../parts/questions.js";
 import { SessionData } from "../session_data.js";
 import { MODES, NEXT_COMMAND, STATES } from "../wording.js";
@@ -80,6 +81,12 @@ const CARDS = [
     when: ({ files }) => files.length > 0,
     build: drafted,
   },
+  {
+    title: "Earlier drafts",
+    of: ({ rounds, session }) => ({ proposalId: session.proposal_id, rounds }),
+    when: ({ rounds }) => rounds.length > 0,
+    build: earlierDrafts,
+  },
   { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, memberships) => membershipList(shown, memberships) },
   {
     title: "Answers",
@@ -87,14 +94,19 @@ const CARDS = [
     when: (answered) => answered.length > 0,
     build: answeredQuestions,
   },
-  { title: "What was captured", of: ({ observed, scope }) => ({ observed, dropped: scope.off_target_events_dropped }), when: Boolean, build: captured },
+  {
+    title: "What was captured",
+    of: ({ session, observed, scope }) => ({ session: brief(session), observed, dropped: scope.off_target_events_dropped }),
+    when: Boolean,
+    build: ({ session, observed, dropped }) => [captured({ observed, dropped }), observed.total > 0 && actions(session, { observed, only: ["trim"], place: "captured" })],
+  },
   { title: "Receipts", of: ({ receipts }) => receipts, when: (receipts) => receipts.length > 0, build: receiptList },
 ];
 
 const open = (detail) => detail?.questions.filter((one) => !one.answered) ?? [];
 
 /** What a command needs to know of a session; it does not change with every event. */
-const brief = ({ learn_session_id, proposal_id, state }) => ({ learn_session_id, proposal_id, state });
+const brief = ({ learn_session_id, proposal_id, state, allowed_actions, refused_actions }) => ({ learn_session_id, proposal_id, state, allowed_actions, refused_actions });
 
 export function sessionView(page, id) {
   const { heading, signal } = page;
@@ -139,7 +151,7 @@ function buildHead({ session, detail, installing, links }) {
     { class: "card", "aria-label": "Where it stands" },
     phases(session),
     h("div", { class: "where-it-stands" }, statePill(session.state), h("p", {}, waits)),
-    actions(session, { detail, installing }),
+    actions(session, { detail }),
     command && h("div", { class: "or-type" }, h("span", { class: "label" }, "In a terminal"), copyable(command)),
     facts([
       ["How", MODES[session.entry_mode] ?? session.entry_mode],

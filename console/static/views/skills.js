@@ -3,6 +3,7 @@
 import { get } from "../api.js";
 import { h, Section } from "../dom.js";
 import { pill } from "../parts/marks.js";
+import { freshness } from "../parts/freshness.js";
 import { nothing } from "../parts/notices.js";
 import { LANES, SOURCES } from "../wording.js";
 
@@ -22,10 +23,12 @@ export function skillsView({ signal }) {
   const list = new Section();
   let chosen = "All";
   let skills = [];
-  const draw = () => list.show({ skills, chosen }, build);
+  let behind = [];
+  const draw = () => list.show({ skills, chosen, behind }, () => [freshness(behind), build()].flat());
   return async () => {
-    const { abilities } = await get("abilities/availability", { signal });
+    const { abilities, freshness: found } = await get("abilities/availability", { signal });
     skills = abilities.filter((one) => !NOT_ACCEPTED.includes(one.install_lane));
+    behind = found?.reasons ?? [];
     draw();
     return list.element.isConnected ? null : list.element;
   };

@@ -29,6 +29,7 @@ from stores.database import Database
 from stores.mcp.grants import GrantStore, add_grant, live_grants, use_grant
 from stores.mcp.policies import PolicyStore, policies_of
 from stores.mcp.receipts import RECEIPTS
+from stores.paging import PageRequest
 from stores.tables import journal
 from tests.stores.mcp.registrations import NOW, key, registered, told
 
@@ -93,7 +94,7 @@ def test_the_same_key_decides_once_and_stands_for_one_decision(store: Database) 
     with pytest.raises(Refusal) as refused:
         policies.update(wish(MCPGlobalTarget(), ON), key("mine", body="another"), told())
     assert refused.value.code is ErrorCode.IDEMPOTENCY_KEY_REUSED
-    assert policies.list_for("alice").policy_version == 1
+    assert policies.list_for("alice", PageRequest()).policy_version == 1
 
 
 def test_a_refused_decision_keeps_nothing(sqlite_store: Database) -> None:
@@ -107,7 +108,7 @@ def test_a_refused_decision_keeps_nothing(sqlite_store: Database) -> None:
         with pytest.raises(Refusal) as refused:
             policies.update(wish(target), key("same"), told())
         assert refused.value.code is code
-    assert policies.list_for("alice").policy_version == 0
+    assert policies.list_for("alice", PageRequest()).policy_version == 0
     assert receipts(sqlite_store, "policy_update") == 0
     # Nor does the key stand for anything.
     policies.update(wish(MCPGlobalTarget()), key("same"), told())

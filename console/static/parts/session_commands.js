@@ -1,0 +1,125 @@
+/** What a person can say to a session: the button's words, the right it takes, where it goes, what is asked first. */
+
+import { ApiError, get } from "../api.js";
+import { facts, h } from "../dom.js";
+import { plural } from "../wording.js";
+
+const onSession = (name) => (session) => `learn/sessions/${session.learn_session_id}/${name}`;
+const onProposal = (name) => (session) => `learn/proposals/${session.proposal_id}/${name}`;
+
+/**
+ * In the order they are offered. `action` is the service's name for it where that is another; `does` is announced
+ * when it is done; `body` is what is sent, of what was filled in; `check` may still stop it.
+ */
+export const COMMANDS = {
+  resume: { label: "Resume", scope: "learn", path: onSession("resume"), primary: true, does: "Capture goes on" },
+  start: { label: "Start capture", scope: "learn", path: onSession("start"), does: "Capture has begun" },
+  stop: { label: "Stop capture", scope: "learn", path: onSession("stop"), primary: true, does: "Capture has ended" },
+  pause: { label: "Pause", scope: "learn", path: onSession("pause"), does: "Capture is paused" },
+  "mark-step": { action: "mark", label: "Mark a step…", scope: "learn", path: onSession("mark-step"), dialog: stepMark, does: "The step is marked" },
+  "mark-goal": { action: "mark", label: "Say the goal…", scope: "learn", path: onSession("mark-goal"), dialog: goalMark, does: "The goal is noted" },
+  trim: { label: "Trim…", scope: "learn", path: onSession("trim"), dialog: trimming, does: "The capture is trimmed" },
+  "generate-proposal": { label: "Draft a proposal", scope: "learn", path: onSession("generate-proposal"), primary: true, does: "A proposal is drafted" },
+  approve: { label: "Approve…", scope: "approve", path: onProposal("approve"), primary: true, dialog: approval, check: unchanged, does: "Approved and installed" },
+  install: { label: "Install privately…", scope: "install", path: onProposal("install"), primary: true, dialog: privateInstall, check: unchanged, body: () => ({ install_lane: "experimental_private" }), does: "Installed for you alone" },
+  validate: { label: "Validate", scope: "learn", path: onProposal("validate"), primary: true, does: "The checks have started" },
+  revise: { label: "Revise…", scope: "learn", path: onProposal("revise"), dialog: revision, does: "The draft is revised" },
+  reject: { label: "Reject…", scope: "approve", path: onProposal("reject"), tone: "bad", dialog: rejection, does: "Rejected" },
+  cancel: { label: "Cancel session…", scope: "learn", path: onSession("cancel"), tone: "bad", dialog: cancellation, does: "The session is cancelled" },
+};
+
+export const actionOf = (name) => COMMANDS[name].action ?? name;
+
+/** What is decided on is the draft that was read: had it changed meanwhile, nothing would be installed. */
+async function unchanged(detail) {
+  const { proposal } = await get(`learn/proposals/${detail.proposal.proposal_id}/detail`);
+  if (proposal.content_hash === detail.proposal.content_hash) return;
+  const message = "The draft has changed since you opened it; nothing was installed.";
+  throw new ApiError({ code: "DRAFT_CHANGED", message, retryable: false });
+}
+
+const identified = (proposal) =>
+  facts([
+    ["Skill folder", proposal.proposed_skill_slug],
+    ["Revision", proposal.revision],
+    ["Content", h("code", { title: proposal.content_hash }, proposal.content_hash.slice(0, 12))],
+  ]);
+
+function approval({ detail: { proposal } }) {
+  return {
+    title: `Approve “${proposal.title}”?`,
+    text: "It is installed into the workspace, where the agent can find and use it. If a step fails, every step is undone.",
+    details: identified(proposal),
+    fields: [{ name: "approval_note", label: "Note", limit: 1000 }],
+    confirm: "Approve and install",
+  };
+}
+
+function privateInstall({ detail: { proposal } }) {
+  return {
+    title: `Install “${proposal.title}” for you alone?`,
+    text: "Your agent can find and use it, nobody else’s. You can approve it for the workspace afterwards. If a step fails, every step is undone.",
+    details: identified(proposal),
+    confirm: "Install privately",
+  };
+}
+
+function revision({ detail: { proposal } }) {
+  return {
+    title: `Revise “${proposal.title}”?`,
+    text: "It is drafted anew with what you write here. What was proven of the present draft has to be proven again.",
+    fields: [{ name: "revision_instructions", label: "What to change", required: true, limit: 2000 }],
+    confirm: "Revise",
+  };
+}
+
+function stepMark() {
+  return {
+    title: "Mark a step?",
+    text: "What you show from now on belongs to this step, until you mark the next one.",
+    fields: [{ name: "step_label", label: "What the step does", required: true, limit: 240 }],
+    confirm: "Mark it",
+  };
+}
+
+function goalMark() {
+  return {
+    title: "What is this for?",
+    text: "The goal in your own words. The skill is named and found by it; the newest one counts.",
+    fields: [{ name: "goal_description", label: "Goal", required: true, limit: 400 }],
+    confirm: "Note the goal",
+  };
+}
+
+function trimming({ observed: { observations, total } }) {
+  const only = total > observations.length ? ` Of ${plural(total, "action")}, the first ${observations.length} can be chosen here.` : "";
+  return {
+    title: "Trim the capture?",
+    text: `What you leave out is not learned from. It stays on record until the capture is deleted.${only}`,
+    fields: [
+      { name: "trim_kind", label: "Leave out", options: [["trim_start", "everything before this action"], ["trim_end", "everything after this action"]] },
+      { name: "to_event_id", label: "Action", options: observations.map((one, index) => [one.event_id, `${index + 1}. ${one.terminal?.command ?? one.action_label}`]) },
+    ],
+    confirm: "Trim",
+  };
+}
+
+function rejection() {
+  return {
+    title: "Reject this proposal?",
+    text: "This is final. The session's settings can be used again for a new one.",
+    fields: [{ name: "reason", label: "Reason", required: true, limit: 1000 }],
+    confirm: "Reject for good",
+    tone: "bad",
+  };
+}
+
+function cancellation() {
+  return {
+    title: "Cancel this session?",
+    text: "It ends without an ability, for good. What was observed is deleted after the usual time.",
+    fields: [{ name: "reason", label: "Reason", limit: 240 }],
+    confirm: "Cancel session",
+    tone: "bad",
+  };
+}
