@@ -116,16 +116,7 @@ def refused_outright(
 
 def refusal(aggregate: LearnSessionAggregate, command: SessionCommand) -> CommandRefusal | None:
     """Why ``command`` is not taken now, or ``None`` when it is."""
-    found = _refusal_code(aggregate, command)
-    if found is None:
-        return None
-    code, message = found
-    return CommandRefusal(
-        code=code,
-        message=message,
-        current_state=aggregate.session.state,
-        allowed=legal_commands(aggregate),
-    )
+    return _refused(aggregate, _refusal_code(aggregate, command))
 
 
 def _refusal_code(aggregate: LearnSessionAggregate, command: SessionCommand) -> tuple[ErrorCode, str] | None:
@@ -156,7 +147,11 @@ def lane_refusal(aggregate: LearnSessionAggregate, lane: InstallLane) -> Command
     It is installed privately first (DOC3 §0A.7 "no shared install directly from exploratory mode"); what has
     had its private trial is a person's to approve.
     """
-    found = _closed_lane(aggregate, lane)
+    return _refused(aggregate, _closed_lane(aggregate, lane))
+
+
+def _refused(aggregate: LearnSessionAggregate, found: tuple[ErrorCode, str] | None) -> CommandRefusal | None:
+    """The refusal with what is taken instead."""
     if found is None:
         return None
     code, message = found
