@@ -37,6 +37,24 @@ class CandidateReads:
         with self._database.read() as connection:
             return read_candidate(connection, candidate_id, owner)
 
+    def of_cluster(self, cluster_id: str, owner: str) -> MiningCandidate:
+        """The newest candidate that was made of a trace cluster.
+
+        Raises:
+            Refusal: ``NOT_FOUND``.
+        """
+        query = (
+            select(TABLE.c.body)
+            .where(TABLE.c.owner == owner, TABLE.c.body.contains(cluster_id))
+            .order_by(TABLE.c.candidate_id.desc())
+        )
+        with self._database.read() as connection:
+            found = [MiningCandidate.model_validate_json(body) for body in connection.scalars(query)]
+        for candidate in found:
+            if candidate.cluster.cluster_id == cluster_id:
+                return candidate
+        raise Refusal(ErrorCode.NOT_FOUND, f"No candidate of yours was made of the cluster {cluster_id}.")
+
     def view(self, candidate_id: str, owner: str) -> MiningCandidateView:
         """One candidate with how far it has come.
 

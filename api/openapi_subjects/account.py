@@ -93,7 +93,12 @@ MODELS: tuple[BaseModel, ...] = (
     DeploymentResponse(partial_deployment=partial_deployment(Pending(), BEGUN), components=components(())),
 )
 ERRORS: dict[str, tuple[ErrorCode, ...]] = {
-    "learn_reopen": (ErrorCode.LEARN_SESSION_NOT_FOUND, ErrorCode.PROPOSAL_NOT_FOUND),
+    "learn_reopen": (
+        ErrorCode.LEARN_SESSION_NOT_FOUND,
+        ErrorCode.PROPOSAL_NOT_FOUND,
+        ErrorCode.NOT_FOUND,
+        ErrorCode.ABILITY_NOT_FOUND,
+    ),
 }
 PATH_IDS: dict[str, ErrorCode] = {}
 TAG: dict[str, str] | None = None

@@ -7,10 +7,11 @@ from fastapi import APIRouter, Request
 
 from api.dependencies import Reader, ServicesDep
 from api.paths import SessionId
+from api.reopening import session_meant
 from api.routes.system import temporal_problem
 from api.services import Services
 from contracts.abilities.lookup import AbilityLookupQuery
-from contracts.errors import ErrorCode, Refusal
+from contracts.errors import Refusal
 from contracts.learning.account import DeploymentResponse, RecordsAccount, SessionAccount, UseAccount
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.proposal import InstallLane
@@ -63,23 +64,8 @@ def session_account(
 def reopen(
     body: LearningQueryContextPayload, caller: Reader, services: ServicesDep, request: Request
 ) -> SessionAccount:
-    """Finds exactly the session that a payload refers to, as it is now."""
-    session_id = body.learn_session_id
-    if body.proposal_id is not None:
-        found = services.proposals.owned(body.proposal_id, caller.user_id).learn_session_id
-        if session_id not in (None, found):
-            raise Refusal(
-                ErrorCode.VALIDATION_FAILED,
-                "The proposal belongs to another session than the one named.",
-                fields=["proposal_id"],
-            )
-        session_id = found
-    if session_id is None:
-        raise Refusal(
-            ErrorCode.VALIDATION_FAILED,
-            "Name a learn_session_id or a proposal_id.",
-            fields=["learn_session_id"],
-        )
+    """Finds exactly the session that a payload refers to, as it is now: by its id, proposal, cluster or ability."""
+    session_id = session_meant(body, caller.user_id, services)
     return session_account(session_id, caller, services, request)
 
 

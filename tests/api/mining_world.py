@@ -11,10 +11,12 @@ from stores.mining_candidates import write_candidate
 from stores.mining_runs import MiningRunStore
 
 
-def add_mined(database: Database, owner: str, candidate_id: str, run_id: str) -> None:
-    """One open candidate and one run."""
+def add_mined(
+    database: Database, owner: str, candidate_id: str, run_id: str, session_id: str | None = None
+) -> None:
+    """One open candidate, of this session's capture, and one run."""
     now = datetime.now(UTC)
-    session_id = str(uuid7())
+    session_id = session_id or str(uuid7())
     candidate = MiningCandidate(
         candidate_id=candidate_id,
         owner_user_id=owner,

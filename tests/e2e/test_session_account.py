@@ -11,6 +11,7 @@ from contracts.learning.session import LearningEntryMode
 from domain.learning.deployment import COMPONENTS, Pending, components, missing_for, partial_deployment
 from stores.projector import Projector
 from stores.tables import documents
+from tests.api.mining_world import add_mined
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
 
@@ -138,3 +139,29 @@ def test_the_worst_of_what_is_pending_is_told() -> None:
         ("receipt_pending", False),
     ]
     assert partial_deployment(everything, now).state.value == "none"
+
+
+async def test_a_payload_of_an_ability_or_a_trace_cluster_leads_to_the_session_behind_it(
+    stack: Stack,
+) -> None:
+    learner, bob = stack.learner(), stack.learner("bob")
+    await learner.teach()
+    await learner.propose_act("approve")
+    (ability,) = (await learner.ok("GET", "/api/abilities/availability"))["abilities"]
+    by_ability = {"source_surface": "skills", "referenced_ids": [ability["ability_id"]]}
+    assert (await learner.ok("POST", "/api/learn/reopen", by_ability))[
+        "learn_session_id"
+    ] == learner.session_id
+    # What is shared may be used by everybody; how it was taught is its owner's alone.
+    status, error = await bob.refused("POST", "/api/learn/reopen", by_ability)
+    assert (status, error["code"]) == (404, "PROPOSAL_NOT_FOUND")
+
+    candidate_id = str(uuid7())
+    add_mined(stack.database, learner.user, candidate_id, str(uuid7()), session_id=learner.session_id)
+    candidate = await learner.ok("GET", f"/api/learn/mining/candidates/{candidate_id}")
+    by_cluster = {"source_surface": "mining", "cluster_id": candidate["candidate"]["cluster"]["cluster_id"]}
+    assert (await learner.ok("POST", "/api/learn/reopen", by_cluster))[
+        "learn_session_id"
+    ] == learner.session_id
+    status, error = await bob.refused("POST", "/api/learn/reopen", by_cluster)
+    assert (status, error["code"]) == (404, "NOT_FOUND")
