@@ -24,7 +24,7 @@ from tests.model.town_promises import assert_promises_are_kept
 
 pytestmark = pytest.mark.timeout(300)
 
-SEEDS = range(4 if os.environ.get("CI") else 2)
+SEEDS = range(3 if os.environ.get("CI") else 2)
 STEPS = 25
 LOOKED_AT_EVERY = 5
 
