@@ -7,15 +7,14 @@ from temporalio import activity
 
 from activities.drafting import Drafter
 from activities.heartbeats import heartbeats
-from clients.model_api_key import KeyUnavailable
-from clients.model_endpoint import ModelEndpoint, ModelFailure
-from contracts.base import clipped
+from activities.model_trouble import MODEL_TROUBLE, NO_MODEL, told
+from clients.model_endpoint import ModelEndpoint
 from contracts.errors import Refusal
 from contracts.learning.aggregate import DraftRequest
 from contracts.learning.model_draft import KeptModelEdits, ModelDraftEdits, ModelWording
-from domain.learning.model_answer import UnusableAnswer, read_answer
+from domain.learning.model_answer import read_answer
 from domain.learning.model_prompt import model_prompt
-from domain.learning.model_question import ModelQuestion, PromptTooLarge
+from domain.learning.model_question import ModelQuestion
 from stores.blobs import BlobNotFoundError
 from stores.model_wordings import ModelWordingStore
 
@@ -33,14 +32,13 @@ class ModelDrafting:
     async def word_draft(self, request: DraftRequest) -> ModelWording:
         """Asks the model and keeps its answer, if it is one. Whether it may be used is seen when it is merged."""
         if self._endpoint is None:
-            return ModelWording(model="none", note="This worker's settings name no model.")
+            return ModelWording(model="none", note=NO_MODEL)
         try:
             async with heartbeats():
                 return await self._ask(self._endpoint, request)
-        except (ModelFailure, KeyUnavailable, UnusableAnswer, PromptTooLarge) as problem:
+        except MODEL_TROUBLE as problem:
             activity.logger.warning("the model gave no usable wording", extra={"reason": str(problem)})
-            note = f"{self._endpoint.model} was asked: {problem}."
-            return ModelWording(model=self._endpoint.model, note=clipped(note, 240))
+            return ModelWording(model=self._endpoint.model, note=told(self._endpoint.model, problem))
         except Refusal:
             # The draft itself is refused for it, with the right words.
             return ModelWording(model=self._endpoint.model)

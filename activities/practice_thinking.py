@@ -6,14 +6,13 @@ from collections.abc import Coroutine
 from temporalio import activity
 
 from activities.heartbeats import heartbeats
-from clients.model_api_key import KeyUnavailable
-from clients.model_endpoint import ModelEndpoint, ModelFailure
-from contracts.base import clipped
+from activities.model_trouble import MODEL_TROUBLE, NO_MODEL, told
+from clients.model_endpoint import ModelEndpoint
 from contracts.learning.practice import PracticeRef, StartPracticeRequest
 from contracts.learning.practice_model import PracticePlans, PracticeQuestion, PracticeThoughts
 from contracts.learning.session import LearnSessionState as S
-from domain.learning.model_answer import UnusableAnswer, read_answer
-from domain.learning.model_question import ModelQuestion, PromptTooLarge
+from domain.learning.model_answer import read_answer
+from domain.learning.model_question import ModelQuestion
 from domain.learning.practice_bounds import plans_within
 from domain.learning.practice_ideas import steps_left
 from domain.learning.practice_prompt import practice_question
@@ -48,7 +47,7 @@ class PracticeThinking:
     async def think_of_plans(self, asked: PracticeQuestion) -> PracticeThoughts:
         """Asks the model, for as long as the session practises and there is time."""
         if self._endpoint is None:
-            return PracticeThoughts(model="none", note="This worker's settings name no model.")
+            return PracticeThoughts(model="none", note=NO_MODEL)
         model = self._endpoint.model
         try:
             async with heartbeats(), asyncio.timeout(asked.seconds_left):
@@ -59,11 +58,11 @@ class PracticeThinking:
             return PracticeThoughts(model=model, note=str(reason))
         except TimeoutError:
             return PracticeThoughts(model=model, note="The time allowed was used up while a model was asked.")
-        except (ModelFailure, KeyUnavailable, UnusableAnswer, PromptTooLarge) as trouble:
+        except MODEL_TROUBLE as trouble:
             plans, problem = (), str(trouble)
         if not plans:
             activity.logger.warning("the model suggested nothing usable", extra={"reason": problem})
-            return PracticeThoughts(model=model, note=clipped(f"{model} was asked: {problem}.", 240))
+            return PracticeThoughts(model=model, note=told(model, problem))
         return PracticeThoughts(model=model, plans=plans)
 
     def _question(self, ref: PracticeRef) -> tuple[StartPracticeRequest, ModelQuestion]:

@@ -34,35 +34,22 @@ class AllowedActions:
 
     def of_proposals(self, proposals: Sequence[SkillBundleProposal]) -> tuple[ProposalView, ...]:
         """The proposals as clients list them, in the order given; one without a session takes nothing."""
-        found = self._actions_by_proposal(proposals)
-        nothing = (False, SessionActions())
-        views: list[ProposalView] = []
-        for one in proposals:
-            pinned, actions = found.get(one.proposal_id, nothing)
-            views.append(ProposalView.model_validate(dict(one) | dict(actions) | {"pinned": pinned}))
-        return tuple(views)
+        found = self._facts_by_proposal(proposals)
+        return tuple(_view(one, found.get(one.proposal_id)) for one in proposals)
 
     def of_proposal(self, proposal: SkillBundleProposal) -> SessionActions:
         """What the proposal takes now."""
-        found = self._actions_by_proposal([proposal]).get(proposal.proposal_id)
-        return found[1] if found is not None else SessionActions()
+        facts = self._facts_by_proposal([proposal]).get(proposal.proposal_id)
+        return proposal_actions(facts) if facts is not None else SessionActions()
 
-    def _actions_by_proposal(
-        self, proposals: Sequence[SkillBundleProposal]
-    ) -> dict[str, tuple[bool, SessionActions]]:
-        """What each takes now, and whether its session is at work on it."""
+    def _facts_by_proposal(self, proposals: Sequence[SkillBundleProposal]) -> dict[str, SessionFacts]:
         table = tables.learn_sessions
         wanted = {one.learn_session_id for one in proposals if one.learn_session_id is not None}
         with self._database.read() as connection:
             bodies = connection.scalars(select(table.c.aggregate).where(table.c.session_id.in_(wanted))).all()
         facts = self._facts([LearnSessionAggregate.model_validate_json(body) for body in bodies])
         return {
-            one.aggregate.proposal.proposal_id: (
-                one.aggregate.session.state not in AT_REST,
-                proposal_actions(one),
-            )
-            for one in facts
-            if one.aggregate.proposal is not None
+            one.aggregate.proposal.proposal_id: one for one in facts if one.aggregate.proposal is not None
         }
 
     def _facts(self, aggregates: Sequence[LearnSessionAggregate]) -> list[SessionFacts]:
@@ -91,3 +78,10 @@ class AllowedActions:
         query = select(table.c.session_id).where(table.c.session_id.in_(asked), table.c.accepted > 0)
         with self._database.read() as connection:
             return frozenset(asked.difference(connection.scalars(query)))
+
+
+def _view(proposal: SkillBundleProposal, facts: SessionFacts | None) -> ProposalView:
+    if facts is None:
+        return ProposalView.model_validate(dict(proposal))
+    pinned = facts.aggregate.session.state not in AT_REST
+    return ProposalView.model_validate(dict(proposal) | dict(proposal_actions(facts)) | {"pinned": pinned})

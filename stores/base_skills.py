@@ -6,6 +6,7 @@ from sqlalchemy import Connection, or_, select
 
 from contracts.abilities.availability import AbilityVersion
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.commands import LANES_OF
 from contracts.learning.improvement import BaseSkill, BaseStanding
 from contracts.learning.install_work import InstallSagaInput
 from contracts.learning.proposal import InstallLane, SkillBundleProposal
@@ -20,9 +21,6 @@ from stores.documents import list_documents, put_document, read_document
 from stores.draft_store import load_bundle
 from stores.tables import abilities
 from stores.workspace_edits import WorkspaceEdits
-
-INSTALLABLE = (InstallLane.EXPERIMENTAL_PRIVATE, InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED)
-"""The lanes that an install can be asked for."""
 
 
 class BaseSkills:
@@ -164,7 +162,7 @@ class BaseSkills:
         standing = self.standing(proposal)
         if standing is None:
             return {}
-        refusals = ((lane, self._closed(standing, lane)) for lane in INSTALLABLE)
+        refusals = ((lane, self._closed(standing, lane)) for lanes in LANES_OF.values() for lane in lanes)
         return {lane: refusal for lane, refusal in refusals if refusal is not None}
 
     def _closed(self, standing: BaseStanding, lane: InstallLane) -> Refusal | None:

@@ -19,10 +19,10 @@ from domain.abilities.matching import explain
 from domain.mcp.route_scoring import CONNECTORS
 from domain.planning.capability_plan import plan_of, surface_choices
 from domain.planning.hybrid_plan import CannotPlan
-from stores.ability_rows import all_entries
+from stores.ability_rows import entry_of
 from stores.ability_store import visible
 from stores.capability_bridge import health_state, read_bridge
-from stores.capability_health_rows import Standing, capability_rows, read_inventory, standing_in
+from stores.capability_health_rows import Standing, capability_row, read_inventory, standing_in
 from stores.database import Database
 from stores.mcp.linked_abilities import servers_required
 from stores.mcp.route_reads import explained
@@ -78,10 +78,8 @@ class CapabilityExplainer:
 def _found(
     connection: Connection, capability_id: str, reader: str
 ) -> tuple[Standing, AbilityAvailabilityEntry]:
-    row = next((one for one in capability_rows(connection) if one["capability_id"] == capability_id), None)
-    ability = None
-    if row is not None:
-        ability = next((e for e in all_entries(connection) if e.ability_id == row["ability_id"]), None)
+    row = capability_row(connection, capability_id)
+    ability = entry_of(connection, row["ability_id"]) if row is not None else None
     if row is None or ability is None or not visible(ability, reader):
         raise Refusal(
             ErrorCode.NOT_FOUND,

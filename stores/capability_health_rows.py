@@ -50,6 +50,12 @@ def capability_rows(connection: Connection) -> Sequence[RowMapping]:
     return connection.execute(_WITH_RECORD).mappings().all()
 
 
+def capability_row(connection: Connection, capability_id: str) -> RowMapping | None:
+    """One capability's row with its record, as in ``capability_rows``."""
+    query = _WITH_RECORD.where(capabilities.c.capability_id == capability_id)
+    return connection.execute(query).mappings().one_or_none()
+
+
 def standing_in(row: RowMapping) -> Standing:
     """The standing that a row holds.
 
@@ -82,9 +88,9 @@ def standing_of(
     )
     # The row is locked by itself: PostgreSQL cannot lock the optional side of a join.
     held = connection.scalar(select(capabilities.c.capability_id).where(wanted).with_for_update())
-    if held is None:
+    row = capability_row(connection, held) if held is not None else None
+    if row is None:
         return None
-    row = connection.execute(_WITH_RECORD.where(capabilities.c.capability_id == held)).mappings().one()
     try:
         return standing_in(row)
     except ValueError:

@@ -1,7 +1,7 @@
 """Checking what a person has edited in a proposal (DOC3 §0C.16A revise; `contracts.learning.requests`)."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -119,10 +119,25 @@ def _scope(value: object) -> str:
     return str(value)
 
 
-def _checkpoints(value: object) -> list[dict[str, object]]:
+_CHECKPOINT_HAS = "goal and success_condition"
+_PARAMETER_HAS = "name and what changes about it"
+_DEPENDENCY_HAS = "dependency_kind and dependency_ref"
+
+
+def _listed(value: object, has: str) -> list[object]:
     if not isinstance(value, list | tuple):
-        raise _EditError("must be a list of objects with goal and success_condition")
-    entries = cast("list[object]", list(cast("Any", value)))
+        raise _EditError(f"must be a list of objects with {has}")
+    return list(cast("Sequence[object]", value))
+
+
+def _fields(entry: object, position: int, has: str) -> dict[str, object]:
+    if not isinstance(entry, Mapping):
+        raise _EditError(f"must be an object with {has}", f"/{position}")
+    return {str(k): v for k, v in cast("Mapping[object, object]", entry).items()}
+
+
+def _checkpoints(value: object) -> list[dict[str, object]]:
+    entries = _listed(value, _CHECKPOINT_HAS)
     if not 1 <= len(entries) <= MAX_EDITED_CHECKPOINTS:
         raise _EditError(f"must have 1 to {MAX_EDITED_CHECKPOINTS} entries, has {len(entries)}")
     found = [_checkpoint(entry, position) for position, entry in enumerate(entries)]
@@ -134,13 +149,10 @@ def _checkpoints(value: object) -> list[dict[str, object]]:
 
 
 def _checkpoint(entry: object, position: int) -> dict[str, object]:
-    if not isinstance(entry, Mapping):
-        raise _EditError("must be an object with goal and success_condition", f"/{position}")
-    given = {str(k): v for k, v in cast("Mapping[object, object]", entry).items()}
     values: dict[str, object] = {
         "checkpoint_id": f"cp-{position + 1:02d}",
         "order_hint": position + 1,
-        **given,
+        **_fields(entry, position, _CHECKPOINT_HAS),
     }
     for name in ("goal", "success_condition"):
         try:
@@ -157,18 +169,14 @@ def _checkpoint(entry: object, position: int) -> dict[str, object]:
 
 def _parameters(value: object) -> list[dict[str, object]]:
     """What is to change about parameters; whether they exist is known to the draft alone."""
-    if not isinstance(value, list | tuple):
-        raise _EditError("must be a list of objects with name and what changes about it")
-    entries = cast("list[object]", list(cast("Any", value)))
+    entries = _listed(value, _PARAMETER_HAS)
     if len(entries) > MAX_LIST:
         raise _EditError(f"must have at most {MAX_LIST} entries, has {len(entries)}")
     return [_parameter(entry, position) for position, entry in enumerate(entries)]
 
 
 def _parameter(entry: object, position: int) -> dict[str, object]:
-    if not isinstance(entry, Mapping):
-        raise _EditError("must be an object with name and what changes about it", f"/{position}")
-    given = {str(k): v for k, v in cast("Mapping[object, object]", entry).items()}
+    given = _fields(entry, position, _PARAMETER_HAS)
     checked: dict[str, object] = {}
     if "name" not in given:
         raise _EditError("is missing: which parameter is meant?", f"/{position}/name")
@@ -214,9 +222,7 @@ _PARAMETER_CHECKS: dict[str, Callable[[object], object]] = {
 
 
 def _dependencies(value: object) -> list[dict[str, object]]:
-    if not isinstance(value, list | tuple):
-        raise _EditError("must be a list of objects with dependency_kind and dependency_ref")
-    entries = cast("list[object]", list(cast("Any", value)))
+    entries = _listed(value, _DEPENDENCY_HAS)
     if len(entries) > MAX_DEPENDENCIES:
         raise _EditError(f"must have at most {MAX_DEPENDENCIES} entries, has {len(entries)}")
     found = [_dependency(entry, position) for position, entry in enumerate(entries)]
@@ -228,9 +234,7 @@ def _dependencies(value: object) -> list[dict[str, object]]:
 
 
 def _dependency(entry: object, position: int) -> dict[str, object]:
-    if not isinstance(entry, Mapping):
-        raise _EditError("must be an object with dependency_kind and dependency_ref", f"/{position}")
-    given = {str(k): v for k, v in cast("Mapping[object, object]", entry).items()}
+    given = _fields(entry, position, _DEPENDENCY_HAS)
     for name in given:
         if name not in _DEPENDENCY_CHECKS:
             allowed = ", ".join(_DEPENDENCY_CHECKS)

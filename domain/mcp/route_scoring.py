@@ -21,6 +21,7 @@ from domain.planning.control_surfaces import Truth, ranked
 
 __all__ = [
     "CONNECTORS",
+    "FORBIDDEN",
     "RouteDecision",
     "RouteVerdict",
     "RouteWanted",
@@ -33,6 +34,9 @@ __all__ = [
 ]
 
 CONNECTORS = frozenset({ControlSurface.MCP_CONNECTOR, ControlSurface.MCP_SERVER})
+FORBIDDEN = "Policy forbids it."
+"""Why a server is left out that policy switches off for the call."""
+
 _SHADOWING = frozenset({MCPProvider.GMAIL_GOOGLE})
 """Providers whose mail and calendar must not stand beside native ones (DOC3 §7C.2)."""
 
@@ -87,9 +91,9 @@ def resolve_route(servers: Sequence[MCPServerListItem], wanted: RouteWanted) -> 
     ``degraded`` names a server that is ill or signed out when there is no other: it is for the caller to say so
     and to fall back to what is approved, never to take it silently. ``deny`` means that policy leaves none.
     """
-    candidates = [item for item in servers if _fits(item, wanted)]
-    allowed = [item for item in candidates if _allows(item, wanted)]
-    denied = tuple(sorted(item.registry.server_id for item in candidates if not _allows(item, wanted)))
+    candidates = [item for item in servers if _unfit(item, wanted) is None]
+    allowed = [item for item in candidates if _barred(item, wanted) is None]
+    denied = tuple(sorted(item.registry.server_id for item in candidates if item not in allowed))
     if not allowed:
         return RouteDecision(RouteVerdict.DENY if denied else RouteVerdict.NO_ROUTE, denied=denied)
     scores = sorted((_scored(item, wanted) for item in allowed), key=_order)
@@ -107,22 +111,7 @@ def surfaces_by_route(
 
 def why_left_out(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
     """Why a server is no candidate for what is wanted; None where it is one."""
-    entry = item.registry
-    if not entry.active_build_surface or item.deferred_design_only:
-        return "It is only shown, and called by nobody."
-    if wanted.provider is not None and entry.provider is not wanted.provider:
-        return f"It is a server of {entry.provider.value}, not of {wanted.provider.value}."
-    if not _has_tool(item, wanted):
-        return f"It has no tool {wanted.tool_name}."
-    if not entry.enabled:
-        return "It is switched off."
-    if item.effective_policy.decision.mode is MCPPolicyMode.DISABLED:
-        return "Policy forbids it."
-    if wanted.allowed_servers is not None and entry.server_id not in wanted.allowed_servers:
-        return "It is not among the servers that may be used for this."
-    if wanted.native_path and entry.provider in _SHADOWING:
-        return "The runtime has a native way for the same work, and it must not stand beside that."
-    return None
+    return _unfit(item, wanted) or _barred(item, wanted)
 
 
 _VERDICTS = {
@@ -146,29 +135,31 @@ def _standing(item: MCPServerListItem) -> Standing:
     return Standing.ELIGIBLE
 
 
-def _fits(item: MCPServerListItem, wanted: RouteWanted) -> bool:
-    entry = item.registry
+def _unfit(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
+    """Why the server is not of the kind that is wanted."""
+    entry, known = item.registry, item.registry.supported_tools
     if not entry.active_build_surface or item.deferred_design_only:
-        return False
+        return "It is only shown, and called by nobody."
     if wanted.provider is not None and entry.provider is not wanted.provider:
-        return False
-    return _has_tool(item, wanted)
-
-
-def _has_tool(item: MCPServerListItem, wanted: RouteWanted) -> bool:
-    known = item.registry.supported_tools
+        return f"It is a server of {entry.provider.value}, not of {wanted.provider.value}."
     # A server whose tools nobody has listed yet may have it.
-    return wanted.tool_name is None or not known or wanted.tool_name in known
+    if wanted.tool_name is not None and known and wanted.tool_name not in known:
+        return f"It has no tool {wanted.tool_name}."
+    return None
 
 
-def _allows(item: MCPServerListItem, wanted: RouteWanted) -> bool:
+def _barred(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
+    """Why the server may not be used, though it is of the right kind."""
     entry = item.registry
-    return (
-        _standing(item) is not Standing.REJECT_DISABLED
-        and item.effective_policy.decision.mode is not MCPPolicyMode.DISABLED
-        and (wanted.allowed_servers is None or entry.server_id in wanted.allowed_servers)
-        and not (wanted.native_path and entry.provider in _SHADOWING)
-    )
+    if not entry.enabled:
+        return "It is switched off."
+    if item.effective_policy.decision.mode is MCPPolicyMode.DISABLED:
+        return FORBIDDEN
+    if wanted.allowed_servers is not None and entry.server_id not in wanted.allowed_servers:
+        return "It is not among the servers that may be used for this."
+    if wanted.native_path and entry.provider in _SHADOWING:
+        return "The runtime has a native way for the same work, and it must not stand beside that."
+    return None
 
 
 def _asks(item: MCPServerListItem, wanted: RouteWanted) -> bool:

@@ -73,6 +73,12 @@ def from_confidentiality(
     )
 
 
+def may_use_server(policy: MCPProviderPolicy, server_id: str) -> bool:
+    """Whether the lists leave a server to the provider's runtimes, whichever tool of it is called."""
+    listed = not policy.allowed_servers or server_id in policy.allowed_servers
+    return policy.allow_mcp and listed and server_id not in policy.denied_servers
+
+
 def _from_list(policy: MCPProviderPolicy, server_id: str, tool_name: str) -> RuntimeFinding:
     whose, tool = policy.provider.value, _tool(server_id, tool_name)
     deny, ask = MCPPolicyMode.DISABLED, MCPPolicyMode.ASK_FIRST

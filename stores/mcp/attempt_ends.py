@@ -34,7 +34,7 @@ def jitter() -> float:
 def contact_taken_in(
     connection: Connection, record: DispatchRecord, contact: MCPConnectionOutcome
 ) -> TakenIn:
-    """Takes a contact into the server's health; what is told of it, for the caller to append."""
+    """Takes a contact into the server's health; its ``entries`` are for the caller to append."""
     return take_in_outcome(
         connection,
         record.order.server_id,

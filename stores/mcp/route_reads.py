@@ -24,8 +24,8 @@ from contracts.mcp.server_registry import MCPServerListItem, MCPServerRegistryEn
 from contracts.mcp.tools import MCPTool, MCPToolState
 from domain.mcp.badges import badge_states
 from domain.mcp.policy import CallFacts, Policies, effective_of, facts_of, judge
-from domain.mcp.route_scoring import RouteDecision, RouteWanted, resolve_route, why_left_out
-from domain.mcp.runtime_lists import provider_of
+from domain.mcp.route_scoring import FORBIDDEN, RouteDecision, RouteWanted, resolve_route, why_left_out
+from domain.mcp.runtime_lists import may_use_server, provider_of
 from domain.planning.project_bindings import servers_of_project
 from stores.database import Database
 from stores.mcp.grants import live_grants
@@ -212,13 +212,7 @@ def _within_lists(
     lists = next((one for one in policies.runtimes if one.provider is provider_of(asked.runtime)), None)
     if lists is None or asked.tool_name is not None:
         return wanted
-    may = frozenset(
-        one
-        for one in server_ids
-        if lists.allow_mcp
-        and one not in lists.denied_servers
-        and (not lists.allowed_servers or one in lists.allowed_servers)
-    )
+    may = frozenset(one for one in server_ids if may_use_server(lists, one))
     allowed = may if wanted.allowed_servers is None else wanted.allowed_servers & may
     asks = wanted.ask_first_servers | frozenset(lists.ask_first_servers)
     return replace(wanted, allowed_servers=allowed, ask_first_servers=asks)
@@ -241,7 +235,7 @@ def _left_out(
         why = why_left_out(one.item, wanted)
         if entry.server_id in scored or why is None:
             continue
-        if entry.server_id in decision.denied and one.item.registry.enabled and "Policy" in why:
+        if why == FORBIDDEN:
             why = clipped(f"{why} {one.why}", 240)
         found.append(RouteLeftOut(server_id=entry.server_id, display_name=entry.display_name, why=why))
     return tuple(sorted(found, key=lambda left: left.server_id))

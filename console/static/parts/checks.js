@@ -5,6 +5,9 @@ import { vocabulary } from "../vocabulary.js";
 import { CHECKS, plural } from "../wording.js";
 import { mark, pill } from "./marks.js";
 
+/** What a whole run came to: its word and tone. */
+export const RESULTS = { passed: ["Passed", "good"], failed: ["Failed", "bad"], cancelled: ["Cancelled", "quiet"], partial: ["Some checks only", "quiet"] };
+
 const CASE_TONES = { passed: "good", failed: "bad", skipped: "skipped" };
 
 export function ladder(run, steps, running) {
@@ -16,9 +19,7 @@ export function ladder(run, steps, running) {
 function verdict(run) {
   if (run.stale) return pill("Out of date: the draft has changed", "quiet");
   if (!run.completed_at) return pill("Running", "live");
-  const tones = { passed: "good", failed: "bad", cancelled: "quiet", partial: "quiet" };
-  const words = { passed: "Passed", failed: "Failed", cancelled: "Cancelled", partial: "Some checks only" };
-  return pill(words[run.overall_result], tones[run.overall_result]);
+  return pill(...RESULTS[run.overall_result]);
 }
 
 function rung(check, cases, running) {

@@ -2,13 +2,11 @@
 
 import { h } from "../dom.js";
 
-/** These end by themselves, within moments where a worker runs. */
-const REFRESHING = ["snapshot_not_written", "bridge_not_written", "skills_not_written"];
-
-/** A quiet notice, or nothing where abilities are shown as they are. */
-export function freshness(reasons) {
-  if (!reasons.length) return null;
-  const refreshing = reasons.every((one) => REFRESHING.includes(one.code));
+/** A quiet notice, or nothing where abilities are shown as they are. What is refreshing ends by itself. */
+export function freshness(found) {
+  if (!found?.reasons.length) return null;
+  const { state, reasons } = found;
+  const refreshing = state === "refreshing";
   return h(
     "div",
     { class: "notice", role: "status", "data-freshness": refreshing ? "refreshing" : "stale" },

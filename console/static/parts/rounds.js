@@ -2,17 +2,16 @@
 
 import { get } from "../api.js";
 import { h, time } from "../dom.js";
+import { RESULTS } from "./checks.js";
 import { file } from "./draft.js";
 import { pill } from "./marks.js";
-
-const TESTED = { passed: ["Passed", "good"], failed: ["Failed", "bad"], partial: ["Some checks only", "quiet"], cancelled: ["Cancelled", "quiet"] };
 
 export function earlierDrafts({ proposalId, rounds }) {
   return h("ul", { class: "rungs", "aria-label": "Earlier drafts" }, rounds.map((one) => earlier(proposalId, one)));
 }
 
 function earlier(proposalId, { revision, title, drafted_at: at, drafted_by: by, tested }) {
-  const [word, tone] = TESTED[tested] ?? ["Not tested", "quiet"];
+  const [word, tone] = RESULTS[tested] ?? ["Not tested", "quiet"];
   const files = h("div", { role: "status" });
   const head = [h("span", { class: "rung-name" }, `Revision ${revision}: ${title}`), pill(word, tone)];
   const details = h("details", { id: `round-${revision}` }, h("summary", { class: "rung" }, head), h("p", { class: "meta" }, time(at), by.startsWith("model:") && ` · worded by ${by.slice(6)}`), files);

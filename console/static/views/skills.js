@@ -23,12 +23,12 @@ export function skillsView({ signal }) {
   const list = new Section();
   let chosen = "All";
   let skills = [];
-  let behind = [];
+  let behind = null;
   const draw = () => list.show({ skills, chosen, behind }, () => [freshness(behind), build()].flat());
   return async () => {
     const { abilities, freshness: found } = await get("abilities/availability", { signal });
     skills = abilities.filter((one) => !NOT_ACCEPTED.includes(one.install_lane));
-    behind = found?.reasons ?? [];
+    behind = found;
     draw();
     return list.element.isConnected ? null : list.element;
   };

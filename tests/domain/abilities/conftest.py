@@ -1,32 +1,19 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource
+from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
-from contracts.learning.proposal import InstallLane, ProposalState, SkillBundleProposal, SkillDraft
+from contracts.learning.proposal import ProposalState, SkillBundleProposal, SkillDraft
+from tests.fixtures.abilities import ability
 
 
 @pytest.fixture(scope="session")
 def make_ability() -> Callable[..., AbilityAvailabilityEntry]:
     """Makes a usable, global ability in the approved lane, with the given fields changed."""
 
-    def make(ability_id: str = "ability-a", **fields: Any) -> AbilityAvailabilityEntry:
-        plain: dict[str, Any] = {
-            "ability_id": ability_id,
-            "owner_user_id": "ada",
-            "title": "Archive invoices",
-            "family": "files",
-            "source": AbilitySource.LEARNED,
-            "install_lane": InstallLane.APPROVED_WORKSPACE,
-            "enabled": True,
-            "usable_now": True,
-        }
-        return AbilityAvailabilityEntry(**{**plain, **fields})
-
-    return make
+    return ability
 
 
 PROPOSAL_ID = "01890000-0000-7000-8000-000000000001"

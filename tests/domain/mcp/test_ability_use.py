@@ -1,13 +1,12 @@
 """Which abilities tools are called for, and whose calls are stopped."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource
+from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lifecycle_command import AbilityLifecycleAction as Action
 from contracts.capabilities.bridge import HealthStatus
 from contracts.capabilities.outcome import CapabilityHealthRecord
@@ -15,22 +14,9 @@ from contracts.learning.proposal import InstallLane
 from domain.abilities.health import REPEATED_FAILURES, unusable_reason
 from domain.abilities.life import entry_after, restated
 from domain.mcp.ability_use import refused_for, withdrawn_because
+from tests.fixtures.abilities import ability
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-def ability(**fields: Any) -> AbilityAvailabilityEntry:
-    plain: dict[str, Any] = {
-        "ability_id": "ability-a",
-        "owner_user_id": "ada",
-        "title": "Archive invoices",
-        "family": "files",
-        "source": AbilitySource.LEARNED,
-        "install_lane": InstallLane.APPROVED_WORKSPACE,
-        "enabled": True,
-        "usable_now": True,
-    }
-    return AbilityAvailabilityEntry(**{**plain, **fields})
 
 
 def after(action: Action) -> AbilityAvailabilityEntry:
