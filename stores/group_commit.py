@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
@@ -99,33 +99,43 @@ class GroupCommitWriter(Generic[Work, Answer]):
             self._thread.join()
 
     def _run(self) -> None:
-        while group := self._next_group():
-            self._commit(group)
+        while self._has_work():
+            self._commit(self._next_group)
+
+    def _has_work(self) -> bool:
+        """Waits for some; false once the writer is closed and all of it is done."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._closed)
+            return bool(self._queue)
 
     def _next_group(self) -> list[_Waiting[Work, Answer]]:
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._closed)
-            group = list(islice(self._queue, MAX_GROUP))
-            for _ in group:
-                self._queue.popleft()
-        return group
+            return [self._queue.popleft() for _ in range(min(len(self._queue), MAX_GROUP))]
 
-    def _commit(self, group: list[_Waiting[Work, Answer]]) -> None:
+    def _commit(self, choose: Callable[[], list[_Waiting[Work, Answer]]]) -> None:
+        group: list[_Waiting[Work, Answer]] = []
         try:
             with self._database.write() as connection:
+                # Chosen only now: whoever came while the transaction began is of the group.
+                group = choose()
                 outcomes = self._apply(connection, [waiting.work for waiting in group])
         except Exception as error:
+            group = group or choose()
             if len(group) == 1:
                 group[0].answer.set_exception(_as_refusal(error))
             else:
                 for waiting in group:
-                    self._commit([waiting])
+                    self._commit(partial(_alone, waiting))
             return
         for waiting, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, Refusal):
                 waiting.answer.set_exception(outcome)
             else:
                 waiting.answer.set_result(outcome)
+
+
+def _alone(waiting: _Waiting[Work, Answer]) -> list[_Waiting[Work, Answer]]:
+    return [waiting]
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -13,7 +13,11 @@ from sqlalchemy import Connection, insert, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.observation import IngestObservationsResponse, ObservedActionEvent
+from contracts.learning.observation import (
+    IngestObservationsResponse,
+    ObservationAdapterKind,
+    ObservedActionEvent,
+)
 from contracts.learning.session import LearnSessionState, ObservationMode
 from domain.learning.meaningful import is_meaningful, is_on_target
 from domain.learning.redaction import redact_event
@@ -159,8 +163,9 @@ def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedAct
     # One pass: an event read again after all the others is read from slower memory.
     off_target = 0
     meaningful: list[ObservedActionEvent] = []
-    bodies: list[str] = []
+    rows: list[ObservationRow] = []
     texts: list[str | None] = []
+    kinds: list[ObservationAdapterKind] = []
     for index, event in enumerate(events):
         if event.learn_session_id != session_id:
             raise _belongs_elsewhere(index)
@@ -168,17 +173,19 @@ def _prepare(session_id: str, known: _KnownSession, events: Sequence[ObservedAct
             off_target += 1
         elif is_meaningful(event):
             meaningful.append(event)
-            bodies.append(_body(redact_event(event) if always_redacted(event) else event))
+            rows.append(_row(session_id, redact_event(event) if always_redacted(event) else event))
             texts += texts_of(event)
+            if event.adapter_kind not in kinds:
+                kinds.append(event.adapter_kind)
     if may_hold_secret(joined(texts)):
-        bodies = [_body(redact_event(event) if may_need_redaction(event) else event) for event in meaningful]
-    adapters = frozenset(kind.value for kind in {event.adapter_kind for event in meaningful})
+        rows = [
+            _row(session_id, redact_event(event) if may_need_redaction(event) else event)
+            for event in meaningful
+        ]
+    adapters = frozenset(kind.value for kind in kinds)
     return _Batch(
         session_id,
-        [
-            (session_id, event.event_id, event.retain, body)
-            for event, body in zip(meaningful, bodies, strict=True)
-        ],
+        rows,
         adapters,
         new_adapters=not known.counted or not adapters <= known.adapters,
         off_target=off_target,
@@ -194,9 +201,10 @@ def _belongs_elsewhere(index: int) -> Refusal:
     )
 
 
-def _body(event: ObservedActionEvent) -> str:
+def _row(session_id: str, event: ObservedActionEvent) -> ObservationRow:
     # A model's values are in its __dict__; orjson takes a quarter of the time that pydantic's own writer takes.
-    return orjson.dumps(vars(event), vars, orjson.OPT_UTC_Z).decode()
+    body = orjson.dumps(vars(event), vars, orjson.OPT_UTC_Z).decode()
+    return session_id, event.event_id, event.retain, body
 
 
 def _verdict(state: LearnSessionState | None) -> LearnSessionState | Refusal:

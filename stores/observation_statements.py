@@ -1,4 +1,4 @@
-"""The three statements of taking observations in, spelled for the driver: nothing of them is composed per group."""
+"""The statements of taking observations in, spelled for the driver: nothing of the long ones is composed per group."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -7,7 +7,8 @@ from sqlalchemy import Connection
 
 from contracts.learning.session import LearnSessionState
 
-ROWS_A_STATEMENT = 1000
+ROWS_A_STATEMENT = (100, 10, 1)
+"""How many rows one statement inserts: few sizes, as the driver keeps each statement that it has parsed once."""
 
 ObservationRow = tuple[str, str, bool, str]
 """Session, event, whether it is kept past the purge, and the redacted event as JSON."""
@@ -21,7 +22,13 @@ class IngestStatements:
 
     def __init__(self, *, is_sqlite: bool) -> None:
         self._placeholder = one = "?" if is_sqlite else "%s"
-        self._row = f"({', '.join([one] * 4)})"
+        row = f"({', '.join([one] * 4)})"
+        # Row by row, the driver gives the interpreter lock away as many times.
+        self._insert = {
+            size: "INSERT INTO observations (session_id, event_id, retain, body)"  # noqa: S608 - placeholders only
+            f" VALUES {', '.join([row] * size)} ON CONFLICT (session_id, event_id) DO NOTHING"
+            for size in ROWS_A_STATEMENT
+        }
         # SQLite's writer is alone anyway.
         self._lock = "" if is_sqlite else " FOR UPDATE"
         self._add = (
@@ -47,16 +54,12 @@ class IngestStatements:
 
     def insert(self, connection: Connection, rows: Sequence[ObservationRow]) -> int:
         """Inserts the rows that are new and returns how many those were."""
-        inserted = 0
-        for start in range(0, len(rows), ROWS_A_STATEMENT):
-            some = rows[start : start + ROWS_A_STATEMENT]
-            # One statement for all: row by row, the driver gives the interpreter lock away as many times.
-            statement = (
-                "INSERT INTO observations (session_id, event_id, retain, body)"  # noqa: S608 - placeholders only
-                f" VALUES {', '.join([self._row] * len(some))}"
-                " ON CONFLICT (session_id, event_id) DO NOTHING"
-            )
-            inserted += connection.exec_driver_sql(statement, tuple(chain.from_iterable(some))).rowcount
+        inserted = start = 0
+        for size, statement in self._insert.items():
+            while start + size <= len(rows):
+                values = tuple(chain.from_iterable(rows[start : start + size]))
+                inserted += connection.exec_driver_sql(statement, values).rowcount
+                start += size
         return inserted
 
     def add_counts(self, connection: Connection, additions: list[Addition]) -> None:

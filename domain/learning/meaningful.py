@@ -11,6 +11,8 @@ from domain.learning.command_line import Part, parts_of
 CONTROL_COMMANDS = frozenset({"apprentice-pause", "apprentice-resume"})
 """What a person types to steer the terminal recorder; never part of a demonstration."""
 
+# A member looked up by name costs more than the question it is asked for.
+_COMMAND = ObservationAdapterKind.TERMINAL_COMMAND
 _ALWAYS = frozenset(
     {
         ObservationAdapterKind.KEYBOARD_SHORTCUT,
@@ -46,7 +48,7 @@ def is_meaningful(event: ObservedActionEvent) -> bool:
     interface is meaningful when it changed a state or chose from a menu, and so is what a page showed
     afterwards; shortcuts, chosen files, launched processes and receipts always are.
     """
-    if event.adapter_kind is ObservationAdapterKind.TERMINAL_COMMAND:
+    if event.adapter_kind is _COMMAND:
         return _is_meaningful_command(event)
     if event.adapter_kind in _ALWAYS:
         return True

@@ -7,7 +7,7 @@ lets through is exactly as it would leave ``redact_event``; what it stops may st
 
 import re
 from collections.abc import Iterable
-from operator import attrgetter
+from operator import itemgetter
 
 from pydantic_core import SchemaValidator, core_schema
 
@@ -24,7 +24,8 @@ _CLIPBOARD = ObservationAdapterKind.CLIPBOARD
 # No rule's run crosses it, and it is no end of line, which an expression could take for the end of a text.
 _SEPARATOR = "\0"
 
-_OWN_TEXTS = attrgetter(
+# Of the values themselves: an attribute is looked for in a model's classes first.
+_OWN_TEXTS = itemgetter(
     "action_label",
     "app_family",
     "window_title",
@@ -33,7 +34,7 @@ _OWN_TEXTS = attrgetter(
     "after_state_ref",
     "bundle_id",
 )
-_COMMAND_TEXTS = attrgetter("command", "working_folder")
+_COMMAND_TEXTS = itemgetter("command", "working_folder")
 
 
 def _suspicious() -> SchemaValidator:
@@ -68,9 +69,9 @@ def always_redacted(event: ObservedActionEvent) -> bool:
 
 def texts_of(event: ObservedActionEvent) -> list[str | None]:
     """The texts in which an event can hold a secret."""
-    texts: list[str | None] = [*_OWN_TEXTS(event)]
+    texts: list[str | None] = [*_OWN_TEXTS(vars(event))]
     if (terminal := event.terminal) is not None:
-        texts += _COMMAND_TEXTS(terminal)
+        texts += _COMMAND_TEXTS(vars(terminal))
         for file in terminal.produced_files:
             texts.append(file.path)
     if (browser := event.browser) is not None:

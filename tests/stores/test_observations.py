@@ -1,10 +1,7 @@
 """The observation log: redacted before it is written, durable when it answers, each event once."""
 
-import sqlite3
-import threading
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +20,6 @@ from contracts.learning.observation import BoundaryKind, BoundarySource, Observe
 from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState, ObservationMode
 from stores.canonical import canonical_json
 from stores.database import Database
-from stores.group_commit import GroupCommitWriter
 from stores.observation_ingest import OBSERVING
 from stores.observations import EDITABLE, ObservationCounters, ObservationLog
 from stores.tables import boundaries, learn_sessions, metadata
@@ -349,70 +345,3 @@ def test_a_full_disk_refuses_the_batch_whole_and_space_lets_it_in(database: Data
     limit["pages"] = 0
     assert log.ingest(session_id, batch).accepted == 200
     log.close()
-
-
-class Gate:
-    """Work that waits until it is let through."""
-
-    def __init__(self) -> None:
-        self.entered = threading.Event()
-        self.open = threading.Event()
-
-    def apply(self, _connection: Connection, group: Sequence[str]) -> list[str]:
-        self.entered.set()
-        assert self.open.wait(PATIENCE)
-        if "broken" in group:
-            raise sqlite3.IntegrityError("broken")
-        return [work.upper() for work in group]
-
-
-def _queue(pool: ThreadPoolExecutor, writer: GroupCommitWriter[str, str], *work: str) -> list[Future[str]]:
-    """Hands in ``work`` in this order, to wait behind what is under way."""
-    queued: list[Future[str]] = []
-    for position, piece in enumerate(work, start=1):
-        queued.append(pool.submit(writer.write, piece))
-        deadline = time.monotonic() + PATIENCE
-        while writer.waiting < position:
-            assert time.monotonic() < deadline
-    return queued
-
-
-def test_a_full_queue_refuses_at_once(database: Database) -> None:
-    gate = Gate()
-    writer = GroupCommitWriter[str, str](database, gate.apply, capacity=2)
-    with ThreadPoolExecutor(3) as pool:
-        first = pool.submit(writer.write, "a")
-        assert gate.entered.wait(PATIENCE)
-        queued = _queue(pool, writer, "b", "c")
-        refusal = refusal_of(writer.write, "d")
-        gate.open.set()
-        assert [future.result(PATIENCE) for future in (first, *queued)] == ["A", "B", "C"]
-    writer.close()
-    assert refusal.code is ErrorCode.TOO_MANY_REQUESTS
-
-
-def test_work_that_fails_fails_alone_though_it_shared_a_transaction(database: Database) -> None:
-    gate = Gate()
-    writer = GroupCommitWriter[str, str](database, gate.apply)
-    with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(writer.write, "a")
-        assert gate.entered.wait(PATIENCE)
-        before, broken, after = _queue(pool, writer, "b", "broken", "c")
-        gate.open.set()
-        assert (first.result(PATIENCE), before.result(PATIENCE), after.result(PATIENCE)) == ("A", "B", "C")
-        assert isinstance(broken.exception(PATIENCE), sqlite3.IntegrityError)
-    writer.close()
-
-
-def test_closing_writes_what_waits_and_refuses_what_comes_later(database: Database) -> None:
-    gate = Gate()
-    writer = GroupCommitWriter[str, str](database, gate.apply)
-    with ThreadPoolExecutor(3) as pool:
-        first = pool.submit(writer.write, "a")
-        assert gate.entered.wait(PATIENCE)
-        (second,) = _queue(pool, writer, "b")
-        closing = pool.submit(writer.close)
-        gate.open.set()
-        closing.result(PATIENCE)
-        assert (first.result(PATIENCE), second.result(PATIENCE)) == ("A", "B")
-    assert refusal_of(writer.write, "c").code is ErrorCode.TOO_MANY_REQUESTS
