@@ -16,8 +16,9 @@ demo: $(INSTALLED)  ## watch an ability being taught; KEEP=1 leaves everything r
 up: $(INSTALLED)  ## run everything until Ctrl-C; ARGS="--api-port 0"
 	$(BIN)/apprentice up $(ARGS)
 
-test: $(INSTALLED)  ## ARGS=tests/cli runs a part
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+test: $(INSTALLED)  ## in some minutes; CI=true runs every test, ARGS=tests/cli all of a part
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(if $(CI)$(ARGS),,-m "not thorough") $(ARGS)
+	$(if $(CI)$(ARGS),,@echo "Those that take longer are left out: make test CI=true runs every test.")
 
 acceptance: $(INSTALLED)  ## run everything and write docs/acceptance.md from it
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --acceptance-report=docs/acceptance.md

@@ -10,6 +10,7 @@ import pytest
 import structlog
 
 from config.settings import Settings
+from tests.fixtures.thoroughness import times
 
 pytest_plugins = (
     "tests.fixtures.temporal",
@@ -26,7 +27,10 @@ pytest_plugins = (
 
 # How long an example takes says how busy the machine is, and nothing about the code.
 hypothesis.settings.register_profile(
-    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "untimed",
+    deadline=None,
+    max_examples=times(100),
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("untimed")
 
@@ -34,12 +38,30 @@ hypothesis.settings.load_profile("untimed")
 LONG_FIRST = ("faults", "workflows", "model")
 """The folders with the longest tests: begun last, one of them would keep one process while the others are idle."""
 
+THOROUGH = frozenset({"console", "e2e", "faults"})
+"""The folders of whole lessons, real pages and killed processes: of each subject, few tests are for every day."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests come first; within their folders the order stays."""
+    """Long tests come first; within their folders the order stays. ``thorough`` is marked where it is the rule.
+
+    What shows a requirement of the specification is for every day, wherever it is. What is shown of both databases
+    is shown of SQLite every day.
+    """
     place = {name: number for number, name in enumerate(LONG_FIRST)}
-    here = Path(__file__).parent
-    items.sort(key=lambda item: place.get(item.path.relative_to(here).parts[0], len(place)))
+    items.sort(key=lambda item: place.get(_folder(item), len(place)))
+    for item in items:
+        shown_daily = item.get_closest_marker("everyday") or item.get_closest_marker("acceptance")
+        if (_folder(item) in THOROUGH and not shown_daily) or _is_of_postgres(item):
+            item.add_marker("thorough")
+
+
+def _is_of_postgres(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and "postgresql" in item.name.partition("[")[2]
+
+
+def _folder(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
 def pytest_collection_finish() -> None:

@@ -12,6 +12,7 @@ from contracts.errors import ERROR_RULES, ErrorCode
 from tests.api.route_table import WITH_BODY
 from tests.api.test_bad_input import send
 from tests.api.world import ROUTES, World, operation_of, resolved, schema_of
+from tests.fixtures.thoroughness import times
 
 pytestmark = pytest.mark.anyio
 
@@ -64,7 +65,7 @@ def bodies_of(name: str) -> st.SearchStrategy[tuple[str, Any]]:
 
 
 # Drawn before the test begins: a draw that ends early must not end the loop that the application runs in.
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=times(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(asked=st.one_of([bodies_of(name) for name in WITH_BODY]))
 async def test_any_body_is_answered(world: World, asked: tuple[str, Any]) -> None:
     name, body = asked

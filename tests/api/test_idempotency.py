@@ -27,7 +27,7 @@ from tests.api.world import ALL_SCOPES, ROUTES, footprint
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 ABILITY_COMMANDS: tuple[tuple[str, Any], ...] = (
     ("ability_rollback", {}),

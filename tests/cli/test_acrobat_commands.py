@@ -18,6 +18,7 @@ def file(folder: Path, content: bytes) -> str:
     return str(path)
 
 
+@pytest.mark.thorough
 def test_text_tables_and_pictures_of_a_document_are_printed(person: Person, tmp_path: Path) -> None:
     found = person.gets("pdf", "text", file(tmp_path, written(["Hello"], ["World"])), "--pages", "2")
     assert found["operation"]["status"] == "ok"

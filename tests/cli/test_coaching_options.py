@@ -1,5 +1,7 @@
 """A coach gives goal, hints and constraints on the command line."""
 
+import pytest
+
 from cli.output import ExitCode
 
 
@@ -62,6 +64,7 @@ def test_a_file_outside_the_working_folder_cannot_be_kept(person) -> None:
     assert refused.exit_code == ExitCode.USAGE
 
 
+@pytest.mark.thorough
 def test_a_recorder_that_cannot_record_now_keeps_the_session_from_beginning(person) -> None:
     refused = person.types("learn", "create", "--require-adapter", "midi")
 

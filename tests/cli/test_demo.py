@@ -39,6 +39,7 @@ def wait_for_pids(demo: subprocess.Popen[str], folder: Path) -> list[int]:
     raise AssertionError(f"the demo ended: {demo.communicate()}")
 
 
+@pytest.mark.thorough
 def test_the_demo_teaches_proves_installs_and_finds_an_ability(temporary: Path) -> None:
     demo = subprocess.run([*COMMAND, "--json"], capture_output=True, text=True, check=False)
     assert demo.returncode == 0, demo.stdout + demo.stderr
@@ -52,6 +53,7 @@ def test_the_demo_teaches_proves_installs_and_finds_an_ability(temporary: Path) 
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_an_interrupted_demo_stops_everything_and_keeps_the_logs(temporary: Path) -> None:
     demo = subprocess.Popen(
         COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -67,6 +69,7 @@ def test_an_interrupted_demo_stops_everything_and_keeps_the_logs(temporary: Path
     assert (logs / "api.log").is_file()
 
 
+@pytest.mark.thorough
 def test_a_kept_demo_stays_up_until_it_is_stopped(temporary: Path) -> None:
     demo = subprocess.Popen(
         [*COMMAND, "--keep", "--data-dir", str(temporary / "kept")],

@@ -89,6 +89,7 @@ def badge(page) -> str:
     return found[-1] if found else ""
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("R11.2-45")
 def test_a_started_browser_is_watched_paused_resumed_and_stopped_from_outside(person, folder: Path) -> None:
     needs_chromium()

@@ -94,6 +94,7 @@ def test_a_wrapped_command_becomes_an_observation(person, terminal) -> None:
     assert person.gets("learn", "status", session_id)["state"] == "capturing"
 
 
+@pytest.mark.thorough
 def test_wrapped_commands_alone_are_enough_to_learn_from(person, terminal) -> None:
     session_id = begin_session(person)
     for command in (
@@ -115,6 +116,7 @@ def test_a_session_that_is_over_is_not_recorded_and_nothing_runs(person, termina
     assert "records no longer" in err
 
 
+@pytest.mark.thorough
 def test_a_paused_session_sees_nothing_of_a_command_that_runs_all_the_same(person, terminal) -> None:
     session_id = begin_session(person)
     person.gets("learn", "start")
@@ -135,6 +137,7 @@ def test_a_recorded_terminal_records_the_command_itself(person, terminal) -> Non
     assert "recorded already" in err
 
 
+@pytest.mark.thorough
 def test_a_command_runs_though_the_service_is_away(terminal, tmp_path: Path) -> None:
     terminal.environment["APPRENTICE_API_URL"] = "http://127.0.0.1:1"
     session_id = str(uuid_utils.uuid7())
@@ -144,6 +147,7 @@ def test_a_command_runs_though_the_service_is_away(terminal, tmp_path: Path) -> 
     assert len(list((tmp_path / "data" / "spool").glob(f"{session_id}.*.jsonl"))) == 1
 
 
+@pytest.mark.thorough
 def test_a_running_recorder_is_shown_paused_and_stopped_from_outside(person, terminal) -> None:
     session_id = begin_session(person)
     nobody = terminal.types("pause", "--session", session_id)

@@ -95,6 +95,7 @@ async def test_questions_are_answered_without_losing_what_is_typed(console: Cons
     await expect(page.get_by_role("region", name="Answers")).to_contain_text("Whenever asked")
 
 
+@pytest.mark.everyday
 async def test_a_proposal_is_rejected_with_the_keyboard_alone(console: Console) -> None:
     page, learner = console.page, console.learner
     await learner.teach()
@@ -150,6 +151,7 @@ async def test_a_session_that_is_not_there_says_what_to_do(console: Console) -> 
     await expect(alert).to_contain_text("Correlation id")
 
 
+@pytest.mark.everyday
 async def test_nothing_is_cut_off_on_a_narrow_screen_and_dark_is_dark(console: Console) -> None:
     page, learner = console.page, console.learner
     await learner.create()

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.anyio
 expect.set_options(timeout=PATIENCE_MS)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-13")
 async def test_while_nothing_may_be_installed_every_page_says_so_and_what_is_off(
     console: Console, stack: Stack, monkeypatch: pytest.MonkeyPatch

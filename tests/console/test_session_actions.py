@@ -23,6 +23,7 @@ async def practised(learner: Learner) -> None:
     assert await learner.prove() == "ready_for_review"
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-4")
 async def test_what_the_agent_practised_is_installed_privately_and_approved_only_then(
     console: Console,

@@ -102,6 +102,7 @@ async def test_with_nothing_waiting_the_page_says_what_to_do_next(desk: Desk) ->
     await expect(desk.page.get_by_role("heading", level=1, name="Connectors")).to_be_visible()
 
 
+@pytest.mark.everyday
 async def test_a_call_appears_by_itself_with_what_would_run_and_is_approved_once(desk: Desk) -> None:
     page = desk.page
     await desk.opens("approvals")
@@ -222,6 +223,7 @@ async def test_a_changed_definition_is_warned_of_where_it_counts_and_can_be_look
     await expect(tools).not_to_contain_text("Changed since it was looked at")
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("acrobat_health_blocks_buttons")
 async def test_a_connector_offers_what_the_service_says_and_shows_where_its_policy_comes_from(
     desk: Desk,

@@ -30,6 +30,7 @@ from tests.console.conftest import Console
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.everyday
 async def test_everything_the_service_names_has_words(console: Console) -> None:
     await console.page.goto(console.url)
     words: dict[str, Any] = await console.page.evaluate(

@@ -146,6 +146,7 @@ async def test_only_documents_of_a_bearable_size_are_taken(alice: Learner) -> No
     assert again.json()["temp_artifact_ref"] == binary.json()["temp_artifact_ref"]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("acrobat_redaction_prep_ask_first")
 async def test_redaction_preparation_waits_for_a_person_whatever_policy_says(alice: Learner) -> None:
     source = await source_of(alice, written(["Write to jane.doe@example.org"]))

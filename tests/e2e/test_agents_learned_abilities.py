@@ -116,6 +116,7 @@ async def test_an_agent_finds_an_installed_ability_and_reads_how_it_is_done(
     assert not any(one["fits"] for one in nothing["abilities"])
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("R11.2-27")
 async def test_the_workflow_graph_is_nowhere_in_what_an_agent_is_given(
     stack: Stack, address: str, taught: str

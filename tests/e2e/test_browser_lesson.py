@@ -83,6 +83,7 @@ async def _seen(alice: Learner, part: str, text: str) -> None:
             await anyio.sleep(0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-3")
 async def test_a_demonstration_in_a_browser_becomes_an_ability_that_a_lookup_finds(
     stack: Stack, shown: Learner, tmp_path: Path

@@ -212,6 +212,7 @@ async def test_a_quarantine_by_health_stops_what_waits_and_what_runs_whoever_rep
     assert "5 times" in events["receipts"][0]["reason"]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-8", "9.9-55")
 async def test_an_ability_whose_capability_is_quarantined_is_not_called_for_until_it_is_rechecked(
     in_use: InUse,

@@ -37,6 +37,7 @@ async def test_an_installed_ability_has_a_bridge_entry_that_names_health_owner_a
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.6-43")
 async def test_what_the_runtime_lacks_is_installed_and_healthy_yet_not_usable_now(taught: Taught) -> None:
     assert (await taught.health())["session_availability"] == "unknown"
@@ -55,6 +56,7 @@ async def test_what_the_runtime_lacks_is_installed_and_healthy_yet_not_usable_no
     assert await taught.usable() == (True, "")
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.6-44")
 async def test_a_stale_inventory_is_told_instead_of_an_availability_that_nobody_has_seen(
     taught: Taught,
@@ -66,6 +68,7 @@ async def test_a_stale_inventory_is_told_instead_of_an_availability_that_nobody_
     assert (await taught.health())["session_availability"] == "degraded"
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.19-3")
 async def test_a_failed_rebuild_keeps_the_last_good_bridge_and_says_that_it_is_stale(taught: Taught) -> None:
     good = await taught.entry()

@@ -14,6 +14,7 @@ __all__ = ["taught"]
 SAID = "summarise the sales figures"
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.9-52")
 async def test_three_matching_failures_degrade_and_leave_the_ability_routable(taught: Taught) -> None:
     await taught.fails(2)
@@ -41,6 +42,7 @@ async def test_one_run_that_fails_at_one_checkpoint_again_and_again_is_one_failu
     assert (stats["uses"], stats["checkpoints_failed"]) == (1, 6)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.9-55", "0A.33-8")
 async def test_five_failures_quarantine_which_is_visible_says_why_and_is_not_routed_to(
     taught: Taught,

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.anyio
 __all__ = ["taught"]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.9-54")
 async def test_five_good_canaries_bring_it_back_and_delete_no_trace(taught: Taught) -> None:
     await taught.fails(5)

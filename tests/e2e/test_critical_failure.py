@@ -42,6 +42,7 @@ async def taken_back(stack: Stack) -> tuple[Owner, Taught]:
     return owner, Taught(stack, alice, owner.ability_id, entry["capability_id"])
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.9-53")
 async def test_a_rehearsal_that_breaks_the_test_policy_quarantines_what_is_installed_at_once(
     taken_back: tuple[Owner, Taught],
@@ -65,6 +66,7 @@ async def test_a_rehearsal_that_breaks_the_test_policy_quarantines_what_is_insta
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.9-53")
 async def test_a_recheck_that_meets_what_the_test_policy_now_forbids_quarantines_at_once(
     taken_back: tuple[Owner, Taught],

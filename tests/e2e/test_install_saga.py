@@ -37,7 +37,17 @@ async def saga_of(alice: Learner) -> dict[str, object]:
 
 @pytest.mark.acceptance("R11.2-36")
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before-effect", "after-effect"])
-@pytest.mark.parametrize("step", SagaStepName)
+@pytest.mark.parametrize(
+    "step",
+    [
+        SagaStepName.REFRESH_AVAILABILITY,
+        *(
+            pytest.param(one, marks=pytest.mark.thorough)
+            for one in SagaStepName
+            if one is not SagaStepName.REFRESH_AVAILABILITY
+        ),
+    ],
+)
 @pytest.mark.acceptance("9.19-3")
 async def test_a_saga_that_fails_leaves_everything_as_it_was(
     tmp_path: Path, temporal_address: str, step: SagaStepName, after_effect: bool

@@ -240,6 +240,7 @@ async def test_a_family_may_have_another_name_at_the_server(office: Office) -> N
     assert found["tool_name"] == "onedrive_fetch_file"
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("R11.2-39")
 async def test_no_connector_signs_in_with_an_api_key(office: Office) -> None:
     body = {"provider": "m365", "auth_mode": "api_key", "client_id": "app-1"}

@@ -155,6 +155,7 @@ async def test_a_server_whose_call_waits_for_an_approval_is_not_deleted(registry
     assert (await alice.ok("DELETE", f"/api/mcp/servers/{server_id}"))["deleted"]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.12-1")
 async def test_the_connector_that_is_chosen_is_called_and_gives_a_receipt(registry: Registry) -> None:
     off = await registry.register(enabled=False)

@@ -59,6 +59,7 @@ async def test_the_registry_lists_all_thirteen_kinds_with_their_phase(stack: Sta
         assert entry["alternatives"], kind
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("R11.2-44")
 @pytest.mark.parametrize("kind", LATER)
 async def test_what_asks_for_a_later_adapter_is_told_what_to_use_instead(stack: Stack, kind: str) -> None:

@@ -24,6 +24,7 @@ def sagas(stack: Stack) -> int:
         return connection.scalar(select(func.count()).select_from(install_sagas)) or 0
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-13", "9.20-1")
 async def test_nothing_is_installed_or_shared_while_the_snapshot_cannot_be_written(
     stack: Stack, monkeypatch: pytest.MonkeyPatch

@@ -52,6 +52,7 @@ async def history_of(stack: Stack, learner: Learner) -> str:
     return (await handle.fetch_history()).to_json()
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-4")
 async def test_a_model_finds_the_way_that_the_search_does_not_and_it_becomes_an_ability(
     taught: Stack, model_server: ModelServer

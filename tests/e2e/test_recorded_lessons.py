@@ -33,6 +33,7 @@ def with_slips(commands: tuple[str, ...]) -> tuple[str, ...]:
     return (first, "ls reports", "sotr reports", *others, "ls -l")
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-1")
 async def test_two_recorded_lessons_with_other_inputs_become_one_skill_with_a_parameter(
     stack: Stack, tmp_path: Path
@@ -81,6 +82,7 @@ async def test_two_recorded_lessons_with_other_inputs_become_one_skill_with_a_pa
     assert [match["usable_now"] for match in found["matches"]] == [True]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.16-1")
 async def test_a_task_recorded_in_three_sessions_is_mined_into_one_proven_proposal(
     stack: Stack, tmp_path: Path

@@ -89,6 +89,7 @@ async def test_a_task_shown_three_times_becomes_a_tested_proposal_that_waits_for
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.16-1")
 async def test_two_captures_are_not_enough(stack: Stack) -> None:
     learner = stack.learner()
@@ -123,6 +124,7 @@ async def test_switched_off_nothing_is_looked_at(stack: Stack) -> None:
     assert await candidates(learner) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.16-5")
 async def test_what_happens_outside_the_agent_makes_no_proposal_unless_that_is_switched_on(
     stack: Stack,
@@ -186,6 +188,7 @@ async def test_an_ambiguous_task_is_asked_about_before_it_is_built(stack: Stack)
     assert (found["session_state"], found["install_lane"]) == ("awaiting_questions", "pending")
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.16-4")
 async def test_auto_install_goes_no_further_than_private_use_and_only_after_the_tests(stack: Stack) -> None:
     learner = stack.learner()

@@ -33,6 +33,7 @@ async def show_twice(learner: Learner, *more: Demonstrated) -> None:
     await learner.act("stop")
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-1")
 async def test_two_demonstrations_with_other_inputs_install_as_one_skill_with_parameters(
     stack: Stack,

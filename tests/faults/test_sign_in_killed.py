@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
     [
         ("before_token", True, "healthy"),
         ("after_token", False, "healthy"),
-        ("after_token", True, "challenge_required"),
+        pytest.param("after_token", True, "challenge_required", marks=pytest.mark.everyday),
     ],
 )
 async def test_killed_while_the_authorization_server_answers(

@@ -89,7 +89,11 @@ async def assert_unavailable_for_now(learner: PatientLearner) -> None:
     assert int(response.headers["retry-after"]) > 0
 
 
-@pytest.mark.parametrize("loses_its_data", [False, True], ids=["database-kept", "database-lost"])
+@pytest.mark.parametrize(
+    "loses_its_data",
+    [False, pytest.param(True, marks=pytest.mark.everyday)],
+    ids=["database-kept", "database-lost"],
+)
 async def test_every_lesson_goes_on_after_temporal_was_killed(
     deployment: Deployment, lessons: Lessons, loses_its_data: bool
 ) -> None:

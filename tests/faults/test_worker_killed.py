@@ -34,7 +34,7 @@ async def approved(learner: Learner) -> bool:
 @pytest.mark.parametrize(
     ("check", "step"),
     [
-        ("run_check.lint", "plan"),
+        pytest.param("run_check.lint", "plan", marks=pytest.mark.everyday),
         ("run_check.trigger", "materialise"),
         ("run_check.dry_run", "project_workspace"),
         ("run_check.dependency_check", "rebuild_bridge"),

@@ -153,6 +153,7 @@ async def test_a_worker_that_dies_half_way_is_replaced_without_loss_or_double_co
     assert (progress.examined, progress.done, run.state) == (6, 6, MaintenanceState.COMPLETED)
 
 
+@pytest.mark.thorough
 async def test_a_long_night_continues_as_new_and_keeps_its_counts(client: Client, tmp_path: Path) -> None:
     settings = stack_settings(tmp_path)
     async with worker_over(client, settings) as parts:
@@ -246,6 +247,7 @@ async def test_a_cancelled_night_says_so_and_the_next_one_finishes_it(client: Cl
         assert is_archived(parts.database, "learn_sessions", old)
 
 
+@pytest.mark.thorough
 async def test_a_month_later_what_was_taught_still_works_and_only_the_rest_is_put_away(stack: Stack) -> None:
     alice, bob = stack.learner("alice"), stack.learner("bob")
     await bob.teach()

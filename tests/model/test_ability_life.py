@@ -19,11 +19,12 @@ from stores.journal import verify_chains
 from stores.tables import abilities, ability_versions, learn_sessions, validation_runs
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
+from tests.fixtures.thoroughness import times
 from tests.model.choices import BODIES_OF_ABILITY, OF_ABILITY
 from tests.model.driver import goal_number, shown, shown_after
 from tests.model.test_session_lifecycle import stack_in_a_thread
 
-WALKS = 12
+WALKS = times(12)
 STEPS = 12
 USERS = ("ann", "ben")
 MAY_BE_REFUSED = {

@@ -4,7 +4,6 @@ The commands are drawn by seed; which of those sent at once comes first is the m
 noted at the failure.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from stores.journal import verify_chains
 from tests.fixtures.mcp_servers import GoodServer
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack, connect
+from tests.fixtures.thoroughness import times
 from tests.fixtures.tool_calls import tool_stack
 from tests.model.town import town_of
 from tests.model.town_life import TownLife
@@ -24,7 +24,7 @@ from tests.model.town_promises import assert_promises_are_kept
 
 pytestmark = pytest.mark.timeout(300)
 
-SEEDS = range(3 if os.environ.get("CI") else 2)
+SEEDS = range(times(3))
 STEPS = 25
 LOOKED_AT_EVERY = 5
 
@@ -68,6 +68,7 @@ async def walk(stack: Stack, address: str, server: GoodServer, seed: int) -> Non
     assert verify_chains(stack.database).intact
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS)
 def test_many_people_at_once_keep_every_promise(
     application: tuple[BlockingPortal, Stack, str], tool_server: GoodServer, seed: int

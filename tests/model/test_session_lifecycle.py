@@ -13,10 +13,11 @@ from hypothesis.strategies import randoms
 
 from stores.journal import verify_chains
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
+from tests.fixtures.thoroughness import times
 from tests.model.driver import Driver
 from tests.model.session_machine import SessionMachine
 
-WALKS = 16
+WALKS = times(16)
 STEPS = 30
 
 walks = count()

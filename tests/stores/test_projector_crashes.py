@@ -106,7 +106,8 @@ def _assert_true(scene: Scene, trees: Trees) -> None:
     assert verify_chains(scene.store).intact
 
 
-@pytest.mark.parametrize("method", ["catch_up", "rebuild"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("method", ["catch_up", pytest.param("rebuild", marks=pytest.mark.thorough)])
 def test_a_process_that_ends_at_any_call_leaves_old_or_new_and_is_caught_up(
     template: Path, tmp_path: Path, method: str
 ) -> None:
@@ -124,7 +125,14 @@ def test_a_process_that_ends_at_any_call_leaves_old_or_new_and_is_caught_up(
 
 
 @pytest.mark.parametrize(
-    ("names_kept", "tail"), [(False, "lost"), (True, "zeroed"), (False, "half"), (True, "whole")]
+    ("names_kept", "tail"),
+    [
+        (False, "lost"),
+        *(
+            pytest.param(*cut, marks=pytest.mark.thorough)
+            for cut in [(True, "zeroed"), (False, "half"), (True, "whole")]
+        ),
+    ],
 )
 def test_a_power_cut_at_any_call_leaves_old_or_new_and_is_caught_up(
     template: Path, tmp_path: Path, names_kept: bool, tail: Tail
@@ -175,6 +183,7 @@ while True:
 """
 
 
+@pytest.mark.thorough
 def test_a_projector_killed_again_and_again_loses_and_doubles_nothing(
     store: Database, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from temporalio import activity
 from temporalio.client import WithStartWorkflowOperation, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 from temporalio.worker import Worker
 
 from contracts.abilities.life import AbilityOrder, AbilityReceipt
@@ -41,7 +41,7 @@ STATES = {
 class Desk:
     """An ability's commands with a worker whose calls stop when the test says so."""
 
-    env: WorkflowEnvironment
+    env: TimeSkipper
     task_queue: str = field(default_factory=lambda: f"test-{uuid4()}")
     asked_to_stop: list[StopCallsOrder] = field(default_factory=list)
     reachable: bool = True
@@ -106,7 +106,7 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(skipping_env: WorkflowEnvironment) -> AsyncIterator[Desk]:
+async def desk(skipping_env: TimeSkipper) -> AsyncIterator[Desk]:
     """A worker with the workflow and these activities."""
     found = Desk(skipping_env)
     async with Worker(
@@ -134,6 +134,7 @@ async def test_the_calls_of_an_ability_are_stopped_by_every_command_that_takes_i
         )
 
 
+@pytest.mark.thorough
 async def test_a_call_that_cannot_be_reached_keeps_nobody_waiting_and_is_tried_until_it_can(
     desk: Desk,
 ) -> None:

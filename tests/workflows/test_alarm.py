@@ -8,7 +8,7 @@ import pytest
 from temporalio import workflow
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from workflows.alarm import Alarm
@@ -51,7 +51,7 @@ Handle = WorkflowHandle[Sleeper, None]
 
 
 @pytest.fixture
-async def sleeper(skipping_env: WorkflowEnvironment) -> AsyncIterator[Handle]:
+async def sleeper(skipping_env: TimeSkipper) -> AsyncIterator[Handle]:
     queue = f"alarm-{uuid4()}"
     async with Worker(
         skipping_env.client,
@@ -69,7 +69,7 @@ async def timers_of(handle: Handle) -> int:
     return sum(event.event_type == EventType.EVENT_TYPE_TIMER_STARTED for event in history.events)
 
 
-async def test_it_rings_when_it_was_set_to(skipping_env: WorkflowEnvironment, sleeper: Handle) -> None:
+async def test_it_rings_when_it_was_set_to(skipping_env: TimeSkipper, sleeper: Handle) -> None:
     now = await sleeper.execute_update(Sleeper.set_in, 60)
     await skipping_env.fast_forward(sleeper, HOUR - MINUTE)
     assert await sleeper.query(Sleeper.rang_at) == []
@@ -79,7 +79,7 @@ async def test_it_rings_when_it_was_set_to(skipping_env: WorkflowEnvironment, sl
 
 
 async def test_a_deadline_that_moves_later_or_away_costs_no_timer_and_rings_early(
-    skipping_env: WorkflowEnvironment, sleeper: Handle
+    skipping_env: TimeSkipper, sleeper: Handle
 ) -> None:
     now = await sleeper.execute_update(Sleeper.set_in, 60)
     for minutes in (90, None, 120, 240):
@@ -90,9 +90,7 @@ async def test_a_deadline_that_moves_later_or_away_costs_no_timer_and_rings_earl
     assert now + HOUR <= rang_at < now + HOUR + MINUTE
 
 
-async def test_a_deadline_that_moves_earlier_is_kept(
-    skipping_env: WorkflowEnvironment, sleeper: Handle
-) -> None:
+async def test_a_deadline_that_moves_earlier_is_kept(skipping_env: TimeSkipper, sleeper: Handle) -> None:
     await sleeper.execute_update(Sleeper.set_in, 600)
     now = await sleeper.execute_update(Sleeper.set_in, 60)
     await skipping_env.fast_forward(sleeper, HOUR + MINUTE)
@@ -102,9 +100,7 @@ async def test_a_deadline_that_moves_earlier_is_kept(
     assert await sleeper.query(Sleeper.rang_at) == [rang_at]
 
 
-async def test_once_it_has_rung_it_can_be_set_again(
-    skipping_env: WorkflowEnvironment, sleeper: Handle
-) -> None:
+async def test_once_it_has_rung_it_can_be_set_again(skipping_env: TimeSkipper, sleeper: Handle) -> None:
     await sleeper.execute_update(Sleeper.set_in, 60)
     await skipping_env.fast_forward(sleeper, HOUR + MINUTE)
     await sleeper.execute_update(Sleeper.set_in, 60)
@@ -112,7 +108,7 @@ async def test_once_it_has_rung_it_can_be_set_again(
     assert len(await sleeper.query(Sleeper.rang_at)) == 2
 
 
-async def test_without_a_deadline_it_stays_silent(skipping_env: WorkflowEnvironment, sleeper: Handle) -> None:
+async def test_without_a_deadline_it_stays_silent(skipping_env: TimeSkipper, sleeper: Handle) -> None:
     await sleeper.execute_update(Sleeper.set_in, None)
     await skipping_env.fast_forward(sleeper, 100 * HOUR)
     assert await sleeper.query(Sleeper.rang_at) == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 
 from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer
 from tests.fixtures.stack import connect
@@ -21,7 +21,7 @@ SOON = timedelta(minutes=1)
 
 @pytest.fixture
 async def slow_agent(
-    tmp_path: Path, skipping_env: WorkflowEnvironment, tool_server: GoodServer
+    tmp_path: Path, skipping_env: TimeSkipper, tool_server: GoodServer
 ) -> AsyncIterator[ToolUser]:
     """An agent whose workflows' clocks can be moved."""
     async with tool_stack(tmp_path, skipping_env.client) as stack:
@@ -30,7 +30,7 @@ async def slow_agent(
         yield user
 
 
-async def let_pass(env: WorkflowEnvironment, dispatch_id: str, span: timedelta) -> None:
+async def let_pass(env: TimeSkipper, dispatch_id: str, span: timedelta) -> None:
     await env.fast_forward(env.client.get_workflow_handle(f"mcp-dispatch/{dispatch_id}"), span)
 
 
@@ -46,7 +46,7 @@ def decisions(agent: ToolUser, dispatch_id: str, kind: str = "ask_first_decision
 
 
 async def test_a_call_that_nobody_answers_expires_and_is_shown_as_expired(
-    slow_agent: ToolUser, skipping_env: WorkflowEnvironment, tool_server: GoodServer
+    slow_agent: ToolUser, skipping_env: TimeSkipper, tool_server: GoodServer
 ) -> None:
     asked = await slow_agent.ask("append_line", MILK)
     await let_pass(skipping_env, asked["dispatch_id"], timedelta(minutes=30) - SOON)
@@ -62,8 +62,9 @@ async def test_a_call_that_nobody_answers_expires_and_is_shown_as_expired(
     assert tool_server.effects() == []
 
 
+@pytest.mark.thorough
 async def test_an_approval_and_the_deadline_at_once_have_one_winner(
-    slow_agent: ToolUser, skipping_env: WorkflowEnvironment, tool_server: GoodServer
+    slow_agent: ToolUser, skipping_env: TimeSkipper, tool_server: GoodServer
 ) -> None:
     for _ in range(4):
         tool_server.forget()

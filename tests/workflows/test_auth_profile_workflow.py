@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 
 from tests.fixtures.authorization_server import AuthorizationServer
 from tests.fixtures.signing_in import OWN_ADDRESS, Person, person
@@ -23,7 +23,7 @@ WITHIN_SECONDS = 30
 
 
 @pytest.fixture
-async def skipping_alice(tmp_path: Path, skipping_env: WorkflowEnvironment) -> AsyncIterator[Person]:
+async def skipping_alice(tmp_path: Path, skipping_env: TimeSkipper) -> AsyncIterator[Person]:
     """Alice at an application whose workflows' clocks can be moved."""
     settings = stack_settings(
         tmp_path, mcp_allow_private_addresses=True, secret_key_source="file", public_url=OWN_ADDRESS
@@ -59,7 +59,7 @@ async def closed(alice: Person) -> AuthProfileEnd:
 
 
 async def test_a_token_is_renewed_at_four_fifths_of_its_life_again_and_again(
-    skipping_alice: Person, skipping_env: WorkflowEnvironment, authorization_server: AuthorizationServer
+    skipping_alice: Person, skipping_env: TimeSkipper, authorization_server: AuthorizationServer
 ) -> None:
     alice = await skipping_alice.registers(authorization_server.url, **AUTO)
     await alice.signs_in()
@@ -74,8 +74,9 @@ async def test_a_token_is_renewed_at_four_fifths_of_its_life_again_and_again(
     assert (await alice.status())["auth_state"] == "healthy"
 
 
+@pytest.mark.thorough
 async def test_a_renewal_that_fails_is_tried_again_until_it_succeeds(
-    skipping_alice: Person, skipping_env: WorkflowEnvironment, authorization_server: AuthorizationServer
+    skipping_alice: Person, skipping_env: TimeSkipper, authorization_server: AuthorizationServer
 ) -> None:
     alice = await skipping_alice.registers(authorization_server.url, **AUTO)
     await alice.signs_in()
@@ -90,7 +91,7 @@ async def test_a_renewal_that_fails_is_tried_again_until_it_succeeds(
 
 
 async def test_a_sign_in_that_is_lost_is_left_alone(
-    skipping_alice: Person, skipping_env: WorkflowEnvironment, authorization_server: AuthorizationServer
+    skipping_alice: Person, skipping_env: TimeSkipper, authorization_server: AuthorizationServer
 ) -> None:
     alice = await skipping_alice.registers(authorization_server.url, **AUTO)
     await alice.signs_in()
@@ -117,7 +118,7 @@ async def test_without_a_timer_to_wait_for_it_closes_and_the_next_order_opens_it
 
 
 async def test_a_long_life_goes_on_with_a_fresh_history(
-    skipping_alice: Person, skipping_env: WorkflowEnvironment, authorization_server: AuthorizationServer
+    skipping_alice: Person, skipping_env: TimeSkipper, authorization_server: AuthorizationServer
 ) -> None:
     alice = await skipping_alice.registers(authorization_server.url, refresh_policy="manual")
     await alice.signs_in()

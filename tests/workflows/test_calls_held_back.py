@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 
 from contracts.mcp.health import MCPConnectionOutcome
 from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
@@ -27,7 +27,7 @@ EVENTS_BEFORE_SUGGESTION = 15
 
 @pytest.fixture
 async def patient(
-    tmp_path: Path, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+    tmp_path: Path, skipping_env: TimeSkipper, misbehaving_server: MisbehavingServer
 ) -> AsyncIterator[ToolUser]:
     """An agent whose server does as it is ordered, and whose workflows' clocks can be moved."""
     async with tool_stack(tmp_path, skipping_env.client) as stack:
@@ -44,18 +44,20 @@ async def throttled(user: ToolUser, ordered: MisbehavingServer, seconds: int) ->
 
 
 async def waits(user: ToolUser, dispatch_id: str) -> dict[str, Any]:
-    with anyio.fail_after(30):
+    found: dict[str, Any] = {}
+    with anyio.move_on_after(30):
         while not (found := await user.view(dispatch_id)).get("waits_until"):
             await anyio.sleep(0.02)
+    assert found.get("waits_until"), f"it does not wait: {found}"
     return found
 
 
-async def let_pass(env: WorkflowEnvironment, dispatch_id: str, span: timedelta) -> None:
+async def let_pass(env: TimeSkipper, dispatch_id: str, span: timedelta) -> None:
     await env.fast_forward(env.client.get_workflow_handle(mcp_dispatch_id(dispatch_id)), span)
 
 
 async def test_a_call_waits_out_the_pause_that_another_was_asked_for_and_both_are_made_once(
-    patient: ToolUser, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+    patient: ToolUser, skipping_env: TimeSkipper, misbehaving_server: MisbehavingServer
 ) -> None:
     first = await throttled(patient, misbehaving_server, 600)
     asked = await patient.ask("append_line", MILK)
@@ -97,6 +99,7 @@ async def test_the_calls_of_another_server_go_on_meanwhile(
     assert (await patient.ask("read_note", {"name": "n"}))["status"] == "completed"
 
 
+@pytest.mark.thorough
 async def test_a_call_that_waits_long_goes_on_in_new_runs_with_its_approval_and_its_key(
     tmp_path: Path, misbehaving_server: MisbehavingServer
 ) -> None:
@@ -166,14 +169,14 @@ async def held(user: ToolUser, count: int) -> list[dict[str, Any]]:
     return [await waits(user, one["dispatch_id"]) for one in asked]
 
 
-async def attempts_asked_for(env: WorkflowEnvironment, dispatch_id: str) -> int:
+async def attempts_asked_for(env: TimeSkipper, dispatch_id: str) -> int:
     """How often the workflow has had somebody look whether the call may go now."""
     history = await env.client.get_workflow_handle(mcp_dispatch_id(dispatch_id)).fetch_history()
     return sum(one.HasField("activity_task_completed_event_attributes") for one in history.events)
 
 
 async def test_calls_that_are_held_back_go_as_soon_as_a_probe_finds_their_server_well(
-    patient: ToolUser, skipping_env: WorkflowEnvironment
+    patient: ToolUser, skipping_env: TimeSkipper
 ) -> None:
     await degraded(patient, timedelta(minutes=10))
     calls = await held(patient, 3)
@@ -190,7 +193,7 @@ async def test_calls_that_are_held_back_go_as_soon_as_a_probe_finds_their_server
 
 
 async def test_calls_that_are_held_back_go_as_soon_as_another_call_is_answered(
-    patient: ToolUser, skipping_env: WorkflowEnvironment
+    patient: ToolUser, skipping_env: TimeSkipper
 ) -> None:
     await degraded(patient, timedelta(minutes=10))
     first, *others = await held(patient, 4)
@@ -201,7 +204,7 @@ async def test_calls_that_are_held_back_go_as_soon_as_another_call_is_answered(
 
 
 async def test_ten_calls_held_back_by_one_retry_after_go_one_after_another_and_none_of_them_early(
-    patient: ToolUser, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+    patient: ToolUser, skipping_env: TimeSkipper, misbehaving_server: MisbehavingServer
 ) -> None:
     first = await throttled(patient, misbehaving_server, 600)
     path = f"/api/mcp/servers/{patient.server_id}/health"

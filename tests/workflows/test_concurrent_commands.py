@@ -83,6 +83,7 @@ async def test_racing_pauses_resumes_and_a_cancel_leave_one_legal_sequence(stack
     assert after.session.state is states[-1]
 
 
+@pytest.mark.thorough
 async def test_more_marks_at_once_than_the_server_takes_in_flight_are_each_kept_once(stack: Stack) -> None:
     alice = stack.learner()
     await alice.create()

@@ -41,6 +41,7 @@ async def mark_until_a_new_run(stack: Stack, learner: Learner) -> int:
     raise AssertionError(f"the session did not roll over within {MOST_MARKS} marks")
 
 
+@pytest.mark.thorough
 async def test_a_long_session_rolls_over_with_every_mark_once_and_is_taught_to_its_end(stack: Stack) -> None:
     alice = stack.learner()
     await alice.create()

@@ -4,7 +4,6 @@ The store's own part is in ``tests/stores/mcp/test_dispatch_races.py``.
 """
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -17,7 +16,7 @@ from uuid import uuid4
 import anyio
 import pytest
 from temporalio.service import RPCError
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 
 from contracts.errors import Refusal
 from contracts.learning.aggregate import CommitKey
@@ -29,10 +28,11 @@ from stores.mcp.receipts import Told
 from tests.fixtures.dispatch_arena import OWNER, Arena, arena
 from tests.fixtures.loop_reports import nothing_in_the_dark
 from tests.fixtures.stack import stack_settings
+from tests.fixtures.thoroughness import times
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
 
-RUNS_OF_EACH = 250 if os.environ.get("CI") else 50
+RUNS_OF_EACH = times(250)
 """A thousand in all take minutes: continuous integration has them."""
 
 AT_ONCE = 6
@@ -50,7 +50,7 @@ class Races:
     """Where races are run."""
 
     arena: Arena
-    env: WorkflowEnvironment
+    env: TimeSkipper
 
     async def run(self, race: Callable[["Races", Random], Awaitable[str]]) -> Counter[str]:
         """So many seeded races of a kind, several at once: how often each ended so."""
@@ -94,7 +94,7 @@ class Races:
 
 
 @pytest.fixture
-async def races(tmp_path: Path, skipping_env: WorkflowEnvironment):
+async def races(tmp_path: Path, skipping_env: TimeSkipper):
     """A new store, a worker, and a server whose workflows' clocks can be moved; nothing is left for the loop."""
     with nothing_in_the_dark():
         async with arena(stack_settings(tmp_path), skipping_env.client) as running:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack, running_stack, stack_settings
@@ -16,12 +16,12 @@ SOON = timedelta(minutes=1)
 
 
 @pytest.fixture
-async def skipping(tmp_path: Path, skipping_env: WorkflowEnvironment) -> AsyncIterator[Stack]:
+async def skipping(tmp_path: Path, skipping_env: TimeSkipper) -> AsyncIterator[Stack]:
     async with running_stack(stack_settings(tmp_path), skipping_env.client) as stack:
         yield stack
 
 
-async def let_pass(env: WorkflowEnvironment, learner: Learner, span: timedelta) -> None:
+async def let_pass(env: TimeSkipper, learner: Learner, span: timedelta) -> None:
     handle = env.client.get_workflow_handle(f"learn-session/{learner.session_id}")
     await env.fast_forward(handle, span)
 
@@ -33,9 +33,7 @@ async def newest_receipt(learner: Learner) -> tuple[str, str | None]:
 
 
 @pytest.mark.acceptance("R11.2-14", "R11.2-16")
-async def test_a_session_armed_for_an_hour_is_cancelled(
-    skipping: Stack, skipping_env: WorkflowEnvironment
-) -> None:
+async def test_a_session_armed_for_an_hour_is_cancelled(skipping: Stack, skipping_env: TimeSkipper) -> None:
     alice = skipping.learner()
     await alice.create()
     await let_pass(skipping_env, alice, timedelta(hours=1) - SOON)
@@ -49,7 +47,7 @@ async def test_a_session_armed_for_an_hour_is_cancelled(
 
 
 async def test_a_capture_of_four_hours_is_paused_and_can_go_on(
-    skipping: Stack, skipping_env: WorkflowEnvironment
+    skipping: Stack, skipping_env: TimeSkipper
 ) -> None:
     alice = skipping.learner()
     await alice.create()
@@ -66,7 +64,7 @@ async def test_a_capture_of_four_hours_is_paused_and_can_go_on(
 
 
 async def test_a_paused_session_waits_for_as_long_as_it_takes(
-    skipping: Stack, skipping_env: WorkflowEnvironment
+    skipping: Stack, skipping_env: TimeSkipper
 ) -> None:
     alice = skipping.learner()
     await alice.create()
@@ -77,7 +75,7 @@ async def test_a_paused_session_waits_for_as_long_as_it_takes(
 
 
 async def test_questions_unanswered_for_a_week_are_settled_by_the_best_inference(
-    skipping: Stack, skipping_env: WorkflowEnvironment
+    skipping: Stack, skipping_env: TimeSkipper
 ) -> None:
     alice = skipping.learner()
     await alice.demonstrate(ask_before_build=True)

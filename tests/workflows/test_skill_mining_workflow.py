@@ -47,6 +47,7 @@ async def details_of(handle: WorkflowHandle[Any, Any]) -> str:
     return str(answer.current_details)
 
 
+@pytest.mark.thorough
 async def test_everybody_is_looked_at_page_by_page_and_one_bad_capture_spoils_nothing(stack: Stack) -> None:
     people = [stack.learner(name) for name in ("ann", "bob", "cleo")]
     for learner in people:
@@ -73,6 +74,7 @@ async def test_everybody_is_looked_at_page_by_page_and_one_bad_capture_spoils_no
     assert "completed" in details
 
 
+@pytest.mark.thorough
 async def test_a_page_whose_answer_is_lost_is_looked_at_again_without_double_count(
     temporal_address: str, tmp_path: Any
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from sqlalchemy import select
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkipper
 
 from stores.mcp.dispatch_entries import USES
 from stores.tables import journal
@@ -36,7 +36,7 @@ async def caller(
 
 @pytest.fixture
 async def patient(
-    tmp_path: Path, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+    tmp_path: Path, skipping_env: TimeSkipper, misbehaving_server: MisbehavingServer
 ) -> AsyncIterator[ToolUser]:
     """The same, with workflows whose clocks can be moved."""
     async with tool_stack(tmp_path, skipping_env.client) as stack:
@@ -57,7 +57,7 @@ async def let_all_pass(user: ToolUser) -> None:
     )
 
 
-async def tried_again(env: WorkflowEnvironment, user: ToolUser, dispatch_id: str) -> dict[str, Any]:
+async def tried_again(env: TimeSkipper, user: ToolUser, dispatch_id: str) -> dict[str, Any]:
     """Moves the clock on until the call has ended."""
     handle = env.client.get_workflow_handle(f"mcp-dispatch/{dispatch_id}")
     with anyio.fail_after(60):
@@ -91,7 +91,7 @@ async def test_a_tool_that_is_too_slow_is_outcome_unknown(
 
 
 async def test_a_tool_that_a_person_declared_idempotent_is_called_again_under_the_same_key(
-    patient: ToolUser, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+    patient: ToolUser, skipping_env: TimeSkipper, misbehaving_server: MisbehavingServer
 ) -> None:
     tools = (await patient.person.ok("GET", f"/api/mcp/servers/{patient.server_id}/tools"))["tools"]
     seen = next(one for one in tools if one["definition"]["tool_name"] == "append_line")
@@ -105,9 +105,10 @@ async def test_a_tool_that_a_person_declared_idempotent_is_called_again_under_th
     assert {one["key"] for one in misbehaving_server.effects()} == {asked["dispatch_id"]}
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("9.18-3")
 async def test_a_server_that_asks_for_patience_gets_it_and_nothing_is_quarantined(
-    patient: ToolUser, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+    patient: ToolUser, skipping_env: TimeSkipper, misbehaving_server: MisbehavingServer
 ) -> None:
     misbehaving_server.order("status", status=429, headers={"Retry-After": "120"}, times=2)
     asked = await patient.ask("append_line", MILK, wait_ms=2_000)
@@ -119,8 +120,9 @@ async def test_a_server_that_asks_for_patience_gets_it_and_nothing_is_quarantine
     assert health["health_status"] == "healthy"
 
 
+@pytest.mark.thorough
 async def test_a_server_that_never_stops_asking_for_patience_fails_the_call_in_the_end(
-    patient: ToolUser, skipping_env: WorkflowEnvironment, misbehaving_server: MisbehavingServer
+    patient: ToolUser, skipping_env: TimeSkipper, misbehaving_server: MisbehavingServer
 ) -> None:
     misbehaving_server.order("status", status=429, headers={"Retry-After": "1"})
     asked = await patient.ask("append_line", MILK, wait_ms=2_000)

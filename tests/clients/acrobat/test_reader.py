@@ -42,6 +42,7 @@ async def test_the_text_of_the_wanted_pages_comes_in_their_order() -> None:
     assert (found["page_count"], found["pages_read"], found["warning_codes"]) == (3, [1, 3], [])
 
 
+@pytest.mark.thorough
 async def test_a_page_that_is_a_picture_has_no_text_and_says_so_unless_it_is_recognised() -> None:
     document = pictured("Quarterly report")
     plain = (await read(document)).found
@@ -52,6 +53,7 @@ async def test_a_page_that_is_a_picture_has_no_text_and_says_so_unless_it_is_rec
     assert recognised["warning_codes"] == []
 
 
+@pytest.mark.thorough
 async def test_recognition_reads_the_pictures_of_pages_and_says_what_it_makes_of_a_language() -> None:
     found = (await read(pictured("Total 4711"), "ocr", language_hint="tlh")).found
     assert found["text"][0]["text"] == "Total 4711"
@@ -98,6 +100,7 @@ async def test_a_text_that_was_asked_for_is_found_in_any_case_and_not_repeated()
     assert "falcon" not in json.dumps(found).lower()
 
 
+@pytest.mark.thorough
 async def test_places_in_pictures_are_found_as_whole_lines() -> None:
     found = (await read(pictured("write to jane@example.org"), "redaction_prep", pattern_set=["email"])).found
     (candidate,) = found["candidates"]

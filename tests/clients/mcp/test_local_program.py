@@ -111,6 +111,7 @@ async def test_a_program_gets_the_variables_that_are_named_and_no_others(
     assert not {"SOME_SECRET", "PATH", "HOME"} & set(found.replace('"', " ").split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mode", "kind"),
     [

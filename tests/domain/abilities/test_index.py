@@ -10,6 +10,7 @@ from contracts.abilities.lookup import AbilityLookupQuery, AbilityMatch
 from contracts.learning.proposal import InstallLane
 from domain.abilities.index import AbilityIndex
 from domain.abilities.matching import score_match
+from tests.fixtures.thoroughness import times
 
 MakeAbility = Callable[..., AbilityAvailabilityEntry]
 
@@ -79,7 +80,7 @@ def one_by_one(
     ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=times(400), deadline=None)
 @given(known=entries(), query=QUERIES)
 def test_a_lookup_gives_exactly_what_scoring_each_ability_gives(
     known: list[AbilityAvailabilityEntry], query: AbilityLookupQuery

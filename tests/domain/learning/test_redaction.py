@@ -13,6 +13,7 @@ from contracts.learning.observation import (
     TerminalObservation,
 )
 from domain.learning.redaction import MASK, redact, redact_event
+from tests.fixtures.thoroughness import times
 
 SECRET = "hunter2"
 RANDOM_TOKEN = "mF3kQ9xZ7vL2pR8tW4yB6nJ1"
@@ -144,7 +145,7 @@ def test_addresses_of_people_are_masked_only_on_request() -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=times(400), deadline=None)
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     once = redact(text)
     twice = redact(once.text)
@@ -153,7 +154,7 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
 
 
 @given(TEXTS, st.sampled_from(ObservationAdapterKind), st.sampled_from(RedactionMode))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=times(300), deadline=None)
 def test_an_event_redacted_twice_is_redacted_once_and_keeps_the_contract(
     text: str, kind: ObservationAdapterKind, mode: RedactionMode
 ) -> None:

@@ -119,6 +119,7 @@ def test_a_sign_in_is_told_by_role_and_name_and_the_password_by_nothing(
     assert watched.recording.said[0].startswith("recording this browser")
 
 
+@pytest.mark.thorough
 def test_a_click_on_a_decoration_is_one_on_the_control_around_it_and_prose_is_none(watched: Watched) -> None:
     sign_in(watched)
     watched.page.locator(".prose").click()
@@ -134,6 +135,7 @@ def test_a_click_on_a_decoration_is_one_on_the_control_around_it_and_prose_is_no
     assert "fragment-82" not in str(watched.events())
 
 
+@pytest.mark.thorough
 def test_a_refused_form_and_its_second_try_show_what_the_page_said(watched: Watched) -> None:
     page = watched.page
     page.goto(f"{watched.site}/order")
@@ -164,6 +166,7 @@ def test_a_refused_form_and_its_second_try_show_what_the_page_said(watched: Watc
     assert "Express" not in str(watched.events())
 
 
+@pytest.mark.thorough
 def test_a_download_a_page_that_moves_by_itself_a_frame_and_a_new_tab_are_followed(watched: Watched) -> None:
     sign_in(watched)
     with watched.page.expect_download():
@@ -192,6 +195,7 @@ def test_a_download_a_page_that_moves_by_itself_a_frame_and_a_new_tab_are_follow
     assert "Choose the button “Subscribe”" in watched.labels()
 
 
+@pytest.mark.thorough
 def test_a_frame_of_another_site_is_followed_as_well(watched: Watched) -> None:
     watched.page.goto(f"{watched.site}/abroad")
     watched.page.frame_locator("iframe").get_by_role("button", name="Subscribe").click()
@@ -222,6 +226,7 @@ def test_free_text_files_and_searches_leave_only_their_kind(watched: Watched, tm
         assert typed.encode() not in b"".join(watched.server.bodies)
 
 
+@pytest.mark.thorough
 def test_nothing_is_lost_or_doubled_while_the_api_is_away(watched: Watched, tmp_path: Path) -> None:
     watched.server.refuse(503, times=6)
     sign_in(watched)
@@ -233,6 +238,7 @@ def test_nothing_is_lost_or_doubled_while_the_api_is_away(watched: Watched, tmp_
     assert list((tmp_path / "spool").iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_session_that_takes_nothing_more_ends_the_recording(watched: Watched) -> None:
     watched.server.always = watched.server.refusing(
         409, code="INVALID_LEARN_STATE_TRANSITION", retryable=False

@@ -14,10 +14,11 @@ from stores.database import Database
 from stores.mcp.call_plans import Stopped
 from stores.mcp.grants import GrantStore, grant_of_dispatch
 from stores.mcp.receipts import ReceiptReads
+from tests.fixtures.thoroughness import times
 from tests.stores.mcp.call_desk import CallDesk, now
 from tests.stores.mcp.registrations import key, told
 
-RUNS = 250
+RUNS = times(250)
 """Of each race: a thousand in all, on SQLite."""
 
 LATE = {ErrorCode.MCP_ASK_FIRST_DECIDED, ErrorCode.MCP_ASK_FIRST_EXPIRED, ErrorCode.CONFLICT}
