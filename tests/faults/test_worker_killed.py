@@ -10,6 +10,7 @@ from tests.faults.verdict import (
     assert_installed_once,
     assert_sound,
     demonstrate,
+    installed,
     receipts_of,
     saga_of,
     shown_by,
@@ -89,13 +90,13 @@ async def test_killed_in_the_middle_of_an_undo(
 ) -> None:
     alice = deployment.learner(http)
     await teach(alice)
-    before = deployment.installed()
+    before = await installed(deployment)
     deployment.traps.set("install_step.refresh_availability.after", FAIL)
     deployment.traps.set(f"undo_install_step.{undo}")
     await alice.propose_act("approve")
     assert deployment.traps.has_sprung(f"undo_install_step.{undo}")
     assert await alice.state() == "quarantined"
-    assert deployment.installed() == before
+    assert await installed(deployment) == before
     saga = await saga_of(alice)
     assert saga["state"] == "rolled_back"
     assert [step["state"] for step in saga["steps"]] == ["compensated"] * 5

@@ -6,7 +6,7 @@ import pytest
 from tests.faults.deployment import Deployment, resumed
 from tests.faults.patience import eventually
 from tests.faults.traps import STAND_STILL
-from tests.faults.verdict import assert_installed_once, teach
+from tests.faults.verdict import assert_installed_once, installed, teach
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
@@ -21,8 +21,8 @@ async def test_what_it_does_late_is_in_vain_and_changes_nothing(
     await alice.propose_act("approve")
     with resumed(await deployment.traps.victim(f"install_step.{step}.before")):
         await assert_installed_once(deployment, alice)
-        before = deployment.installed()
+        before = await installed(deployment)
         deployment.traps.set(f"install_step.{step}.in_vain")
     await eventually(lambda: deployment.traps.has_sprung(f"install_step.{step}.in_vain"), "it never goes on")
-    assert deployment.installed() == before
+    assert await installed(deployment) == before
     await assert_installed_once(deployment, alice)

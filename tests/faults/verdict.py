@@ -82,9 +82,18 @@ async def assert_installed_once(deployment: Deployment, learner: Learner) -> Non
     await assert_nothing_left_of_rehearsals(deployment, learner)
 
 
+async def installed(deployment: Deployment) -> dict[str, str]:
+    """What is in the workspace and beside it once the workers have caught up: the digest of each file.
+
+    A worker that was killed leaves what it had written of the store for the next one to write to files.
+    """
+    await _caught_up(deployment)
+    return deployment.installed()
+
+
 async def assert_sound(deployment: Deployment) -> None:
     """Every file is what the store says once the workers have caught up, and the journal's chains hold."""
-    await eventually(lambda: deployment.projector.verify().pending == 0, "the projection never catches up")
+    await _caught_up(deployment)
     report = deployment.projector.verify()
     assert report.differences == ()
     assert report.chains.fault is None
@@ -110,3 +119,7 @@ def _processes_that_say(text: str) -> Iterator[Path]:
             continue
         if text.encode() in command and int(process.name) != os.getpid():
             yield process
+
+
+async def _caught_up(deployment: Deployment) -> None:
+    await eventually(lambda: deployment.projector.verify().pending == 0, "the projection never catches up")
