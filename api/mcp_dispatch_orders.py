@@ -22,12 +22,11 @@ def order_of(
     request: DispatchRequest, caller: Principal, key: CommitKey, correlation_id: str, digest: str
 ) -> DispatchOrder:
     """The call that is asked for. The same key of the same owner names the same call."""
-    own = key.key.startswith(OWN_KEY_PREFIX)
-    dispatch_id = str(uuid7()) if own else str(uuid5(_CALLS, f"{key.owner_user_id} {key.key}"))
+    keyed_id = dispatch_id_of(key)
     names = argument_names(request.arguments)
     with_names = f" with {', '.join(names)}" if names else ""
     return DispatchOrder(
-        dispatch_id=dispatch_id,
+        dispatch_id=keyed_id or str(uuid7()),
         correlation_id=_as_uuid(correlation_id),
         caller=DispatchCaller(
             user_id=caller.user_id,
@@ -41,7 +40,7 @@ def order_of(
         arguments_digest=digest,
         argument_names=names,
         request_summary=clipped(f"{request.tool_name} at {request.server_id}{with_names}", 500),
-        request_digest=None if own else key.request_digest,
+        request_digest=None if keyed_id is None else key.request_digest,
         project_id=request.project_id,
         data_class=request.data_class,
         learn_session_id=request.learn_session_id,
@@ -49,6 +48,13 @@ def order_of(
         timeout_ms=request.timeout_ms,
         created_at=datetime.now(UTC),
     )
+
+
+def dispatch_id_of(key: CommitKey) -> str | None:
+    """The call that a client's key names; ``None`` where the client gave none, so that each request is another."""
+    if key.key.startswith(OWN_KEY_PREFIX):
+        return None
+    return str(uuid5(_CALLS, f"{key.owner_user_id} {key.key}"))
 
 
 def arguments_bytes(given: dict[str, object]) -> bytes:

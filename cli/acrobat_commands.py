@@ -27,8 +27,13 @@ from contracts.adapters.acrobat import (
 
 app = typer.Typer(no_args_is_help=True, help="Read PDF documents: text, tables, pictures, redaction.")
 
-_File = Annotated[Path, typer.Argument(help="The PDF document; it is handed in and kept for seven days.")]
+_File = Annotated[
+    Path, typer.Argument(help="The PDF document; it is handed in and kept for seven days, see --forget.")
+]
 _Pages = Annotated[str | None, typer.Option(help="Such as 1-3,5 or 10-.")]
+_Forget = Annotated[
+    bool, typer.Option("--forget", help="Forget the document, and what was found, once that is printed.")
+]
 _DataClass = Annotated[str | None, typer.Option(help="What kind of data it holds, for policy.")]
 _Request = Annotated[
     str | None, typer.Option("--request", help="The name of a request made before: tells how it stands now.")
@@ -51,12 +56,13 @@ def text(
     ocr_fallback: Annotated[bool, typer.Option(help="Recognise pages that hold no text.")] = False,
     data_class: _DataClass = None,
     request: _Request = None,
+    forget: _Forget = False,
 ) -> None:
     """Print the text of a document."""
     body = AcrobatExtractTextRequest(
         **_source(call, file, pages, data_class, request), ocr_fallback=ocr_fallback
     )
-    _finish(call, AcrobatCapability.EXTRACT_TEXT, body)
+    _finish(call, AcrobatCapability.EXTRACT_TEXT, body, forget)
 
 
 @api_command(app, "tables")
@@ -67,10 +73,11 @@ def tables(
     mode: Annotated[AcrobatTableMode, typer.Option(help="How tables are found.")] = AcrobatTableMode.AUTO,
     data_class: _DataClass = None,
     request: _Request = None,
+    forget: _Forget = False,
 ) -> None:
     """Print the tables of a document."""
     body = AcrobatExtractTablesRequest(**_source(call, file, pages, data_class, request), table_mode=mode)
-    _finish(call, AcrobatCapability.EXTRACT_TABLES, body)
+    _finish(call, AcrobatCapability.EXTRACT_TABLES, body, forget)
 
 
 @api_command(app, "ocr")
@@ -81,10 +88,11 @@ def ocr(
     language: Annotated[str | None, typer.Option(help="A hint, such as en.")] = None,
     data_class: _DataClass = None,
     request: _Request = None,
+    forget: _Forget = False,
 ) -> None:
     """Print the text in the pictures of a document."""
     body = AcrobatOCRRequest(**_source(call, file, pages, data_class, request), language_hint=language)
-    _finish(call, AcrobatCapability.OCR, body)
+    _finish(call, AcrobatCapability.OCR, body, forget)
 
 
 @api_command(app, "redaction-prep")
@@ -98,12 +106,28 @@ def redaction_prep(
     pages: _Pages = None,
     data_class: _DataClass = None,
     request: _Request = None,
+    forget: _Forget = False,
 ) -> None:
     """List what should be blacked out, once a person has approved that; the document stays as it is."""
     body = AcrobatRedactionPrepRequest(
         **_source(call, file, pages, data_class, request), pattern_set=tuple(find or ())
     )
-    _finish(call, AcrobatCapability.REDACTION_PREP, body)
+    _finish(call, AcrobatCapability.REDACTION_PREP, body, forget)
+
+
+@api_command(app, "forget")
+def forget_it(
+    call: Invocation,
+    reference: Annotated[
+        str,
+        typer.Argument(
+            help="Of a document or of what was found: temp-artifact/…, acrobat-output/… or a digest."
+        ),
+    ],
+) -> None:
+    """Forget a document that was handed in, or what was found in one."""
+    AcrobatApi(call.api.http).forget(reference)
+    call.answer(Text("It is forgotten: nobody can read it any more."))
 
 
 def _source(
@@ -132,6 +156,7 @@ def _finish(
     | AcrobatExtractTablesRequest
     | AcrobatOCRRequest
     | AcrobatRedactionPrepRequest,
+    forget: bool,
 ) -> None:
     api = AcrobatApi(call.api.http)
     with call.busy("reading"):
@@ -141,6 +166,9 @@ def _finish(
         write_json({"operation": operation, "output": output})
     elif output is not None:
         call.show(*_shown(output))
+    if forget and operation.output_ref:
+        for ref in (body.source_ref, operation.output_ref):
+            api.forget(ref)
     if output is None:
         fail(_not_done(operation, body.client_request_id), ExitCode.REFUSED)
 

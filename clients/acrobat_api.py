@@ -9,6 +9,7 @@ from contracts.adapters.acrobat import (
     AcrobatSource,
     AcrobatSourceRef,
 )
+from contracts.learning.responses import DeletedResponse
 
 _ROOT = "/api/adapters/acrobat"
 _ROUTES = {
@@ -44,3 +45,8 @@ class AcrobatApi:
     def output(self, output_ref: str) -> AcrobatOutput:
         """Fetch what an operation found."""
         return self._http.get(f"{_ROOT}/outputs/{path_part(output_ref.rpartition('/')[2])}", AcrobatOutput)
+
+    def forget(self, ref: str) -> DeletedResponse:
+        """Forget a document or an output, by its reference or its digest."""
+        path = f"{_ROOT}/artifacts/{path_part(ref.rpartition('/')[2])}"
+        return self._http.write("DELETE", path, DeletedResponse)

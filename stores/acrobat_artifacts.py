@@ -1,4 +1,4 @@
-"""Documents that were handed in to be read, and what was found in them: kept for a week, then deleted.
+"""Documents that were handed in to be read, and what was found in them: kept for a week or until they are forgotten.
 
 A document is named by a reference, never by a path: ``temp-artifact/{digest}`` or its digest alone, with or
 without ``sha256:``. A reference counts for its owner only, whoever else handed in the same document.
@@ -8,7 +8,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, select, tuple_
+from sqlalchemy import Connection, delete, func, select, tuple_, update
 
 from contracts.adapters.acrobat import AcrobatSource, AcrobatSourceKind
 from contracts.base import rfc3339
@@ -115,6 +115,26 @@ class AcrobatArtifacts:
                     "There is no such output of yours, or its seven days are over; run the operation again.",
                 )
             return get_blob(connection, digest)
+
+    def forget(self, owner: str, digest: str, now: datetime) -> None:
+        """Ends the time of the owner's document, or of what was found, with this digest: nobody reads it any more.
+
+        Its content is deleted by the next maintenance, which first looks whether somebody else has kept the same.
+
+        Raises:
+            Refusal: ``NOT_FOUND``: no such document or output of this owner, or its time is over already.
+        """
+        table = acrobat_artifacts.c
+        this = (table.owner == owner, table.digest == digest, table.expires_at > rfc3339(now))
+        with self._database.write() as connection:
+            ended = connection.execute(
+                update(acrobat_artifacts).where(*this).values(expires_at=rfc3339(now))
+            ).rowcount
+        if not ended:
+            raise Refusal(
+                ErrorCode.NOT_FOUND,
+                "There is no such document or output of yours, or it is forgotten already.",
+            )
 
     def _keep(self, owner: str, kind: str, content: bytes, now: datetime) -> tuple[str, dict[str, Any]]:
         with self._database.write() as connection:

@@ -10,7 +10,9 @@ from functools import partial
 import anyio.to_thread
 from fastapi import APIRouter, Request
 
+from api.commands import answer_once
 from api.dependencies import CommandFrame, FrameDep, Reader, ServicesDep, ToolUser
+from api.mcp_dispatch_orders import dispatch_id_of
 from api.paths import OutputDigest
 from api.services import Services
 from clients.acrobat.libraries import document_libraries
@@ -29,6 +31,8 @@ from contracts.adapters.acrobat import (
     AcrobatSourceRef,
 )
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import CommitKey
+from contracts.learning.responses import DeletedResponse
 from contracts.mcp.dispatch import DispatchRequest
 from contracts.runtime.identity import Principal
 from domain.acrobat.adapter_health import adapter_health
@@ -66,7 +70,10 @@ async def health(caller: Reader, services: ServicesDep) -> AcrobatAdapterHealth:
     },
 )
 async def upload(request: Request, caller: ToolUser, services: ServicesDep) -> AcrobatSource:
-    """Hands in a document of at most 32 MiB. It is deleted after seven days; handing it in again prolongs that."""
+    """Hands in a document of at most 32 MiB. It is deleted after seven days; handing it in again prolongs that.
+
+    It can be forgotten before: ``DELETE /api/adapters/acrobat/artifacts/{digest}``.
+    """
     content = await request.body()
     if b"%PDF-" not in content[:_MAGIC_WITHIN]:
         raise Refusal(
@@ -117,6 +124,23 @@ def output(digest: OutputDigest, caller: Reader, services: ServicesDep) -> Acrob
     return AcrobatOutput.model_validate_json(found)
 
 
+@router.delete("/artifacts/{digest}", operation_id="acrobat_forget")
+async def forget(
+    digest: OutputDigest, caller: ToolUser, services: ServicesDep, frame: FrameDep
+) -> DeletedResponse:
+    """Forgets a document, or what was found in one: from now on nobody can read it or have it read.
+
+    A call that waits for an approval finds no document then. The content is deleted by the next maintenance.
+    """
+
+    async def act() -> DeletedResponse:
+        forgotten = partial(services.mcp.acrobat.forget, caller.user_id, digest, datetime.now(UTC))
+        await anyio.to_thread.run_sync(forgotten)
+        return DeletedResponse()
+
+    return await answer_once(services, frame.client_key(caller.user_id, None), act, DeletedResponse)
+
+
 async def _operate(
     capability: AcrobatCapability,
     body: AcrobatSourceRef,
@@ -124,7 +148,8 @@ async def _operate(
     services: Services,
     frame: CommandFrame,
 ) -> AcrobatOperationResponse:
-    prepare = partial(_server_id, services, caller.user_id, capability, body, frame.correlation_id)
+    key = frame.key_for(caller.user_id, body)
+    prepare = partial(_server_id, services, key, capability, body, frame.correlation_id)
     request = DispatchRequest(
         server_id=await anyio.to_thread.run_sync(prepare),
         tool_name=capability.value,
@@ -134,7 +159,6 @@ async def _operate(
         wait_ms=ANSWER_WITHIN_MS,
         client_request_id=body.client_request_id,
     )
-    key = frame.key_for(caller.user_id, body)
     if frame.client_key(caller.user_id, body) is not None:
         await anyio.to_thread.run_sync(Answers(services.database).hold, key)
     view = await services.mcp.dispatch_gateway.dispatch(request, caller, key, frame.correlation_id)
@@ -142,13 +166,23 @@ async def _operate(
 
 
 def _server_id(
-    services: Services, owner: str, capability: AcrobatCapability, body: AcrobatSourceRef, correlation_id: str
+    services: Services,
+    key: CommitKey,
+    capability: AcrobatCapability,
+    body: AcrobatSourceRef,
+    correlation_id: str,
 ) -> str:
-    """The server that is called, once it is certain that a call makes sense.
+    """The server that is called, once it is certain that a call makes sense; of a call that was made, its own.
 
     Raises:
-        Refusal: ``ACROBAT_UNAVAILABLE``, ``ACROBAT_OCR_UNSUPPORTED``, ``ACROBAT_SOURCE_NOT_FOUND``.
+        Refusal: ``IDEMPOTENCY_KEY_REUSED``, ``ACROBAT_UNAVAILABLE``, ``ACROBAT_OCR_UNSUPPORTED``,
+            ``ACROBAT_SOURCE_NOT_FOUND``.
     """
+    Answers(services.database).recall(key)
+    made = dispatch_id_of(key)
+    if made is not None and (kept := services.mcp.dispatches.find(made)) is not None:
+        return kept.record.order.server_id
+    owner = key.owner_user_id
     found = _health(services, owner)
     if found.adapter_state in {AcrobatAdapterState.MISSING, AcrobatAdapterState.DISABLED}:
         raise Refusal(

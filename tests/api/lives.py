@@ -18,13 +18,14 @@ Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 
 async def documents_read(alice: Learner, ask: Ask) -> None:
-    """A document that is handed in, and every operation on it."""
+    """A document that is handed in, every operation on it, and that it is forgotten."""
     head = {"authorization": f"Bearer {alice.secret}", "content-type": "application/pdf"}
     content = written(["Hello", "mail me at ada@example.org"])
     kept = await alice.http.post("/api/adapters/acrobat/sources", content=content, headers=head)
     source = {"source_ref_kind": "temp_artifact_ref", "source_ref": kept.json()["temp_artifact_ref"]}
     for operation in ("extract_text", "extract_tables", "ocr", "redaction_prep"):
         await ask(f"acrobat_{operation}", source)
+    await ask("acrobat_forget", digest=kept.json()["digest"])
 
 
 async def registered(stack: Stack, alice: Learner, ask: Ask) -> None:

@@ -65,6 +65,7 @@ SCOPES: Mapping[str, str] = {
     "acrobat_ocr": "call",
     "acrobat_redaction_prep": "call",
     "acrobat_output": "read",
+    "acrobat_forget": "call",
     "ability_outcomes": "read",
     "ability_activate": "install",
     "ability_deactivate": "install",
@@ -213,7 +214,7 @@ UNKEYED = frozenset(
 KEYED = frozenset(
     {name for name in WITH_BODY if name not in UNKEYED}
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
-    | {"mcp_grant_revoke"}
+    | {"mcp_grant_revoke", "acrobat_forget"}
     | {"mcp_server_delete", "mcp_auth_profile_delete"}
 )
 """The writes that take an ``Idempotency-Key``."""

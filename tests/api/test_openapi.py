@@ -40,6 +40,7 @@ OPERATION_IDS = [
     "ability_versions",
     "acrobat_extract_tables",
     "acrobat_extract_text",
+    "acrobat_forget",
     "acrobat_health",
     "acrobat_ocr",
     "acrobat_output",

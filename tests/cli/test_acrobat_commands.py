@@ -31,6 +31,21 @@ def test_text_tables_and_pictures_of_a_document_are_printed(person: Person, tmp_
     assert "redaction_prep" in person.types("pdf", "health").stdout
 
 
+def test_a_document_is_forgotten_with_what_was_found_once_that_is_printed(
+    person: Person, tmp_path: Path
+) -> None:
+    document = file(tmp_path, written(["Payslip of May"]))
+    found = person.gets("pdf", "text", document, "--forget")
+    assert [page["text"] for page in found["output"]["text"]] == ["Payslip of May"]
+    for digest in (found["output"]["source_digest"], found["operation"]["output_ref"].rpartition("/")[2]):
+        gone = person.types("pdf", "forget", digest)
+        assert gone.exit_code == ExitCode.REFUSED
+        assert "forgotten already" in gone.stderr
+    kept = person.gets("pdf", "text", document)
+    shown = person.types("pdf", "forget", kept["operation"]["output_ref"])
+    assert "nobody can read it any more" in shown.stdout
+
+
 def test_redaction_is_listed_once_it_is_approved_and_the_command_says_how(
     person: Person, tmp_path: Path
 ) -> None:

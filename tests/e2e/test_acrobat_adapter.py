@@ -4,6 +4,7 @@ import json
 from typing import Any
 from uuid import uuid4
 
+import anyio
 import httpx
 import pytest
 from sqlalchemy import select
@@ -168,6 +169,26 @@ async def test_redaction_preparation_waits_for_a_person_whatever_policy_says(ali
     bundle = await output_of(alice, done)
     assert [one["kind"] for one in bundle["candidates"]] == ["email"]
     assert "jane.doe" not in str(bundle)
+
+
+async def test_a_forgotten_document_is_read_by_no_call_that_waited_for_its_approval(alice: Learner) -> None:
+    source = await source_of(alice, written(["Call +49 30 1234567"]))
+    asked = {**source, "client_request_id": "mine"}
+    waiting = await alice.ok("POST", f"{ROOT}/redaction-prep", asked)
+    await alice.ok("DELETE", f"{ROOT}/artifacts/{source['source_ref'].rpartition('/')[2]}")
+    approve = f"/api/mcp/ask-first/{waiting['operation_id']}/approve"
+    await alice.ok("POST", approve, {"decision": "approve_once"})
+    with anyio.fail_after(30):
+        while (call := await alice.ok("GET", f"/api/mcp/dispatches/{waiting['operation_id']}"))[
+            "status"
+        ] == "running":
+            await anyio.sleep(0.02)
+    assert (call["status"], call["is_error"]) == ("completed", True)
+    told = await alice.ok("POST", f"{ROOT}/redaction-prep", asked)
+    assert (told["operation_id"], told["status"]) == (waiting["operation_id"], "failed")
+    assert told["error_code"] == "ACROBAT_SOURCE_NOT_FOUND"
+    anew = await alice.call("POST", f"{ROOT}/redaction-prep", {**asked, "client_request_id": "another"})
+    assert (anew.status_code, anew.json()["error"]["code"]) == (404, "ACROBAT_SOURCE_NOT_FOUND")
 
 
 @pytest.mark.acceptance("acrobat_redaction_prep_ask_first")

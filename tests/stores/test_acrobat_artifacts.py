@@ -6,7 +6,7 @@ import pytest
 
 from contracts.adapters.acrobat import AcrobatSourceKind
 from contracts.errors import ErrorCode, Refusal
-from stores.acrobat_artifacts import KEPT, AcrobatArtifacts
+from stores.acrobat_artifacts import KEPT, AcrobatArtifacts, expired_artifacts
 from stores.canonical import digest_of
 from stores.database import Database
 
@@ -85,6 +85,33 @@ def test_an_output_is_no_source_and_a_source_no_output(store: Database) -> None:
         with pytest.raises(Refusal) as caught:
             artifacts.output(owner, wanted, NOW)
         assert caught.value.code is ErrorCode.NOT_FOUND
+
+
+def test_what_is_forgotten_is_gone_for_its_owner_alone_until_it_is_handed_in_again(store: Database) -> None:
+    artifacts = AcrobatArtifacts(store)
+    ref = artifacts.keep_source("ann", DOCUMENT, NOW).temp_artifact_ref
+    artifacts.keep_source("bob", DOCUMENT, NOW)
+    artifacts.forget("ann", DIGEST, NOW)
+    refused(artifacts, "ann", AcrobatSourceKind.TEMP_ARTIFACT_REF, ref, NOW)
+    assert artifacts.source("bob", AcrobatSourceKind.TEMP_ARTIFACT_REF, ref, NOW) == (DIGEST, DOCUMENT)
+    for owner in ("ann", "eve"):
+        with pytest.raises(Refusal) as caught:
+            artifacts.forget(owner, DIGEST, NOW)
+        assert caught.value.code is ErrorCode.NOT_FOUND
+    artifacts.keep_source("ann", DOCUMENT, NOW)
+    assert artifacts.source("ann", AcrobatSourceKind.TEMP_ARTIFACT_REF, ref, NOW) == (DIGEST, DOCUMENT)
+
+
+def test_what_is_forgotten_is_what_the_next_sweep_deletes_and_takes_no_room(
+    store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.acrobat_artifacts.MOST_KEPT_BYTES", 30)
+    artifacts = AcrobatArtifacts(store)
+    artifacts.keep_source("ann", DOCUMENT, NOW)
+    artifacts.forget("ann", DIGEST, NOW)
+    artifacts.keep_output("ann", b"x" * 20, NOW)
+    with store.read() as connection:
+        assert [key.digest for key in expired_artifacts(connection, NOW, None, 10)] == [DIGEST]
 
 
 def test_more_than_there_may_be_is_refused_and_nothing_of_it_kept(
