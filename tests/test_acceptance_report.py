@@ -10,24 +10,34 @@ ROOT = Path(__file__).parents[1]
 REPORT = ROOT / "docs" / "acceptance.md"
 
 
-def marked_tests() -> Iterator[tuple[str, str]]:
-    """Each id with a test that shows it, read from the sources."""
+def marked_tests() -> Iterator[tuple[str, str, bool]]:
+    """Each id with a test that shows it, and whether that one is for every day; read from the sources."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        of_all = [ast.unparse(line) for line in module.body if ast.unparse(line).startswith("pytestmark")]
+        for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                marks = [*of_all, *(ast.unparse(mark) for mark in node.decorator_list)]
+                everyday = not any("mark.thorough" in mark for mark in marks if "parametrize" not in mark)
                 for mark in node.decorator_list:
                     if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("mark.acceptance"):
                         for name in mark.args:
-                            yield ast.literal_eval(name), f"{path.relative_to(ROOT)}::{node.name}"
+                            yield ast.literal_eval(name), f"{path.relative_to(ROOT)}::{node.name}", everyday
 
 
 def test_the_report_names_every_test_that_shows_a_requirement() -> None:
     results: dict[str, dict[str, str]] = {}
-    for name, test in marked_tests():
+    for name, test, _ in marked_tests():
         results.setdefault(name, {})[test] = "passed"
     assert REPORT.read_text(encoding="utf-8") == written(results), (
         "run `make acceptance` and commit what it writes"
     )
+
+
+def test_what_is_shown_at_all_is_shown_every_day() -> None:
+    marked = list(marked_tests())
+    shown = {name for name, _, _ in marked}
+    assert shown - {name for name, _, everyday in marked if everyday} == set()
 
 
 def test_every_requirement_is_told_once() -> None:
