@@ -196,16 +196,29 @@ def _situation(health: MCPConnectionHealth) -> str | None:
 
 def _answered(health: MCPConnectionHealth, outcome: MCPConnectionOutcome) -> MCPConnectionHealth:
     taken = outcome.signed_in and outcome.failure is None and health.auth_state is not MCPAuthState.REVOKED
+    lifted = {} if _keeps_its_pause(health, outcome.happened_at) else _NO_PAUSE
     return health.model_copy(
         update={
             "health_status": _unless_disabled(health, MCPHealthStatus.HEALTHY),
             "health_reason_code": None,
             "failure_count_rolling": 0,
-            "backoff_until": None,
-            "throttle_state": MCPThrottleState(),
+            **lifted,
             **({"auth_state": MCPAuthState.HEALTHY, "auth_checked_at": outcome.happened_at} if taken else {}),
         }
     )
+
+
+_NO_PAUSE: dict[str, object] = {"backoff_until": None, "throttle_state": MCPThrottleState()}
+
+
+def _keeps_its_pause(health: MCPConnectionHealth, at: datetime) -> bool:
+    """Whether an answer leaves a pause as it is: nobody goes to a throttled server, so it is to what was sent before.
+
+    Of a degraded server the time may be the lease of the one probe, whose answer this is.
+    """
+    if health.throttle_state.state is MCPThrottle.NONE or health.health_status is MCPHealthStatus.DEGRADED:
+        return False
+    return health.backoff_until is not None and at < health.backoff_until
 
 
 def _failed(

@@ -19,6 +19,7 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
 from tests.fixtures.taught import Taught, taught
+from workflows.ids import mcp_probe_id
 
 pytestmark = pytest.mark.anyio
 
@@ -119,7 +120,9 @@ async def test_writing_asks_first_where_reading_is_allowed(stack: Stack, alice: 
 async def test_somebody_elses_servers_are_no_way_and_nothing_is_written_by_asking(
     stack: Stack, alice: Learner
 ) -> None:
-    await add_server(stack, alice, "Mail", "search_mail")
+    server_id = await add_server(stack, alice, "Mail", "search_mail")
+    # Registering has the server looked at, which is written as well.
+    await stack.client.get_workflow_handle(mcp_probe_id(server_id)).result()
     bob = stack.learner("bob")
     before = footprint(stack)
     found = await way(bob, tool_name="search_mail")

@@ -33,6 +33,7 @@ async def patient(
     async with tool_stack(tmp_path, skipping_env.client) as stack:
         user = tool_user(stack)
         await user.register(misbehaving_server)
+        await user.looked_at()
         yield user
 
 

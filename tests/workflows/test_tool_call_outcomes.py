@@ -30,6 +30,7 @@ async def caller(
     async with tool_stack(tmp_path, await connect(temporal_address)) as stack:
         user = tool_user(stack)
         await user.register(misbehaving_server)
+        await user.looked_at()
         await let_all_pass(user)
         yield user
 
@@ -42,6 +43,7 @@ async def patient(
     async with tool_stack(tmp_path, skipping_env.client) as stack:
         user = tool_user(stack)
         await user.register(misbehaving_server)
+        await user.looked_at()
         await let_all_pass(user)
         yield user
 

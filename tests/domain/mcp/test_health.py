@@ -277,3 +277,15 @@ def test_an_answer_cuts_no_pause_short_that_the_server_asked_for() -> None:
     ill = lived([outcome(ToolFailureKind.NOT_SENT)] * FAILURES_TO_DEGRADE + [asked])
     assert not well_again(ill, after(ill, outcome(at=early)), early)
     assert well_again(ill, after(probing(ill, late), outcome(at=late)), late)
+
+
+def test_an_answer_to_what_was_sent_before_leaves_the_pause_that_a_server_asked_for() -> None:
+    asked = lived([outcome(), outcome(ToolFailureKind.THROTTLED, retry_after_ms=600_000, http_status=429)])
+    early = START + timedelta(seconds=5)
+    answered = after(asked, outcome(at=early))
+    assert answered.backoff_until == asked.backoff_until
+    assert answered.throttle_state == asked.throttle_state
+    assert admission(answered, early) is Admission.WAIT
+    over = START + timedelta(minutes=10)
+    healed = after(answered, outcome(at=over))
+    assert (healed.backoff_until, healed.throttle_state.state) == (None, MCPThrottle.NONE)
