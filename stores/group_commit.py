@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
@@ -100,7 +99,7 @@ class GroupCommitWriter(Generic[Work, Answer]):
 
     def _run(self) -> None:
         while self._has_work():
-            self._commit(self._next_group)
+            self._commit()
 
     def _has_work(self) -> bool:
         """Waits for some; false once the writer is closed and all of it is done."""
@@ -112,30 +111,25 @@ class GroupCommitWriter(Generic[Work, Answer]):
         with self._changed:
             return [self._queue.popleft() for _ in range(min(len(self._queue), MAX_GROUP))]
 
-    def _commit(self, choose: Callable[[], list[_Waiting[Work, Answer]]]) -> None:
-        group: list[_Waiting[Work, Answer]] = []
+    def _commit(self, group: list[_Waiting[Work, Answer]] | None = None) -> None:
+        """Does ``group``, or else whoever waits once the transaction has begun."""
         try:
             with self._database.write() as connection:
-                # Chosen only now: whoever came while the transaction began is of the group.
-                group = choose()
+                group = group or self._next_group()
                 outcomes = self._apply(connection, [waiting.work for waiting in group])
         except Exception as error:
-            group = group or choose()
+            group = group or self._next_group()
             if len(group) == 1:
                 group[0].answer.set_exception(_as_refusal(error))
             else:
                 for waiting in group:
-                    self._commit(partial(_alone, waiting))
+                    self._commit([waiting])
             return
         for waiting, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, Refusal):
                 waiting.answer.set_exception(outcome)
             else:
                 waiting.answer.set_result(outcome)
-
-
-def _alone(waiting: _Waiting[Work, Answer]) -> list[_Waiting[Work, Answer]]:
-    return [waiting]
 
 
 def is_disk_full(error: BaseException) -> bool:

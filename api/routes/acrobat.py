@@ -178,10 +178,11 @@ def _server_id(
         Refusal: ``IDEMPOTENCY_KEY_REUSED``, ``ACROBAT_UNAVAILABLE``, ``ACROBAT_OCR_UNSUPPORTED``,
             ``ACROBAT_SOURCE_NOT_FOUND``.
     """
-    Answers(services.database).recall(key)
     made = dispatch_id_of(key)
-    if made is not None and (kept := services.mcp.dispatches.find(made)) is not None:
-        return kept.record.order.server_id
+    if made is not None:
+        Answers(services.database).recall(key)
+        if (kept := services.mcp.dispatches.find(made)) is not None:
+            return kept.record.order.server_id
     owner = key.owner_user_id
     found = _health(services, owner)
     if found.adapter_state in {AcrobatAdapterState.MISSING, AcrobatAdapterState.DISABLED}:
