@@ -2,8 +2,8 @@
 
 The tool writes when each of its effects happened; the clock is the machine's. Both sides take turns on the same
 embedded server, so that the ratio holds on any machine. What an approval costs does not depend on the tool, so that
-the ratio does. Two bound it from both sides: a local program, which is started for each call as most of them are,
-and, as the hardest case, a server over HTTP that does next to nothing and is a step away.
+the ratio does. Two bound it from both sides: a local program, which is started for the call, and, as the hardest
+case, a server over HTTP that does next to nothing and is a step away.
 """
 
 import argparse
@@ -70,6 +70,8 @@ async def bare_call(tool: GoodServer, transport: MCPTransport) -> float:
 async def approved(alice: Learner, tool: GoodServer, server_id: str) -> float:
     """Seconds from a person's approval to the tool's effect."""
     asked = {"server_id": server_id, "tool_name": "append_line", "arguments": {"line": "x"}}
+    # A session of its own: the floor starts its program for the call too.
+    asked |= {"session_ref": str(uuid7())}
     dispatch = (await alice.ok("POST", "/api/mcp/dispatches", asked))["dispatch_id"]
     begun = time.monotonic()
     await alice.ok("POST", f"/api/mcp/ask-first/{dispatch}/approve", {"decision": "approve_once"})

@@ -34,6 +34,12 @@ class McpSettings(BaseSettings):
         le=timedelta(days=1),
         description="Between probes of a tool server.",
     )
+    mcp_conversation_idle: Duration = Field(
+        default=timedelta(minutes=5),
+        ge=timedelta(seconds=1),
+        le=timedelta(hours=1),
+        description="How long a local tool server, or a session with a tool server, is kept for the next call.",
+    )
     mcp_allow_private_addresses: bool = Field(
         default=False,
         description="Let tool servers and their sign-in be on this machine or network, and without TLS.",

@@ -21,6 +21,7 @@ from activities.practice_thinking import PracticeThinking
 from activities.reprobe_activities import ReprobeActivities
 from activities.session_activities import SessionActivities
 from activities.validation_activities import ValidationActivities
+from clients.mcp.kept_conversations import KeptConversations
 from config.settings import Settings
 from stores.ability_life import AbilityLifeStore
 from stores.ability_store import AbilityStore
@@ -49,7 +50,7 @@ from stores.session_store import SessionStore
 from stores.validation_store import ValidationStore
 from stores.workspace_edits import WorkspaceEdits
 from worker.language_model import language_model
-from worker.mcp_composition import MCP_WORKFLOWS, mcp_activities
+from worker.mcp_composition import MCP_WORKFLOWS, kept_conversations, mcp_activities
 from worker.mined_sessions import MinedSessions
 from worker.practice_sessions import START_FOLDER, PracticeSessions
 from worker.projection import ProjectionLoop
@@ -95,9 +96,11 @@ class WorkerParts:
     observations: ObservationLog
     executor: ThreadPoolExecutor
     activities: Sequence[Callable[..., Any]]
+    conversations: KeptConversations
 
-    def close(self) -> None:
-        """Stops the threads and closes the database."""
+    async def close(self) -> None:
+        """Ends what is kept for the next call, stops the threads and closes the database."""
+        await self.conversations.close()
         self.executor.shutdown(wait=True)
         self.projection.close()
         self.observations.close()
@@ -152,6 +155,7 @@ def compose(settings: Settings) -> WorkerParts:
         settings.data_dir / "rehearsals",
         projection.wake,
     )
+    conversations = kept_conversations(settings, database)
     thinking = PracticeThinking(practices, knowledge, SessionStore(database), model)
     return WorkerParts(
         database=database,
@@ -191,8 +195,9 @@ def compose(settings: Settings) -> WorkerParts:
             practice.attempt_idea,
             practice.note_attempt,
             practice.end_practice,
-            *mcp_activities(settings, database, observations, projection),
+            *mcp_activities(settings, database, observations, projection, conversations),
         ),
+        conversations=conversations,
     )
 
 

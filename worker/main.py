@@ -45,4 +45,4 @@ async def _work(settings: Settings) -> None:
             stopping.cancel()
             log.info("worker drains")
     finally:
-        parts.close()
+        await parts.close()

@@ -1,5 +1,6 @@
 """The tool gateway's part of a worker: its workflows, and its activities over their stores and clients."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,9 +9,11 @@ from activities.held_call_wakeup import HeldCallWakeUp
 from activities.mcp_probe_activities import McpProbeActivities
 from activities.token_broker import TokenBroker
 from activities.tool_callers import ToolCallers
+from clients.mcp.kept_conversations import KeptConversations
 from clients.mcp.tool_client import ToolClient
 from config.settings import Settings
 from contracts.mcp.provider import MCPProvider
+from contracts.mcp.server_registry import MCPServerRegistryEntry
 from stores.database import Database
 from stores.mcp.health import HealthStore
 from stores.mcp.held_calls import HeldCalls
@@ -33,10 +36,24 @@ MCP_WORKFLOWS: Sequence[type] = (
 )
 
 
+def kept_conversations(settings: Settings, database: Database) -> KeptConversations:
+    """The conversations with tool servers that a worker keeps between calls."""
+    servers = ServerStore(database)
+
+    async def wanted(server: MCPServerRegistryEntry) -> bool:
+        return await asyncio.to_thread(servers.is_still, server)
+
+    return KeptConversations(settings.mcp_conversation_idle.total_seconds(), wanted)
+
+
 def mcp_activities(
-    settings: Settings, database: Database, observations: ObservationLog, projection: ProjectionLoop
+    settings: Settings,
+    database: Database,
+    observations: ObservationLog,
+    projection: ProjectionLoop,
+    conversations: KeptConversations,
 ) -> Sequence[Callable[..., Any]]:
-    """The activities of the tool gateway."""
+    """The activities of the tool gateway; ``conversations`` are kept between its calls."""
     signing = sign_ins(settings, database, secret_store(settings, database))
     probes = _probes(settings, database, signing.broker)
     return (
@@ -49,7 +66,12 @@ def mcp_activities(
         probes.claim_due_servers,
         probes.look_at_server,
         *dispatch_activities(
-            settings, database, observations, projection, tool_caller(settings, database), signing.broker
+            settings,
+            database,
+            observations,
+            projection,
+            tool_caller(settings, database, conversations),
+            signing.broker,
         ),
     )
 
@@ -65,17 +87,20 @@ def _probes(settings: Settings, database: Database, broker: TokenBroker) -> McpP
     )
 
 
-def tool_caller(settings: Settings, database: Database) -> ToolCallers:
+def tool_caller(
+    settings: Settings, database: Database, conversations: KeptConversations | None = None
+) -> ToolCallers:
     """Who calls tools: the client of the protocol, and the adapters that are part of the worker."""
-    return ToolCallers(tool_client(settings), {MCPProvider.ACROBAT: AcrobatTools(database)})
+    return ToolCallers(tool_client(settings, conversations), {MCPProvider.ACROBAT: AcrobatTools(database)})
 
 
-def tool_client(settings: Settings) -> ToolClient:
+def tool_client(settings: Settings, conversations: KeptConversations | None = None) -> ToolClient:
     """The client of tool servers, as the operator allows it."""
     return ToolClient(
         allow_private=settings.mcp_allow_private_addresses,
         local_programs=settings.mcp_local_programs,
         local_environment=settings.mcp_local_environment,
+        kept=conversations,
     )
 
 

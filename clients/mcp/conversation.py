@@ -1,29 +1,31 @@
-"""One conversation with a tool server, opened for one purpose and closed whatever happens."""
+"""One conversation with a tool server: opened for its first exchange, and closed by whoever holds it.
+
+It lives in a task of its own, because what opens a connection or a program has to close it, and a conversation that
+has a state outlasts the call it was opened for.
+"""
 
 import asyncio
-import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any, TypeVar
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from contextvars import Context
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import anyio
-import httpx2
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
+from mcp import Client, MCPError
+from mcp_types import CONNECTION_CLOSED
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from clients.mcp.address_guard import CONNECT_WITHIN_SECONDS, GuardedTransport, Resolve
-from clients.mcp.call_failures import ToolCallFailed, failed, failure_of
-from clients.mcp.local_program import local_program
-from clients.mcp.wire_record import RecordingTransport, WireRecord
-from contracts.mcp.provider import MCPTransport
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from contracts.mcp.tool_call import ToolFailureKind
+from clients.mcp.call_failures import ToolCallFailed, failure_of
+from clients.mcp.wire_record import WireRecord
 
 CLOSE_WITHIN_SECONDS = 2.0
 """How long an answer that is there may wait for the conversation's end."""
 
 _T = TypeVar("_T")
-Beat = Callable[[], None]
+Converse = Callable[[Client, WireRecord], Awaitable[_T]]
+Opened = Callable[[WireRecord], AbstractAsyncContextManager[Any]]
 
 
 class OfTheCaller(Exception):
@@ -34,115 +36,145 @@ class OfTheCaller(Exception):
         self.raised = raised
 
 
-class Conversations:
-    """Opens conversations over streamable HTTP and with local programs."""
+@dataclass(frozen=True)
+class Bounds:
+    """What an exchange may take, from now on: time for everything, and bytes for one answer."""
 
-    def __init__(
-        self,
-        *,
-        allow_private: bool,
-        local_programs: Collection[str],
-        local_environment: Collection[str],
-        environ: Mapping[str, str],
-        beat_every_seconds: float,
-        tls: ssl.SSLContext | None,
-        resolve: Resolve,
-    ) -> None:
-        self._allow_private = allow_private
-        self._local_programs = frozenset(local_programs)
-        self._local_environment = frozenset(local_environment)
-        self._environ = environ
-        self._beat_every = beat_every_seconds
-        self._tls = tls
-        self._resolve = resolve
+    within_ms: int
+    body_limit: int
+    since: float = field(default_factory=anyio.current_time)
 
-    async def hold(
-        self,
-        server: MCPServerRegistryEntry,
-        bearer: str | None,
-        beat: Beat,
-        within_ms: int,
-        body_limit: int,
-        converse: Callable[[Client, WireRecord], Awaitable[_T]],
-    ) -> _T:
-        """What ``converse`` returns, within ``within_ms`` for everything; one answer has at most ``body_limit`` bytes.
+    @property
+    def until(self) -> float:
+        """By the clock of the event loop."""
+        return self.since + self.within_ms / 1000
+
+
+@dataclass
+class _Exchange(Generic[_T]):
+    """What is asked and what came of it."""
+
+    converse: Converse[_T]
+    bounds: Bounds
+    answers: tuple[_T, ...] = ()
+    error: BaseException | None = None
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Conversation:
+    """Takes exchanges one at a time, until it is closed or one of them ends it."""
+
+    def __init__(self, opened: Opened) -> None:
+        """``opened`` is the way to the server, which is gone when the first exchange begins."""
+        self._record = WireRecord(0, end=self.cut)
+        self._opened = opened
+        self._scope = anyio.CancelScope()
+        self._turns: asyncio.Queue[_Exchange[Any] | None] = asyncio.Queue()
+        self._under_way: _Exchange[Any] | None = None
+        self._is_open = False
+        self._has_session = False
+        # Not in the context of the call that happens to be the first.
+        self._task = asyncio.create_task(self._live(), context=Context())
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it could take another exchange."""
+        return (
+            self._is_open
+            and self._under_way is None
+            and not self._scope.cancel_called
+            and not self._task.done()
+        )
+
+    @property
+    def has_session(self) -> bool:
+        """Whether the protocol's revision gives it one, so that the server may remember what was said in it."""
+        return self._has_session
+
+    async def ask(self, converse: Converse[_T], bounds: Bounds) -> _T:
+        """What ``converse`` returns.
+
+        Cancelling ends the conversation at once where a call is out, and leaves it open where none is.
 
         Raises:
             ToolCallFailed: nothing was returned.
         """
-        answers: list[_T] = []
-        error: Exception | None = None
-        scope = anyio.CancelScope(deadline=anyio.current_time() + within_ms / 1000)
-        record = WireRecord(body_limit, end=scope.cancel)
-        with scope:
-            async with _beating(beat, self._beat_every):
-                try:
-                    async with Client(self._transport(server, bearer, record), cache=None) as client:
-                        try:
-                            answers.append(await converse(client, record))
-                        except asyncio.CancelledError:
-                            # What closes the conversation shall not wait for the other side now.
-                            scope.cancel()
-                            raise
-                        except Exception as raised:
-                            error = raised
-                        scope.deadline = anyio.current_time() + CLOSE_WITHIN_SECONDS
-                except Exception as raised:
-                    error = error or raised
-        if answers:
-            return answers[0]
-        if isinstance(error, ToolCallFailed):
-            raise error
+        exchange = _Exchange(converse, bounds)
+        self._record.begin(bounds.body_limit)
+        self._under_way = exchange
+        self._turns.put_nowait(exchange)
+        try:
+            await exchange.over.wait()
+        except asyncio.CancelledError:
+            (exchange.scope if self._is_open and not self._record.calling else self._scope).cancel()
+            with anyio.CancelScope(shield=True):
+                await exchange.over.wait()
+            raise
+        if exchange.answers:
+            return exchange.answers[0]
+        raise await self._failure(exchange)
+
+    async def close(self) -> None:
+        """Ends it and waits for that; not for long where the other side does not hear."""
+        self._turns.put_nowait(None)
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([self._task])
+
+    def cut(self) -> None:
+        """Ends it without a word to the other side."""
+        self._scope.cancel()
+
+    async def _failure(self, exchange: _Exchange[Any]) -> Exception:
+        """Why nothing was returned. Unless it was answered the conversation is closed, which may say more."""
+        error = exchange.error
         if isinstance(error, OfTheCaller):
-            raise error.raised
-        raise ToolCallFailed(failure_of(record, error, within_ms)) from None
+            return error.raised
+        if isinstance(error, ToolCallFailed):
+            return error
+        if not isinstance(error, MCPError) or error.code == CONNECTION_CLOSED:
+            await self.close()
+        return ToolCallFailed(failure_of(self._record, error, exchange.bounds.within_ms))
 
-    def _transport(
-        self, server: MCPServerRegistryEntry, bearer: str | None, record: WireRecord
-    ) -> AbstractAsyncContextManager[Any]:
-        if server.transport is MCPTransport.REMOTE_HTTP and server.endpoint_url is not None:
-            return self._over_http(str(server.endpoint_url), bearer, record)
-        command = server.command
-        if server.transport is MCPTransport.LOCAL_BRIDGE and command is not None:
-            if command.program not in self._local_programs:
-                raise failed(ToolFailureKind.NOT_SENT, "the program is not one of those that may be started")
-            barred = sorted(set(command.environment_refs.values()) - self._local_environment)
-            if barred:
-                raise failed(
-                    ToolFailureKind.NOT_SENT, f"the operator does not let programs have {', '.join(barred)}"
-                )
-            return local_program(command, self._environ, record)
-        raise failed(ToolFailureKind.NOT_SENT, "the server is not one that can be called from here")
+    async def _live(self) -> None:
+        error: BaseException | None = None
+        try:
+            with self._scope:
+                try:
+                    await self._converse()
+                except (Exception, BaseExceptionGroup) as raised:
+                    error = raised
+        finally:
+            self._is_open = False
+            if self._under_way is not None:
+                self._finish(self._under_way, error)
 
-    @asynccontextmanager
-    async def _over_http(self, url: str, bearer: str | None, record: WireRecord) -> AsyncGenerator[Any]:
-        guarded = GuardedTransport(allow_private=self._allow_private, tls=self._tls, resolve=self._resolve)
-        async with (
-            httpx2.AsyncClient(
-                transport=RecordingTransport(guarded, record),
-                headers={"accept-encoding": "identity"}
-                | ({"authorization": f"Bearer {bearer}"} if bearer is not None else {}),
-                # The deadline of the whole bounds reading.
-                timeout=httpx2.Timeout(None, connect=CONNECT_WITHIN_SECONDS),
-                follow_redirects=False,
-                trust_env=False,
-            ) as http,
-            streamable_http_client(url, http_client=http, max_sse_event_size=None) as streams,
-        ):
-            yield streams
+    async def _converse(self) -> None:
+        turn = await self._next()
+        if turn is None:
+            return
+        async with Client(self._opened(self._record), cache=None) as client:
+            self._is_open = True
+            self._has_session = client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+            while turn is not None:
+                with turn.scope:
+                    try:
+                        turn.answers = (await turn.converse(client, self._record),)
+                    except Exception as raised:
+                        turn.error = raised
+                self._finish(turn)
+                turn = await self._next()
+            self._scope.deadline = anyio.current_time() + CLOSE_WITHIN_SECONDS
 
+    async def _next(self) -> _Exchange[Any] | None:
+        """The next exchange, whose time runs from when it was asked for; none where this is to end."""
+        self._scope.deadline = math.inf
+        turn = await self._turns.get()
+        if turn is not None:
+            self._scope.deadline = turn.bounds.until
+        return turn
 
-@asynccontextmanager
-async def _beating(beat: Beat, every: float) -> AsyncGenerator[None]:
-    async def go_on() -> None:
-        while True:
-            await asyncio.sleep(every)
-            beat()
-
-    beating = asyncio.create_task(go_on())
-    try:
-        yield
-    finally:
-        beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating
+    def _finish(self, exchange: _Exchange[Any], error: BaseException | None = None) -> None:
+        exchange.error = exchange.error or error
+        self._under_way = None
+        exchange.over.set()

@@ -24,6 +24,9 @@ from contracts.mcp.server_registry import MCPServerCommand
 GRACE_SECONDS = 1.0
 """How long a program has to end once its input is closed."""
 
+SHORTEST_LOOK_SECONDS, LONGEST_LOOK_SECONDS = 0.02, 0.5
+"""Between two looks whether a program has ended; rarer the longer it runs."""
+
 Inbound = MemoryObjectSendStream[SessionMessage | Exception]
 Outbound = MemoryObjectReceiveStream[SessionMessage]
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
@@ -149,8 +152,10 @@ async def _bury_the_group(process: Process) -> None:
 
 async def _ended(process: Process) -> None:
     # Not wait(), which also waits for the pipes' end.
+    pause = SHORTEST_LOOK_SECONDS
     while process.returncode is None:
-        await anyio.sleep(0.02)
+        await anyio.sleep(pause)
+        pause = min(1.2 * pause, LONGEST_LOOK_SECONDS)
 
 
 def _kill_group(process: Process) -> None:

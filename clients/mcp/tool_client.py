@@ -1,7 +1,8 @@
 """Calls a tool of a server over the official SDK, and is certain whether the call was sent.
 
-One conversation a call: it is opened, the call is made, it is closed, whatever happens. The token is in the
-``Authorization`` header of that conversation alone.
+One conversation a call: it is opened, the call is made, it is closed, whatever happens; but where the other side may
+remember what was said, a program or a session of the protocol, the calls of one party go on in one conversation. The
+token is in the ``Authorization`` header of that conversation alone.
 """
 
 import os
@@ -25,10 +26,13 @@ from pydantic_core import to_json
 
 from clients.mcp.address_guard import Resolve, system_resolve
 from clients.mcp.call_failures import ToolCallFailed, failed
-from clients.mcp.conversation import Beat, Conversations, OfTheCaller
+from clients.mcp.conversation import Bounds, OfTheCaller
+from clients.mcp.conversations import Beat, Conversations
 from clients.mcp.echoed_secrets import EchoedSecrets
+from clients.mcp.kept_conversations import KeptConversations
 from clients.mcp.output_schema import misfit
 from clients.mcp.tool_listing import MAX_LISTING_BYTES, Discovery, listed, server_name
+from clients.mcp.transports import Transports
 from clients.mcp.wire_record import WireRecord
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from contracts.mcp.tool_call import ToolAnswer, ToolCall, ToolFailureKind
@@ -61,20 +65,22 @@ class ToolClient:
         beat_every_seconds: float = 1.0,
         tls: ssl.SSLContext | None = None,
         resolve: Resolve = system_resolve,
+        kept: KeptConversations | None = None,
     ) -> None:
         """``allow_private`` admits this machine and network, and HTTP. ``local_programs`` are the programs that
         may be started, as they are registered; of ``environ`` they are given what is in ``local_environment``.
+        Without ``kept`` no conversation outlasts its call.
         """
         self._environ = environ
-        self._conversations = Conversations(
+        transports = Transports(
             allow_private=allow_private,
             local_programs=local_programs,
             local_environment=local_environment,
             environ=environ,
-            beat_every_seconds=beat_every_seconds,
             tls=tls,
             resolve=resolve,
         )
+        self._conversations = Conversations(transports, kept, beat_every_seconds=beat_every_seconds)
 
     async def call(
         self,
@@ -105,7 +111,7 @@ class ToolClient:
         echoed = EchoedSecrets(server, bearer, self._environ)
         with echoed.masked_failures():
             answer = await self._conversations.hold(
-                server, bearer, beat, call.timeout_ms, call.max_output_bytes, converse
+                server, bearer, beat, Bounds(call.timeout_ms, call.max_output_bytes), converse, call.party
             )
         return echoed.masked(answer)
 
@@ -122,7 +128,7 @@ class ToolClient:
         echoed = EchoedSecrets(server, bearer, self._environ)
         with echoed.masked_failures():
             found = await self._conversations.hold(
-                server, bearer, beat, DISCOVERY_WITHIN_MS, MAX_LISTING_BYTES, converse
+                server, bearer, beat, Bounds(DISCOVERY_WITHIN_MS, MAX_LISTING_BYTES), converse
             )
         return replace(found, tools=tuple(map(echoed.masked, found.tools)))
 

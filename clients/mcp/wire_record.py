@@ -53,6 +53,13 @@ class WireRecord:
     compressed: bool = False
     exit_status: int | None = None
 
+    def begin(self, body_limit: int) -> None:
+        """Another exchange begins, of which nothing is known yet."""
+        self.body_limit = body_limit
+        self.calling = self.sent = False
+        self.refusal = self.address_refused = None
+        self.too_large = self.compressed = False
+
     def count(self, read: int) -> None:
         """Ends the conversation where one answer has more bytes than may be read."""
         if read > self.body_limit + ENVELOPE_BYTES:

@@ -24,6 +24,10 @@ class ToolCall(Contract):
     idempotency_key: Text120 | None = Field(
         default=None, description="Sent along as the request's meta data; the same for every attempt."
     )
+    party: Text500 | None = Field(
+        default=None,
+        description="Calls of one party to a server that remembers may be made in one conversation.",
+    )
 
 
 class ToolAnswer(Contract):

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
+from contracts.mcp.dispatch import DispatchCaller
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.dispatch_work import CallEnd
 from contracts.mcp.server_registry import MCPServerRegistryEntry
@@ -60,6 +61,12 @@ def plan_of(
             output_schema=tool.definition.output_schema,
             timeout_ms=record.order.timeout_ms,
             idempotency_key=record.dispatch_id,
+            party=_party(record.order.caller),
         ),
         lease,
     )
+
+
+def _party(caller: DispatchCaller) -> str:
+    """Whose calls a server may remember together: those of one token, in one session of its agent."""
+    return f"{caller.token_id}/{caller.session_ref or ''}"

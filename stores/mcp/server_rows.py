@@ -8,6 +8,7 @@ from sqlalchemy import Connection, insert, select, update
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth_profile import MCPAuthProfile
+from contracts.mcp.provider import MCPAuthState
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from domain.mcp.deferred_rows import refuse_deferred
 from stores.canonical import canonical_json, document_bytes
@@ -48,6 +49,34 @@ def servers_of(connection: Connection, owner: str) -> tuple[MCPServerRegistryEnt
         .order_by(mcp_servers.c.created_at.desc(), mcp_servers.c.server_id)
     )
     return tuple(MCPServerRegistryEntry.model_validate_json(body) for body in bodies)
+
+
+def is_still(connection: Connection, known: MCPServerRegistryEntry) -> bool:
+    """Whether a server is there, enabled, where it was known to be, and its sign-in was not taken back."""
+    body = connection.scalar(
+        select(mcp_servers.c.body).where(
+            mcp_servers.c.server_id == known.server_id, mcp_servers.c.deleted_at.is_(None)
+        )
+    )
+    server = MCPServerRegistryEntry.model_validate_json(body) if body is not None else None
+    if server is None or not server.enabled or _way_to(server) != _way_to(known):
+        return False
+    if server.auth_profile_id is None:
+        return True
+    signed_in = connection.scalar(
+        select(mcp_auth_profiles.c.body).where(
+            mcp_auth_profiles.c.auth_profile_id == server.auth_profile_id,
+            mcp_auth_profiles.c.deleted_at.is_(None),
+        )
+    )
+    return (
+        signed_in is not None
+        and MCPAuthProfile.model_validate_json(signed_in).status is not MCPAuthState.REVOKED
+    )
+
+
+def _way_to(server: MCPServerRegistryEntry) -> tuple[object, ...]:
+    return server.endpoint_url, server.command, server.auth_profile_id
 
 
 def take_turn(connection: Connection) -> None:

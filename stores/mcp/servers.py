@@ -35,6 +35,7 @@ from stores.mcp.receipts import Told, receipt
 from stores.mcp.server_rows import (
     add_server,
     bury_server,
+    is_still,
     profile_of,
     replace_server,
     server_of,
@@ -70,6 +71,11 @@ class ServerStore:
         """
         with self._database.read() as connection:
             return server_of(connection, server_id, owner)
+
+    def is_still(self, known: MCPServerRegistryEntry) -> bool:
+        """Whether a server may be called, and is where it was known to be, with the sign-in that it had."""
+        with self._database.read() as connection:
+            return is_still(connection, known)
 
     def list_for(self, owner: str, now: datetime | None = None) -> MCPServerListResponse:
         """The owner's servers, newest first, then those that are only shown."""

@@ -183,7 +183,7 @@ async def refused_and_carried_out_later(settings: Settings, client: Client) -> N
             marks = services.observations.boundaries_of(alice.session_id)
             assert [mark.kind.value for mark in marks] == ["start"]
         finally:
-            parts.close()
+            await parts.close()
 
 
 async def no_worker_answers(alice: Learner, path: str, body: object, key: str) -> None:

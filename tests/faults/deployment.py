@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
@@ -94,6 +95,7 @@ class Deployment:
             temporal_port=temporal.port,
             temporal_ui_port=0,
             mcp_allow_private_addresses=True,
+            mcp_local_programs=(sys.executable,),
         )
         self.settings.data_dir.mkdir(mode=0o700)
         migrated(self.settings.database_url)
@@ -151,6 +153,13 @@ class Deployment:
         """Ends every worker with no chance to tidy up."""
         for one in self._workers:
             _kill(one)
+
+    def stop_workers(self) -> None:
+        """Has every worker end in good order."""
+        for one in self._workers:
+            one.terminate()
+        for one in self._workers:
+            one.join()
 
     async def start_api(self) -> None:
         """Starts the API unless it runs, and waits until it finds everything ready."""

@@ -66,7 +66,7 @@ async def worker_over(
         async with build_worker(client, settings, parts):
             yield parts
     finally:
-        parts.close()
+        await parts.close()
 
 
 def instead_of_page(parts: WorkerParts, page: Callable[..., Any]) -> WorkerParts:

@@ -10,6 +10,7 @@ from clients.mcp.tool_client import ToolClient
 from contracts.mcp.server_registry import MCPServerCommand, MCPServerRegistryEntry
 from contracts.mcp.tool_call import ToolFailureKind
 from tests.fixtures.mcp_servers import registered
+from tests.fixtures.processes import ended
 
 pytestmark = pytest.mark.anyio
 
@@ -78,19 +79,9 @@ def local(calls):
     return calls
 
 
-def is_alive(pid: int) -> bool:
-    """Whether a process runs, rather than only waits to be buried."""
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
-        return False
-
-
 async def all_gone(folder: Path) -> None:
     """Returns once the program and its child have ended."""
-    pids = [int(pid) for pid in (folder / "pids").read_text().split()]
-    while any(is_alive(pid) for pid in pids):
-        await asyncio.sleep(0.01)
+    await ended(*(int(pid) for pid in (folder / "pids").read_text().split()))
 
 
 @pytest.mark.parametrize("mode", ["good", "stay"])
@@ -99,7 +90,7 @@ async def test_a_program_answers_and_leaves_no_process_behind(local, program, tm
     assert answer.content == ({"type": "text", "text": "done"},)
     assert (answer.server_name, answer.protocol_revision) == ("local", "2025-06-18")
     assert '"apprentice/idempotency-key": "key-1"' in (tmp_path / "called").read_text()
-    await asyncio.wait_for(all_gone(tmp_path), 10)
+    await all_gone(tmp_path)
 
 
 async def test_a_program_gets_the_variables_that_are_named_and_no_others(
@@ -125,7 +116,7 @@ async def test_a_program_that_misbehaves_after_the_call_is_ended_with_all_it_sta
 ):
     failure = await local.fail(program(mode), timeout_ms=2_000)
     assert failure.kind is kind
-    await asyncio.wait_for(all_gone(tmp_path), 10)
+    await all_gone(tmp_path)
     assert "canary" not in "".join(capfd.readouterr())
 
 
@@ -136,7 +127,7 @@ async def test_a_cancelled_call_ends_the_program_with_all_it_started(local, prog
     calling.cancel()
     with pytest.raises(asyncio.CancelledError):
         await calling
-    await asyncio.wait_for(all_gone(tmp_path), 10)
+    await all_gone(tmp_path)
 
 
 async def test_a_program_that_dies_before_the_call_was_not_sent_it(local, tmp_path: Path):

@@ -2,14 +2,16 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from pydantic import AnyUrl
 from sqlalchemy import insert, select
 from uuid_utils import uuid7
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.mcp.provider import MCPProvider, MCPTransport
+from contracts.mcp.provider import MCPAuthState, MCPProvider, MCPTransport
 from contracts.mcp.receipts import MCPReceiptKind
 from contracts.mcp.server_registry import MCPAuthProfileAction, MCPServerCommand, MCPServerPatchRequest
 from contracts.mcp.tools import MCPToolDefinition, MCPToolState
@@ -41,6 +43,36 @@ def test_a_registered_server_is_in_its_owners_list_with_a_receipt(
     (receipt,) = ReceiptReads(store).newest("alice", 10).receipts
     assert (receipt.receipt_id, receipt.receipt_kind) == (made.receipt_id, MCPReceiptKind.SERVER_CREATE)
     assert (receipt.server_id, receipt.actor) == (item.registry.server_id, "alice")
+
+
+def test_a_server_is_still_what_it_was_until_it_is_off_elsewhere_or_gone(
+    store: Database, servers: ServerStore
+) -> None:
+    known = registered(store)
+
+    def patched(**changes: Any) -> bool:
+        servers.patch(known.server_id, MCPServerPatchRequest(**changes), key(), told(known.server_id))
+        return servers.is_still(known)
+
+    assert servers.is_still(known)
+    assert patched(display_name="Issues")
+    assert not patched(enabled=False)
+    assert patched(enabled=True)
+    assert not patched(endpoint_url=AnyUrl("https://elsewhere.example.com/mcp"))
+    assert patched(endpoint_url=known.endpoint_url)
+    servers.delete(known.server_id, key(), told(known.server_id))
+    assert not servers.is_still(known)
+
+
+@pytest.mark.parametrize(
+    ("status", "is_still"),
+    [(MCPAuthState.HEALTHY, True), (MCPAuthState.CHALLENGE_REQUIRED, True), (MCPAuthState.REVOKED, False)],
+)
+def test_a_server_is_not_what_it_was_once_its_sign_in_is_taken_back(
+    store: Database, servers: ServerStore, status: MCPAuthState, is_still: bool
+) -> None:
+    signed_in(store, "profile-1", status=status)
+    assert servers.is_still(registered(store, auth_profile_id="profile-1")) is is_still
 
 
 def test_a_server_of_somebody_else_is_not_there(servers: ServerStore, store: Database) -> None:

@@ -1,0 +1,238 @@
+"""Conversations that go on between calls, with programs and sessions that remember what was said."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from clients.mcp.kept_conversations import KeptConversations
+from clients.mcp.tool_client import ToolClient
+from contracts.mcp.server_registry import MCPServerRegistryEntry
+from contracts.mcp.tool_call import ToolAnswer, ToolFailureKind
+from tests.clients.mcp.conftest import Calls
+from tests.fixtures.mcp_servers import GoodServer, counting_pids, counting_program, registered, started
+from tests.fixtures.mcp_serving import ASKED_FILE, lines_of
+from tests.fixtures.processes import ended, kill
+
+pytestmark = pytest.mark.anyio
+
+
+class Desk:
+    """Calls by a client that keeps conversations, of a program that counts them and of other servers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.is_wanted: Callable[[], bool] = lambda: True
+        self.kept = self.keeping(idle_seconds=600)
+
+    def keeping(self, idle_seconds: float, most: int = 16) -> KeptConversations:
+        """From now on conversations are kept like this."""
+
+        async def wanted(_: MCPServerRegistryEntry) -> bool:
+            return self.is_wanted()
+
+        self.kept = KeptConversations(idle_seconds, wanted, most)
+        client = ToolClient(allow_private=True, local_programs=[sys.executable], kept=self.kept)
+        self.calls = Calls(client)
+        return self.kept
+
+    def program(self, mode: str = "", server_id: str = "srv-tests") -> MCPServerRegistryEntry:
+        """The program that counts its calls."""
+        command = counting_program(self.folder, mode)
+        return registered(transport="local_bridge", command=command, server_id=server_id)
+
+    def pids(self) -> list[int]:
+        """Of the programs that were started, in that order."""
+        return counting_pids(self.folder)
+
+    async def count(
+        self, server: MCPServerRegistryEntry | None = None, party: str | None = "a", **fields
+    ) -> int:
+        """The number of the call in its conversation."""
+        return number(await self.calls.make(server or self.program(), party=party, **fields))
+
+
+def number(answer: ToolAnswer) -> int:
+    return int(answer.content[0]["text"])
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    """Nothing is kept at first, nor left behind."""
+    desk = Desk(tmp_path)
+    yield desk
+    await desk.kept.close()
+    await ended(*desk.pids())
+
+
+async def test_the_calls_of_one_party_are_made_by_one_process_which_remembers(desk: Desk):
+    assert [await desk.count() for _ in range(3)] == [1, 2, 3]
+    assert len(desk.pids()) == 1
+
+
+async def test_another_party_another_sign_in_and_another_command_have_processes_of_their_own(desk: Desk):
+    assert await desk.count() == 1
+    assert await desk.count(party="b") == 1
+    assert await desk.count(bearer="another") == 1
+    assert await desk.count(desk.program("another")) == 1
+    assert await desk.count(desk.program(server_id="srv-another")) == 1
+    assert await desk.count() == 2
+    assert len(desk.pids()) == 5
+
+
+async def test_a_call_of_no_party_has_its_own_process_which_ends_with_it(desk: Desk):
+    assert [await desk.count(party=None) for _ in range(2)] == [1, 1]
+    await ended(*desk.pids())
+
+
+async def test_what_nobody_uses_any_more_is_ended(desk: Desk):
+    desk.keeping(idle_seconds=0.05)
+    await desk.count()
+    await ended(desk.pids()[0])
+    with anyio.fail_after(20):
+        while len(desk.kept):
+            await asyncio.sleep(0.01)
+    assert await desk.count() == 1
+
+
+@pytest.mark.parametrize("answer", [lambda: False, lambda: 1 / 0], ids=["refused", "not-known"])
+async def test_what_is_not_wanted_any_more_is_ended(desk: Desk, answer: Callable[[], bool]):
+    desk.is_wanted = answer
+    await desk.count()
+    await ended(desk.pids()[0])
+
+
+async def test_a_process_that_has_died_meanwhile_is_started_anew_and_the_call_is_made_once(desk: Desk):
+    await desk.count()
+    await kill(desk.pids()[0])
+    assert await desk.count() == 1
+    assert desk.calls.announced == 2
+
+
+async def test_a_process_that_does_not_say_it_is_there_is_started_anew(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("clients.mcp.conversations.THERE_WITHIN_MS", 200)
+    server = desk.program("deaf")
+    assert [await desk.count(server) for _ in range(2)] == [1, 1]
+    await ended(desk.pids()[0])
+
+
+async def test_a_process_that_does_not_know_the_question_whether_it_is_there_goes_on(desk: Desk):
+    assert [await desk.count(desk.program("old")) for _ in range(2)] == [1, 2]
+
+
+async def test_a_call_that_is_cancelled_ends_its_process(desk: Desk):
+    await desk.count()
+    calling = asyncio.create_task(desk.count(tool_name="hang"))
+    while not (desk.folder / "hangs").exists():
+        await asyncio.sleep(0.01)
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    await ended(desk.pids()[0])
+    assert await desk.count() == 1
+
+
+async def test_a_call_that_takes_too_long_ends_its_process(desk: Desk):
+    await desk.count()
+    failure = await desk.calls.fail(desk.program(), "hang", party="a", timeout_ms=1_000)
+    assert failure.kind is ToolFailureKind.TIMED_OUT
+    await ended(desk.pids()[0])
+
+
+async def test_a_call_that_is_given_up_before_it_is_sent_leaves_its_process_as_it_was(desk: Desk):
+    await desk.count()
+    comes, never = asyncio.Event(), asyncio.Event()
+
+    async def announce() -> None:
+        comes.set()
+        await never.wait()
+
+    calling = asyncio.create_task(desk.count(announce=announce))
+    await comes.wait()
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    assert await desk.count() == 2
+
+
+async def test_a_call_that_may_not_be_made_any_more_leaves_its_process_as_it_was(desk: Desk):
+    class Changed(Exception):
+        pass
+
+    async def announce() -> None:
+        raise Changed
+
+    await desk.count()
+    with pytest.raises(Changed):
+        await desk.count(announce=announce)
+    assert await desk.count() == 2
+
+
+async def test_a_call_that_the_server_refuses_leaves_its_process_as_it_was(desk: Desk):
+    await desk.count()
+    failure = await desk.calls.fail(desk.program(), "refuse", party="a")
+    assert failure.kind is ToolFailureKind.REFUSED_BY_SERVER
+    assert await desk.count() == 3
+
+
+async def test_calls_at_the_same_time_have_a_process_each_and_the_first_goes_on(desk: Desk):
+    waiting = asyncio.create_task(desk.count(tool_name="wait"))
+    while not desk.pids():
+        await asyncio.sleep(0.01)
+    assert await desk.count() == 1
+    await ended(desk.pids()[1])
+    (desk.folder / "go").touch()
+    assert await waiting == 1
+    assert await desk.count() == 2
+    assert len(desk.pids()) == 2
+
+
+async def test_of_too_many_that_which_was_not_used_for_longest_is_ended(desk: Desk):
+    desk.keeping(idle_seconds=600, most=2)
+    await desk.count(party="a")
+    await desk.count(party="b")
+    await desk.count(party="a")
+    await desk.count(party="c")
+    await ended(desk.pids()[1])
+    assert await desk.count(party="a") == 3
+    assert len(desk.kept) == 2
+
+
+class SessionServer(GoodServer):
+    """A server with sessions."""
+
+    program = "tests.fixtures.mcp_session_server"
+
+
+async def test_a_session_goes_on_and_is_ended_at_the_server_when_it_is_closed(desk: Desk, tmp_path: Path):
+    with started(tmp_path / "sessions", SessionServer) as server:
+        assert [await desk.count(server.entry()) for _ in range(2)] == [1, 2]
+        assert await desk.count(server.entry(), party="b") == 1
+        await desk.kept.close()
+        asked = [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
+    assert (asked.count("initialize"), asked.count("ping"), asked.count("DELETE")) == (2, 1, 2)
+
+
+async def test_a_session_that_the_server_has_forgotten_is_opened_anew_and_the_call_is_made_once(
+    desk: Desk, tmp_path: Path
+):
+    with started(tmp_path / "sessions", SessionServer) as server:
+        assert await desk.count(server.entry()) == 1
+        server.kill()
+        server.start()
+        assert await desk.count(server.entry()) == 1
+        asked = [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
+    assert (asked.count("tools/call"), desk.calls.announced) == (2, 2)
+
+
+async def test_a_server_without_sessions_is_asked_in_a_conversation_a_call(
+    desk: Desk, tool_server: GoodServer
+):
+    for _ in range(2):
+        await desk.calls.make(tool_server.entry(), party="a", arguments={"line": "x"})
+    assert len(desk.kept) == 0

@@ -1,0 +1,86 @@
+"""Local tool servers that remember: an agent's calls go on in one process, until nobody needs or wants it."""
+
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.calling import SCOPES
+from tests.fixtures.learner import Learner
+from tests.fixtures.mcp_servers import counting_pids, counting_program
+from tests.fixtures.processes import ended, is_alive, kill
+from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
+
+pytestmark = [pytest.mark.anyio, pytest.mark.everyday]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A program that counts, registered as a tool server of alice's."""
+
+    stack: Stack
+    alice: Learner
+    server_id: str
+    folder: Path
+
+    async def count(self, person: Learner | None = None, **fields: Any) -> int:
+        """The number of a call in the program that it was made by."""
+        body = {"server_id": self.server_id, "tool_name": "count", "arguments": {}, "wait_ms": 30_000}
+        view = await (person or self.alice).ok("POST", "/api/mcp/dispatches", body | fields)
+        assert view["status"] == "completed", view
+        return int(view["result"]["content"][0]["text"])
+
+    def pids(self) -> list[int]:
+        """Of the programs that still run."""
+        return [pid for pid in counting_pids(self.folder) if is_alive(pid)]
+
+
+@pytest.fixture
+async def counting(tmp_path: Path, temporal_address: str) -> AsyncIterator[Counting]:
+    """The program's tools are known; the process that told them is gone."""
+    command = counting_program(tmp_path)
+    settings = stack_settings(tmp_path, mcp_local_programs=(sys.executable,), secret_key_source="file")
+    async with running_stack(settings, await connect(temporal_address)) as stack:
+        alice = stack.learner("alice", SCOPES)
+        body = {
+            "provider": "custom_remote",
+            "display_name": "Counting",
+            "transport": "local_bridge",
+            "command": command.model_dump(),
+        }
+        made = await alice.ok("POST", "/api/mcp/servers/register", body)
+        server_id: str = made["server"]["registry"]["server_id"]
+        tested = await alice.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})
+        assert tested["status"] == "passed", tested
+        await ended(*counting_pids(tmp_path))
+        yield Counting(stack, alice, server_id, tmp_path)
+    await ended(*counting_pids(tmp_path))
+
+
+async def test_an_agents_calls_go_on_in_one_process_and_another_agents_have_their_own(counting: Counting):
+    assert [await counting.count() for _ in range(3)] == [1, 2, 3]
+    assert await counting.count(session_ref="session-2") == 1
+    another_agent = counting.stack.learner("alice", SCOPES)
+    assert await counting.count(another_agent) == 1
+    assert await counting.count() == 4
+    assert len(counting.pids()) == 3
+
+
+async def test_a_program_is_ended_when_its_server_is_switched_off(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("clients.mcp.kept_conversations.LOOK_EVERY_SECONDS", 0.05)
+    await counting.count()
+    (pid,) = counting.pids()
+    await counting.alice.ok("PATCH", f"/api/mcp/servers/{counting.server_id}", {"enabled": False})
+    await ended(pid)
+
+
+async def test_a_program_that_died_between_two_calls_is_started_anew(counting: Counting):
+    assert await counting.count() == 1
+    (pid,) = counting.pids()
+    await kill(pid)
+    assert await counting.count() == 1
