@@ -14,11 +14,11 @@ from activities.tool_callers import ToolCaller
 from clients.mcp.tool_client import Discovery, ToolCallFailed
 from contracts.base import rfc3339
 from contracts.errors import Refusal
-from contracts.mcp.health import MCPConnectionOutcome, MCPHealthStatus, MCPThrottle
+from contracts.mcp.health import MCPConnectionOutcome, MCPHealthStatus
 from contracts.mcp.probe import DueServer, ProbeFindings, ProbeTask
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
-from domain.mcp.health import Admission
+from domain.mcp.health import Admission, patience
 from stores.mcp.health import HealthStore
 from stores.mcp.servers import ServerStore
 from stores.mcp.tools import ToolStore
@@ -156,9 +156,9 @@ class McpProbeActivities:
             found, until = self._health.admit(task.server_id, task.owner, now)
             return _pause(until) if found is Admission.WAIT else None
         health = self._health.owned(task.server_id, task.owner)
-        asked_for = health.throttle_state.state is not MCPThrottle.NONE
-        if asked_for and health.backoff_until is not None and now < health.backoff_until:
-            return _pause(health.backoff_until)
+        asked = patience(health, now)
+        if asked is not None:
+            return _pause(asked)
         return "The server is switched off." if health.health_status is MCPHealthStatus.DISABLED else None
 
 

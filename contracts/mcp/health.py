@@ -33,6 +33,9 @@ class MCPThrottleState(VersionedContract):
 
     state: MCPThrottle = MCPThrottle.NONE
     retry_after_ms: int | None = Field(default=None, ge=0)
+    until: UtcTime | None = Field(
+        default=None, description="When that is over. Nothing ends it earlier, whatever the server answers."
+    )
     reason_code: Text120 | None = None
     last_http_status: int | None = Field(default=None, ge=100, le=599)
     in_a_row: int = Field(

@@ -122,15 +122,9 @@ def admission(health: MCPConnectionHealth, now: datetime) -> Admission:
 def well_again(before: MCPConnectionHealth, now: MCPConnectionHealth, at: datetime) -> bool:
     """Whether a contact at ``at`` found a degraded server well, so that nothing holds back its calls any more.
 
-    A pause that the server itself asked for counts to its end: an answer to what was sent before it says nothing
-    about it (decisions "Numbers": ``Retry-After`` wins). At its end the calls go by themselves.
+    Where it also asked for patience they go by themselves when that is over.
     """
-    if before.health_status is not MCPHealthStatus.DEGRADED or admission(now, at) is not Admission.OPEN:
-        return False
-    asked_for, asked_at = before.throttle_state.retry_after_ms, before.last_checked_at
-    if before.throttle_state.state is MCPThrottle.NONE or asked_for is None or asked_at is None:
-        return True
-    return at >= asked_at + timedelta(milliseconds=asked_for)
+    return before.health_status is MCPHealthStatus.DEGRADED and admission(now, at) is Admission.OPEN
 
 
 def probing(
@@ -196,29 +190,30 @@ def _situation(health: MCPConnectionHealth) -> str | None:
 
 def _answered(health: MCPConnectionHealth, outcome: MCPConnectionOutcome) -> MCPConnectionHealth:
     taken = outcome.signed_in and outcome.failure is None and health.auth_state is not MCPAuthState.REVOKED
-    lifted = {} if _keeps_its_pause(health, outcome.happened_at) else _NO_PAUSE
     return health.model_copy(
         update={
             "health_status": _unless_disabled(health, MCPHealthStatus.HEALTHY),
             "health_reason_code": None,
             "failure_count_rolling": 0,
-            **lifted,
+            **_pause_after_an_answer(health, outcome.happened_at),
             **({"auth_state": MCPAuthState.HEALTHY, "auth_checked_at": outcome.happened_at} if taken else {}),
         }
     )
 
 
-_NO_PAUSE: dict[str, object] = {"backoff_until": None, "throttle_state": MCPThrottleState()}
+def patience(health: MCPConnectionHealth, now: datetime) -> datetime | None:
+    """Until when a server asked to be left alone, if that is not over."""
+    until = health.throttle_state.until
+    return until if until is not None and now < until else None
 
 
-def _keeps_its_pause(health: MCPConnectionHealth, at: datetime) -> bool:
-    """Whether an answer leaves a pause as it is: nobody goes to a throttled server, so it is to what was sent before.
-
-    Of a degraded server the time may be the lease of the one probe, whose answer this is.
-    """
-    if health.throttle_state.state is MCPThrottle.NONE or health.health_status is MCPHealthStatus.DEGRADED:
-        return False
-    return health.backoff_until is not None and at < health.backoff_until
+def _pause_after_an_answer(health: MCPConnectionHealth, at: datetime) -> dict[str, object]:
+    """Nobody goes to a server that asked for patience, so it has answered what was sent before it did."""
+    asked = patience(health, at)
+    return {
+        "backoff_until": asked,
+        "throttle_state": health.throttle_state if asked is not None else MCPThrottleState(),
+    }
 
 
 def _failed(
@@ -226,7 +221,8 @@ def _failed(
 ) -> MCPConnectionHealth:
     count = health.failure_count_rolling + 1
     degraded = count >= FAILURES_TO_DEGRADE
-    pause = _pause(failure, count - FAILURES_TO_DEGRADE, jitter)
+    pauses = degraded or failure.retry_after_ms is not None
+    until = at + _pause(failure, count - FAILURES_TO_DEGRADE, jitter) if pauses else health.backoff_until
     return health.model_copy(
         update={
             "health_status": _unless_disabled(
@@ -234,7 +230,7 @@ def _failed(
             ),
             "health_reason_code": failure.kind.value,
             "failure_count_rolling": count,
-            "backoff_until": at + pause if degraded or failure.retry_after_ms else health.backoff_until,
+            "backoff_until": max(filter(None, (until, patience(health, at))), default=None),
         }
     )
 
@@ -250,6 +246,7 @@ def _throttled(
             "throttle_state": MCPThrottleState(
                 state=_throttle(failure),
                 retry_after_ms=int(pause.total_seconds() * 1_000),
+                until=at + pause,
                 reason_code=failure.kind.value,
                 last_http_status=failure.http_status,
                 in_a_row=before + 1,

@@ -81,7 +81,8 @@ class Watched:
                 )
             )
             over = past if kept.backoff_until is not None else None
-            body = canonical_json(kept.model_copy(update={"backoff_until": over}))
+            throttle = kept.throttle_state.model_copy(update={"until": over})
+            body = canonical_json(kept.model_copy(update={"backoff_until": over, "throttle_state": throttle}))
             connection.execute(
                 mcp_server_health.update()
                 .where(mcp_server_health.c.server_id == self.server_id)

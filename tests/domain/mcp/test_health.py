@@ -275,8 +275,19 @@ def test_an_answer_cuts_no_pause_short_that_the_server_asked_for() -> None:
     early, late = START + timedelta(seconds=1), START + timedelta(minutes=10)
     assert not well_again(throttled, after(throttled, outcome(at=early)), early)
     ill = lived([outcome(ToolFailureKind.NOT_SENT)] * FAILURES_TO_DEGRADE + [asked])
-    assert not well_again(ill, after(ill, outcome(at=early)), early)
+    healed = after(ill, outcome(at=early))
+    assert not well_again(ill, healed, early)
+    assert (healed.health_status, admission(healed, early)) == (MCPHealthStatus.HEALTHY, Admission.WAIT)
+    assert admission(healed, late) is Admission.OPEN
     assert well_again(ill, after(probing(ill, late), outcome(at=late)), late)
+
+
+def test_no_failure_cuts_a_pause_short_that_the_server_asked_for() -> None:
+    asked = outcome(ToolFailureKind.THROTTLED, retry_after_ms=600_000, http_status=429)
+    late = START + timedelta(minutes=10)
+    for failures in range(1, FAILURES_TO_DEGRADE + 2):
+        history = [asked, *[outcome(ToolFailureKind.SERVER_ERROR, retry_after_ms=1_000)] * failures]
+        assert lived(history).backoff_until == late
 
 
 def test_an_answer_to_what_was_sent_before_leaves_the_pause_that_a_server_asked_for() -> None:
