@@ -2,7 +2,7 @@
 
 import asyncio
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -11,11 +11,12 @@ from activities.held_call_wakeup import HeldCallWakeUp
 from activities.refusals import refusing
 from activities.token_broker import Bearer, TokenBroker, endpoint_of
 from activities.tool_callers import ToolCaller
+from activities.workflow_clock import WorkflowClock
 from clients.mcp.tool_client import Discovery, ToolCallFailed
 from contracts.base import rfc3339
 from contracts.errors import Refusal
 from contracts.mcp.health import MCPConnectionOutcome, MCPHealthStatus
-from contracts.mcp.probe import DueServer, ProbeFindings, ProbeTask
+from contracts.mcp.probe import DueOrder, DueServer, ProbeFindings, ProbeTask
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
 from domain.mcp.health import Admission, patience
@@ -45,9 +46,9 @@ class McpProbeActivities:
 
     @activity.defn
     @refusing
-    def claim_due_servers(self, limit: int) -> list[DueServer]:
-        """Up to ``limit`` servers to look at now."""
-        return list(self._health.claim_due(datetime.now(UTC), limit))
+    def claim_due_servers(self, order: DueOrder) -> list[DueServer]:
+        """The servers to look at now."""
+        return list(self._health.claim_due(order.at, order.limit))
 
     @activity.defn
     async def look_at_server(self, task: ProbeTask) -> ProbeFindings:
@@ -55,7 +56,8 @@ class McpProbeActivities:
 
         A server that is switched off, or waits for a pause to end, is left alone and says so.
         """
-        started_at = datetime.now(UTC)
+        clock = WorkflowClock(task.at)
+        started_at = clock.now()
         try:
             server = await asyncio.to_thread(self._servers.owned, task.server_id, task.owner)
             not_tried = await asyncio.to_thread(self._left_alone, server, task, started_at)
@@ -64,24 +66,24 @@ class McpProbeActivities:
                 return ProbeFindings(
                     server_id=task.server_id,
                     started_at=started_at,
-                    completed_at=datetime.now(UTC),
+                    completed_at=clock.now(),
                     not_tried=not_tried,
                     health=health,
                 )
-            return await self._looked(server, task, started_at)
+            return await self._looked(server, task, started_at, clock)
         except Refusal as refusal:
             raise ApplicationError(
                 refusal.message, refusal.extra, type=refusal.code.value, non_retryable=True
             ) from None
 
     async def _looked(
-        self, server: MCPServerRegistryEntry, task: ProbeTask, started_at: datetime
+        self, server: MCPServerRegistryEntry, task: ProbeTask, started_at: datetime, clock: WorkflowClock
     ) -> ProbeFindings:
         bearer = await self._bearer(server, task.owner)
         found = await self._discovered(server, bearer and bearer.value, task.max_duration_ms)
         if bearer is not None and _is_refused(found):
             found = await self._with_a_newer_one(server, task, bearer, found)
-        now = datetime.now(UTC)
+        now = clock.now()
         failure = found if isinstance(found, ToolFailure) else None
         if isinstance(found, Discovery) and task.take_in_tools:
             await asyncio.to_thread(

@@ -8,7 +8,7 @@ from temporalio.exceptions import ActivityError, FailureError
 with workflow.unsafe.imports_passed_through():
     from activities.mcp_probe_activities import McpProbeActivities
     from contracts.errors import ErrorCode
-    from contracts.mcp.probe import DueServer, ProbeFindings, ProbeTask
+    from contracts.mcp.probe import DueOrder, DueServer, ProbeFindings, ProbeTask
     from workflows.mcp_probe_messages import SWEEP_PAGE, ProbeEnd, ProbeStart, SweepEnd, SweepStart
     from workflows.presets import SERVER_PROBE, STORE_CALL
     from workflows.refusals import application_error_in, refused
@@ -60,7 +60,7 @@ class McpProbeWorkflow:
         async with self._turn:
             found = await workflow.execute_activity_method(
                 McpProbeActivities.look_at_server,
-                task,
+                task.model_copy(update={"at": workflow.now()}),
                 summary="connect, sign in, list the tools",
                 **SERVER_PROBE,
             )
@@ -87,7 +87,7 @@ class McpHealthSweepWorkflow:
         for _ in range(start.most_pages):
             due = await workflow.execute_local_activity_method(
                 McpProbeActivities.claim_due_servers,
-                SWEEP_PAGE,
+                DueOrder(limit=SWEEP_PAGE, at=workflow.now()),
                 summary="choose the servers that are due",
                 **STORE_CALL,
             )
@@ -102,7 +102,12 @@ class McpHealthSweepWorkflow:
         return self._end
 
     async def _look(self, due: DueServer) -> ProbeFindings | None:
-        task = ProbeTask(server_id=due.server_id, owner=due.owner, correlation_id=self._correlation_id)
+        task = ProbeTask(
+            server_id=due.server_id,
+            owner=due.owner,
+            correlation_id=self._correlation_id,
+            at=workflow.now(),
+        )
         try:
             return await workflow.execute_activity_method(
                 McpProbeActivities.look_at_server, task, summary=due.server_id, **SERVER_PROBE

@@ -7,6 +7,13 @@ from contracts.mcp.health import MCPConnectionHealth
 from contracts.mcp.tool_call import ToolFailure
 
 
+class DueOrder(Contract):
+    """Asks for up to ``limit`` servers that are due at ``at``, by the clock of the workflow that asks."""
+
+    limit: int = Field(ge=1, le=1_000)
+    at: UtcTime
+
+
 class DueServer(Contract):
     """A server that is to be probed."""
 
@@ -24,6 +31,7 @@ class ProbeTask(Contract):
     by_hand: bool = False
     take_in_tools: bool = True
     max_duration_ms: int = Field(default=10_000, ge=1_000, le=60_000)
+    at: UtcTime | None = Field(default=None, description="When its workflow asked for it, by its clock.")
 
 
 class ProbeFindings(Contract):
