@@ -20,7 +20,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from clients.sse import SILENCE_LIMIT_SECONDS, StreamContext
-from contracts.errors import ApiErrorEnvelope
+from contracts.errors import ApiErrorEnvelope, ErrorCode
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -34,6 +34,9 @@ _NOT_READY = 503
 
 RETRIED_STATUS = frozenset({429, _NOT_READY})
 """Answers after which the same request may simply be sent again."""
+
+WAIT_FOR_A_PERSON = frozenset({ErrorCode.ADAPTER_UNAVAILABLE, ErrorCode.ACROBAT_UNAVAILABLE})
+"""Of those, the ones that seconds do not change: somebody has to start or install something first."""
 
 
 class ApiFailure(Exception):
@@ -181,7 +184,7 @@ class ApiTransport:
                     raise ApiUnreachable(self.base_url, describe(error)) from error
                 self._retry.pause(attempt, None)
                 continue
-            if response.status_code in RETRIED_STATUS and not last:
+            if not last and _is_soon_over(response):
                 self._retry.pause(attempt, response.headers.get("Retry-After"))
                 continue
             self.last_body = response.text
@@ -253,3 +256,13 @@ def describe(error: httpx.TransportError) -> str:
 def path_part(value: str) -> str:
     """Quote an id for use as one part of a path."""
     return quote(value, safe="")
+
+
+def _is_soon_over(response: httpx.Response) -> bool:
+    """Whether the same request may be answered better in a moment."""
+    if response.status_code not in RETRIED_STATUS:
+        return False
+    try:
+        return ApiErrorEnvelope.model_validate_json(response.content).error.code not in WAIT_FOR_A_PERSON
+    except ValidationError:
+        return True

@@ -87,6 +87,13 @@ def test_a_service_that_stays_unready_is_given_up_with_its_own_error(wire, laid_
     assert len(wire.asked) == 3
 
 
+def test_what_only_a_person_can_change_is_told_at_once(wire, laid_out) -> None:
+    wire.answers(laid_out.error("ADAPTER_UNAVAILABLE", 503))
+    with Client(wire.url) as client, pytest.raises(ApiRefusal) as refusal:
+        client.write("POST", "/x", Thing)
+    assert (refusal.value.code, client.pauses) == ("ADAPTER_UNAVAILABLE", [])
+
+
 def test_a_refusal_is_not_retried_and_carries_what_the_envelope_says(wire, laid_out) -> None:
     wire.answers(
         laid_out.error("INVALID_LEARN_STATE_TRANSITION", 400, current_state="idle", allowed=["armed"])
