@@ -78,36 +78,40 @@ class KeptConversations:
         elif conversation.is_at_rest and (conversation.has_session or _is_program(server)):
             self._idle[place] = asyncio.create_task(self._watch(place, server, conversation))
             if len(self._idle) > self._most:
-                await self._end(next(iter(self._idle)))
+                await self._end(next(iter(self._idle)), "there are too many")
         else:
             del self._of[place]
             await conversation.close()
 
     async def close(self) -> None:
         """Closes all that nobody uses."""
-        await asyncio.gather(*map(self._end, tuple(self._idle)))
+        await asyncio.gather(*(self._end(place, "the worker stops") for place in tuple(self._idle)))
 
-    async def _end(self, place: Place) -> None:
+    async def _end(self, place: Place, why: str) -> None:
         self._idle.pop(place).cancel()
+        await self._close(place, why)
+
+    async def _close(self, place: Place, why: str) -> None:
+        log.info("a conversation with a tool server is closed", server_id=place.server_id, why=why)
         await self._of.pop(place).close()
 
     async def _watch(self, place: Place, server: MCPServerRegistryEntry, conversation: Conversation) -> None:
-        left = self._idle_seconds
-        while left > 0 and conversation.is_at_rest and await self._is_wanted(server):
+        left, why = self._idle_seconds, None
+        while left > 0 and (why := await self._reason_to_end(server, conversation)) is None:
             await asyncio.sleep(min(left, LOOK_EVERY_SECONDS))
             left -= LOOK_EVERY_SECONDS
         # From here on nobody can take it any more.
-        del self._idle[place], self._of[place]
-        await conversation.close()
+        del self._idle[place]
+        await self._close(place, why or "nobody has needed it for a while")
 
-    async def _is_wanted(self, server: MCPServerRegistryEntry) -> bool:
+    async def _reason_to_end(self, server: MCPServerRegistryEntry, conversation: Conversation) -> str | None:
+        if not conversation.is_at_rest:
+            return "the other side has ended it"
         try:
-            return await self._wanted(server)
+            wanted = await self._wanted(server)
         except Exception as error:
-            log.warning(
-                "a conversation is closed: nobody can say whether its server is wanted", error=repr(error)
-            )
-            return False
+            return f"nobody can say whether its server is wanted ({type(error).__name__})"
+        return None if wanted else "its server was switched off, moved or deleted, or its sign-in taken back"
 
 
 def _is_program(server: MCPServerRegistryEntry) -> bool:

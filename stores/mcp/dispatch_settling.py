@@ -26,6 +26,10 @@ _OUTCOMES = UUID("2c0f6d1e-6f3f-4d6e-9b0a-6d7f2f6a9c41")
 
 _TRIED = frozenset({DispatchStatus.COMPLETED, DispatchStatus.FAILED, DispatchStatus.OUTCOME_UNKNOWN})
 
+_THE_SERVERS_OWN = frozenset({ErrorCode.MCP_RATE_LIMITED.value, ErrorCode.MCP_SERVER_UNREACHABLE.value})
+"""Ends in which nothing was executed, for reasons of the server: its own health tells the capabilities that need it,
+and patience that it asks for quarantines nothing (DOC3 §9.18)."""
+
 
 def settle(
     connection: Connection,
@@ -106,7 +110,7 @@ def _profile(connection: Connection, record: DispatchRecord) -> MCPAuthProfile |
 def _outcome(connection: Connection, record: DispatchRecord, now: datetime) -> tuple[JournalDraft, ...]:
     """What the health of the ability's capability learns; nothing where nothing was tried."""
     ability_id = record.order.ability_id
-    if ability_id is None or record.status not in _TRIED:
+    if ability_id is None or record.status not in _TRIED or record.error_code in _THE_SERVERS_OWN:
         return ()
     query = select(capabilities.c.capability_id).where(capabilities.c.ability_id == ability_id)
     capability_id = connection.scalar(query)

@@ -80,6 +80,8 @@ def take_tools_in(
             state=_state(row.pinned_hash, hashes[name]).value,
             definition_hash=hashes[name],
             definition=canonical_json(definition.model_dump(mode="json")),
+            # It was said of another definition.
+            declared_idempotent=row.declared_idempotent and row.definition_hash == hashes[name],
             updated_at=now,
         )
         (returned if came_back and row.definition_hash == hashes[name] else changed).append(name)

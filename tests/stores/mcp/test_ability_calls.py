@@ -11,7 +11,9 @@ from contracts.capabilities.bridge import HealthStatus
 from contracts.capabilities.outcome import CapabilityHealthRecord, CapabilityOutcome, OutcomeKind
 from contracts.mcp.dispatch import AskFirstDecision, DispatchStatus
 from contracts.mcp.dispatch_work import CallEnd, DispatchStanding, EndCause, EndOrder, InspectOrder
+from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
 from domain.abilities.life import entry_after
+from domain.mcp.call_outcomes import MOST_ATTEMPTS
 from stores.ability_rows import entry_of
 from stores.canonical import canonical_json
 from stores.capability_health_rows import standing_of
@@ -103,6 +105,26 @@ def test_the_calls_that_a_command_stops_are_those_that_were_asked_for_before_it(
     assert calls.open_of(ability_id, command) == (before.dispatch_id,)
     assert calls.open_of(ability_id, command - timedelta(hours=1)) == ()
     assert calls.open_of("learned.other", command) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        (ToolFailureKind.THROTTLED, "MCP_RATE_LIMITED"),
+        (ToolFailureKind.NOT_SENT, "MCP_SERVER_UNREACHABLE"),
+        (ToolFailureKind.REFUSED_BY_SERVER, "MCP_TOOL_REFUSED"),
+    ],
+)
+def test_a_server_that_wants_patience_or_is_not_there_says_nothing_of_the_ability(
+    store: Database, desk: CallDesk, kind: ToolFailureKind, code: str
+) -> None:
+    ability_id = install(store)
+    before = health_of(store, ability_id)
+    call = asked_for(desk, ability_id, "read_line")
+    order = desk.order(call).model_copy(update={"attempt": MOST_ATTEMPTS})
+    desk.attempts.failed(order, ToolFailure(kind=kind, message="as told"), now(), signed_in=False)
+    assert desk.record(call).error_code == code
+    assert (health_of(store, ability_id) == before) is (kind is not ToolFailureKind.REFUSED_BY_SERVER)
 
 
 def test_no_call_begins_for_an_ability_whose_capability_is_quarantined_and_it_is_told_what_to_do(

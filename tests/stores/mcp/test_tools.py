@@ -90,6 +90,21 @@ def test_a_review_pins_what_was_looked_at(listing: Listing) -> None:
     assert listing.tools.list_for(listing.server_id, "alice").next_action is None
 
 
+def test_what_was_declared_of_one_definition_does_not_hold_for_another(listing: Listing) -> None:
+    listing.says(tool(), tool("list"))
+    for name in ("find", "list"):
+        listing.reviews(name, listing.has()[name].definition_hash, declared_idempotent=True)
+    listing.says(tool(description="Finds tickets, and closes them."), tool("list"))
+    assert not listing.has()["find"].declared_idempotent
+    assert listing.has()["list"].declared_idempotent
+    listing.reviews("find", listing.has()["find"].definition_hash)
+    assert not listing.has()["find"].declared_idempotent
+    listing.says(tool("list"))
+    listing.says(tool(), tool("list"))
+    assert not listing.has()["find"].declared_idempotent
+    assert listing.has()["list"].declared_idempotent
+
+
 def test_a_tool_that_moved_on_while_it_was_looked_at_is_not_pinned(listing: Listing) -> None:
     listing.says(tool())
     seen = listing.has()["find"].definition_hash
