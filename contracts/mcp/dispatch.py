@@ -194,6 +194,9 @@ class DispatchView(VersionedContract):
     ability_id: Text160 | None = None
     verdict: MCPPolicyVerdict | None = None
     ask_first: MCPAskFirstDispatchRecord | None = None
+    answers: tuple[AskFirstDecision, ...] = Field(
+        default=(), description="What a person may answer now; empty where nobody is asked."
+    )
     attempts: int = Field(default=0, ge=0)
     is_error: bool | None = Field(default=None, description="The tool itself reported an error.")
     result: dict[str, Any] | None = Field(default=None, description="What the tool answered, once it has.")

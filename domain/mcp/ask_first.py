@@ -3,9 +3,12 @@
 from datetime import datetime
 
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.tool_receipt import ToolEffect
 from contracts.mcp.ask_first import decided_by, expired
 from contracts.mcp.dispatch import AskFirstDecision, AskFirstStatus, DispatchStatus, MCPAskFirstDispatchRecord
 from contracts.mcp.dispatch_record import DispatchRecord
+from domain.mcp.always_asked import CODE as ALWAYS_ASKED_CODE
+from domain.mcp.grant_rules import may_be_granted, scope_of
 
 
 def undecidable(record: DispatchRecord, now: datetime) -> Refusal | None:
@@ -63,7 +66,26 @@ def scope_problem(decision: AskFirstDecision, record: DispatchRecord) -> Refusal
         return _no_scope("turn")
     if decision is AskFirstDecision.APPROVE_FOR_SESSION and caller.session_ref is None:
         return _no_scope("session")
+    scope = scope_of(decision)
+    if scope is not None and not may_be_granted(record.effect or ToolEffect.UPDATE, scope):
+        return Refusal(
+            ErrorCode.VALIDATION_FAILED,
+            "What this tool does cannot be taken back: approve it once, or for one turn.",
+            fields=["decision"],
+        )
     return None
+
+
+def answers_taken(record: DispatchRecord, now: datetime) -> tuple[AskFirstDecision, ...]:
+    """What a person may answer about a call now; nothing where nobody is asked."""
+    if undecidable(record, now) is not None:
+        return ()
+    each_time = record.verdict is not None and record.verdict.reason_code == ALWAYS_ASKED_CODE
+    return tuple(
+        decision
+        for decision in AskFirstDecision
+        if scope_problem(decision, record) is None and not (each_time and scope_of(decision) is not None)
+    )
 
 
 def _no_scope(what: str) -> Refusal:

@@ -7,7 +7,6 @@ from uuid_utils import uuid7
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.tool_receipt import ToolEffect
 from contracts.mcp.ask_first import STATUS_AFTER
 from contracts.mcp.dispatch import (
     AskFirstDecision,
@@ -27,7 +26,7 @@ from contracts.mcp.dispatch_work import (
 )
 from contracts.mcp.receipts import MCPReceiptKind
 from domain.mcp.ask_first import scope_problem, undecidable, unseen
-from domain.mcp.grant_rules import grant_expiry, may_be_granted, scope_of
+from domain.mcp.grant_rules import grant_expiry, scope_of
 from stores.answers import answered_within
 from stores.database import Database
 from stores.journal import JournalDraft, append
@@ -154,12 +153,6 @@ class DispatchDecisions:
         scope = scope_of(order.decision)
         if scope is None:
             return None
-        if not may_be_granted(record.effect or ToolEffect.UPDATE, scope):
-            raise Refusal(
-                ErrorCode.VALIDATION_FAILED,
-                "What this tool does cannot be taken back: approve it once, or for one turn.",
-                fields=["decision"],
-            )
         caller = record.order.caller
         ref = caller.turn_ref if scope is GrantScope.END_OF_TURN else caller.session_ref
         return MCPGrant(

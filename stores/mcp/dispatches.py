@@ -17,7 +17,7 @@ from contracts.mcp.dispatch import (
     MCPAskFirstPendingListResponse,
 )
 from contracts.mcp.dispatch_record import DispatchOrder, DispatchRecord
-from domain.mcp.ask_first import as_of
+from domain.mcp.ask_first import answers_taken, as_of
 from stores.blobs import BlobNotFoundError, get_blob
 from stores.database import Database
 from stores.mcp.attempt_rows import newest_answer
@@ -169,6 +169,7 @@ class DispatchStore:
             ability_id=order.ability_id,
             verdict=record.verdict,
             ask_first=ask_first,
+            answers=answers_taken(record, now),
             attempts=record.attempts,
             is_error=record.is_error,
             result_digest=record.result_digest,

@@ -98,3 +98,23 @@ async def test_arguments_that_are_nested_too_deep_are_refused_by_name(agent: Too
     assert (status, error["fields"][0]["path"]) == (422, "body.arguments")
     body["arguments"] = {"line": deep[0] if levels == 64 else "milk"}
     assert (await agent.person.ok("POST", "/api/mcp/dispatches", body))["status"] == "pending_approval"
+
+
+async def test_a_call_says_which_answers_it_takes_and_takes_those(agent: ToolUser) -> None:
+    every = {"approve_once", "approve_until_end_of_turn", "approve_for_session", "deny"}
+    refs = {"turn_ref": "turn-1", "session_ref": "session-1"}
+    for call, given, taken in (
+        (("append_line", MILK), refs, every),
+        (("append_line", MILK), {}, {"approve_once", "deny"}),
+        (("append_line", MILK), {"turn_ref": "turn-1"}, every - {"approve_for_session"}),
+        (("delete_lines", {}), refs, every - {"approve_for_session"}),
+    ):
+        asked = await agent.ask(*call, **given)
+        assert set(asked["answers"]) == taken
+        path = f"/api/mcp/ask-first/{asked['dispatch_id']}/approve"
+        for decision in every - taken:
+            status, error = await agent.person.refused("POST", path, {"decision": decision})
+            assert (status, error["code"]) == (422, "VALIDATION_FAILED")
+            assert [field["path"] for field in error["fields"]] == ["decision"]
+        await agent.person.ok("POST", f"/api/mcp/dispatches/{asked['dispatch_id']}/cancel", {})
+        assert (await agent.view(asked["dispatch_id"]))["answers"] == []

@@ -60,8 +60,7 @@ function seen(call) {
 }
 
 function answers(record, call, after) {
-  // What is asked about each time takes no answer that lasts.
-  const lasting = call.verdict?.reason_code !== "always_ask_first";
+  const takes = (decision) => (call.answers ?? []).includes(decision);
   const path = (verb) => `mcp/ask-first/${record.dispatch_id}/${verb}`;
   const approve = (decision, label, done, kind = "") => {
     const post = command("approve");
@@ -74,8 +73,8 @@ function answers(record, call, after) {
       "div",
       { class: "buttons" },
       approve("approve_once", "Approve once", "Approved once", "primary"),
-      lasting && call.caller.turn_ref && approve("approve_until_end_of_turn", "Until end of turn", "Approved until the end of the turn"),
-      lasting && call.caller.session_ref && approve("approve_for_session", "For the session", "Approved for the session"),
+      takes("approve_until_end_of_turn") && approve("approve_until_end_of_turn", "Until end of turn", "Approved until the end of the turn"),
+      takes("approve_for_session") && approve("approve_for_session", "For the session", "Approved for the session"),
       edit(record, call, path, after),
       deny(record, path, after),
     ),
