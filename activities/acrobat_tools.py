@@ -62,6 +62,10 @@ class AcrobatTools:
         except ReadingFailed as failed:
             return _error(failed.failure["code"], failed.failure["message"], failed.failure["page"])
 
+    def has_open(self, server: MCPServerRegistryEntry, call: ToolCall, bearer: str | None) -> bool:
+        """It holds no conversation."""
+        return False
+
     async def discover(
         self, server: MCPServerRegistryEntry, bearer: str | None, beat: Callable[[], None]
     ) -> Discovery:

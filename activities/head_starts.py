@@ -102,7 +102,9 @@ class HeadStarts:
             found = await self._broker.for_server(plan.server, plan.record.owner)
         except Refusal:
             return None
-        return _Opening(plan, found.value, found.version) if found is not None else _Opening(plan)
+        opening = _Opening(plan, found.value, found.version) if found is not None else _Opening(plan)
+        # What is open already needs no head start, and is not to wait for a call that may never come.
+        return None if self._caller.has_open(plan.server, plan.call, opening.bearer) else opening
 
 
 class _HeadStart:

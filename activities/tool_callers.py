@@ -32,6 +32,10 @@ class ToolCaller(Protocol):
         """
         ...
 
+    def has_open(self, server: MCPServerRegistryEntry, call: ToolCall, bearer: str | None) -> bool:
+        """Whether the call would go on in a conversation that is open, so that none has to be opened for it."""
+        ...
+
     async def discover(
         self, server: MCPServerRegistryEntry, bearer: str | None, beat: Callable[[], None]
     ) -> Discovery:
@@ -60,6 +64,10 @@ class ToolCallers:
     ) -> ToolAnswer:
         """As :class:`ToolCaller`."""
         return await self._of(server).call(server, call, bearer, beat, about_to_send)
+
+    def has_open(self, server: MCPServerRegistryEntry, call: ToolCall, bearer: str | None) -> bool:
+        """As :class:`ToolCaller`."""
+        return self._of(server).has_open(server, call, bearer)
 
     async def discover(
         self, server: MCPServerRegistryEntry, bearer: str | None, beat: Callable[[], None]

@@ -100,11 +100,13 @@ class WorkerParts:
 
     async def close(self) -> None:
         """Ends what is kept for the next call, stops the threads and closes the database."""
-        await self.conversations.close()
-        self.executor.shutdown(wait=True)
-        self.projection.close()
-        self.observations.close()
-        self.database.close()
+        try:
+            await self.conversations.close()
+        finally:
+            self.executor.shutdown(wait=True)
+            self.projection.close()
+            self.observations.close()
+            self.database.close()
 
 
 def compose(settings: Settings) -> WorkerParts:

@@ -157,6 +157,8 @@ def _after_the_call(record: WireRecord, cause: BaseException) -> ToolFailure:
         return ToolFailure(
             kind=ToolFailureKind.CONNECTION_LOST, message="the connection ended after the call was sent"
         )
+    if cause.code in _MADE_UP_BY_THE_CLIENT and (made_up := _unreadable(record, cause)) is not None:
+        return made_up
     if cause.code == REQUEST_TIMEOUT:
         return ToolFailure(kind=ToolFailureKind.TIMED_OUT, message="the server gave the call up as too slow")
     if cause.code == INTERNAL_ERROR and status is None:
@@ -169,6 +171,30 @@ def _after_the_call(record: WireRecord, cause: BaseException) -> ToolFailure:
         message=f"the server refused the call {why} (error {cause.code})",
         http_status=status,
     )
+
+
+_MADE_UP_BY_THE_CLIENT = frozenset({INVALID_REQUEST, PARSE_ERROR})
+"""Codes that the SDK also gives to what is no answer of the protocol at all."""
+
+
+def _unreadable(record: WireRecord, cause: MCPError) -> ToolFailure | None:
+    """What an HTTP answer to the call means that the protocol does not describe; none where it does."""
+    head = record.call_answer
+    if head is None:
+        return None
+    if not head.may_hold_an_answer:
+        return ToolFailure(
+            kind=ToolFailureKind.CONNECTION_LOST,
+            message="the server took the call, and gave no answer that says what became of it",
+            http_status=head.status,
+        )
+    if cause.code == PARSE_ERROR and head.is_good:
+        return ToolFailure(
+            kind=ToolFailureKind.OUTPUT_INVALID,
+            message="the answer cannot be read",
+            http_status=head.status,
+        )
+    return None
 
 
 def _leaf(error: BaseException | None) -> BaseException | None:

@@ -58,8 +58,10 @@ class _Exchange(Generic[_T]):
     bounds: Bounds
     answers: tuple[_T, ...] = ()
     error: BaseException | None = None
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.scope = anyio.CancelScope(deadline=self.bounds.until)
 
 
 class Conversation:
@@ -72,30 +74,32 @@ class Conversation:
         self._scope = anyio.CancelScope()
         self._turns: asyncio.Queue[_Exchange[Any] | None] = asyncio.Queue()
         self._under_way: _Exchange[Any] | None = None
-        self._is_open = False
-        self._has_session = False
+        self._is_open = self._is_closing = self._is_spoilt = False
+        self._has_session = self._was_called = False
         # Not in the context of the call that happens to be the first.
         self._task = asyncio.create_task(self._live(), context=Context())
+        self._task.add_done_callback(lambda _: self._finish())
 
     @property
     def is_at_rest(self) -> bool:
         """Whether it could take another exchange."""
-        return (
-            self._is_open
-            and self._under_way is None
-            and not self._scope.cancel_called
-            and not self._task.done()
-        )
+        over = self._is_closing or self._is_spoilt or self._record.gone or self._scope.cancel_called
+        return self._is_open and self._under_way is None and not over and not self._task.done()
 
     @property
     def has_session(self) -> bool:
         """Whether the protocol's revision gives it one, so that the server may remember what was said in it."""
         return self._has_session
 
+    @property
+    def was_called(self) -> bool:
+        """Whether a call ever went out in it, so that there may be something to remember."""
+        return self._was_called
+
     async def ask(self, converse: Converse[_T], bounds: Bounds) -> _T:
         """What ``converse`` returns.
 
-        Cancelling ends the conversation at once where a call is out, and leaves it open where none is.
+        Cancelling ends the exchange, and with it the conversation where a call is out.
 
         Raises:
             ToolCallFailed: nothing was returned.
@@ -104,10 +108,12 @@ class Conversation:
         self._record.begin(bounds.body_limit)
         self._under_way = exchange
         self._turns.put_nowait(exchange)
+        if self._task.done():
+            self._finish()
         try:
             await exchange.over.wait()
         except asyncio.CancelledError:
-            (exchange.scope if self._is_open and not self._record.calling else self._scope).cancel()
+            (exchange.scope if self._is_open else self._scope).cancel()
             with anyio.CancelScope(shield=True):
                 await exchange.over.wait()
             raise
@@ -117,6 +123,7 @@ class Conversation:
 
     async def close(self) -> None:
         """Ends it and waits for that; not for long where the other side does not hear."""
+        self._is_closing = True
         self._turns.put_nowait(None)
         with anyio.CancelScope(shield=True):
             await asyncio.wait([self._task])
@@ -146,35 +153,36 @@ class Conversation:
                     error = raised
         finally:
             self._is_open = False
-            if self._under_way is not None:
-                self._finish(self._under_way, error)
+            self._finish(error)
 
     async def _converse(self) -> None:
-        turn = await self._next()
+        turn = await self._turns.get()
         if turn is None:
             return
+        self._scope.deadline = turn.bounds.until
         async with Client(self._opened(self._record), cache=None) as client:
+            self._scope.deadline = math.inf
             self._is_open = True
             self._has_session = client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
             while turn is not None:
-                with turn.scope:
-                    try:
-                        turn.answers = (await turn.converse(client, self._record),)
-                    except Exception as raised:
-                        turn.error = raised
-                self._finish(turn)
-                turn = await self._next()
+                await self._take(turn, client)
+                turn = await self._turns.get()
             self._scope.deadline = anyio.current_time() + CLOSE_WITHIN_SECONDS
 
-    async def _next(self) -> _Exchange[Any] | None:
-        """The next exchange, whose time runs from when it was asked for; none where this is to end."""
-        self._scope.deadline = math.inf
-        turn = await self._turns.get()
-        if turn is not None:
-            self._scope.deadline = turn.bounds.until
-        return turn
+    async def _take(self, turn: _Exchange[Any], client: Client) -> None:
+        """One exchange. The other side is told where it is cut short, which it may go on for all the same."""
+        with turn.scope:
+            try:
+                turn.answers = (await turn.converse(client, self._record),)
+            except Exception as raised:
+                turn.error = raised
+        self._is_spoilt = turn.scope.cancelled_caught and self._record.calling
+        self._was_called = self._was_called or self._record.sent
+        self._finish()
 
-    def _finish(self, exchange: _Exchange[Any], error: BaseException | None = None) -> None:
-        exchange.error = exchange.error or error
-        self._under_way = None
-        exchange.over.set()
+    def _finish(self, error: BaseException | None = None) -> None:
+        """Lets whoever waits for the exchange under way know that it is over."""
+        exchange, self._under_way = self._under_way, None
+        if exchange is not None:
+            exchange.error = exchange.error or error
+            exchange.over.set()

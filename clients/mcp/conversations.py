@@ -55,29 +55,33 @@ class Conversations:
         """
         place = Place.of(server, bearer, party) if party is not None else None
         async with _beating(beat, self._beat_every):
-            conversation = await self._found(place, server) or self._opened(place, server, bearer)
+            conversation = await self._found(place, server, bounds) or self._opened(place, server, bearer)
             try:
                 return await conversation.ask(converse, bounds)
-            except asyncio.CancelledError:
-                if place is None:
-                    # What is closed now shall not wait for the other side.
-                    conversation.cut()
-                raise
             finally:
                 await self._part(place, server, conversation)
 
-    async def _found(self, place: Place | None, server: MCPServerRegistryEntry) -> Conversation | None:
+    def has_open(self, server: MCPServerRegistryEntry, bearer: str | None, party: str | None) -> bool:
+        """Whether a conversation that was held with this party is there to go on in."""
+        return (
+            self._kept is not None and party is not None and self._kept.has(Place.of(server, bearer, party))
+        )
+
+    async def _found(
+        self, place: Place | None, server: MCPServerRegistryEntry, bounds: Bounds
+    ) -> Conversation | None:
         """The conversation that was kept, once it has shown that the other side still hears."""
         if self._kept is None or place is None or (kept := self._kept.take(place)) is None:
             return None
         try:
-            await kept.ask(_is_there, Bounds(THERE_WITHIN_MS, THERE_BYTES))
-        except BaseException as raised:
-            kept.cut()
-            await self._kept.part(place, server, kept)
-            if isinstance(raised, ToolCallFailed):
-                return None
+            await kept.ask(_is_there, Bounds(min(THERE_WITHIN_MS, bounds.within_ms), THERE_BYTES))
+        except asyncio.CancelledError:
+            self._kept.part(place, server, kept)
             raise
+        except ToolCallFailed:
+            kept.cut()
+            self._kept.part(place, server, kept)
+            return None
         return kept
 
     def _opened(
@@ -92,7 +96,7 @@ class Conversations:
         self, place: Place | None, server: MCPServerRegistryEntry, conversation: Conversation
     ) -> None:
         if self._kept is not None and place is not None:
-            await self._kept.part(place, server, conversation)
+            self._kept.part(place, server, conversation)
         else:
             await conversation.close()
 

@@ -23,6 +23,8 @@ MOST_KEPT = 16
 LOOK_EVERY_SECONDS = 5.0
 """How often it is seen to that a server is still there and may be called."""
 
+ENDED = "the other side has ended it"
+
 Wanted = Callable[[MCPServerRegistryEntry], Awaitable[bool]]
 
 
@@ -54,10 +56,16 @@ class KeptConversations:
         self._wanted = wanted
         self._of: dict[Place, Conversation] = {}
         self._idle: dict[Place, asyncio.Task[None]] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._is_closed = False
 
     def __len__(self) -> int:
         """How many nobody uses now."""
         return len(self._idle)
+
+    def has(self, place: Place) -> bool:
+        """Whether there is one for this place that nobody uses."""
+        return place in self._idle and self._of[place].is_at_rest
 
     def take(self, place: Place) -> Conversation | None:
         """The conversation of this place, if there is one and nobody uses it."""
@@ -65,35 +73,48 @@ class KeptConversations:
         if watch is None:
             return None
         watch.cancel()
-        return self._of[place]
+        if self._of[place].is_at_rest:
+            return self._of[place]
+        self._let_go(place, ENDED)
+        return None
 
     def claim(self, place: Place, conversation: Conversation) -> None:
         """Makes a new conversation that of its place, unless the place has one: the first has the state."""
         self._of.setdefault(place, conversation)
 
-    async def part(self, place: Place, server: MCPServerRegistryEntry, conversation: Conversation) -> None:
+    def part(self, place: Place, server: MCPServerRegistryEntry, conversation: Conversation) -> None:
         """Keeps the conversation of this place until it is taken again, if there is anything to keep; or closes it."""
         if self._of.get(place) is not conversation:
-            await conversation.close()
-        elif conversation.is_at_rest and (conversation.has_session or _is_program(server)):
+            self._close(conversation)
+        elif conversation.is_at_rest and _remembers(server, conversation) and not self._is_closed:
             self._idle[place] = asyncio.create_task(self._watch(place, server, conversation))
             if len(self._idle) > self._most:
-                await self._end(next(iter(self._idle)), "there are too many")
+                self._end(next(iter(self._idle)), "there are too many")
         else:
             del self._of[place]
-            await conversation.close()
+            self._close(conversation)
 
     async def close(self) -> None:
-        """Closes all that nobody uses."""
-        await asyncio.gather(*(self._end(place, "the worker stops") for place in tuple(self._idle)))
+        """Closes all that nobody uses, and from now on keeps none."""
+        self._is_closed = True
+        for place in tuple(self._idle):
+            self._end(place, "the worker stops")
+        while self._closing:
+            await asyncio.wait(self._closing)
 
-    async def _end(self, place: Place, why: str) -> None:
+    def _end(self, place: Place, why: str) -> None:
         self._idle.pop(place).cancel()
-        await self._close(place, why)
+        self._let_go(place, why)
 
-    async def _close(self, place: Place, why: str) -> None:
+    def _let_go(self, place: Place, why: str) -> None:
         log.info("a conversation with a tool server is closed", server_id=place.server_id, why=why)
-        await self._of.pop(place).close()
+        self._close(self._of.pop(place))
+
+    def _close(self, conversation: Conversation) -> None:
+        """Nobody waits for it: an answer that is there shall not be held up, nor lost where its caller is cancelled."""
+        closing = asyncio.create_task(conversation.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def _watch(self, place: Place, server: MCPServerRegistryEntry, conversation: Conversation) -> None:
         left, why = self._idle_seconds, None
@@ -102,11 +123,11 @@ class KeptConversations:
             left -= LOOK_EVERY_SECONDS
         # From here on nobody can take it any more.
         del self._idle[place]
-        await self._close(place, why or "nobody has needed it for a while")
+        self._let_go(place, why or "nobody has needed it for a while")
 
     async def _reason_to_end(self, server: MCPServerRegistryEntry, conversation: Conversation) -> str | None:
         if not conversation.is_at_rest:
-            return "the other side has ended it"
+            return ENDED
         try:
             wanted = await self._wanted(server)
         except Exception as error:
@@ -114,5 +135,6 @@ class KeptConversations:
         return None if wanted else "its server was switched off, moved or deleted, or its sign-in taken back"
 
 
-def _is_program(server: MCPServerRegistryEntry) -> bool:
-    return server.transport is MCPTransport.LOCAL_BRIDGE
+def _remembers(server: MCPServerRegistryEntry, conversation: Conversation) -> bool:
+    is_program = server.transport is MCPTransport.LOCAL_BRIDGE
+    return conversation.was_called and (conversation.has_session or is_program)

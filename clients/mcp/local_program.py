@@ -63,14 +63,14 @@ async def local_program(
     async with inbound, read_stream, write_stream, outbound, anyio.create_task_group() as group:
         group.start_soon(_read, process, inbound, record)
         group.start_soon(_write, process, outbound, record)
-        group.start_soon(_bury_the_group, process)
+        group.start_soon(_bury_the_group, process, record)
         try:
             yield read_stream, write_stream
         finally:
             with anyio.CancelScope(shield=True):
                 read_stream.close()
                 write_stream.close()
-                await _end(process)
+                await _end(process, record)
             record.exit_status = process.returncode
             group.cancel_scope.cancel()
 
@@ -132,22 +132,25 @@ async def _write(process: Process, outbound: Outbound, record: WireRecord) -> No
             )
 
 
-async def _end(process: Process) -> None:
+async def _end(process: Process, record: WireRecord) -> None:
     assert process.stdin is not None
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
     with anyio.move_on_after(GRACE_SECONDS):
         await _ended(process)
-    _kill_group(process)
+    if not record.gone:
+        # Of one that was buried long ago somebody else may have the number by now.
+        _kill_group(process)
     with anyio.move_on_after(GRACE_SECONDS):
         await process.wait()
     await process.aclose()
 
 
-async def _bury_the_group(process: Process) -> None:
+async def _bury_the_group(process: Process, record: WireRecord) -> None:
     """Ends what the program started once it has ended: its output, held open by them, would never end."""
     await _ended(process)
     _kill_group(process)
+    record.gone = True
 
 
 async def _ended(process: Process) -> None:

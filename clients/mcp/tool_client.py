@@ -115,6 +115,10 @@ class ToolClient:
             )
         return echoed.masked(answer)
 
+    def has_open(self, server: MCPServerRegistryEntry, call: ToolCall, bearer: str | None) -> bool:
+        """Whether the call would go on in a conversation that is open."""
+        return self._conversations.has_open(server, bearer, call.party)
+
     async def discover(self, server: MCPServerRegistryEntry, bearer: str | None, beat: Beat) -> Discovery:
         """The server's tools.
 

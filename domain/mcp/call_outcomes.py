@@ -63,7 +63,7 @@ _ENDS: Mapping[ToolFailureKind, Ended] = MappingProxyType(
         ToolFailureKind.OUTPUT_TOO_LARGE: Ended(
             DispatchStatus.FAILED,
             ErrorCode.MCP_OUTPUT_TOO_LARGE,
-            "The tool has run. Look at its effect before you call it again, and ask for less.",
+            "The tool has run, perhaps not to its end. Look at its effect before you call it again, and ask for less.",
         ),
         ToolFailureKind.OUTPUT_INVALID: Ended(
             DispatchStatus.FAILED,

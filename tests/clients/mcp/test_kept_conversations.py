@@ -125,6 +125,47 @@ async def test_a_process_that_does_not_know_the_question_whether_it_is_there_goe
     assert [await desk.count(desk.program("old")) for _ in range(2)] == [1, 2]
 
 
+async def test_a_process_that_wrote_too_much_after_its_answer_is_started_anew(desk: Desk):
+    server = desk.program("noisy")
+    assert [await desk.count(server) for _ in range(3)] == [1, 1, 1]
+
+
+async def test_a_call_that_is_cancelled_while_its_process_is_asked_whether_it_is_there_leaves_it(desk: Desk):
+    server = desk.program("slow")
+    await desk.count(server)
+    calling = asyncio.create_task(desk.count(server))
+    while not (desk.folder / "pinged").exists():
+        await asyncio.sleep(0.01)
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    (desk.folder / "go").touch()
+    assert await desk.count(server) == 2
+
+
+async def test_what_was_opened_for_a_call_that_was_never_sent_is_not_kept(desk: Desk):
+    class Changed(Exception):
+        pass
+
+    async def announce() -> None:
+        raise Changed
+
+    with pytest.raises(Changed):
+        await desk.count(announce=announce)
+    assert len(desk.kept) == 0
+    await ended(*desk.pids())
+
+
+async def test_nothing_is_kept_once_the_worker_stops(desk: Desk):
+    waiting = asyncio.create_task(desk.count(tool_name="wait"))
+    while not desk.pids():
+        await asyncio.sleep(0.01)
+    await desk.kept.close()
+    (desk.folder / "go").touch()
+    assert await waiting == 1
+    await ended(*desk.pids())
+
+
 async def test_a_call_that_is_cancelled_ends_its_process(desk: Desk):
     await desk.count()
     calling = asyncio.create_task(desk.count(tool_name="hang"))
@@ -228,6 +269,32 @@ async def test_a_session_that_the_server_has_forgotten_is_opened_anew_and_the_ca
         assert await desk.count(server.entry()) == 1
         asked = [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
     assert (asked.count("tools/call"), desk.calls.announced) == (2, 2)
+
+
+@pytest.mark.parametrize("how", ["cancelled", "timed-out"])
+async def test_a_session_whose_call_is_cut_short_is_told_and_not_used_again(
+    desk: Desk, tmp_path: Path, how: str
+):
+    with started(tmp_path / "sessions", SessionServer) as server:
+
+        def asked() -> list[str]:
+            return [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
+
+        if how == "timed-out":
+            failure = await desk.calls.fail(server.entry(), "hang", party="a", timeout_ms=1_000)
+            assert failure.kind is ToolFailureKind.TIMED_OUT
+        else:
+            calling = asyncio.create_task(desk.count(server.entry(), tool_name="hang"))
+            while "tools/call" not in asked():
+                await asyncio.sleep(0.01)
+            calling.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await calling
+        assert await desk.count(server.entry()) == 1
+        with anyio.fail_after(20):
+            while "notifications/cancelled" not in asked():
+                await asyncio.sleep(0.01)
+    assert asked().count("initialize") == 2
 
 
 async def test_a_server_without_sessions_is_asked_in_a_conversation_a_call(

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.anyio
 SIGN_IN = {"WWW-Authenticate": 'Bearer resource_metadata="https://as.example/.well-known/x"'}
 MORE_SCOPE = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="notes.write"'}
 LATER = {"Retry-After": "7"}
+A_PAGE = {"Content-Type": "text/html"}
+NO_JSON = {"Content-Type": "application/json"}
 
 
 @pytest.mark.parametrize("on", ["tools/call", "*"])
@@ -63,6 +65,12 @@ def test_a_time_to_come_back_is_a_number_of_seconds_or_a_date():
     [
         ({"what": "status", "status": 500}, ToolFailureKind.SERVER_ERROR, 0),
         ({"what": "status_after", "status": 502}, ToolFailureKind.SERVER_ERROR, 1),
+        ({"what": "status_after", "status": 202}, ToolFailureKind.CONNECTION_LOST, 1),
+        ({"what": "status_after", "status": 303}, ToolFailureKind.CONNECTION_LOST, 1),
+        ({"what": "status_after", "status": 200}, ToolFailureKind.CONNECTION_LOST, 1),
+        ({"what": "status_after", "status": 200, "headers": A_PAGE}, ToolFailureKind.CONNECTION_LOST, 1),
+        ({"what": "status_after", "status": 200, "headers": NO_JSON}, ToolFailureKind.OUTPUT_INVALID, 1),
+        ({"what": "status", "status": 308}, ToolFailureKind.REFUSED_BY_SERVER, 0),
         ({"what": "break"}, ToolFailureKind.SERVER_ERROR, 1),
         ({"what": "drop"}, ToolFailureKind.CONNECTION_LOST, 0),
         ({"what": "drop_after"}, ToolFailureKind.CONNECTION_LOST, 1),
