@@ -32,6 +32,7 @@ from contracts.mcp.dispatch_work import (
     EndCause,
     EndOrder,
 )
+from contracts.mcp.m365 import M365Asked
 from contracts.runtime.identity import Principal
 from domain.mcp.ask_first import scope_problem, undecidable, unseen
 from stores.answers import Answers
@@ -43,6 +44,7 @@ from stores.mcp.dispatch_rows import KeptDispatch
 from stores.mcp.dispatches import DispatchStore
 from stores.mcp.late_answers import note_late
 from stores.mcp.m365_operations import as_tool_call
+from stores.session_store import SessionStore
 from workflows.ids import mcp_dispatch_id
 from workflows.mcp_dispatch_workflow import McpDispatchWorkflow
 
@@ -84,7 +86,7 @@ class McpDispatchGateway:
                 ``MCP_TOOL_NOT_FOUND``, what ``as_tool_call`` refuses, ``TOO_MANY_REQUESTS``,
                 ``IDEMPOTENCY_KEY_REUSED``, ``TEMPORAL_UNAVAILABLE``, which names the call's ``dispatch_id``.
         """
-        request, m365 = await anyio.to_thread.run_sync(as_tool_call, self._database, request, caller.user_id)
+        request, m365 = await anyio.to_thread.run_sync(self._as_asked, request, caller.user_id)
         arguments = arguments_bytes(request.arguments)
         order = order_of(request, caller, key, correlation_id, digest_of(arguments))
         order = order.model_copy(update={"m365": m365})
@@ -93,6 +95,14 @@ class McpDispatchGateway:
             since = 0 if known is None else known.version
             await self._updates.wait(order if known is None else known.record.order, request.wait_ms, since)
         return await self.view(order.dispatch_id, caller.user_id)
+
+    def _as_asked(self, request: DispatchRequest, owner: str) -> tuple[DispatchRequest, M365Asked | None]:
+        """The tool call that is asked for; a session that watches the agent sees it, whether it is named or not."""
+        request, m365 = as_tool_call(self._database, request, owner)
+        if request.learn_session_id is None:
+            watching = SessionStore(self._database).watching_the_agent(owner)
+            request = request.model_copy(update={"learn_session_id": watching})
+        return request, m365
 
     async def view(self, dispatch_id: str, owner: str) -> DispatchView:
         """A call as it stands.

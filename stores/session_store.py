@@ -17,6 +17,7 @@ from contracts.learning.aggregate import (
     SessionCommit,
 )
 from contracts.learning.state_machine import AT_REST
+from domain.learning.tool_receipts import watches_the_agent
 from stores import tables
 from stores.canonical import canonical_json
 from stores.commit_keys import kept_under
@@ -112,6 +113,15 @@ class SessionStore:
             return connection.scalar(
                 select(TABLE.c.session_id).where(TABLE.c.owner == owner, TABLE.c.holds_slot)
             )
+
+    def watching_the_agent(self, owner: str) -> str | None:
+        """The owner's session that is shown what their agents do now, if there is one."""
+        with self._database.read() as connection:
+            body = connection.scalar(
+                select(TABLE.c.aggregate).where(TABLE.c.owner == owner, TABLE.c.holds_slot)
+            )
+        session = LearnSessionAggregate.model_validate_json(body).session if body is not None else None
+        return session.learn_session_id if session is not None and watches_the_agent(session) else None
 
     def _slot_taken(self, owner: str) -> Refusal | None:
         active = self.active_session_id(owner)

@@ -20,7 +20,7 @@ _WORD_LIMIT = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
 
 def observed_tool_call(receipt: ToolCallReceipt, session: LearnSession) -> ObservedActionEvent | None:
     """The event of a tool call, redacted; none where the session does not watch the agent from inside now."""
-    if session.observation_mode not in _WATCHED_FROM_INSIDE or session.state not in _OBSERVING:
+    if not watches_the_agent(session):
         return None
     return redact_event(
         ObservedActionEvent(
@@ -37,6 +37,11 @@ def observed_tool_call(receipt: ToolCallReceipt, session: LearnSession) -> Obser
             created_at=receipt.finished_at,
         )
     )
+
+
+def watches_the_agent(session: LearnSession) -> bool:
+    """Whether a session is shown the tool calls that its owner's agents make now."""
+    return session.observation_mode in _WATCHED_FROM_INSIDE and session.state in _OBSERVING
 
 
 def went_wrong(event: ObservedActionEvent) -> bool:

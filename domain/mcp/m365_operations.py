@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
+from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, DispatchStatus
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.health import MCPConnectionHealth
@@ -27,6 +27,7 @@ from contracts.mcp.m365_results import M365OperationResult
 from contracts.mcp.provider import MCPAuthMode, MCPInteractionMode, MCPProvider
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from domain.mcp.m365_scopes import DELEGATED_ONLY, scopes_for
+from domain.mcp.use_receipts import identity_kind
 
 _CONTEXT = frozenset(
     {
@@ -204,9 +205,7 @@ def _code(record: DispatchRecord) -> ErrorCode:
 def _identity(profile: MCPAuthProfile | None) -> M365IdentityKind:
     if profile is None:
         return M365IdentityKind.UNKNOWN
-    if profile.token_subject_kind is MCPTokenSubjectKind.SERVICE:
-        return M365IdentityKind.SERVICE_PRINCIPAL
-    return M365IdentityKind.OAUTH_USER
+    return M365IdentityKind(identity_kind(profile).value)
 
 
 def _structured(answer: Mapping[str, Any]) -> dict[str, Any] | None:

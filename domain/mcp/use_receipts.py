@@ -18,7 +18,7 @@ from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.policy import MCPPolicyMode
-from contracts.mcp.provider import MCPProvider
+from contracts.mcp.provider import MCPAuthMode, MCPProvider
 
 _WORDS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
 _SEARCHES = frozenset({"search", "find", "query", "lookup"})
@@ -57,7 +57,7 @@ def use_receipt(
     order = record.order
     local = record.provider in _LOCAL
     ended = record.completed_at or record.updated_at
-    kind = IdentityKind.LOCAL_USER if profile is None else _IDENTITIES[profile.token_subject_kind]
+    kind = IdentityKind.LOCAL_USER if profile is None else identity_kind(profile)
     return CapabilityUseReceipt(
         receipt_id=receipt_id,
         capability_id=order.ability_id or f"{order.server_id[:90]}/{order.tool_name[:69]}",
@@ -82,6 +82,16 @@ def use_receipt(
         correlation_id=order.correlation_id,
         created_at=ended,
     )
+
+
+def identity_kind(profile: MCPAuthProfile) -> IdentityKind:
+    """As whom a sign-in speaks. Client credentials are a service's, and of a key nobody knows whose it is, unless it
+    was said."""
+    if profile.auth_mode is MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS:
+        return IdentityKind.SERVICE_PRINCIPAL
+    if profile.auth_mode is MCPAuthMode.API_KEY and profile.token_subject_kind is MCPTokenSubjectKind.USER:
+        return IdentityKind.UNKNOWN
+    return _IDENTITIES[profile.token_subject_kind]
 
 
 def action_class(tool_name: str, effect: ToolEffect | None) -> ActionClass:

@@ -35,6 +35,23 @@ async def test_a_watching_session_sees_the_names_and_the_outcome_of_a_call(agent
     assert "shopping" not in json.dumps(seen)
 
 
+async def test_a_session_that_watches_the_agent_sees_its_calls_though_nobody_names_it(
+    agent: ToolUser,
+) -> None:
+    person = agent.person
+    path = "/api/learn/sessions/{}/observations"
+    for mode, sees in (("inside_agent", 1), ("outside_agent", 0)):
+        await agent.ask("read_note", {"name": "before it"})
+        await person.create(observation_mode=mode)
+        await person.act("start")
+        await agent.ask("read_note", {"name": "shopping"})
+        await person.act("stop")
+        await agent.ask("read_note", {"name": "after it"})
+        seen = (await person.ok("GET", path.format(person.session_id)))["observations"]
+        assert len(seen) == sees
+        await person.act("cancel")
+
+
 async def test_a_session_that_does_not_watch_sees_nothing_and_the_call_goes_on(agent: ToolUser) -> None:
     person = agent.person
     await person.create(observation_mode="outside_agent")

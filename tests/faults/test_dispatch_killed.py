@@ -80,6 +80,49 @@ async def test_a_worker_killed_at_every_point_of_an_approved_call(
     assert len(alice.server.effects(dispatch_id)) == (0 if point == WRITTEN else 1)
 
 
+@pytest.mark.parametrize("point", ["inspect_call.any.before", "inspect_call.any.after"])
+async def test_the_next_worker_killed_while_it_finds_out_what_became_of_a_call(
+    alice: ToolUser, point: str
+) -> None:
+    deployment = alice.deployment
+    dispatch_id = await alice.ask()
+    for trap in (ANSWERED, point):
+        deployment.traps.set(trap)
+    async with deployment.replacing_workers():
+        await alice.approve(dispatch_id)
+        assert await alice.ended(dispatch_id) == "outcome_unknown"
+    assert deployment.traps.has_sprung(point)
+    assert len(alice.server.effects(dispatch_id)) == 1
+
+
+@pytest.mark.parametrize("point", ["end_dispatch.any.before", "end_dispatch.any.after"])
+async def test_a_worker_killed_while_a_call_is_given_up(alice: ToolUser, point: str) -> None:
+    deployment = alice.deployment
+    dispatch_id = await alice.ask()
+    deployment.traps.set(point)
+    async with deployment.replacing_workers():
+        await alice.person.ok("POST", f"/api/mcp/dispatches/{dispatch_id}/cancel", {})
+        await eventually(lambda: alice.has_come_to(dispatch_id, "cancelled"), "the call is never given up")
+    assert deployment.traps.has_sprung(point)
+    assert alice.server.effects(dispatch_id) == []
+
+
+@pytest.mark.parametrize("point", ["reconsider_dispatch.any.before", "reconsider_dispatch.any.after"])
+async def test_a_worker_killed_while_a_call_that_was_released_looks_again(
+    alice: ToolUser, point: str
+) -> None:
+    deployment = alice.deployment
+    dispatch_id = await alice.ask()
+    deployment.traps.set(point)
+    target = {"target_kind": "server", "server_id": alice.server_id}
+    async with deployment.replacing_workers():
+        allowed = {"target": target, "decision": {"mode": "enabled"}}
+        await alice.person.ok("POST", "/api/mcp/policy/update", allowed)
+        assert await alice.ended(dispatch_id) == "completed"
+    assert deployment.traps.has_sprung(point)
+    assert len(alice.server.effects(dispatch_id)) == 1
+
+
 @pytest.mark.parametrize("held", ["hold", "hold_after"])
 async def test_every_worker_killed_while_the_tool_runs(
     bob: ToolUser, misbehaving_server: MisbehavingServer, held: str

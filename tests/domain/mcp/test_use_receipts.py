@@ -17,11 +17,36 @@ from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
 from contracts.mcp.dispatch import AskFirstStatus, DispatchCaller, DispatchStatus, MCPAskFirstDispatchRecord
 from contracts.mcp.dispatch_record import DispatchOrder, DispatchRecord
 from contracts.mcp.policy import MCPGlobalTarget
-from contracts.mcp.provider import MCPProvider
-from domain.mcp.use_receipts import action_class, use_receipt
+from contracts.mcp.provider import MCPAuthMode, MCPProvider
+from domain.mcp.use_receipts import action_class, identity_kind, use_receipt
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 HASH = "5c" * 32
+
+
+@pytest.mark.parametrize(
+    ("mode", "subject", "kind"),
+    [
+        (MCPAuthMode.OAUTH2_DELEGATED, MCPTokenSubjectKind.USER, IdentityKind.OAUTH_USER),
+        (MCPAuthMode.OAUTH2_DELEGATED, MCPTokenSubjectKind.SERVICE, IdentityKind.SERVICE_PRINCIPAL),
+        (MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS, MCPTokenSubjectKind.USER, IdentityKind.SERVICE_PRINCIPAL),
+        (MCPAuthMode.API_KEY, MCPTokenSubjectKind.USER, IdentityKind.UNKNOWN),
+        (MCPAuthMode.API_KEY, MCPTokenSubjectKind.DELEGATED, IdentityKind.OAUTH_USER),
+        (MCPAuthMode.API_KEY, MCPTokenSubjectKind.SERVICE, IdentityKind.SERVICE_PRINCIPAL),
+    ],
+)
+def test_a_receipt_claims_no_person_for_what_speaks_for_none(
+    mode: MCPAuthMode, subject: MCPTokenSubjectKind, kind: IdentityKind
+) -> None:
+    profile = MCPAuthProfile(
+        auth_profile_id="profile-1",
+        provider=MCPProvider.CUSTOM_REMOTE,
+        auth_mode=mode,
+        token_subject_kind=subject,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    assert identity_kind(profile) is kind
 
 
 def call(status: DispatchStatus, asked: AskFirstStatus | None = None, **fields: object) -> DispatchRecord:
