@@ -86,7 +86,8 @@ def revoke(
         MCPRevokeStatus.ALREADY_REVOKED: "The sign-in was ended before.",
         MCPRevokeStatus.NOOP: "There was nothing to end.",
     }
-    call.answer(Text(f"{said[done.status]} Again: `apprentice mcp auth start {server}`."))
+    left = f" {done.next_action}" if done.next_action else ""
+    call.answer(Text(f"{said[done.status]}{left} Again: `apprentice mcp auth start {server}`."))
 
 
 def _view(found: MCPServerAuthStatus) -> Table:

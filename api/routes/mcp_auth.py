@@ -202,6 +202,8 @@ async def revoke(
             server_id=server_id,
             revoked=done is not MCPRevokeStatus.NOOP,
             status=done,
+            remote_outcome=receipt.remote_outcome,
+            next_action=_left_to_do(receipt.remote_outcome),
             receipt_id=receipt.receipt_id,
         )
 
@@ -295,3 +297,13 @@ async def _refuse_other_server(services: Services, server_id: str, named: str, o
             "The body names another server than the address.",
             fields=["body.server_id"],
         )
+
+
+def _left_to_do(remote_outcome: str | None) -> str | None:
+    """What a person has to do where a token was dropped here and may hold on at the authorization server."""
+    if remote_outcome in (None, "revoked"):
+        return None
+    return (
+        "It is ended here. The authorization server did not end it: its token may hold until it runs out. "
+        "End this application's access in the account there."
+    )

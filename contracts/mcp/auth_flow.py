@@ -107,6 +107,11 @@ class MCPAuthRevokeResponse(VersionedContract):
     server_id: Text120
     revoked: bool
     status: MCPRevokeStatus
+    remote_outcome: Text160 | None = Field(
+        default=None,
+        description="What the authorization server made of it, if it was asked: `revoked`, or what went wrong.",
+    )
+    next_action: Text240 | None = Field(default=None, description="What is left for a person to do.")
     receipt_id: Uuid | None = None
 
 

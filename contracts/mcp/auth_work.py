@@ -154,3 +154,7 @@ class AuthReceipt(Contract):
     )
     receipt_id: Uuid | None = None
     revoke_status: MCPRevokeStatus | None = None
+    remote_outcome: Text160 | None = Field(
+        default=None,
+        description="Of a revocation: what the authorization server made of it, if it was asked.",
+    )

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth_flow import MCPRevokeStatus
 from contracts.mcp.auth_profile import MCPAuthProfile, MCPAuthProfileDeleteResponse
@@ -144,7 +145,12 @@ class AuthProfileChanges:
             receipt = told(connection, stored, order, entry, now, AuthOutcome.DONE, order.server_id)
             if not order.keep_profile:
                 self._forget_unused(connection, stored, order, now)
-        return receipt.model_copy(update={"revoke_status": _revoked(before)})
+        return receipt.model_copy(
+            update={
+                "revoke_status": _revoked(before),
+                "remote_outcome": clipped(remote_outcome, 160) if remote_outcome is not None else None,
+            }
+        )
 
     def forget(self, order: ForgetProfile, now: datetime) -> AuthReceipt:
         """Removes a sign-in and all its secrets.

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from contracts.mcp.server_registry import MCPServerCommand
 from tests.e2e.calling import SCOPES
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import counting_pids, counting_program
@@ -38,6 +40,17 @@ class Counting:
         return [pid for pid in counting_pids(self.folder) if is_alive(pid)]
 
 
+async def registered(person: Learner, command: MCPServerCommand) -> str:
+    """Registers the program as a tool server, and has its tools discovered; its id."""
+    body = {"provider": "custom_remote", "display_name": "Local", "transport": "local_bridge"}
+    body |= {"command": command.model_dump()}
+    made = await person.ok("POST", "/api/mcp/servers/register", body)
+    server_id: str = made["server"]["registry"]["server_id"]
+    tested = await person.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})
+    assert tested["status"] == "passed", tested
+    return server_id
+
+
 @pytest.fixture
 async def counting(tmp_path: Path, temporal_address: str) -> AsyncIterator[Counting]:
     """The program's tools are known; the process that told them is gone."""
@@ -45,16 +58,7 @@ async def counting(tmp_path: Path, temporal_address: str) -> AsyncIterator[Count
     settings = stack_settings(tmp_path, mcp_local_programs=(sys.executable,), secret_key_source="file")
     async with running_stack(settings, await connect(temporal_address)) as stack:
         alice = stack.learner("alice", SCOPES)
-        body = {
-            "provider": "custom_remote",
-            "display_name": "Counting",
-            "transport": "local_bridge",
-            "command": command.model_dump(),
-        }
-        made = await alice.ok("POST", "/api/mcp/servers/register", body)
-        server_id: str = made["server"]["registry"]["server_id"]
-        tested = await alice.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})
-        assert tested["status"] == "passed", tested
+        server_id = await registered(alice, command)
         await ended(*counting_pids(tmp_path))
         yield Counting(stack, alice, server_id, tmp_path)
     await ended(*counting_pids(tmp_path))
@@ -67,6 +71,29 @@ async def test_an_agents_calls_go_on_in_one_process_and_another_agents_have_thei
     assert await counting.count(another_agent) == 1
     assert await counting.count() == 4
     assert len(counting.pids()) == 3
+
+
+async def test_a_program_of_other_peoples_is_called_through_the_funnel(
+    tmp_path: Path, temporal_address: str, time_server: MCPServerCommand
+):
+    settings = stack_settings(tmp_path, mcp_local_programs=(time_server.program,), secret_key_source="file")
+    async with running_stack(settings, await connect(temporal_address)) as stack:
+        alice = stack.learner("alice", SCOPES)
+        server_id = await registered(alice, time_server)
+        call = {"server_id": server_id, "tool_name": "convert_time", "wait_ms": 30_000}
+        call["arguments"] = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Kolkata"}
+        asked = await alice.ok("POST", "/api/mcp/dispatches", call)
+        if asked["status"] == "pending_approval":
+            path = f"/api/mcp/ask-first/{asked['dispatch_id']}/approve"
+            await alice.ok("POST", path, {"decision": "approve_once"})
+        path = f"/api/mcp/dispatches/{asked['dispatch_id']}"
+        with anyio.fail_after(30):
+            while (view := await alice.ok("GET", path))["status"] in ("running", "pending_approval"):
+                await anyio.sleep(0.02)
+        assert view["status"] == "completed", view
+        assert "17:30" in view["result"]["content"][0]["text"]
+        receipts = (await alice.ok("GET", "/api/mcp/receipts?limit=50"))["receipts"]
+        assert asked["dispatch_id"] in {one.get("dispatch_id") for one in receipts}
 
 
 async def test_a_program_is_ended_when_its_server_is_switched_off(

@@ -58,6 +58,8 @@ async def test_the_sdks_server_renews_and_revokes(alice: Person, oauth_tool_serv
     assert first["refresh_token"] != second["refresh_token"]
     revoked = await alice.revokes(revoke_remote=True)
     assert (revoked["revoked"], revoked["status"]) == (True, "revoked")
+    assert revoked["remote_outcome"] == "revoked"
+    assert revoked.get("next_action") is None
     status = await alice.status()
     assert status["auth_state"] == "revoked"
     assert "auth start" in status["next_action"]
@@ -65,6 +67,21 @@ async def test_the_sdks_server_renews_and_revokes(alice: Person, oauth_tool_serv
     (receipt,) = await alice.receipts("auth_revoke")
     assert receipt["status"] == "ok"
     assert (await alice.revokes())["status"] == "already_revoked"
+
+
+async def test_a_revocation_that_the_authorization_server_does_not_take_says_what_is_left_to_do(
+    alice: Person, authorization_server: AuthorizationServer
+) -> None:
+    alice = await alice.registers(authorization_server.url)
+    await alice.signs_in()
+    authorization_server.ways.revocation_status = 503
+    revoked = await alice.revokes(revoke_remote=True)
+    assert (revoked["revoked"], revoked["status"]) == (True, "revoked")
+    assert revoked["remote_outcome"] not in (None, "revoked")
+    assert "in the account there" in revoked["next_action"]
+    assert alice.stored().profile.token_ref is None
+    (receipt,) = await alice.receipts("auth_revoke")
+    assert receipt["status"] == "degraded"
 
 
 async def test_the_client_is_registered_once_for_each_issuer(
