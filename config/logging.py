@@ -2,8 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Generator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
@@ -11,8 +10,6 @@ from structlog.typing import Processor
 
 from config.log_scrubbing import scrub
 from config.settings import Settings
-
-_CORRELATION = "correlation_id"
 
 
 def configure_logging(settings: Settings, component: str) -> None:
@@ -69,18 +66,6 @@ def configure_logging(settings: Settings, component: str) -> None:
     # It logs what tool servers sent; what matters of it is in the failures of their calls.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     logging.captureWarnings(True)
-
-
-@contextmanager
-def correlated(correlation_id: str) -> Generator[None]:
-    """Every line that is logged inside, in this task or thread, carries the correlation id."""
-    with structlog.contextvars.bound_contextvars(**{_CORRELATION: correlation_id}):
-        yield
-
-
-def current_correlation_id() -> str | None:
-    """The correlation id of what is being done now, if it has one."""
-    return structlog.contextvars.get_contextvars().get(_CORRELATION)
 
 
 def _named(component: str) -> Processor:

@@ -50,6 +50,7 @@ from stores.session_store import SessionStore
 from stores.validation_store import ValidationStore
 from stores.workspace_edits import WorkspaceEdits
 from worker.language_model import language_model
+from worker.log_context import LogContext
 from worker.mcp_composition import MCP_WORKFLOWS, kept_conversations, mcp_activities
 from worker.mined_sessions import MinedSessions
 from worker.practice_sessions import START_FOLDER, PracticeSessions
@@ -240,6 +241,7 @@ def build_worker(
         activities=parts.activities,
         activity_executor=parts.executor,
         workflow_runner=runner or sandboxed(),
+        interceptors=[LogContext()],
         max_cached_workflows=CACHED_WORKFLOWS,
         # What a killed worker was to do next is given to another one after this time.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 import structlog
 
-from config.logging import configure_logging, correlated, current_correlation_id
+from config.logging import configure_logging
 from config.settings import Settings
 
 
@@ -49,13 +49,11 @@ def test_every_line_of_a_request_carries_its_correlation_id(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log_as_json(settings)
-    with correlated("c-1"):
-        assert current_correlation_id() == "c-1"
+    with structlog.contextvars.bound_contextvars(correlation_id="c-1"):
         logging.getLogger("uvicorn.error").error("inside")
     assert last_line(capsys)["correlation_id"] == "c-1"
     logging.getLogger("uvicorn.error").error("outside")
     assert "correlation_id" not in last_line(capsys)
-    assert current_correlation_id() is None
 
 
 def test_a_secret_in_an_exception_is_masked(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
