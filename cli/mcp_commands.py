@@ -19,7 +19,7 @@ from cli import (
 )
 from cli.invocation import Invocation, api_command
 from clients.mcp_registry_api import McpRegistryApi
-from contracts.mcp.receipts import MCPReceiptStatus
+from contracts.mcp.receipts import MCPReceiptStatus, MCPReceiptSummary
 
 app = typer.Typer(no_args_is_help=True, help="Tool servers: register, review their tools, see receipts.")
 app.add_typer(mcp_server_commands.app, name="servers")
@@ -52,7 +52,7 @@ def receipts(
         call.answer("No receipts yet. Next: `apprentice mcp servers register --help`.")
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("when", "what", "status", "server", "summary"):
+    for column in ("when", "what", "status", "server", "as", "summary"):
         table.add_column(column, overflow="fold")
     for one in found.receipts:
         table.add_row(
@@ -60,7 +60,15 @@ def receipts(
             one.receipt_kind.value,
             f"[{_COLOURS[one.status]}]{one.status.value}[/]",
             escape(one.server_id or ""),
+            escape(_identity(one)),
             escape(one.summary),
         )
     more = f"Older ones: apprentice mcp receipts --cursor {found.next_cursor}" if found.next_cursor else ""
     call.answer(table, *([more] if more else []))
+
+
+def _identity(one: MCPReceiptSummary) -> str:
+    """Whose permission was used, where one was."""
+    if one.identity_asserted_kind is None:
+        return ""
+    return f"{one.identity_asserted_kind.value.replace('_', ' ')} {one.identity_asserted_ref or ''}".rstrip()

@@ -21,6 +21,14 @@ export const APPROVALS = {
   resumed: ["Let pass by policy", "good"],
 };
 
+/** Whose permission a call was made with. */
+export const IDENTITIES = {
+  local_user: "you, on this machine",
+  oauth_user: "an account that you signed in to",
+  service_principal: "a service of its own",
+  unknown: "a key whose owner is not known",
+};
+
 /** What came of a call, where it is over. */
 export const ENDS = {
   running: "The call is being made.",

@@ -18,6 +18,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.capabilities.use_receipt import IdentityKind
 from contracts.mcp.arguments import ToolArguments
 from contracts.mcp.m365 import M365OperationRequest, M365OperationResponse
 from contracts.mcp.policy import MCPPolicyTarget, MCPPolicyVerdict
@@ -209,6 +210,12 @@ class DispatchView(VersionedContract):
     next_action: Text240 | None = None
     waits_until: UtcTime | None = Field(
         default=None, description="When it is tried again, by itself; error_message says what it waits for."
+    )
+    identity_asserted_kind: IdentityKind | None = Field(
+        default=None, description="Whose permission it was made with, once it was sent."
+    )
+    identity_asserted_ref: Text240 | None = Field(
+        default=None, description="The sign-in, or the user where there is none."
     )
     temporal_url: Text1000 | None = None
     created_at: UtcTime

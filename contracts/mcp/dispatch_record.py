@@ -15,6 +15,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.capabilities.use_receipt import IdentityKind
 from contracts.learning.tool_receipt import ToolEffect
 from contracts.mcp.dispatch import DispatchCaller, DispatchStatus, MCPAskFirstDispatchRecord
 from contracts.mcp.m365 import M365Asked
@@ -71,6 +72,12 @@ class DispatchRecord(VersionedContract):
     started_at: UtcTime | None = Field(default=None, description="When it was first sent.")
     updated_at: UtcTime
     completed_at: UtcTime | None = None
+    identity_asserted_kind: IdentityKind | None = Field(
+        default=None, description="Whose permission it was made with, once it was sent."
+    )
+    identity_asserted_ref: Text240 | None = Field(
+        default=None, description="The sign-in, or the user where there is none."
+    )
 
     @property
     def dispatch_id(self) -> str:

@@ -2,7 +2,10 @@
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from contracts.base import Text120, Text240, Text500, UtcTime, Uuid, VersionedContract
+from contracts.capabilities.use_receipt import IdentityKind
 
 
 class MCPReceiptKind(StrEnum):
@@ -53,6 +56,12 @@ class MCPReceiptSummary(VersionedContract):
     dispatch_id: Uuid | None = None
     auth_profile_id: Text120 | None = None
     actor: Text120 | None = None
+    identity_asserted_kind: IdentityKind | None = Field(
+        default=None, description="Of a call: whose permission it was made with."
+    )
+    identity_asserted_ref: Text240 | None = Field(
+        default=None, description="The sign-in, or the user where there is none."
+    )
 
 
 class MCPReceiptListResponse(VersionedContract):

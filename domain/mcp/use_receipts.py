@@ -57,7 +57,7 @@ def use_receipt(
     order = record.order
     local = record.provider in _LOCAL
     ended = record.completed_at or record.updated_at
-    kind = IdentityKind.LOCAL_USER if profile is None else identity_kind(profile)
+    kind, ref = identity_of(record, profile)
     return CapabilityUseReceipt(
         receipt_id=receipt_id,
         capability_id=order.ability_id or f"{order.server_id[:90]}/{order.tool_name[:69]}",
@@ -76,12 +76,19 @@ def use_receipt(
         result=_result(record),
         auth_profile_id=record.auth_profile_id,
         identity_asserted_kind=kind,
-        identity_asserted_ref=order.caller.user_id if profile is None else profile.auth_profile_id,
+        identity_asserted_ref=ref,
         started_at=record.started_at or order.created_at,
         completed_at=ended,
         correlation_id=order.correlation_id,
         created_at=ended,
     )
+
+
+def identity_of(record: DispatchRecord, profile: MCPAuthProfile | None) -> tuple[IdentityKind, str]:
+    """Whose permission a call is made with, and which: that of a sign-in, or of the user where there is none."""
+    if profile is None:
+        return IdentityKind.LOCAL_USER, record.owner
+    return identity_kind(profile), profile.auth_profile_id
 
 
 def identity_kind(profile: MCPAuthProfile) -> IdentityKind:

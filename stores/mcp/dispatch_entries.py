@@ -59,6 +59,7 @@ def dispatch_receipt(
         server_id=record.order.server_id,
         dispatch_id=record.dispatch_id,
         auth_profile_id=record.auth_profile_id,
+        identity=(record.identity_asserted_kind, record.identity_asserted_ref),
     )
 
 

@@ -14,6 +14,7 @@ from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.dispatch_work import EndOrder
+from domain.mcp.use_receipts import identity_of
 from stores.capability_health_effects import apply_outcome
 from stores.journal import JournalDraft, append
 from stores.mcp.dispatch_entries import end_entries
@@ -50,8 +51,12 @@ def settle(
     final = ended.model_copy(
         update={"updated_at": now, "completed_at": now, "held_since": None, "waits_until": None}
     )
+    profile = _profile(connection, final)
+    if final.attempts > 0:
+        kind, ref = identity_of(final, profile)
+        final = final.model_copy(update={"identity_asserted_kind": kind, "identity_asserted_ref": ref})
     settled = change_dispatch(connection, kept, final)
-    told = end_entries(final, now, _profile(connection, final), given_up)
+    told = end_entries(final, now, profile, given_up)
     learned = _outcome(connection, final, now) if given_up is None else ()
     append(connection, [*entries, *told, *learned])
     return settled

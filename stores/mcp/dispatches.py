@@ -177,6 +177,8 @@ class DispatchStore:
             error_message=record.error_message,
             next_action=record.next_action,
             waits_until=record.waits_until,
+            identity_asserted_kind=record.identity_asserted_kind,
+            identity_asserted_ref=record.identity_asserted_ref,
             temporal_url=self._link_of(f"mcp-dispatch/{order.dispatch_id}"),
             created_at=order.created_at,
             updated_at=record.updated_at,

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from uuid_utils import uuid7
 
 from contracts.base import clipped, rfc3339
+from contracts.capabilities.use_receipt import IdentityKind
 from contracts.mcp.receipts import (
     MCPReceiptKind,
     MCPReceiptListResponse,
@@ -52,6 +53,7 @@ def receipt(
     server_id: str | None = None,
     dispatch_id: str | None = None,
     auth_profile_id: str | None = None,
+    identity: tuple[IdentityKind | None, str | None] = (None, None),
 ) -> tuple[str, JournalDraft]:
     """A receipt's id and its entry. ``summary`` holds no value of an argument, an answer or a secret."""
     found = MCPReceiptSummary(
@@ -65,6 +67,8 @@ def receipt(
         dispatch_id=dispatch_id,
         auth_profile_id=auth_profile_id,
         actor=told.actor,
+        identity_asserted_kind=identity[0],
+        identity_asserted_ref=identity[1],
     )
     entry = JournalDraft(
         stream=RECEIPTS,

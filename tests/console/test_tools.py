@@ -120,6 +120,7 @@ async def test_a_call_appears_by_itself_with_what_would_run_and_is_approved_once
     await expect(decided).to_contain_text("Approved once")
     await expect(decided).to_contain_text("By alice")
     await expect(decided).to_contain_text("The tool has answered.")
+    await expect(decided).to_contain_text("With the permission of you, on this machine · alice")
     assert (await desk.call(dispatch_id))["status"] == "completed"
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.calling import DESTROY, GLOBAL, READ, WRITE, Calling, calling
+from tests.fixtures.tool_calls import use_receipts
 
 __all__ = ["calling"]
 
@@ -52,6 +53,8 @@ async def test_a_runtime_that_is_denied_is_stopped_before_the_call_and_the_other
     assert calling.server.effects() == []
     newest = (await calling.receipts("dispatch"))[0]
     assert (newest["dispatch_id"], newest["status"]) == (blocked["dispatch_id"], "blocked")
+    (use,) = (one for one in use_receipts(calling.stack) if one["dispatch_id"] == blocked["dispatch_id"])
+    assert (use["approval_state"], use["runtime"]) == ("denied", "openai_responses")
 
     for runtime in ("claude", "openclaw", "codex"):
         assert (await calling.call(WRITE, runtime=runtime))["status"] == "completed"

@@ -44,6 +44,10 @@ async def renewed_in_the_middle(stack: Stack, server: OAuthToolServer) -> None:
     ended = await agent.ended(asked["dispatch_id"])
     assert ended["status"] == "completed", ended
     assert [one["key"] for one in server.effects()] == [asked["dispatch_id"]]
+    whose = ("oauth_user", alice.profile_id)
+    assert (ended["identity_asserted_kind"], ended["identity_asserted_ref"]) == whose
+    shown = (await alice.receipts("dispatch"))[0]
+    assert (shown["identity_asserted_kind"], shown["identity_asserted_ref"]) == whose
     after = alice.tokens()
     assert after["access_token"] != before["access_token"]
     assert alice.stored().connection.token_version == 2

@@ -1,6 +1,5 @@
 """What becomes of a call when its server misbehaves: never made twice, never called done when nobody knows."""
 
-import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,14 +7,11 @@ from typing import Any
 
 import anyio
 import pytest
-from sqlalchemy import select
 from temporalio.testing import TimeSkipper
 
-from stores.mcp.dispatch_entries import USES
-from stores.tables import journal
 from tests.fixtures.mcp_servers import MisbehavingServer
 from tests.fixtures.stack import connect
-from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
+from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user, use_receipts
 
 pytestmark = pytest.mark.anyio
 
@@ -195,7 +191,7 @@ async def test_the_receipt_of_a_use_shows_the_connectors_route(caller: ToolUser)
         "read_line", {"line": "x"}, runtime="claude", project_id="case-7", data_class="internal"
     )
     assert view["status"] == "completed", view
-    uses = [use for use in use_receipts(caller) if use["dispatch_id"] == view["dispatch_id"]]
+    uses = [use for use in use_receipts(caller.stack) if use["dispatch_id"] == view["dispatch_id"]]
     assert len(uses) == 1
     use = uses[0]
     assert use["route_surface"] == "mcp_connector"
@@ -205,9 +201,3 @@ async def test_the_receipt_of_a_use_shows_the_connectors_route(caller: ToolUser)
     assert (use["action_class"], use["approval_state"], use["result"]) == ("read", "not_needed", "success")
     assert before <= datetime.fromisoformat(use["started_at"])
     assert use["started_at"] <= use["completed_at"]
-
-
-def use_receipts(caller: ToolUser) -> list[dict[str, Any]]:
-    with caller.stack.database.read() as connection:
-        found = connection.scalars(select(journal.c.document).where(journal.c.stream == USES))
-        return [json.loads(document) for document in found]

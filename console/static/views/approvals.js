@@ -7,7 +7,7 @@ import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
 import { poll } from "../parts/polling.js";
 import { waitingCall } from "../parts/waiting_call.js";
-import { APPROVALS, ENDS } from "../tool_words.js";
+import { APPROVALS, ENDS, IDENTITIES } from "../tool_words.js";
 import { plural } from "../wording.js";
 
 const MOST_SHOWN = 50;
@@ -113,7 +113,7 @@ function lately(decided, names) {
   return h("section", { class: "card", "aria-labelledby": "decided-lately" }, h("h2", { id: "decided-lately" }, "Decided lately"), h("ul", { class: "decided" }, decided.map((one) => row(one, names))));
 }
 
-function row({ ask_first: asked, status, error_message: problem }, names) {
+function row({ ask_first: asked, status, error_message: problem, identity_asserted_kind: kind, identity_asserted_ref: ref }, names) {
   const [label, tone] = APPROVALS[asked.status] ?? [asked.status, "quiet"];
   const by = asked.approved_by ? ["By ", asked.approved_by, " · "] : [];
   return h(
@@ -123,5 +123,6 @@ function row({ ask_first: asked, status, error_message: problem }, names) {
     h("p", { class: "meta" }, by, time(asked.decided_at ?? asked.expires_at), asked.edited_from_digest && " · with other arguments than asked for"),
     asked.decision_reason && h("p", {}, `“${asked.decision_reason}”`),
     h("p", { class: "meta" }, problem ?? ENDS[status]),
+    kind && h("p", { class: "meta" }, `With the permission of ${IDENTITIES[kind] ?? kind}`, ref && [" · ", h("code", {}, ref)]),
   );
 }
