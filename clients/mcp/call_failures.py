@@ -1,5 +1,6 @@
 """Names what went wrong with a call: surely not sent, surely refused, or possibly done."""
 
+import re
 from typing import cast
 
 import httpx2
@@ -97,13 +98,23 @@ def _refused(refusal: HttpRefusal, sent: bool) -> ToolFailure | None:
         ToolFailureKind.SERVER_ERROR: "the server failed; the tool may have done its work",
         ToolFailureKind.REFUSED_BY_SERVER: "the server does not allow it",
     }
+    named = _scopes_named(refusal) if kind is ToolFailureKind.SCOPE_MISSING else ""
     return ToolFailure(
         kind=kind,
-        message=f"HTTP {refusal.status}: {meanings[kind]}",
+        message=f"HTTP {refusal.status}: {meanings[kind]}{named}"[:500],
         http_status=refusal.status,
         retry_after_ms=refusal.retry_after_ms,
         www_authenticate=refusal.www_authenticate,
     )
+
+
+_SCOPES = re.compile(r'(?:^|[\s,])scope="([\x21\x23-\x5b\x5d-\x7e ]{1,300})"')
+"""Where a challenge names the scopes that are needed (RFC 6750 §3)."""
+
+
+def _scopes_named(refusal: HttpRefusal) -> str:
+    found = _SCOPES.search(refusal.www_authenticate or "")
+    return f": {found[1].strip()}" if found is not None else ""
 
 
 def _kind_of(refusal: HttpRefusal, sent: bool) -> ToolFailureKind | None:

@@ -58,7 +58,7 @@ _ENDS: Mapping[ToolFailureKind, Ended] = MappingProxyType(
         ToolFailureKind.SCOPE_MISSING: Ended(
             DispatchStatus.AUTH_REQUIRED,
             ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED,
-            "Nothing was done. Sign in to the server with the scope it asks for, then make the call again.",
+            "Nothing was done. Sign in again with the scope it asks for (`scopes` of auth/start), then call again.",
         ),
         ToolFailureKind.OUTPUT_TOO_LARGE: Ended(
             DispatchStatus.FAILED,

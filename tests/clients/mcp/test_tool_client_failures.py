@@ -40,6 +40,7 @@ async def test_a_scope_that_is_missing_is_told_from_a_call_that_is_not_allowed(
         ToolFailureKind.SCOPE_MISSING,
         MORE_SCOPE["WWW-Authenticate"],
     )
+    assert failure.message == "HTTP 403: the sign-in lacks a scope that the tool needs: notes.write"
     misbehaving_server.order("status", status=403)
     assert (await calls.fail(misbehaving_server.entry())).kind is ToolFailureKind.REFUSED_BY_SERVER
 
