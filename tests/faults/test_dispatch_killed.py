@@ -123,6 +123,21 @@ async def test_a_worker_killed_while_a_call_that_was_released_looks_again(
     assert len(alice.server.effects(dispatch_id)) == 1
 
 
+@pytest.mark.parametrize("point", ["release_dispatches.any.before", "release_dispatches.any.after"])
+async def test_a_worker_killed_while_it_tells_the_calls_that_an_approval_covers(
+    alice: ToolUser, point: str
+) -> None:
+    deployment = alice.deployment
+    calls = [await alice.ask(turn_ref="turn-1") for _ in range(3)]
+    deployment.traps.set(point)
+    async with deployment.replacing_workers():
+        await alice.approve(calls[0], "approve_until_end_of_turn")
+        # Those that the worker was making then may have an unknown outcome; none is left waiting.
+        assert {await alice.ended(one) for one in calls} <= {"completed", "outcome_unknown"}
+    assert deployment.traps.has_sprung(point)
+    assert {effect["key"] for effect in alice.server.effects()} <= set(calls)
+
+
 @pytest.mark.parametrize("held", ["hold", "hold_after"])
 async def test_every_worker_killed_while_the_tool_runs(
     bob: ToolUser, misbehaving_server: MisbehavingServer, held: str
@@ -200,6 +215,8 @@ async def test_the_api_killed_before_it_answers_and_asked_again(alice: ToolUser)
         "decide_dispatch.any.before",
         "decide_dispatch.any.after",
         "call_tool.any.before",
+        WRITTEN,
+        ANSWERED,
         "call_tool.any.after",
     ],
 )

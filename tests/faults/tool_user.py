@@ -25,23 +25,26 @@ class ToolUser:
     server: GoodServer
     server_id: str
 
-    async def ask(self, tool_name: str = "append_line", *, key: str | None = None) -> str:
+    async def ask(self, tool_name: str = "append_line", *, key: str | None = None, **fields: Any) -> str:
         """Asks for a call that has to be approved; its id, once it waits."""
         body = {
             "server_id": self.server_id,
             "tool_name": tool_name,
             "arguments": {"line": "x"},
             "wait_ms": 2_000,
+            **fields,
         }
         asked = await self.person.ok("POST", "/api/mcp/dispatches", body, idempotency_key=key or str(uuid4()))
         dispatch_id = asked["dispatch_id"]
         await eventually(lambda: self.has_come_to(dispatch_id, "pending_approval"), "the call never waits")
         return dispatch_id
 
-    async def approve(self, dispatch_id: str, *, key: str | None = None) -> dict[str, Any]:
-        """Approves it once, and is answered."""
+    async def approve(
+        self, dispatch_id: str, decision: str = "approve_once", *, key: str | None = None
+    ) -> dict[str, Any]:
+        """Approves it, and is answered."""
         path = f"/api/mcp/ask-first/{dispatch_id}/approve"
-        body = {"decision": "approve_once"}
+        body = {"decision": decision}
         return await self.person.ok("POST", path, body, idempotency_key=key or str(uuid4()))
 
     async def view(self, dispatch_id: str) -> dict[str, Any]:

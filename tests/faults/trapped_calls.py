@@ -29,9 +29,11 @@ def trapped(traps: Traps) -> type[ToolClient]:
             async def announce() -> None:
                 if about_to_send is not None:
                     await about_to_send()
+                await traps.wait_at(WRITTEN)
                 traps.come_by(WRITTEN)
 
             answer: Any = await super().call(server, call, bearer, beat, announce)
+            await traps.wait_at(ANSWERED)
             traps.come_by(ANSWERED)
             return answer
 
