@@ -1,10 +1,11 @@
 """Heartbeats of an activity that waits for somebody else."""
 
-import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from temporalio import activity
+
+from clients.beating import beating
 
 HEARTBEAT_SECONDS = 2.0
 """How often an activity says that it is alive, whatever it waits for."""
@@ -13,16 +14,6 @@ HEARTBEAT_SECONDS = 2.0
 @asynccontextmanager
 async def heartbeats() -> AsyncGenerator[None]:
     """Says that the activity is alive, at once and again and again, for as long as the block takes."""
-
-    async def beat() -> None:
-        while True:
-            activity.heartbeat()
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-
-    beating = asyncio.create_task(beat())
-    try:
+    activity.heartbeat()
+    async with beating(activity.heartbeat, HEARTBEAT_SECONDS):
         yield
-    finally:
-        beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating

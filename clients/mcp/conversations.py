@@ -1,8 +1,7 @@
 """Has conversations with tool servers: one for each purpose, or one for all calls of a party where it has a state."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -10,6 +9,7 @@ from mcp import Client, MCPError
 from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from clients.beating import beating
 from clients.mcp.call_failures import ToolCallFailed
 from clients.mcp.conversation import Bounds, Conversation, Converse
 from clients.mcp.kept_conversations import KeptConversations, Place
@@ -54,7 +54,7 @@ class Conversations:
             ToolCallFailed: nothing was returned.
         """
         place = Place.of(server, bearer, party) if party is not None else None
-        async with _beating(beat, self._beat_every):
+        async with beating(beat, self._beat_every):
             conversation = await self._found(place, server, bounds) or self._opened(place, server, bearer)
             try:
                 return await conversation.ask(converse, bounds)
@@ -111,19 +111,3 @@ async def _is_there(client: Client, record: WireRecord) -> None:
     except MCPError as error:
         if record.refusal is not None or error.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
             raise
-
-
-@asynccontextmanager
-async def _beating(beat: Beat, every: float) -> AsyncGenerator[None]:
-    async def go_on() -> None:
-        while True:
-            await asyncio.sleep(every)
-            beat()
-
-    beating = asyncio.create_task(go_on())
-    try:
-        yield
-    finally:
-        beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating

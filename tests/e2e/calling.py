@@ -85,6 +85,11 @@ async def registered(person: Learner, server: GoodServer, provider: str = "custo
         "endpoint_url": server.url,
         "transport": "remote_http",
     }
+    return await taken_in(person, body)
+
+
+async def taken_in(person: Learner, body: dict[str, Any]) -> str:
+    """Registers what ``body`` says, and has its tools discovered; its id."""
     made = await person.ok("POST", "/api/mcp/servers/register", body)
     server_id: str = made["server"]["registry"]["server_id"]
     tested = await person.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})

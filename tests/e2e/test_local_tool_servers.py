@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from contracts.mcp.server_registry import MCPServerCommand
-from tests.e2e.calling import SCOPES
+from tests.e2e.calling import SCOPES, taken_in
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import counting_pids, counting_program
 from tests.fixtures.processes import ended, is_alive, kill
@@ -44,11 +44,7 @@ async def registered(person: Learner, command: MCPServerCommand) -> str:
     """Registers the program as a tool server, and has its tools discovered; its id."""
     body = {"provider": "custom_remote", "display_name": "Local", "transport": "local_bridge"}
     body |= {"command": command.model_dump()}
-    made = await person.ok("POST", "/api/mcp/servers/register", body)
-    server_id: str = made["server"]["registry"]["server_id"]
-    tested = await person.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})
-    assert tested["status"] == "passed", tested
-    return server_id
+    return await taken_in(person, body)
 
 
 @pytest.fixture
