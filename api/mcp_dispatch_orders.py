@@ -5,11 +5,12 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from uuid_utils import uuid7
 
+from api.mcp_callers import calling_as
 from api.own_keys import OWN_KEY_PREFIX
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommitKey
-from contracts.mcp.dispatch import DispatchCaller, DispatchRequest
+from contracts.mcp.dispatch import DispatchRequest
 from contracts.mcp.dispatch_record import MAX_ARGUMENTS_BYTES, DispatchOrder
 from contracts.runtime.identity import Principal
 from stores.canonical import canonical_json
@@ -28,13 +29,7 @@ def order_of(
     return DispatchOrder(
         dispatch_id=keyed_id or str(uuid7()),
         correlation_id=_as_uuid(correlation_id),
-        caller=DispatchCaller(
-            user_id=caller.user_id,
-            token_id=caller.token_id,
-            runtime=request.runtime,
-            turn_ref=request.turn_ref,
-            session_ref=request.session_ref,
-        ),
+        caller=calling_as(caller, request.runtime, request.turn_ref, request.session_ref),
         server_id=request.server_id,
         tool_name=request.tool_name,
         arguments_digest=digest,

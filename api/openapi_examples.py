@@ -358,7 +358,7 @@ REQUESTS: Mapping[str, dict[str, Any]] = {
     "ability_archive": {"reason": "The report is no longer made"},
     "ability_rollback": {"to_version": 1, "reason": "The new one leaves a region out"},
     "maintenance_run_start": {"dry_run": True},
-    "token_create": {"name": "Laptop", "scopes": ["read", "learn"]},
+    "token_create": {"name": "Codex", "scopes": ["read", "call"], "runtime": "codex"},
     **{name: body for subject in SUBJECTS for name, body in subject.REQUESTS.items()},
 }
 """An example body of each operation that takes one, by its id."""

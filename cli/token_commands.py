@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=True, help="Make, list and revoke access token
 def list_tokens(call: Invocation) -> None:
     """List access tokens; their secrets are not kept and cannot be shown."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("token", "name", "user", "scopes", "created", "revoked"):
+    for column in ("token", "name", "user", "scopes", "runtime", "created", "revoked"):
         table.add_column(column, no_wrap=column == "token")
     for token in call.api.tokens.tokens().tokens:
         table.add_row(
@@ -24,6 +24,7 @@ def list_tokens(call: Invocation) -> None:
             Text(token.name),
             token.user_id,
             " ".join(scope.value for scope in token.scopes),
+            Text(token.runtime or ""),
             token.created_at.strftime("%Y-%m-%d %H:%M"),
             token.revoked_at.strftime("%Y-%m-%d %H:%M") if token.revoked_at else "",
         )
@@ -36,9 +37,13 @@ def create(
     name: Annotated[str, typer.Argument(help="What it is for, e.g. laptop-recorder.")],
     scope: Annotated[list[Scope], typer.Option(help="What it may do (repeatable).")],
     user: Annotated[str | None, typer.Option(help="Whose it is (admins only); left out: yours.")] = None,
+    runtime: Annotated[
+        str | None, typer.Option(help="The one agent runtime it may call tools as, such as codex.")
+    ] = None,
 ) -> None:
     """Make a token; its secret is shown this once."""
-    made = call.api.tokens.create_token(CreateTokenRequest(name=name, user_id=user, scopes=tuple(scope)))
+    request = CreateTokenRequest(name=name, user_id=user, scopes=tuple(scope), runtime=runtime)
+    made = call.api.tokens.create_token(request)
     if call.json:
         call.answer()
         return

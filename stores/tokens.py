@@ -73,14 +73,22 @@ class Tokens:
         return principal
 
     def create(
-        self, name: str, user_id: str, scopes: Iterable[Scope], now: datetime, *, by: str | None = None
+        self,
+        name: str,
+        user_id: str,
+        scopes: Iterable[Scope],
+        now: datetime,
+        *,
+        by: str | None = None,
+        runtime: str | None = None,
     ) -> tuple[AccessToken, str]:
         """Makes a token and returns it with its secret, which nobody can read again.
 
-        ``by`` is who asked for it, for the audit; ``user_id`` when left out.
+        ``by`` is who asked for it, for the audit; ``user_id`` when left out. ``runtime`` is the only agent runtime
+        that it may call tools as.
         """
         with self._database.write() as connection:
-            return create_token(connection, name, user_id, scopes, now, by=by or user_id)
+            return create_token(connection, name, user_id, scopes, now, by=by or user_id, runtime=runtime)
 
     def list_for(self, user_id: str | None) -> tuple[AccessToken, ...]:
         """The tokens of one user, or of all when ``user_id`` is ``None``; newest first, revoked ones too."""
@@ -115,7 +123,14 @@ def secret_digest(secret: str) -> str:
 
 
 def create_token(
-    connection: Connection, name: str, user_id: str, scopes: Iterable[Scope], now: datetime, *, by: str
+    connection: Connection,
+    name: str,
+    user_id: str,
+    scopes: Iterable[Scope],
+    now: datetime,
+    *,
+    by: str,
+    runtime: str | None = None,
 ) -> tuple[AccessToken, str]:
     """``Tokens.create`` within the caller's transaction."""
     secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
@@ -124,6 +139,7 @@ def create_token(
         name=name,
         user_id=user_id,
         scopes=tuple(sorted(set(scopes), key=list(Scope).index)),
+        runtime=runtime,
         created_at=now,
     )
     connection.execute(
@@ -169,7 +185,12 @@ def _principal(connection: Connection, digest: str) -> Principal | None:
     if row is None:
         return None
     token = _token(row)
-    return Principal(user_id=token.user_id, token_id=token.token_id, scopes=frozenset(token.scopes))
+    return Principal(
+        user_id=token.user_id,
+        token_id=token.token_id,
+        scopes=frozenset(token.scopes),
+        runtime=token.runtime,
+    )
 
 
 def _token(row: RowMapping) -> AccessToken:
@@ -186,6 +207,7 @@ def _audit(connection: Connection, action: str, token: AccessToken, by: str, now
         "name": token.name,
         "user_id": token.user_id,
         "scopes": [scope.value for scope in token.scopes],
+        "runtime": token.runtime,
         "by": by,
         "created_at": rfc3339(now),
     }

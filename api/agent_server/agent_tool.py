@@ -8,6 +8,7 @@ from mcp_types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 from pydantic import BaseModel
 from uuid_utils import uuid7
 
+from api.mcp_callers import runtime_of
 from api.own_keys import OWN_KEY_PREFIX
 from api.services import Services
 from contracts.learning.aggregate import CommitKey
@@ -36,6 +37,10 @@ class AgentRequest:
     """What was answered before as the state to come back with."""
     opens_links: bool = False
     """Whether the client can show its user a link and say when that is done."""
+
+    def runtime(self, said: str | None) -> str | None:
+        """The runtime that calls: the token's, else what the agent says, else its client's name."""
+        return runtime_of(self.caller, said, self.client_name)
 
     def key_for(self, tool: str, given: BaseModel) -> CommitKey | None:
         """The key of this request, if it has one."""

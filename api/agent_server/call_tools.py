@@ -19,7 +19,7 @@ async def _call_tool(asked: AgentRequest, given: CallToolInput) -> CallToolResul
     if asked.resumed_state is not None:
         return made(await _resumed(asked, given, asked.resumed_state), console)
     refuse_missing_part("mcp_dispatch_create", asked.operations)
-    fields = given.model_dump() | {"runtime": given.runtime or asked.client_name}
+    fields = given.model_dump() | {"runtime": asked.runtime(given.runtime)}
     view = await asked.services.mcp.dispatch_gateway.dispatch(
         DispatchRequest.model_validate(fields),
         asked.caller,

@@ -9,21 +9,15 @@ from mcp_types import CallToolResult, ToolAnnotations
 
 from api.agent_server.agent_tool import AgentRequest, AgentTool
 from api.agent_server.answers import structured
+from api.mcp_callers import calling_as
 from contracts.agents.tools import ExplainRouteInput
-from contracts.mcp.dispatch import DispatchCaller
 from contracts.mcp.routing import RouteExplainRequest, RouteExplanation
 from contracts.runtime.identity import Scope
 
 
 async def _explain_route(asked: AgentRequest, given: ExplainRouteInput) -> CallToolResult:
-    caller = DispatchCaller(
-        user_id=asked.caller.user_id,
-        token_id=asked.caller.token_id,
-        runtime=given.runtime or asked.client_name,
-        turn_ref=given.turn_ref,
-        session_ref=given.session_ref,
-    )
-    request = RouteExplainRequest.model_validate({**given.model_dump(), "runtime": caller.runtime})
+    caller = calling_as(asked.caller, asked.runtime(given.runtime), given.turn_ref, given.session_ref)
+    request = RouteExplainRequest.model_validate(given.model_dump())
     explain = asked.services.mcp.routes.explain
     return structured(await anyio.to_thread.run_sync(partial(explain, request, caller, datetime.now(UTC))))
 

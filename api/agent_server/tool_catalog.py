@@ -10,8 +10,8 @@ from mcp_types import CallToolResult, ToolAnnotations
 
 from api.agent_server.agent_tool import AgentRequest, AgentTool
 from api.agent_server.answers import structured
+from api.mcp_callers import calling_as
 from contracts.agents.tools import FindToolInput, FindToolOutput, FoundTool
-from contracts.mcp.dispatch import DispatchCaller
 from contracts.mcp.policy import MCPPolicyMode, MCPPolicyVerdict
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, MCPToolState
@@ -41,9 +41,7 @@ def _found(asked: AgentRequest, given: FindToolInput) -> FindToolOutput:
 
 def _callable(asked: AgentRequest, given: FindToolInput) -> Iterator[FoundTool]:
     user, now = asked.caller.user_id, datetime.now(UTC)
-    caller = DispatchCaller(
-        user_id=user, token_id=asked.caller.token_id, runtime=given.runtime or asked.client_name
-    )
+    caller = calling_as(asked.caller, asked.runtime(given.runtime))
     with asked.services.database.read() as connection:
         policies = policies_of(connection, user)
         if given.server_id is None:

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from api.capability_gateway import CapabilityGateway
 from api.commands import answer_once
 from api.dependencies import Approver, FrameDep, Reader, ServicesDep
-from api.routes.mcp_routing import asking
+from api.mcp_callers import calling_as
 from contracts.capabilities.bridge import CapabilityBridgeCurrent
 from contracts.capabilities.explain import CapabilityExplainRequest, CapabilityExplanation
 from contracts.capabilities.health import CapabilityHealthCurrent, CapabilityStatsCurrent
@@ -38,7 +38,7 @@ def stats(caller: Reader, services: ServicesDep) -> CapabilityStatsCurrent:
 @router.post("/explain", operation_id="capability_explain")
 def explain(body: CapabilityExplainRequest, caller: Reader, services: ServicesDep) -> CapabilityExplanation:
     """Whether and how a capability would be used now: its surfaces, the plan, its server, and all against it."""
-    asked_by = asking(caller, body.runtime)
+    asked_by = calling_as(caller, body.runtime)
     return services.capability_explainer.explain(body, asked_by, datetime.now(UTC))
 
 

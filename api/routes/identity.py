@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 
 from api.dependencies import ServicesDep, authenticated
+from api.mcp_callers import runtime_of
 from api.paths import parse_uuid
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.responses import DeletedResponse
@@ -31,7 +32,7 @@ def _token_id(token_id: Annotated[str, Path(max_length=200)]) -> str:
 def me(caller: Caller) -> MeResponse:
     """The caller, and what its token allows."""
     scopes = tuple(scope for scope in Scope if scope in caller.scopes)
-    return MeResponse(user_id=caller.user_id, token_id=caller.token_id, scopes=scopes)
+    return MeResponse(user_id=caller.user_id, token_id=caller.token_id, scopes=scopes, runtime=caller.runtime)
 
 
 @router.get("/tokens", operation_id="tokens_list")
@@ -44,9 +45,10 @@ def list_tokens(caller: Caller, services: ServicesDep) -> TokenListResponse:
 def create_token(body: CreateTokenRequest, caller: Caller, services: ServicesDep) -> CreateTokenResponse:
     """Makes a token. Its secret is in this answer only, so a repeated request makes another token.
 
-    Nobody can give a right away that they do not have, and only an admin can make a token for somebody else.
+    Nobody can give a right away that they do not have, and only an admin can make a token for somebody else. A
+    token that is bound to an agent runtime makes tokens of that runtime only.
     """
-    user_id = body.user_id or caller.user_id
+    user_id, runtime = body.user_id or caller.user_id, runtime_of(caller, body.runtime)
     if Scope.ADMIN not in caller.scopes:
         if user_id != caller.user_id:
             raise Refusal(ErrorCode.FORBIDDEN, "Only an admin may make a token for somebody else.")
@@ -58,7 +60,7 @@ def create_token(body: CreateTokenRequest, caller: Caller, services: ServicesDep
                 required_scope=excess[0].value,
             )
     token, secret = services.tokens.create(
-        body.name, user_id, body.scopes, datetime.now(UTC), by=caller.user_id
+        body.name, user_id, body.scopes, datetime.now(UTC), by=caller.user_id, runtime=runtime
     )
     return CreateTokenResponse(token=token, secret=secret)
 

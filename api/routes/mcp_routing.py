@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from fastapi import APIRouter
 
 from api.dependencies import Reader, ServicesDep
-from contracts.mcp.dispatch import DispatchCaller
+from api.mcp_callers import calling_as
 from contracts.mcp.routing import RouteExplainRequest, RouteExplanation
 from contracts.projects.source_binding import ResolveProjectRequest, ResolveProjectResponse
-from contracts.runtime.identity import Principal
 
 router = APIRouter(prefix="/api/mcp", tags=["mcp"])
 
@@ -21,7 +20,7 @@ def explain_route(body: RouteExplainRequest, caller: Reader, services: ServicesD
     """
     if body.capability_id is not None:
         services.capabilities.require_visible(body.capability_id, caller.user_id)
-    asked_by = asking(caller, body.runtime, body.turn_ref, body.session_ref)
+    asked_by = calling_as(caller, body.runtime, body.turn_ref, body.session_ref)
     return services.mcp.routes.explain(body, asked_by, datetime.now(UTC))
 
 
@@ -34,16 +33,3 @@ def resolve_project(
     Bindings are the preference ``project_bindings``: POST /api/config/intents.
     """
     return services.mcp.projects.resolve(caller.user_id, body)
-
-
-def asking(
-    caller: Principal, runtime: str | None, turn_ref: str | None = None, session_ref: str | None = None
-) -> DispatchCaller:
-    """Who asks, as a call of theirs would say it."""
-    return DispatchCaller(
-        user_id=caller.user_id,
-        token_id=caller.token_id,
-        runtime=runtime,
-        turn_ref=turn_ref,
-        session_ref=session_ref,
-    )

@@ -25,6 +25,9 @@ class Principal(Contract):
     user_id: Text120
     token_id: Uuid
     scopes: frozenset[Scope]
+    runtime: Text80 | None = Field(
+        default=None, description="The only agent runtime that this token calls tools as."
+    )
 
 
 class AccessToken(VersionedContract):
@@ -34,6 +37,7 @@ class AccessToken(VersionedContract):
     name: Text80
     user_id: Text120
     scopes: tuple[Scope, ...]
+    runtime: Text80 | None = Field(default=None, description="The only agent runtime it calls tools as.")
     created_at: UtcTime
     revoked_at: UtcTime | None = None
 
@@ -44,6 +48,13 @@ class CreateTokenRequest(VersionedContract):
     name: str = Field(min_length=1, max_length=80)
     user_id: str | None = Field(default=None, min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._@-]+$")
     scopes: tuple[Scope, ...] = Field(min_length=1, max_length=7)
+    runtime: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=80,
+        pattern=r"^[A-Za-z0-9._-]+$",
+        description="Binds the token to one agent runtime, such as codex: it cannot call tools as another.",
+    )
 
 
 class CreateTokenResponse(VersionedContract):
@@ -65,3 +76,4 @@ class MeResponse(VersionedContract):
     user_id: Text120
     token_id: Uuid
     scopes: tuple[Scope, ...]
+    runtime: Text80 | None = Field(default=None, description="The runtime that the token is bound to.")

@@ -1,7 +1,8 @@
 """What the lists of a runtime's provider say of a call (DOC3 §1.1R ``MCPProviderPolicy``, §7D.2, L14029).
 
-A runtime names itself. One that names itself wrongly gains nothing but the lists of another provider, and one
-that names nothing is judged as ``other``; denials that must hold whatever a runtime says belong into the policy.
+A token that is bound to a runtime calls as that one. Otherwise a runtime names itself: one that names itself wrongly
+gains nothing but the lists of another provider, and one that names nothing is judged as ``other``; denials that must
+hold whatever a runtime says belong into the policy.
 """
 
 from collections.abc import Collection, Iterable

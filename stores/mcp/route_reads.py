@@ -77,7 +77,7 @@ def explained(
     else:
         seen = [_by_tool(connection, item, asked, caller, policies, now) for item in items]
     wanted, notes = _wanted(connection, asked, owner, [item.registry for item in items])
-    wanted = _within_lists(wanted, asked, policies, [item.registry.server_id for item in items])
+    wanted = _within_lists(wanted, asked, caller, policies, [item.registry.server_id for item in items])
     decision = resolve_route([one.item for one in seen], wanted)
     by_id = {one.item.registry.server_id: one for one in seen}
     return RouteExplanation(
@@ -206,10 +206,14 @@ def _wanted(
 
 
 def _within_lists(
-    wanted: RouteWanted, asked: RouteExplainRequest, policies: Policies, server_ids: Sequence[str]
+    wanted: RouteWanted,
+    asked: RouteExplainRequest,
+    caller: DispatchCaller,
+    policies: Policies,
+    server_ids: Sequence[str],
 ) -> RouteWanted:
     """What the lists of the runtime's provider say of servers; of a named tool its policy has it already."""
-    lists = next((one for one in policies.runtimes if one.provider is provider_of(asked.runtime)), None)
+    lists = next((one for one in policies.runtimes if one.provider is provider_of(caller.runtime)), None)
     if lists is None or asked.tool_name is not None:
         return wanted
     may = frozenset(one for one in server_ids if may_use_server(lists, one))

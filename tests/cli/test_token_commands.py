@@ -26,3 +26,12 @@ def test_a_right_that_one_lacks_cannot_be_given_away(person) -> None:
     refused = person.types("tokens", "create", "root", "--scope", "admin")
     assert refused.exit_code == ExitCode.REFUSED
     assert "FORBIDDEN" in refused.stderr
+
+
+def test_a_token_that_is_bound_to_a_runtime_is_listed_with_it(person) -> None:
+    made = person.gets("tokens", "create", "agent", "--scope", "read", "--runtime", "codex")
+    assert made["token"]["runtime"] == "codex"
+    assert "codex" in person.types("tokens", "list").stdout
+    assert (
+        person.types("tokens", "create", "x", "--scope", "read", "--runtime", "a b").exit_code != ExitCode.OK
+    )
