@@ -37,7 +37,7 @@ from contracts.mcp.auth_work import (
     RenewToken,
     RevokeSignIn,
 )
-from domain.mcp.auth_status import SIGNED_IN_BY_A_PERSON
+from domain.mcp.auth_status import SIGNED_IN_BY_A_PERSON, scopes_to_ask
 from domain.mcp.renewal import RenewalStep, next_step
 from stores.mcp.auth_flows import STATE_INVALID
 from stores.mcp.auth_profile_changes import AuthProfileChanges
@@ -183,7 +183,7 @@ class AuthProfileActivities:
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS), self._open_http() as http:
                 server = await discover(http, server_url, allow_private=self._allow_private)
-                wanted = order.scopes or stored.profile.scopes or server.scopes_wanted
+                wanted = scopes_to_ask(order.scopes, stored.profile, stored.connection, server.scopes_wanted)
                 if "offline_access" in server.scopes_supported and "offline_access" not in wanted:
                     wanted = (*wanted, "offline_access")
                 client, secret = await self._exchange.client_at(

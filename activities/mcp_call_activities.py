@@ -153,6 +153,8 @@ class McpCallActivities:
         profile_id = plan.server.auth_profile_id
         if failure.kind is ToolFailureKind.AUTH_REQUIRED and bearer is not None and profile_id is not None:
             await self._broker.refused(profile_id, plan.record.owner)
+        if failure.scopes_needed and profile_id is not None:
+            await self._broker.lacks(profile_id, plan.record.owner, failure.scopes_needed)
 
         def keep() -> CallEnd:
             return self._attempts.failed(order, failure, clock.now(), signed_in=bearer is not None)

@@ -95,6 +95,8 @@ class McpProbeActivities:
                 task.correlation_id,
                 protocol_revision=found.protocol_revision,
             )
+        if failure is not None and failure.scopes_needed and server.auth_profile_id is not None:
+            await self._tokens.lacks(server.auth_profile_id, task.owner, failure.scopes_needed)
         outcome = MCPConnectionOutcome(happened_at=now, signed_in=bearer is not None, failure=failure)
         taken = await asyncio.to_thread(
             self._health.take_in, task.server_id, task.owner, outcome, task.correlation_id

@@ -127,6 +127,11 @@ class TokenBroker:
         order = _order(auth_profile_id, owner, seen_version)
         await asyncio.to_thread(self._renewals.challenge, order, seen_version, code, datetime.now(UTC))
 
+    async def lacks(self, auth_profile_id: str, owner: str, scopes: tuple[str, ...]) -> None:
+        """A server needs scopes that the sign-in does not have: shown, and asked for when somebody signs in."""
+        order = _order(auth_profile_id, owner, None)
+        await asyncio.to_thread(self._renewals.lack, order, scopes, datetime.now(UTC))
+
     async def _renewed(self, stored: StoredProfile, seen: int | None, endpoint: str | None) -> Bearer:
         auth_profile_id, owner = stored.profile.auth_profile_id, stored.owner
         receipt = await self._joined(_order(auth_profile_id, owner, seen))

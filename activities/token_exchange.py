@@ -16,6 +16,7 @@ from clients.mcp.oauth_discovery import authentication_with, discover, register
 from clients.mcp.oauth_errors import DiscoveryFailed
 from clients.mcp.oauth_tokens import Proof, TokenSet, client_credentials, exchange_code, refresh, revoke
 from contracts.errors import ErrorCode, Refusal
+from contracts.mcp.auth_profile import MOST_SCOPES
 from contracts.mcp.auth_work import (
     AuthConnection,
     AuthorizationServer,
@@ -111,10 +112,11 @@ class TokenExchange:
             known is not None
             and known.registered
             and (known.issuer, known.redirect_uri) == (server.issuer, redirect_uri)
+            and (not known.scopes or set(scopes) <= set(known.scopes))
         ):
             return known, None
         # With all that it may ever ask for: some servers let a client ask for no more than it registered.
-        known_scopes = tuple(dict.fromkeys((*scopes, *server.scopes_supported)))
+        known_scopes = tuple(dict.fromkeys((*scopes, *server.scopes_supported)))[:MOST_SCOPES]
         return await register(http, server, redirect_uri, known_scopes)
 
     async def code(self, order: FinishSignIn, flow: SignInFlow, code_ref: str) -> AuthReceipt:

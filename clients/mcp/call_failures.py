@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from clients.mcp.local_program import ProgramNotStarted
 from clients.mcp.wire_record import HttpRefusal, WireRecord
+from contracts.mcp.auth_profile import MAX_SCOPE_CHARS
 from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
 
 _BEFORE_THE_TOOL = frozenset(
@@ -98,13 +99,15 @@ def _refused(refusal: HttpRefusal, sent: bool) -> ToolFailure | None:
         ToolFailureKind.SERVER_ERROR: "the server failed; the tool may have done its work",
         ToolFailureKind.REFUSED_BY_SERVER: "the server does not allow it",
     }
-    named = _scopes_named(refusal) if kind is ToolFailureKind.SCOPE_MISSING else ""
+    needed = _scopes_needed(refusal) if kind is ToolFailureKind.SCOPE_MISSING else ()
+    named = f": {' '.join(needed)}" if needed else ""
     return ToolFailure(
         kind=kind,
         message=f"HTTP {refusal.status}: {meanings[kind]}{named}"[:500],
         http_status=refusal.status,
         retry_after_ms=refusal.retry_after_ms,
         www_authenticate=refusal.www_authenticate,
+        scopes_needed=needed,
     )
 
 
@@ -112,9 +115,10 @@ _SCOPES = re.compile(r'(?:^|[\s,])scope="([\x21\x23-\x5b\x5d-\x7e ]{1,300})"')
 """Where a challenge names the scopes that are needed (RFC 6750 §3)."""
 
 
-def _scopes_named(refusal: HttpRefusal) -> str:
+def _scopes_needed(refusal: HttpRefusal) -> tuple[str, ...]:
     found = _SCOPES.search(refusal.www_authenticate or "")
-    return f": {found[1].strip()}" if found is not None else ""
+    named = found[1].split() if found is not None else []
+    return tuple(dict.fromkeys(scope for scope in named if len(scope) <= MAX_SCOPE_CHARS))
 
 
 def _kind_of(refusal: HttpRefusal, sent: bool) -> ToolFailureKind | None:

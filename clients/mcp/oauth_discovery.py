@@ -119,6 +119,7 @@ async def register(
         authentication=method,
         redirect_uri=redirect_uri,
         registered=True,
+        scopes=scopes,
     )
     return client, kept_secret
 

@@ -8,7 +8,9 @@ from pydantic import AnyHttpUrl, Field, StringConstraints
 from contracts.base import Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState, MCPProvider
 
-Scopes = Annotated[tuple[Text160, ...], Field(max_length=100)]
+MOST_SCOPES = 100
+MAX_SCOPE_CHARS = 160
+Scopes = Annotated[tuple[Text160, ...], Field(max_length=MOST_SCOPES)]
 """OAuth scopes, as the authorization server names them."""
 
 SecretText = Annotated[str, StringConstraints(min_length=1, max_length=8_000)]

@@ -44,6 +44,7 @@ class OAuthClient(Contract):
     authentication: ClientAuthentication = "none"
     redirect_uri: Address | None = None
     registered: bool = Field(default=False, description="We registered it ourselves (RFC 7591).")
+    scopes: Scopes = Field(default=(), description="What it was registered for; none where nothing was said.")
 
 
 class AuthConnection(Contract):
@@ -53,6 +54,9 @@ class AuthConnection(Contract):
     client: OAuthClient | None = None
     scopes_requested: Scopes = ()
     scopes_granted: Scopes = ()
+    scopes_needed: Scopes = Field(
+        default=(), description="What servers said this sign-in lacks; the next one asks for it too."
+    )
     token_version: int = Field(default=0, ge=0)
     refreshable: bool = False
 

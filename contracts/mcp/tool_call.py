@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from contracts.base import Contract, Text80, Text120, Text500, Text1000
+from contracts.mcp.auth_profile import Scopes
 
 MAX_OUTPUT_BYTES = 1_048_576
 """The most that is taken from a tool: 1 MiB as JSON."""
@@ -77,3 +78,6 @@ class ToolFailure(Contract):
     http_status: int | None = Field(default=None, ge=100, le=599)
     retry_after_ms: int | None = Field(default=None, ge=0)
     www_authenticate: Text1000 | None = None
+    scopes_needed: Scopes = Field(
+        default=(), description="What the server says the sign-in lacks (RFC 6750)."
+    )

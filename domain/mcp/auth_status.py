@@ -1,10 +1,11 @@
 """How a sign-in stands for a person: its state now, what is missing, and what to do (DOC3 §0.2D)."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from contracts.base import clipped
 from contracts.mcp.auth_flow import MCPServerAuthStatus
-from contracts.mcp.auth_profile import MCPAuthProfile, MCPRefreshPolicy
+from contracts.mcp.auth_profile import MOST_SCOPES, MCPAuthProfile, MCPRefreshPolicy
 from contracts.mcp.auth_work import AuthConnection
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState
 from domain.mcp.token_audience import is_meant_for, origin_text
@@ -34,9 +35,38 @@ def is_renewable(profile: MCPAuthProfile, connection: AuthConnection) -> bool:
 
 
 def missing_scopes(connection: AuthConnection) -> tuple[str, ...]:
-    """What was asked for and not granted. A refresh token speaks for itself, and many never name its scope."""
+    """What was asked for, or is needed, and not granted.
+
+    A refresh token speaks for itself, and many servers never name its scope.
+    """
     granted = {*connection.scopes_granted, "offline_access"}
-    return tuple(scope for scope in connection.scopes_requested if scope not in granted)
+    wanted = dict.fromkeys((*connection.scopes_requested, *connection.scopes_needed))
+    return tuple(scope for scope in wanted if scope not in granted)
+
+
+def with_needed(connection: AuthConnection, scopes: Iterable[str]) -> tuple[str, ...]:
+    """The scopes that servers need beyond what was granted, with these too; the first hundred of them."""
+    granted = frozenset(connection.scopes_granted)
+    needed = dict.fromkeys((*connection.scopes_needed, *scopes))
+    return tuple(scope for scope in needed if scope not in granted)[:MOST_SCOPES]
+
+
+def scopes_to_ask(
+    chosen: Sequence[str] | None,
+    profile: MCPAuthProfile,
+    connection: AuthConnection,
+    published: Sequence[str],
+) -> tuple[str, ...]:
+    """What the next sign-in asks for: what the person chose; else the sign-in's own scopes, or those that the
+    server publishes, and where some were found to be missing also those and all that was asked for before.
+    """
+    if chosen:
+        return tuple(chosen)
+    usual = profile.scopes or tuple(published)
+    if not connection.scopes_needed:
+        return usual
+    together = dict.fromkeys((*usual, *connection.scopes_requested, *connection.scopes_needed))
+    return tuple(together)[:MOST_SCOPES]
 
 
 def state_now(profile: MCPAuthProfile, connection: AuthConnection, now: datetime) -> MCPAuthState:

@@ -134,7 +134,12 @@ class SignInStore:
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
             _let_go_of_client(connection, stored, flow.client)
             known = stored.connection.model_copy(
-                update={"server": flow.server, "client": flow.client, "scopes_requested": flow.scopes}
+                update={
+                    "server": flow.server,
+                    "client": flow.client,
+                    "scopes_requested": flow.scopes,
+                    "scopes_needed": (),
+                }
             )
             stored = with_token(self._secrets, connection, stored.changed(now, known), token, now)
             _drop_code(connection, order, flow)

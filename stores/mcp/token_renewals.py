@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
+from contracts.base import clipped
 from contracts.mcp.auth_work import AuthConnection, AuthOrder, AuthOutcome, AuthReceipt
 from contracts.mcp.provider import MCPAuthState
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
-from domain.mcp.auth_status import is_renewable
+from domain.mcp.auth_status import SIGNED_IN_BY_A_PERSON, is_renewable, missing_scopes, with_needed
 from stores.database import Database
 from stores.mcp.auth_profiles import StoredProfile, replace_profile, stored_profile
 from stores.mcp.token_rows import NewToken, told, with_token, without_token
@@ -81,6 +82,23 @@ class TokenRenewals:
                 f"The token could not be renewed ({code}); the sign-in is kept, and it is tried again.",
             )
             told(connection, stored, order, entry, now, AuthOutcome.DECLINED)
+
+    def lack(self, order: AuthOrder, scopes: tuple[str, ...], now: datetime) -> AuthReceipt:
+        """A server named scopes that a person's sign-in does not have. What is new is told once."""
+        with self._database.write() as connection:
+            stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
+            needed = with_needed(stored.connection, scopes)
+            by_a_person = stored.profile.auth_mode in SIGNED_IN_BY_A_PERSON
+            if not by_a_person or needed == stored.connection.scopes_needed:
+                return stored.outcome(AuthOutcome.CURRENT)
+            known = stored.connection.model_copy(update={"scopes_needed": needed})
+            stored = replace_profile(connection, stored.changed(now, known))
+            entry = (
+                MCPReceiptKind.AUTH_REFRESH,
+                MCPReceiptStatus.DEGRADED,
+                f"The sign-in lacks {clipped(', '.join(missing_scopes(known)), 160)}; sign in again.",
+            )
+            return told(connection, stored, order, entry, now, AuthOutcome.DONE)
 
     def challenge(self, order: AuthOrder, seen_version: int | None, code: str, now: datetime) -> AuthReceipt:
         """A server refused the newest token: somebody has to sign in again. An older one's refusal says nothing."""

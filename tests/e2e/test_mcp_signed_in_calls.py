@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 import pytest
@@ -76,6 +77,40 @@ async def lost_and_signed_in_again(stack: Stack, server: OAuthToolServer) -> Non
     assert "auth_required" not in card["badge_states"]
 
 
+async def lacking_a_scope_and_signed_in_with_it(stack: Stack, server: OAuthToolServer) -> None:
+    alice, agent = await signed_in(stack, server)
+    assert (await alice.status())["scopes_missing"] == []
+    for _ in range(2):
+        asked = await agent.ask("publish_note", {"name": "plan"})
+        await agent.approve(asked["dispatch_id"])
+        ended = await agent.ended(asked["dispatch_id"])
+        assert (ended["status"], ended["error_code"]) == ("auth_required", "MCP_AUTH_CHALLENGE_REQUIRED")
+        assert "notes.write" in ended["error_message"]
+    assert server.effects() == []
+    lacking = await alice.status()
+    assert (lacking["auth_state"], lacking["scopes_missing"]) == ("healthy", ["notes.write"])
+    assert "notes.write" in lacking["next_action"]
+    told = [one for one in await alice.receipts("auth_refresh") if one["status"] == "degraded"]
+    assert len(told) == 1
+    assert (await made(agent))["status"] == "completed"
+
+    begun = await alice.starts()
+    asked_for = parse_qs(urlsplit(begun["auth_url"]).query)["scope"][0].split()
+    assert asked_for == ["notes.read", "notes.write"]
+    await alice.comes_back(await alice.browses(begun["auth_url"]))
+    assert (await alice.status())["scopes_missing"] == []
+    asked = await agent.ask("publish_note", {"name": "plan"})
+    await agent.approve(asked["dispatch_id"])
+    assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
+    assert [one["tool"] for one in server.effects()] == ["append_line", "publish_note"]
+
+
+async def test_a_scope_that_a_tool_needs_is_shown_as_missing_and_the_next_sign_in_asks_for_it(
+    sign_in_stack: Stack, oauth_tool_server: OAuthToolServer
+) -> None:
+    await lacking_a_scope_and_signed_in_with_it(sign_in_stack, oauth_tool_server)
+
+
 async def test_a_token_that_the_server_takes_no_more_is_renewed_and_the_call_is_made_once(
     sign_in_stack: Stack, oauth_tool_server: OAuthToolServer
 ) -> None:
@@ -93,7 +128,9 @@ async def temporal_client(temporal_address: str) -> Client:
     return await connect(temporal_address)
 
 
-@pytest.mark.parametrize("walk", [renewed_in_the_middle, lost_and_signed_in_again])
+@pytest.mark.parametrize(
+    "walk", [renewed_in_the_middle, lost_and_signed_in_again, lacking_a_scope_and_signed_in_with_it]
+)
 async def test_the_same_on_postgres(
     tmp_path: Path,
     temporal_client: Client,

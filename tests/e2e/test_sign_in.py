@@ -95,6 +95,20 @@ async def test_the_client_is_registered_once_for_each_issuer(
     assert registered["redirect_uris"] == [f"{OWN_ADDRESS}{alice.auth}/callback"]
 
 
+async def test_a_client_is_registered_anew_for_scopes_that_it_was_not_registered_for(
+    alice: Person, authorization_server: AuthorizationServer
+) -> None:
+    authorization_server.ways.metadata["scopes_supported"] = None
+    alice = await alice.registers(authorization_server.url, scopes=["files.read"])
+    await alice.signs_in()
+    await alice.signs_in(requested_scopes_override=["files.read", "files.write"])
+    await alice.signs_in()
+    assert [one["scope"] for one in authorization_server.registered] == [
+        "files.read",
+        "files.read files.write",
+    ]
+
+
 async def test_scopes_that_were_not_granted_are_named_with_what_to_do(
     alice: Person, authorization_server: AuthorizationServer
 ) -> None:

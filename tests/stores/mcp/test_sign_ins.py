@@ -23,10 +23,10 @@ from contracts.mcp.auth_work import (
     FinishSignIn,
     OAuthClient,
 )
-from contracts.mcp.provider import MCPAuthState
+from contracts.mcp.provider import MCPAuthMode, MCPAuthState
 from contracts.mcp.receipts import MCPReceiptKind
 from stores.database import Database
-from stores.mcp.auth_profiles import StoredProfile, stored_profile
+from stores.mcp.auth_profiles import StoredProfile, replace_profile, stored_profile
 from stores.mcp.receipts import ReceiptReads
 from stores.mcp.sign_ins import CODE, Opening, SignInStore
 from stores.mcp.token_renewals import TokenRenewals
@@ -269,3 +269,28 @@ def test_trouble_that_stays_the_same_is_told_once(desk: Desk) -> None:
         desk.renewals.note_trouble(desk.order(), code, LATER)
     assert desk.receipts(MCPReceiptKind.AUTH_REFRESH) == 2
     assert (desk.token(), desk.stored().profile.status) == ("token-0", MCPAuthState.HEALTHY)
+
+
+def test_scopes_that_servers_need_are_told_once_and_forgotten_with_the_next_sign_in(desk: Desk) -> None:
+    with desk.store.write() as connection:
+        stored = stored_profile(connection, PROFILE, "alice", lock=True)
+        replace_profile(connection, stored.changed(NOW, auth_mode=MCPAuthMode.OAUTH2_DELEGATED))
+    desk.signed_in()
+    for scopes in (("write",), ("read", "write"), ("write", "share"), ()):
+        desk.renewals.lack(desk.order(), scopes, LATER)
+    assert desk.stored().connection.scopes_needed == ("write", "share")
+    assert desk.receipts(MCPReceiptKind.AUTH_REFRESH) == 2
+    order = desk.finish(desk.begun("state-2"))
+    desk.sign_ins.take_tokens(order, desk.sign_ins.claim(order, LATER), token("token-2"), LATER)
+    assert desk.stored().connection.scopes_needed == ()
+
+
+@pytest.mark.parametrize("mode", [MCPAuthMode.API_KEY, MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS])
+def test_a_sign_in_that_no_person_makes_cannot_be_made_with_more_scopes(
+    desk: Desk, mode: MCPAuthMode
+) -> None:
+    with desk.store.write() as connection:
+        stored = stored_profile(connection, PROFILE, "alice", lock=True)
+        replace_profile(connection, stored.changed(NOW, auth_mode=mode))
+    desk.renewals.lack(desk.order(), ("write",), LATER)
+    assert desk.stored().connection.scopes_needed == ()
