@@ -65,16 +65,72 @@ def test_a_schema_that_is_none_is_named_so():
 
 def test_a_schema_that_goes_in_circles_ends():
     circle = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}
-    assert misfit({}, circle) == "the answer, or the tool's output schema, is nested too deep"
+    assert misfit({}, circle) is None
 
 
-def test_a_regular_expression_that_takes_for_ever_is_not_run():
-    trap = "^(a+)+$"
-    schema = {
-        "type": "object",
-        "properties": {"line": {"pattern": trap}},
-        "patternProperties": {trap: {"type": "integer"}},
-        "additionalProperties": False,
-        "unevaluatedProperties": False,
+def nested(levels: int) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for _ in range(levels):
+        value = {"items": value}
+    return value
+
+
+@pytest.mark.parametrize("levels", [1_000, 100_000])
+def test_what_is_nested_deeper_than_json_is_written_is_not_looked_at(levels: int):
+    said = "the answer, or the tool's output schema, is nested too deep"
+    assert misfit(nested(levels), {"type": "object"}) == said
+    assert misfit({}, nested(levels)) == said
+
+
+LINES = {
+    "properties": {"line": {"pattern": "^[a-z]+$"}},
+    "patternProperties": {"^x-": {"type": "integer"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "where"),
+    [
+        ({}, {"line": "milk", "x-a": 1, "other": None}, None),
+        ({}, {"line": f"{CANARY}!"}, "$.line does not fit the rule pattern"),
+        ({}, {f"x-{CANARY}": "one"}, "$.* does not fit the rule type"),
+        ({"additionalProperties": False}, {"line": "milk", "x-a": 1}, None),
+        ({"additionalProperties": False}, {CANARY: 1}, "$ does not fit the rule additionalProperties"),
+        ({"unevaluatedProperties": False}, {"line": "milk", "x-a": 1}, None),
+        ({"unevaluatedProperties": False}, {CANARY: 1}, "$ does not fit the rule unevaluatedProperties"),
+        ({"properties": {"id": {"pattern": "^(?!0)[0-9]+$"}}}, {"id": "10"}, None),
+        (
+            {"properties": {"id": {"pattern": "^(?!0)[0-9]+$"}}},
+            {"id": "01"},
+            "$.id does not fit the rule pattern",
+        ),
+    ],
+)
+def test_patterns_and_the_rules_that_rest_on_them_are_applied(
+    rule: dict[str, object], value: object, where: str | None
+):
+    assert misfit(value, {**LINES, **rule}) == where
+
+
+@pytest.mark.parametrize("trap", ["^(a+)+$", r"^(a+)+\1$", "^(?=(a+)+$)a"])
+def test_a_pattern_that_would_take_for_ever_is_given_up_and_does_not_match(trap: str):
+    bait = "a" * 5_000 + "!"
+    assert misfit({"line": bait}, {"properties": {"line": {"pattern": trap}}}) == (
+        "$.line does not fit the rule pattern"
+    )
+    named = {"patternProperties": {trap: {"type": "integer"}}, "additionalProperties": False}
+    assert misfit({bait: 1}, named) == "$ does not fit the rule additionalProperties"
+
+
+def test_a_schema_is_read_by_the_draft_that_it_names():
+    old = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {"line": {"type": "string"}},
+        "items": [{"$ref": "#/definitions/line"}],
     }
-    assert misfit({"line": "a" * 60 + "!", "a" * 60 + "!": 1}, schema) is None
+    assert misfit([1], old) == "$[0] does not fit the rule type"
+    assert misfit(["milk"], old) is None
+
+
+def test_a_format_is_a_remark_and_no_rule():
+    assert misfit({"to": "nobody"}, {"properties": {"to": {"format": "email"}}}) is None
