@@ -75,6 +75,20 @@ export const HEALTH = {
   unknown: ["Not looked at yet", "quiet"],
 };
 
+export const ADAPTER_STATES = {
+  healthy: ["Healthy", "good"],
+  degraded: ["Degraded", "bad"],
+  disabled: ["Switched off", "quiet"],
+  missing: ["Not available", "bad"],
+};
+
+export const DOCUMENT_OPERATIONS = {
+  extract_text: "Read text",
+  extract_tables: "Read tables",
+  ocr: "Read text in pictures",
+  redaction_prep: "Prepare a redaction",
+};
+
 export const PROVIDERS = {
   m365: "Microsoft 365",
   gmail_google: "Google",

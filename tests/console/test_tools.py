@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import Page, expect
 from sqlalchemy import update
 
+from clients.acrobat.libraries import DocumentLibraries
 from contracts.mcp.dispatch_record import DispatchRecord
 from domain.acrobat.tool_definitions import tool_definitions
 from stores.canonical import canonical_json
@@ -245,6 +246,35 @@ async def test_a_connector_offers_what_the_service_says_and_shows_where_its_poli
     await desk.person.ok("PATCH", f"/api/mcp/servers/{desk.server_id}", {"enabled": False})
     await expect(page.get_by_role("region", name="Where it stands")).to_contain_text("Switched off")
     await expect(page.get_by_role("button", name="Test it")).to_have_count(0)
+    await page.get_by_role("link", name="All connectors").click()
+    documents = page.get_by_role("region", name="PDF documents")
+    await expect(documents).to_contain_text("Switched off")
+    await expect(documents.get_by_text("not available")).to_have_count(4)
+
+
+@pytest.mark.acceptance("acrobat_health_blocks_buttons")
+async def test_what_cannot_be_done_with_documents_here_is_shown_with_what_to_do(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = desk.page.get_by_role("region", name="PDF documents")
+    await desk.opens("connectors")
+    await expect(documents.get_by_role("heading")).to_contain_text("Healthy")
+    await expect(documents.get_by_role("listitem")).to_have_count(4)
+    await expect(documents.get_by_text("not available")).to_have_count(0)
+
+    without_ocr = DocumentLibraries(reading=True, recognition=False, confinement=True)
+    monkeypatch.setattr("api.routes.acrobat.document_libraries", lambda: without_ocr)
+    await expect(documents.get_by_role("heading")).to_contain_text("Degraded")
+    await expect(documents.get_by_text("not available")).to_have_text(
+        ["Read text in pictures: not available"]
+    )
+    await expect(documents).to_contain_text("Install the extra ocr")
+
+    without_any = DocumentLibraries(reading=False, recognition=False, confinement=True)
+    monkeypatch.setattr("api.routes.acrobat.document_libraries", lambda: without_any)
+    await expect(documents.get_by_role("heading")).to_contain_text("Not available")
+    await expect(documents.get_by_text("not available", exact=False)).to_have_count(5)
+    await expect(documents).to_contain_text("Install pdfplumber")
 
 
 async def test_a_link_in_a_notification_leads_to_its_call_while_it_waits_and_afterwards(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 import { get } from "../api.js";
 import { h, Section } from "../dom.js";
+import { documents } from "../parts/documents.js";
 import { grantList } from "../parts/grants.js";
 import { pill } from "../parts/marks.js";
 import { nothing, prose } from "../parts/notices.js";
@@ -10,16 +11,18 @@ import { poll } from "../parts/polling.js";
 import { BADGES, PROVIDERS, TRANSPORTS } from "../tool_words.js";
 
 export function connectorsView(page) {
-  const [cards, grants, deferred] = [new Section(), new Section(), new Section()];
+  const [cards, files, grants, deferred] = [new Section(), new Section(), new Section(), new Section()];
   const refresh = () => page.refresh();
   poll(page);
   return async () => {
-    const [{ servers }, given] = await Promise.all([get("mcp/servers", { signal: page.signal }), get("mcp/grants", { signal: page.signal })]);
+    const options = { signal: page.signal };
+    const [{ servers }, given, pdf] = await Promise.all([get("mcp/servers", options), get("mcp/grants", options), get("adapters/acrobat/health", options)]);
     const names = Object.fromEntries(servers.map(({ registry }) => [registry.server_id, registry.display_name]));
     cards.show(servers.filter((one) => !one.deferred_design_only), build);
+    files.show({ ...pdf, last_checked_at: null }, documents);
     grants.show({ grants: given.grants, names }, (shown) => h("section", { class: "card", "aria-labelledby": "grants" }, h("h2", { id: "grants" }, "Standing approvals"), grantList(shown, refresh)));
     deferred.show(servers.filter((one) => one.deferred_design_only), (shown) => shown.length > 0 && later(shown));
-    return cards.element.isConnected ? null : [cards.element, grants.element, deferred.element];
+    return cards.element.isConnected ? null : [cards.element, files.element, grants.element, deferred.element];
   };
 }
 
