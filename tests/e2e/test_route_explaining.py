@@ -217,9 +217,8 @@ async def test_what_the_runtime_lacks_leaves_no_surface_and_no_plan(taught: Taug
     assert any("no surface to act on" in why for why in found["why_not"])
 
 
-async def test_a_capability_that_goes_through_a_server_is_explained_with_the_way_to_it(
-    taught: Taught,
-) -> None:
+async def through_a_server(taught: Taught) -> str:
+    """Has the capability that was taught go through a tool server of alice's first; the server's id."""
     server_id = await add_server(taught.stack, taught.alice, "Mail", "search_mail")
     with taught.stack.database.write() as connection:
         text = connection.scalar(capabilities.select().with_only_columns(capabilities.c.manifest))
@@ -233,15 +232,40 @@ async def test_a_capability_that_goes_through_a_server_is_explained_with_the_way
             }
         )
         connection.execute(capabilities.update().values(manifest=canonical_json(changed)))
+    return server_id
+
+
+def connector_of(found: dict[str, Any]) -> dict[str, Any]:
+    return next(one for one in found["surfaces"] if one["surface"] == "mcp_server")
+
+
+async def test_a_capability_that_goes_through_a_server_is_explained_with_the_way_to_it(
+    taught: Taught,
+) -> None:
+    server_id = await through_a_server(taught)
     found = await explain(taught)
     assert (found["route"]["decision"], found["route"]["server_id"]) == ("allow", server_id)
-    connector = next(one for one in found["surfaces"] if one["surface"] == "mcp_server")
-    assert connector["available"]
+    assert connector_of(found)["available"]
     await decide(taught.alice, server_id, "disabled")
     found = await explain(taught)
-    connector = next(one for one in found["surfaces"] if one["surface"] == "mcp_server")
-    assert (found["route"]["decision"], connector["available"]) == ("deny", False)
+    assert (found["route"]["decision"], connector_of(found)["available"]) == ("deny", False)
     assert found["chosen_surface"] != "mcp_server"
+
+
+@pytest.mark.acceptance("9.13-3")
+async def test_with_no_tool_server_allowed_capabilities_and_agents_are_told_that_there_is_no_way(
+    taught: Taught,
+) -> None:
+    await through_a_server(taught)
+    body = {"target": {"target_kind": "global"}, "decision": {"mode": "disabled"}}
+    await taught.alice.ok("POST", "/api/mcp/policy/update", body)
+    found = await explain(taught)
+    assert (found["route"]["decision"], connector_of(found)["available"]) == ("deny", False)
+    assert "Policy forbids it." in found["route"]["left_out"][0]["why"]
+    assert found["chosen_surface"] != "mcp_server"
+    async with served(taught.stack) as address, agent(address, agent_token(taught.stack)) as client:
+        assert (await answer(client, "find_tool", {}))["tools"] == []
+        assert (await answer(client, "explain_route", {}))["decision"] == "deny"
 
 
 async def test_a_capability_that_only_its_owner_may_see_is_not_there_for_others(stack: Stack) -> None:
