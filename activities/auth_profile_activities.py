@@ -36,6 +36,7 @@ from contracts.mcp.auth_work import (
     ForgetProfile,
     RenewToken,
     RevokeSignIn,
+    SignInFlow,
 )
 from domain.mcp.auth_status import SIGNED_IN_BY_A_PERSON, scopes_to_ask
 from domain.mcp.renewal import RenewalStep, next_step
@@ -105,7 +106,7 @@ class AuthProfileActivities:
             sign_ins = self._stores.sign_ins
             flow = await asyncio.to_thread(sign_ins.claim, order, _now())
             if order.code_ref is None:
-                code = order.error or "no_code"
+                code = _said(order, flow)
                 return _timed(await asyncio.to_thread(sign_ins.fail_sign_in, order, flow, code, _now()))
             try:
                 check_issuer(flow.server, order.iss)
@@ -219,6 +220,13 @@ class AuthProfileActivities:
         if stored.profile.token_ref is None:
             raise Refusal(ErrorCode.MCP_OAUTH_STATE_INVALID, STATE_INVALID)
         return _timed(stored.outcome(AuthOutcome.CURRENT))
+
+
+def _said(order: FinishSignIn, flow: SignInFlow) -> str:
+    """Why there is no code. Another server's word for it is not believed, and that is what went wrong then."""
+    if order.iss is not None and order.iss != flow.server.issuer:
+        return IssuerMismatch().code
+    return order.error or "no_code"
 
 
 async def _to_the_end(work: Awaitable[Result]) -> Result:

@@ -13,6 +13,7 @@ from config.settings import Settings
 from tests.fixtures.thoroughness import times
 
 pytest_plugins = (
+    "tests.fixtures.only_here",
     "tests.fixtures.temporal",
     "tests.fixtures.stack",
     "tests.fixtures.postgres",

@@ -45,15 +45,15 @@ def flow_of_state(connection: Connection, state_digest: str, server_id: str, now
     """The flow that a browser came back from.
 
     Raises:
-        Refusal: ``MCP_OAUTH_STATE_INVALID`` for an unknown or used one, or another server's;
-            ``MCP_OAUTH_CALLBACK_EXPIRED``.
+        Refusal: ``MCP_OAUTH_STATE_INVALID`` for one that is unknown, used, another server's, or over before
+            the browser came (DOC3 L2426).
     """
     row = connection.execute(select(table).where(table.c.state_digest == state_digest)).one_or_none()
     if row is None or row.server_id != server_id or row.used_at is not None:
         raise Refusal(ErrorCode.MCP_OAUTH_STATE_INVALID, STATE_INVALID)
     flow = SignInFlow.model_validate_json(row.body)
     if flow.expires_at <= now:
-        raise Refusal(ErrorCode.MCP_OAUTH_CALLBACK_EXPIRED, CALLBACK_EXPIRED)
+        raise Refusal(ErrorCode.MCP_OAUTH_STATE_INVALID, CALLBACK_EXPIRED)
     return flow
 
 
@@ -70,7 +70,8 @@ def claim_flow(connection: Connection, challenge_id: str, owner: str, by: str, n
     """Uses a flow up, once; whoever claimed it may claim it again, since an attempt may have been cut off.
 
     Raises:
-        Refusal: ``MCP_OAUTH_STATE_INVALID``, ``MCP_OAUTH_CALLBACK_EXPIRED``.
+        Refusal: ``MCP_OAUTH_STATE_INVALID``; ``MCP_OAUTH_CALLBACK_EXPIRED`` for one that was in time when the
+            browser came, and is over now.
     """
     kept = flow_of_challenge(connection, challenge_id, owner, lock=True)
     if kept is None or (kept.used and kept.flow.claimed_by != by):

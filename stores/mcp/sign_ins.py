@@ -111,7 +111,7 @@ class SignInStore:
         """The flow that a browser came back from; nothing is used up yet.
 
         Raises:
-            Refusal: ``MCP_OAUTH_STATE_INVALID``, ``MCP_OAUTH_CALLBACK_EXPIRED``.
+            Refusal: ``MCP_OAUTH_STATE_INVALID``.
         """
         with self._database.read() as connection:
             return flow_of_state(connection, state_digest, server_id, now)

@@ -58,7 +58,8 @@ async def test_a_callback_that_comes_too_late_is_refused_and_the_state_is_over(
 
     answer = await alice.comes_back(back)
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "MCP_OAUTH_CALLBACK_EXPIRED")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "MCP_OAUTH_STATE_INVALID")
+    assert "took too long" in answer.json()["error"]["message"]
     assert authorization_server.token_requests == []
     asked = {"challenge_id": begun["challenge_id"], "decision": "approve"}
     resolved = await alice.client.ok("POST", "/api/mcp/auth/challenge/respond", asked)
@@ -122,6 +123,15 @@ async def test_a_code_of_another_issuer_is_sent_to_nobody(
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "MCP_OAUTH_STATE_INVALID")
     assert authorization_server.token_requests == []
     assert (await alice.status())["last_auth_error_code"] == "issuer_mismatch"
+
+
+async def test_a_denial_of_another_issuer_is_not_believed(
+    alice: Person, authorization_server: AuthorizationServer
+) -> None:
+    authorization_server.ways.denies = "access_denied"
+    authorization_server.ways.callback_iss = "https://attacker.example"
+    alice = await alice.registers(authorization_server.url)
+    assert (await alice.signs_in())["last_auth_error_code"] == "issuer_mismatch"
 
 
 async def test_an_issuer_that_is_promised_and_missing_is_refused(

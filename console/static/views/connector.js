@@ -10,6 +10,7 @@ import { prose } from "../parts/notices.js";
 import { policyChoice, policyPill } from "../parts/policy_choice.js";
 import { poll } from "../parts/polling.js";
 import { toolList } from "../parts/tool_list.js";
+import { trouble } from "../parts/trouble.js";
 import { HEALTH, PROVIDERS, TRANSPORTS } from "../tool_words.js";
 import { badges, linkedSkills } from "./connectors.js";
 
@@ -18,7 +19,7 @@ const ACTIONS = {
   connect_auth: { label: "Sign in", verb: "auth/start", primary: true, done: "The sign-in page is open", scope: "install", after: openSignIn },
   refresh_auth: { label: "Renew the sign-in", verb: "auth/refresh", done: "The sign-in is renewed", scope: "install", body: { force: true } },
   smoke_test: { label: "Test it", verb: "smoke-test", done: "The test has ended", scope: "install" },
-  revoke_auth: { label: "Revoke the sign-in…", verb: "auth/revoke", done: "The sign-in is revoked", scope: "install", tone: "bad", dialog: revocation },
+  revoke_auth: { label: "Revoke the sign-in…", verb: "auth/revoke", done: "The sign-in is revoked", scope: "install", tone: "bad", body: { revoke_remote: true }, dialog: revocation, after: whatIsLeft },
 };
 
 export function connectorView(page, id) {
@@ -101,10 +102,14 @@ function openSignIn({ auth_url: address }) {
   if (/^https?:\/\//i.test(address)) open(address, "_blank", "noopener,noreferrer");
 }
 
+function whatIsLeft({ next_action: next }) {
+  if (next) trouble.remind("The sign-in is ended here, and one thing is left", next);
+}
+
 function revocation() {
   return {
     title: "Revoke the sign-in?",
-    text: "Its tokens are deleted here. Calls of this server stop until somebody signs in again.",
+    text: "Its tokens are taken back where they were given and deleted here. Calls of this server stop until somebody signs in again.",
     confirm: "Revoke",
     tone: "bad",
   };
