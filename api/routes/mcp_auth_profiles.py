@@ -84,10 +84,11 @@ async def patch(
 ) -> MCPAuthProfile:
     """Changes what is named. Another policy holds at once; scopes and way back with the next sign-in."""
     owner = caller.user_id
+    own_way_back = "redirect_uri" in body.model_fields_set and body.redirect_uri is None
 
     async def act() -> MCPAuthProfile:
         fields = order_fields(owner, auth_profile_id, frame.correlation_id, frame.key_for(owner, body))
-        await gateway_of(services).send(ChangeProfile(**fields, patch=body))
+        await gateway_of(services).send(ChangeProfile(**fields, patch=body, own_way_back=own_way_back))
         stored = await anyio.to_thread.run_sync(services.mcp.auth_profiles.get, auth_profile_id, owner)
         return stored.profile
 

@@ -77,7 +77,9 @@ class MCPAuthProfilePatchRequest(VersionedContract):
     """What is to change in a sign-in; what is left out stays."""
 
     scopes: Scopes | None = None
-    redirect_uri: AnyHttpUrl | None = None
+    redirect_uri: AnyHttpUrl | None = Field(
+        default=None, description="An explicit null takes it away: the way back is the service's own again."
+    )
     refresh_policy: MCPRefreshPolicy | None = None
     shared_profile: bool | None = None
     client_request_id: Text120 | None = None

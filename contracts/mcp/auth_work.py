@@ -134,6 +134,9 @@ class ChangeProfile(AuthOrder):
     """Changes what people chose of a sign-in."""
 
     patch: MCPAuthProfilePatchRequest
+    own_way_back: bool = Field(
+        default=False, description="Takes the redirect_uri away; the patch names none."
+    )
 
 
 class AuthOutcome(StrEnum):

@@ -217,6 +217,7 @@ class DispatchView(VersionedContract):
     identity_asserted_ref: Text240 | None = Field(
         default=None, description="The sign-in, or the user where there is none."
     )
+    receipt_id: Uuid | None = Field(default=None, description="The receipt of how it ended.")
     temporal_url: Text1000 | None = None
     created_at: UtcTime
     updated_at: UtcTime

@@ -78,6 +78,7 @@ class DispatchRecord(VersionedContract):
     identity_asserted_ref: Text240 | None = Field(
         default=None, description="The sign-in, or the user where there is none."
     )
+    receipt_id: Uuid | None = Field(default=None, description="The receipt of how it ended.")
 
     @property
     def dispatch_id(self) -> str:

@@ -57,6 +57,7 @@ def operation_of(view: DispatchView, capability: AcrobatCapability) -> AcrobatOp
         operation_id=view.dispatch_id,
         capability=capability,
         status=AcrobatOperationStatus.FAILED,
+        receipt_id=view.receipt_id,
         error_code=clipped(str(code), 120),
         error_message=clipped(str(message), 500),
         next_action=view.next_action,
@@ -72,6 +73,7 @@ def _done(
         capability=capability,
         status=AcrobatOperationStatus.DEGRADED if warnings else AcrobatOperationStatus.OK,
         output_ref=str(found["output_ref"]),
+        receipt_id=view.receipt_id,
         warning_codes=warnings,
     )
 
@@ -89,6 +91,7 @@ def _blocked(view: DispatchView, capability: AcrobatCapability) -> AcrobatOperat
         operation_id=view.dispatch_id,
         capability=capability,
         status=AcrobatOperationStatus.BLOCKED,
+        receipt_id=view.receipt_id,
         error_code=code.value if code is not None else view.error_code,
         error_message=message,
         next_action=action,

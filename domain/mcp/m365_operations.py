@@ -161,6 +161,7 @@ def response_of(
         "auth_profile_id": record.auth_profile_id,
         "granted_scopes": granted,
         "missing_scopes": missing_scopes(asked.needed_scopes, profile, granted),
+        "receipt_id": record.receipt_id,
         "identity_asserted_kind": _identity(profile),
         "identity_asserted_ref": record.owner,
     }

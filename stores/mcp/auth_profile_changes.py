@@ -73,8 +73,10 @@ class AuthProfileChanges:
         fields: dict[str, Any] = {
             name: getattr(order.patch, name)
             for name in ("scopes", "redirect_uri", "refresh_policy", "shared_profile")
-            if name in order.patch.model_fields_set and getattr(order.patch, name) is not None
+            if getattr(order.patch, name) is not None
         }
+        if order.own_way_back:
+            fields["redirect_uri"] = None
         with self._database.write() as connection:
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
             stored = replace_profile(connection, stored.changed(now, **fields))

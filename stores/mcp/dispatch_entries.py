@@ -68,8 +68,11 @@ def end_entries(
     at: datetime,
     profile: MCPAuthProfile | None,
     given_up: EndOrder | None = None,
-) -> list[JournalDraft]:
-    """What is told when a call has ended: its receipt, and the receipt of the use; who gave it up, and why."""
+) -> tuple[str, list[JournalDraft]]:
+    """What is told when a call has ended: its receipt, whose id comes first, and the receipt of the use.
+
+    ``given_up`` says who gave the call up, and why.
+    """
     summary = f"{_named(record)}: {record.status.value.replace('_', ' ')}"
     if record.error_code is not None:
         summary += f" ({record.error_code})"
@@ -80,21 +83,19 @@ def end_entries(
     if given_up is not None and given_up.reason is not None:
         summary = clipped(f"{summary}; given up: {given_up.reason}", 500)
     actor = given_up.by if given_up is not None else None
-    _, dispatch = dispatch_receipt(record, MCPReceiptKind.DISPATCH, summary, at, actor=actor)
+    receipt_id, dispatch = dispatch_receipt(record, MCPReceiptKind.DISPATCH, summary, at, actor=actor)
     use = use_receipt(record, str(uuid7()), profile)
     order = record.order
-    return [
-        dispatch,
-        JournalDraft(
-            stream=USES,
-            aggregate=f"mcp-dispatch/{order.dispatch_id}",
-            owner=record.owner,
-            ability_id=order.ability_id,
-            correlation_id=order.correlation_id,
-            created_at=rfc3339(at),
-            document=use.model_dump(mode="json", exclude_none=True),
-        ),
-    ]
+    used = JournalDraft(
+        stream=USES,
+        aggregate=f"mcp-dispatch/{order.dispatch_id}",
+        owner=record.owner,
+        ability_id=order.ability_id,
+        correlation_id=order.correlation_id,
+        created_at=rfc3339(at),
+        document=use.model_dump(mode="json", exclude_none=True),
+    )
+    return receipt_id, [dispatch, used]
 
 
 def _named(record: DispatchRecord) -> str:

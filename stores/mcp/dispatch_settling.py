@@ -55,8 +55,8 @@ def settle(
     if final.attempts > 0:
         kind, ref = identity_of(final, profile)
         final = final.model_copy(update={"identity_asserted_kind": kind, "identity_asserted_ref": ref})
-    settled = change_dispatch(connection, kept, final)
-    told = end_entries(final, now, profile, given_up)
+    receipt_id, told = end_entries(final, now, profile, given_up)
+    settled = change_dispatch(connection, kept, final.model_copy(update={"receipt_id": receipt_id}))
     learned = _outcome(connection, final, now) if given_up is None else ()
     append(connection, [*entries, *told, *learned])
     return settled

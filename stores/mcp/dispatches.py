@@ -179,6 +179,7 @@ class DispatchStore:
             waits_until=record.waits_until,
             identity_asserted_kind=record.identity_asserted_kind,
             identity_asserted_ref=record.identity_asserted_ref,
+            receipt_id=record.receipt_id,
             temporal_url=self._link_of(f"mcp-dispatch/{order.dispatch_id}"),
             created_at=order.created_at,
             updated_at=record.updated_at,

@@ -89,7 +89,8 @@ async def test_text_is_extracted_as_a_call_of_a_registered_server_with_a_receipt
         "completed",
     )
     receipts = (await alice.ok("GET", "/api/mcp/receipts"))["receipts"]
-    assert operation["operation_id"] in [receipt.get("dispatch_id") for receipt in receipts]
+    told = next(one for one in receipts if one["receipt_id"] == operation["receipt_id"])
+    assert (told["dispatch_id"], told["receipt_kind"]) == (operation["operation_id"], "dispatch")
 
 
 async def test_tables_are_extracted_and_recognised_text_too(alice: Learner) -> None:

@@ -152,6 +152,7 @@ async def test_every_reading_family_passes_and_answers_in_its_own_type(office: O
         answer = found["m365"]
         assert said(answer["result"]) == {"operation_family": family, **expected}
         assert (answer["status"], answer["operation_id"]) == ("ok", found["dispatch_id"])
+        assert answer["receipt_id"] == found["receipt_id"]
         assert (answer["identity_asserted_kind"], answer["identity_asserted_ref"]) == ("oauth_user", "alice")
         assert (set(answer["granted_scopes"]), answer["missing_scopes"]) == (set(SCOPES), [])
     assert office.server.effects() == []

@@ -109,6 +109,19 @@ async def test_a_client_is_registered_anew_for_scopes_that_it_was_not_registered
     ]
 
 
+async def test_a_way_back_of_ones_own_is_taken_away_again_and_leaving_it_out_keeps_it(
+    alice: Person, authorization_server: AuthorizationServer
+) -> None:
+    elsewhere = f"{OWN_ADDRESS}/elsewhere"
+    alice = await alice.registers(authorization_server.url, redirect_uri=elsewhere)
+    path = f"/api/mcp/auth-profiles/{alice.profile_id}"
+    kept = await alice.client.ok("PATCH", path, {"refresh_policy": "manual"})
+    assert (kept["redirect_uri"], kept["refresh_policy"]) == (elsewhere, "manual")
+    assert (await alice.client.ok("PATCH", path, {"redirect_uri": None}))["redirect_uri"] is None
+    asked = parse_qs(urlsplit((await alice.starts())["auth_url"]).query)
+    assert asked["redirect_uri"] == [f"{OWN_ADDRESS}{alice.auth}/callback"]
+
+
 async def test_scopes_that_were_not_granted_are_named_with_what_to_do(
     alice: Person, authorization_server: AuthorizationServer
 ) -> None:
