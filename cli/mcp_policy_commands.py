@@ -14,7 +14,6 @@ from clients.mcp_policy_api import McpPolicyApi
 from contracts.mcp.policy import (
     MCPGlobalTarget,
     MCPPolicyMode,
-    MCPPolicyPreviewRequest,
     MCPPolicyTarget,
     MCPPolicyUpdateRequest,
     MCPPolicyWish,
@@ -22,8 +21,10 @@ from contracts.mcp.policy import (
     MCPServerTarget,
     MCPToolTarget,
 )
+from contracts.mcp.policy_preview import MCPPolicyPreviewRequest
 from contracts.mcp.provider import MCPProvider
 from contracts.mcp.runtime_policy import (
+    MCPProviderLists,
     MCPProviderPolicyUpdateRequest,
     MCPRuntimeProvider,
 )
@@ -116,6 +117,10 @@ def preview(
     asked = MCPPolicyPreviewRequest(
         target=_target(provider, server, tool), decision=_wish(choice, None, None), newest=newest
     )
+    _shown(call, asked)
+
+
+def _shown(call: Invocation, asked: MCPPolicyPreviewRequest) -> None:
     found = McpPolicyApi(call.api.http).preview(asked)
     table = _table("when", "server", "tool", "was", "would be", "why")
     for flip in found.flips:
@@ -158,6 +163,9 @@ def runtime(
     ask_server: Annotated[_Names, typer.Option(help="Servers to ask first about.")] = None,
     allow_tool: Annotated[_Names, typer.Option(help="The only tools they may use.")] = None,
     deny_tool: Annotated[_Names, typer.Option(help="Tools they may not use.")] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show which of the newest calls would go otherwise, no more.")
+    ] = False,
 ) -> None:
     """Change what one provider's runtimes may use. A list that is given replaces the one before; '' empties it."""
     api = McpPolicyApi(call.api.http)
@@ -178,6 +186,9 @@ def runtime(
         "allow_mcp": known.allow_mcp if allow is None else allow,
     }
     request = MCPProviderPolicyUpdateRequest.model_validate(changed)
+    if preview:
+        _shown(call, MCPPolicyPreviewRequest(runtimes=MCPProviderLists.model_validate(changed)))
+        return
     replaced = api.replace_runtimes(request)
     said = "may use tool servers, within their lists" if replaced.allow_mcp else "may use no tool server"
     call.answer(Text(f"Runtimes of {provider.value} {said}."))

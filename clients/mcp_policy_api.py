@@ -2,12 +2,8 @@
 
 from clients.api_transport import ApiTransport, path_part
 from contracts.mcp.dispatch import MCPGrant, MCPGrantListResponse
-from contracts.mcp.policy import (
-    MCPEffectivePolicy,
-    MCPPolicyPreviewRequest,
-    MCPPolicyPreviewResponse,
-    MCPPolicyUpdateRequest,
-)
+from contracts.mcp.policy import MCPEffectivePolicy, MCPPolicyUpdateRequest
+from contracts.mcp.policy_preview import MCPPolicyPreviewRequest, MCPPolicyPreviewResponse
 from contracts.mcp.runtime_policy import (
     MCPPolicyListResponse,
     MCPProviderPolicy,

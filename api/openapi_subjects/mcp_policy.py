@@ -12,12 +12,11 @@ from contracts.mcp.policy import (
     MCPEffectivePolicy,
     MCPPolicyAuthor,
     MCPPolicyDecision,
-    MCPPolicyFlip,
     MCPPolicyMode,
-    MCPPolicyPreviewResponse,
     MCPServerTarget,
     MCPToolTarget,
 )
+from contracts.mcp.policy_preview import MCPPolicyFlip, MCPPolicyPreviewResponse
 from contracts.mcp.runtime_policy import (
     MCPPolicyListResponse,
     MCPProviderPolicy,

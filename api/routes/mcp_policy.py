@@ -11,12 +11,8 @@ from api.dependencies import Approver, FrameDep, PageDep, Reader, ServicesDep
 from api.services import Services
 from api.wording import masked
 from contracts.errors import Refusal
-from contracts.mcp.policy import (
-    MCPEffectivePolicy,
-    MCPPolicyPreviewRequest,
-    MCPPolicyPreviewResponse,
-    MCPPolicyUpdateRequest,
-)
+from contracts.mcp.policy import MCPEffectivePolicy, MCPPolicyUpdateRequest
+from contracts.mcp.policy_preview import MCPPolicyPreviewRequest, MCPPolicyPreviewResponse
 from contracts.mcp.runtime_policy import (
     MCPPolicyListResponse,
     MCPProviderPolicy,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contracts.base import Contract, Text120, Text240, Text500, UtcTime, Uuid, VersionedContract
+from contracts.base import Contract, Text120, Text240, UtcTime, Uuid, VersionedContract
 from contracts.mcp.provider import MCPProvider
 
 
@@ -134,31 +134,3 @@ class MCPPolicyVerdict(VersionedContract):
     grant_id: Uuid | None = Field(default=None, description="The standing approval that lets it pass.")
     policy_version: int = Field(ge=0, description="Counts the owner's changes of policy.")
     trace: tuple[MCPTraceStep, ...] = ()
-
-
-class MCPPolicyPreviewRequest(VersionedContract):
-    """Which of the newest calls would go otherwise under this proposal."""
-
-    target: MCPPolicyTarget
-    decision: MCPPolicyWish
-    newest: int = Field(default=100, ge=1, le=1_000, description="How many calls to replay.")
-
-
-class MCPPolicyFlip(Contract):
-    """A call that would have gone otherwise."""
-
-    dispatch_id: Uuid
-    server_id: Text120
-    tool_name: Text120
-    happened_at: UtcTime
-    was: MCPPolicyMode
-    would_be: MCPPolicyMode
-    why: Text500
-
-
-class MCPPolicyPreviewResponse(VersionedContract):
-    """What a proposal would change; nothing was changed."""
-
-    replayed: int = Field(ge=0)
-    unchanged: int = Field(ge=0)
-    flips: tuple[MCPPolicyFlip, ...] = ()

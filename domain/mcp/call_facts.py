@@ -6,7 +6,7 @@ from contracts.learning.tool_receipt import ToolEffect
 from contracts.mcp.dispatch import DispatchCaller
 from contracts.mcp.policy import MCPPolicyDecision, MCPPolicyTarget
 from contracts.mcp.provider import MCPProvider
-from contracts.mcp.runtime_policy import MCPProviderPolicy, MCPStandingDecision
+from contracts.mcp.runtime_policy import MCPProviderLists, MCPProviderPolicy, MCPStandingDecision
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, MCPToolState
 from domain.mcp.policy_targets import target_key
@@ -55,6 +55,12 @@ class Policies:
         key = target_key(target)
         others = tuple(one for one in self.decisions if target_key(one.target) != key)
         return replace(self, decisions=(*others, MCPStandingDecision(target=target, decision=decision)))
+
+    def with_lists(self, lists: MCPProviderLists) -> "Policies":
+        """The policy as it would be with these lists in the place of those of the same provider's runtimes."""
+        others = tuple(one for one in self.runtimes if one.provider is not lists.provider)
+        proposed = MCPProviderPolicy.model_validate(lists, from_attributes=True)
+        return replace(self, runtimes=(*others, proposed))
 
 
 def facts_of(

@@ -10,14 +10,12 @@ from contracts.errors import Refusal
 from contracts.mcp.dispatch import DispatchStatus, MCPGrant
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.policy import (
-    MCPPolicyFlip,
     MCPPolicyMode,
-    MCPPolicyPreviewRequest,
-    MCPPolicyPreviewResponse,
     MCPPolicyVerdict,
     MCPTemporaryGrantTarget,
     MCPToolTarget,
 )
+from contracts.mcp.policy_preview import MCPPolicyFlip, MCPPolicyPreviewRequest, MCPPolicyPreviewResponse
 from contracts.mcp.server_registry import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, MCPToolState
 from domain.mcp.call_facts import CallFacts, Policies
@@ -161,6 +159,8 @@ class PolicyReplay:
 
 def _proposal(connection: Connection, owner: str, asked: MCPPolicyPreviewRequest, now: datetime) -> _Proposal:
     policies = policies_of(connection, owner)
+    if asked.target is None or asked.decision is None:
+        return _Proposal(policies, policies.with_lists(asked.runtimes) if asked.runtimes else policies)
     if isinstance(asked.target, MCPTemporaryGrantTarget):
         must_end_grant(connection, owner, asked.target, asked.decision)
         return _Proposal(policies, policies, ended=asked.target.dispatch_id)

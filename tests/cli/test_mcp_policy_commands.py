@@ -28,6 +28,13 @@ def test_the_lists_of_a_runtime_are_changed_one_by_one(person) -> None:
     assert "not allowed" in person.types("mcp", "policy", "runtimes").stdout
 
 
+def test_the_lists_of_a_runtime_are_tried_out_before_they_count(person) -> None:
+    tried = person.types("mcp", "policy", "runtime", "anthropic", "--off", "--preview")
+    assert "0 of 0 calls would go otherwise" in tried.stdout
+    kept = person.gets("mcp", "policy", "runtimes")["policies"]
+    assert next(one["allow_mcp"] for one in kept if one["provider"] == "anthropic")
+
+
 def test_what_cannot_be_decided_is_said_with_what_to_type(person) -> None:
     for wrong, hint in (
         (("policy", "set", "enabled", "--tool", "x"), "--server SERVER --tool TOOL"),

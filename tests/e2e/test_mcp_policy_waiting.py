@@ -1,6 +1,7 @@
 """A change of policy and the calls that wait, standing approvals, and what a proposal would have changed."""
 
 from dataclasses import replace
+from typing import Any
 
 import httpx
 import pytest
@@ -96,6 +97,38 @@ async def test_a_proposal_shows_which_calls_it_would_have_turned_and_changes_not
             "POST", "/api/mcp/policy/preview", {"target": GLOBAL, "decision": {"mode": "disabled"}}
         )
     )["replayed"] == 0
+
+
+async def test_the_lists_of_runtimes_can_be_tried_out_too(calling: Calling) -> None:
+    codex = await calling.call(READ, runtime="codex")
+    await calling.call(READ, runtime="claude")
+    path = "/api/mcp/policy/preview"
+    lists = {"provider": "codex", "denied_servers": [calling.server_id]}
+    found = await calling.person.ok("POST", path, {"runtimes": lists})
+    assert (found["replayed"], found["unchanged"]) == (2, 1)
+    (flip,) = found["flips"]
+    assert (flip["dispatch_id"], flip["would_be"]) == (codex["dispatch_id"], "disabled")
+    assert "denied to codex" in flip["why"]
+    assert (await calling.call(READ, runtime="codex"))["status"] == "completed"
+    await calling.person.ok("PUT", "/api/mcp/policy/runtimes", lists)
+    assert (await calling.person.ok("POST", path, {"runtimes": lists}))["flips"] == []
+    lifted = await calling.person.ok("POST", path, {"runtimes": {"provider": "codex"}})
+    assert {one["would_be"] for one in lifted["flips"]} == {"enabled"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"target": GLOBAL},
+        {"decision": {"mode": "disabled"}},
+        {"target": GLOBAL, "decision": {"mode": "disabled"}, "runtimes": {"provider": "codex"}},
+    ],
+)
+async def test_a_preview_is_of_one_proposal(calling: Calling, asked: dict[str, Any]) -> None:
+    status, error = await calling.person.refused("POST", "/api/mcp/policy/preview", asked)
+    assert (status, error["code"]) == (422, "VALIDATION_FAILED")
+    assert "in their place" in error["message"]
 
 
 async def test_a_wrappers_intent_reaches_the_calls_that_wait(calling: Calling) -> None:
