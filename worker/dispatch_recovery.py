@@ -22,15 +22,19 @@ async def recover_dispatches(client: Client, settings: Settings, database: Datab
     """
     found = await asyncio.to_thread(DispatchStore(database).open_orders)
     for order in found:
-        await run_dispatch(client, settings, order)
+        await run_dispatch(client, settings, order, told=False)
     return len(found)
 
 
-async def run_dispatch(client: Client, settings: Settings, order: DispatchOrder) -> None:
-    """Starts the workflow of a call that the store has; one that runs stays."""
+async def run_dispatch(client: Client, settings: Settings, order: DispatchOrder, *, told: bool) -> None:
+    """Starts the workflow of a call that the store has; one that runs stays.
+
+    Whether anybody was told that the call waits is lost with its workflow. Unless ``told``, it is told once more,
+    under the name that the notice had.
+    """
     await client.start_workflow(
         McpDispatchWorkflow.run,
-        DispatchStart(order=order, console_url=settings.console_url, told=True),
+        DispatchStart(order=order, console_url=settings.console_url, told=told),
         id=mcp_dispatch_id(order.dispatch_id),
         task_queue=settings.task_queue,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,

@@ -29,7 +29,8 @@ def call_stopping(settings: Settings, database: Database) -> CallStopping:
     """Stops calls, and runs the workflow of one that Temporal has lost, so that it ends in order."""
 
     async def run_call(client: Client, order: DispatchOrder) -> None:
-        await run_dispatch(client, settings, order)
+        # It is run to be given up, which is no news for anybody.
+        await run_dispatch(client, settings, order, told=True)
 
     return CallStopping(AbilityCalls(database), run_call)
 

@@ -3,10 +3,6 @@
 import hashlib
 import hmac
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +12,7 @@ import pytest
 from tests.fixtures.mcp_servers import GoodServer
 from tests.fixtures.stack import connect
 from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
+from tests.fixtures.webhooks import listening
 
 pytestmark = pytest.mark.anyio
 
@@ -96,31 +93,6 @@ async def test_an_ability_that_is_not_there_is_not_called_for(agent: ToolUser) -
     body = {"server_id": agent.server_id, "tool_name": "read_note", "arguments": {}, "ability_id": "nowhere"}
     status, error = await agent.person.refused("POST", "/api/mcp/dispatches", body)
     assert (status, error["code"]) == (404, "ABILITY_NOT_FOUND")
-
-
-@contextmanager
-def listening(refusals: int) -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
-    """A web server that refuses so many notices before it takes them; its address, and what it was sent."""
-    seen: list[tuple[dict[str, str], bytes]] = []
-
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            seen.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(500 if len(seen) <= refusals else 204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hook) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/hook", seen
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 async def test_somebody_is_told_that_a_call_waits_signed_and_without_values(

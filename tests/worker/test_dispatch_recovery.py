@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer
 from tests.fixtures.stack import connect
 from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
+from tests.fixtures.webhooks import listening
 from worker.dispatch_recovery import recover_dispatches
 
 pytestmark = pytest.mark.anyio
@@ -48,6 +50,32 @@ async def test_a_call_that_waits_is_approved_all_the_same(
     await agent.approve(asked["dispatch_id"])
     assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
     assert len(tool_server.effects()) == 1
+
+
+async def test_whoever_is_told_of_calls_that_wait_is_told_again_of_one_whose_workflow_was_lost(
+    tmp_path: Path, temporal_address: str, tool_server: GoodServer
+) -> None:
+    with listening(refusals=0) as (url, seen):
+        client = await connect(temporal_address)
+        async with tool_stack(tmp_path, client, ask_first_webhook_url=url) as stack:
+            agent = tool_user(stack)
+            await agent.register(tool_server)
+            asked = await agent.ask("append_line", MILK)
+            await told(seen, 1)
+            await recover(agent)
+            await lose(agent, asked["dispatch_id"])
+            await recover(agent)
+            await told(seen, 2)
+            await agent.approve(asked["dispatch_id"])
+            assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
+    first, again = [headers["x-apprentice-delivery"] for headers, _ in seen]
+    assert first == again
+
+
+async def told(seen: list[Any], times: int) -> None:
+    with anyio.fail_after(30):
+        while len(seen) < times:
+            await anyio.sleep(0.02)
 
 
 async def test_a_call_that_was_being_sent_is_not_sent_again(
