@@ -39,7 +39,10 @@ class MCPAuthStartRequest(VersionedContract):
 
     server_id: Text120
     requested_scopes_override: Scopes | None = None
-    interactive_hint: MCPInteractiveHint = MCPInteractiveHint.SAME_WINDOW
+    interactive_hint: MCPInteractiveHint = Field(
+        default=MCPInteractiveHint.SAME_WINDOW,
+        description="How the client opens the page; kept to the client, for it changes nothing here.",
+    )
     client_request_id: Text120 | None = None
 
 

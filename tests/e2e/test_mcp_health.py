@@ -190,6 +190,19 @@ async def test_a_broken_sign_in_is_shown_with_what_to_do(watched: Watched) -> No
     assert (receipt["status"], receipt["receipt_id"]) == ("degraded", tested["receipt_id"])
 
 
+async def test_a_server_that_does_not_list_its_tools_fails_its_smoke_test_and_is_not_called_ill(
+    watched: Watched,
+) -> None:
+    watched.server.order("status", on="tools/list", status=403)
+    tested = await watched.smoke()
+    assert (tested["status"], tested["error_code"]) == ("failed", "MCP_SMOKE_TEST_FAILED")
+    assert "transport ok" in tested["summary"]
+    assert "discovery failed" in tested["summary"]
+    assert (await watched.health())["health_status"] == "healthy"
+    watched.server.lift()
+    assert (await watched.smoke(client_request_id="again"))["status"] == "passed"
+
+
 async def test_a_smoke_test_is_made_once_under_one_key(watched: Watched) -> None:
     first = await watched.smoke(client_request_id="same")
     assert first["status"] == "passed"

@@ -79,6 +79,16 @@ async def test_a_call_that_was_sent_and_not_answered_is_outcome_unknown(
     assert len(misbehaving_server.effects()) == 1
 
 
+async def test_a_call_that_the_server_refuses_ends_with_nothing_done(
+    caller: ToolUser, misbehaving_server: MisbehavingServer
+) -> None:
+    misbehaving_server.order("refuse", code=-32602, message="no such line")
+    view = await caller.ask("append_line", MILK)
+    assert (view["status"], view["error_code"], view["attempts"]) == ("failed", "MCP_TOOL_REFUSED", 1)
+    assert "look at its arguments" in view["next_action"]
+    assert misbehaving_server.effects() == []
+
+
 async def test_a_tool_that_is_too_slow_is_outcome_unknown(
     caller: ToolUser, misbehaving_server: MisbehavingServer
 ) -> None:
