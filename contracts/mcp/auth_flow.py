@@ -74,7 +74,7 @@ class MCPAuthCallbackQuery(VersionedContract):
     state: Annotated[str, StringConstraints(max_length=512)]
     error: Text160 | None = None
     error_description: Text2000 | None = None
-    error_uri: AnyHttpUrl | None = None
+    error_uri: AnyHttpUrl | None = Field(default=None, description="Another's page; nobody is led there.")
     session_state: Annotated[str, StringConstraints(max_length=512)] | None = None
     iss: Annotated[str, StringConstraints(max_length=2_000)] | None = None
 

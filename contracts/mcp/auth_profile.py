@@ -46,8 +46,12 @@ class MCPAuthProfile(VersionedContract):
     client_id: Text120 | None = None
     redirect_uri: AnyHttpUrl | None = None
     token_subject_kind: MCPTokenSubjectKind = MCPTokenSubjectKind.USER
-    incremental_consent_supported: bool = False
-    auth_challenge_supported: bool = False
+    incremental_consent_supported: bool = Field(
+        default=False, description="As its provider says; shown, and nothing here depends on it."
+    )
+    auth_challenge_supported: bool = Field(
+        default=False, description="As its provider says; shown, and nothing here depends on it."
+    )
     expires_at: UtcTime | None = None
     refresh_at: UtcTime | None = None
     refresh_policy: MCPRefreshPolicy = MCPRefreshPolicy.MANUAL
