@@ -149,18 +149,26 @@ def response_of(
     profile: MCPAuthProfile | None,
     granted: tuple[str, ...],
     health: MCPConnectionHealth | None,
+    *,
+    lacking: tuple[str, ...] = (),
 ) -> M365OperationResponse | None:
-    """What an operation has come to; ``None`` while its call goes on, or for a call that is none."""
+    """What an operation has come to; ``None`` while its call goes on, or for a call that is none.
+
+    ``lacking`` are the scopes that servers have asked the sign-in for: one that was refused may be for their want.
+    """
     asked = record.order.m365
     if asked is None or record.status in OPEN_DISPATCH_STATUSES:
         return None
+    needed = asked.needed_scopes
+    if record.status is DispatchStatus.AUTH_REQUIRED:
+        needed = (*needed, *lacking)
     common: dict[str, Any] = {
         "operation_id": record.dispatch_id,
         "server_id": record.order.server_id,
         "operation_family": asked.operation_family,
         "auth_profile_id": record.auth_profile_id,
         "granted_scopes": granted,
-        "missing_scopes": missing_scopes(asked.needed_scopes, profile, granted),
+        "missing_scopes": missing_scopes(needed, profile, granted),
         "receipt_id": record.receipt_id,
         "identity_asserted_kind": _identity(profile),
         "identity_asserted_ref": record.owner,

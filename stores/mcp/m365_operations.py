@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import Connection
 
 from contracts.errors import Refusal
-from contracts.mcp.auth_profile import MCPAuthProfile
 from contracts.mcp.dispatch import DispatchRequest
 from contracts.mcp.dispatch_record import DispatchRecord
 from contracts.mcp.m365 import M365Asked, M365OperationResponse
@@ -14,7 +13,7 @@ from contracts.mcp.server_registry import MCPServerRegistryEntry
 from domain.mcp.m365_operations import arguments_of, refusal_of, response_of, tool_of_family
 from domain.mcp.m365_scopes import scopes_for
 from stores.database import Database
-from stores.mcp.auth_profiles import stored_profile
+from stores.mcp.auth_profiles import StoredProfile, stored_profile
 from stores.mcp.health import health_of
 from stores.mcp.server_rows import server_of
 
@@ -34,7 +33,10 @@ def as_tool_call(
         return request, None
     with database.read() as connection:
         server = server_of(connection, request.server_id, owner)
-        profile, granted = _sign_in(connection, server, owner)
+        stored = _sign_in(connection, server, owner)
+    profile, granted = (
+        (stored.profile, stored.connection.scopes_granted) if stored is not None else (None, ())
+    )
     refusal = refusal_of(operation, server, profile, granted)
     if refusal is not None:
         raise refusal
@@ -64,18 +66,26 @@ def typed_answer(
         server = server_of(connection, record.order.server_id, record.owner)
     except Refusal:
         return response_of(record, arguments, answer, None, (), None)
-    profile, granted = _sign_in(connection, server, record.owner)
+    stored = _sign_in(connection, server, record.owner)
     health = health_of(connection, server.server_id)
-    return response_of(record, arguments, answer, profile, granted, health)
+    if stored is None:
+        return response_of(record, arguments, answer, None, (), health)
+    known = stored.connection
+    return response_of(
+        record,
+        arguments,
+        answer,
+        stored.profile,
+        known.scopes_granted,
+        health,
+        lacking=known.scopes_needed,
+    )
 
 
-def _sign_in(
-    connection: Connection, server: MCPServerRegistryEntry, owner: str
-) -> tuple[MCPAuthProfile | None, tuple[str, ...]]:
+def _sign_in(connection: Connection, server: MCPServerRegistryEntry, owner: str) -> StoredProfile | None:
     if server.auth_profile_id is None:
-        return None, ()
+        return None
     try:
-        stored = stored_profile(connection, server.auth_profile_id, owner)
+        return stored_profile(connection, server.auth_profile_id, owner)
     except Refusal:
-        return None, ()
-    return stored.profile, stored.connection.scopes_granted
+        return None

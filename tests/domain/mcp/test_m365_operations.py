@@ -186,6 +186,15 @@ def test_each_end_has_its_code(
     assert found.status.value == ("failed" if failed else "blocked")
 
 
+def test_a_scope_that_the_server_asked_for_is_missing_where_it_refused_the_sign_in() -> None:
+    for status, missing in ((DispatchStatus.AUTH_REQUIRED, ("Mail.Send",)), (DispatchStatus.FAILED, ())):
+        ended = record(F.OUTLOOK_MAIL_SEARCH, status, ("Mail.Read",))
+        found = response_of(ended, {}, None, profile(), ("Mail.Read",), None, lacking=("Mail.Send",))
+        assert isinstance(found, M365OperationErrorResponse)
+        assert found.missing_scopes == missing
+        assert (found.error_code == "M365_SCOPE_MISSING") is bool(missing)
+
+
 def test_who_it_was_done_as_is_said() -> None:
     done = record(F.OUTLOOK_MAIL_SEARCH, DispatchStatus.COMPLETED)
     service = profile(token_subject_kind=MCPTokenSubjectKind.SERVICE)
