@@ -1,55 +1,222 @@
-"""Checks what a tool answered against the schema that was pinned for it."""
+"""Checks what a tool answered against the schema that was pinned for it.
 
-from typing import Any
+Both are a stranger's, and a schema is a program, which can be written so that it takes for ever. So every rule that
+is looked at is counted, patterns are matched in linear time, and a check ends after so many steps.
+"""
 
-from jsonschema_rs import (
-    FancyRegexOptions,
-    ReferencingError,
-    ValidationError,
-    ValidationErrorKind,
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from jsonschema.exceptions import SchemaError
+from jsonschema.validators import (
+    extend,  # pyright: ignore[reportUnknownVariableType]
     validator_for,
 )
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import SchemaError as PatternError
+from pydantic_core import SchemaValidator, core_schema
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 MAX_PATH_CHARS = 200
 
-_PATTERNS = FancyRegexOptions(backtrack_limit=10_000)
-"""A pattern is a stranger's program in our process: what cannot be matched in one pass ends after so many steps,
-and counts as not matched."""
+MOST_STEPS = 500_000
+"""How many rules are looked at: a few seconds, and enough for the largest answer under a usual schema."""
+
+STEPS_OF_A_PATTERN = 20_000
+"""What making a pattern ready counts for: it takes up to a tenth of a second."""
+
+MOST_READY = 16
+"""How many patterns are kept ready, for each may take some 10 MB."""
+
+_Draft = Any
+"""The library's class of one draft, and what it makes: they have no useful types."""
+
+_Rule = Callable[[_Draft, Any, Any, dict[str, Any]], Iterator[ValidationError] | None]
 
 
-def misfit(value: Any, schema: dict[str, Any]) -> str | None:
+class _TooManySteps(Exception):
+    pass
+
+
+def misfit(value: Any, schema: dict[str, Any], most_steps: int = MOST_STEPS) -> str | None:
     """Where ``value`` does not fit ``schema``: a path and the name of the rule, never the value; none if it fits.
 
     The schema is read by the draft that its ``$schema`` names, else by 2020-12. References are followed inside it
-    only, and formats are no rules.
+    only, and formats are no rules. What cannot be matched in linear time is not applied: patterns that look around or
+    refer back, and ``unevaluatedProperties`` beside patterns of names. May take seconds: not for an event loop.
     """
-    if _is_too_deep(value, schema):
-        return "the answer, or the tool's output schema, is nested too deep"
+    check = _Check(most_steps)
+    reset = _check.set(check)
     try:
-        validator = validator_for(schema, pattern_options=_PATTERNS, offline=True, validate_formats=False)
-    except (ReferencingError, ValidationError) as error:
-        outside = isinstance(getattr(error, "kind", None), ValidationErrorKind.Referencing)
-        if outside or isinstance(error, ReferencingError):
-            return "the tool's output schema refers to something outside of it"
+        check.names_patterns = _has_key(schema, "patternProperties")
+        draft: _Draft = validator_for(schema, default=Draft202012Validator)
+        draft.check_schema(schema, format_checker=_NO_FORMATS)
+        checker = _counting(draft)(_of_one_draft(schema), registry=_EMPTY)
+        first = next(iter(checker.iter_errors(value)), None)
+    except SchemaError:
         return "the tool's output schema is no JSON Schema"
-    first = next(iter(validator.iter_errors(value)), None)
-    return None if first is None else f"{_path(first)} does not fit the rule {first.kind.name}"
+    except Unresolvable:
+        return "the tool's output schema refers to something outside of it"
+    except RecursionError:
+        return "the answer, or the tool's output schema, is nested too deep"
+    except _TooManySteps:
+        return "the tool's output schema takes too long to check"
+    finally:
+        _check.reset(reset)
+    return None if first is None else f"{_path(first)} does not fit the rule {first.validator}"
 
 
-def _is_too_deep(*values: Any) -> bool:
-    """Whether a value is nested deeper than JSON is written, at 255 levels: the checker goes on to the stack's end."""
+class _Check:
+    """One check: how many steps are left, and the patterns that are ready."""
+
+    def __init__(self, most_steps: int) -> None:
+        self.names_patterns = False
+        self._left = most_steps
+        self._ready: dict[str, SchemaValidator | None] = {}
+
+    def take(self, steps: int) -> None:
+        """Takes steps, while there are."""
+        self._left -= steps
+        if self._left < 0:
+            raise _TooManySteps
+
+    def matches(self, pattern: str, text: str) -> bool | None:
+        """Whether the pattern is found in the text; none for one that cannot be matched in linear time."""
+        self.take(1)
+        if pattern not in self._ready:
+            self.take(STEPS_OF_A_PATTERN)
+            if len(self._ready) == MOST_READY:
+                del self._ready[next(iter(self._ready))]
+            self._ready[pattern] = _matcher(pattern)
+        matcher = self._ready[pattern]
+        return None if matcher is None else matcher.isinstance_python(text)
+
+
+@cache
+def _counting(draft: _Draft) -> _Draft:
+    """The draft's checker, whose rules count. There is one for each draft, for making one costs memory for ever."""
+    rules = dict(cast("Mapping[str, _Rule]", draft.VALIDATORS))
+    rules |= {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "uniqueItems": _unique_items,
+    }
+    if "unevaluatedProperties" in rules:
+        rules["unevaluatedProperties"] = _unless_names_have_patterns(rules["unevaluatedProperties"])
+    counted = {name: _counted(rule) for name, rule in rules.items()}
+    return cast("_Draft", extend(draft, counted))
+
+
+def _counted(rule: _Rule) -> _Rule:
+    def counted(checker: _Draft, said: Any, value: Any, schema: dict[str, Any]) -> Iterator[ValidationError]:
+        _check.get().take(1)
+        yield from rule(checker, said, value, schema) or ()
+
+    return counted
+
+
+def _unless_names_have_patterns(rule: _Rule) -> _Rule:
+    def applied(
+        checker: _Draft, said: Any, value: Any, schema: dict[str, Any]
+    ) -> Iterator[ValidationError] | None:
+        # The rule of the library would match them by itself.
+        return None if _check.get().names_patterns else rule(checker, said, value, schema)
+
+    return applied
+
+
+def _pattern(_: _Draft, pattern: str, value: Any, __: Any) -> Iterator[ValidationError]:
+    if isinstance(value, str) and _check.get().matches(pattern, value) is False:
+        yield ValidationError("pattern")
+
+
+def _pattern_properties(
+    checker: _Draft, patterns: dict[str, Any], value: Any, _: Any
+) -> Iterator[ValidationError]:
+    for pattern, rules in patterns.items() if isinstance(value, dict) else ():
+        for name, member in cast("dict[str, Any]", value).items():
+            if _check.get().matches(pattern, name):
+                yield from checker.descend(member, rules, path=name, schema_path=pattern)
+
+
+def _additional_properties(
+    checker: _Draft, rules: Any, value: Any, schema: dict[str, Any]
+) -> Iterator[ValidationError]:
+    patterns = schema.get("patternProperties", {})
+    for name, member in cast("dict[str, Any]", value).items() if isinstance(value, dict) else ():
+        if name in schema.get("properties", {}):
+            continue
+        if any(_check.get().matches(one, name) is not False for one in patterns):
+            continue
+        if rules is False:
+            yield ValidationError("additionalProperties")
+            return
+        yield from checker.descend(member, rules, path=name)
+
+
+def _matcher(pattern: str) -> SchemaValidator | None:
     try:
-        to_json(values)
-    except (PydanticSerializationError, ValueError, RecursionError):
-        return True
-    return False
+        return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
+    except PatternError:
+        return None
+
+
+def _unique_items(_: _Draft, wanted: Any, value: Any, __: Any) -> Iterator[ValidationError]:
+    if wanted is True and isinstance(value, list):
+        items = cast("list[Any]", value)
+        if len(set(map(_hashable, items))) < len(items):
+            yield ValidationError("uniqueItems")
+
+
+def _hashable(value: Any) -> Any:
+    """Equal for what JSON Schema calls equal: 1 and 1.0 are, 1 and true are not."""
+    match value:
+        case dict():
+            members = cast("dict[str, Any]", value)
+            return frozenset((name, _hashable(member)) for name, member in members.items())
+        case list():
+            return tuple(map(_hashable, cast("list[Any]", value)))
+        case bool():
+            return ("bool", value)
+        case _:
+            return value
+
+
+def _of_one_draft(schema: Any) -> Any:
+    """The schema without the drafts that it and its parts name: they would be read by rules that nobody counts."""
+    match schema:
+        case dict():
+            members = cast("dict[str, Any]", schema)
+            return {
+                name: part if name in _DATA else _of_one_draft(part)
+                for name, part in members.items()
+                if name != "$schema" or not isinstance(part, str)
+            }
+        case list():
+            return [_of_one_draft(part) for part in cast("list[Any]", schema)]
+        case _:
+            return schema
+
+
+def _has_key(schema: Any, key: str) -> bool:
+    match schema:
+        case dict():
+            members = cast("dict[str, Any]", schema)
+            return key in members or any(_has_key(part, key) for part in members.values())
+        case list():
+            return any(_has_key(part, key) for part in cast("list[Any]", schema))
+        case _:
+            return False
 
 
 def _path(error: ValidationError) -> str:
     # A key that the schema does not name is the answer's own, and may be a value in disguise.
-    known = set(error.evaluation_path)
-    steps = (_step(part, part in known) for part in error.instance_path)
+    known = set(error.absolute_schema_path)
+    steps = (_step(part, part in known) for part in error.absolute_path)
     return ("$" + "".join(steps))[:MAX_PATH_CHARS]
 
 
@@ -57,3 +224,10 @@ def _step(part: str | int, known: bool) -> str:
     if isinstance(part, int):
         return f"[{part}]"
     return f".{part}" if known else ".*"
+
+
+_EMPTY: Registry[Any] = Registry()
+_NO_FORMATS = FormatChecker(formats=())
+_check: ContextVar[_Check] = ContextVar("_check")
+_DATA = frozenset({"const", "enum", "default", "examples"})
+"""What holds values, and no schemas."""

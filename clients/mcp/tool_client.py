@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
+import anyio.to_thread
 from mcp import CallToolRequest, Client, MCPError
 from mcp_types import (
     HEADER_MISMATCH,
@@ -106,7 +107,7 @@ class ToolClient:
             except Exception as raised:
                 raise OfTheCaller(raised) from None
             result = await _asked(client, call, record)
-            return _answer(client, call, result)
+            return await _answer(client, call, result)
 
         echoed = EchoedSecrets(server, bearer, self._environ)
         with echoed.masked_failures():
@@ -182,7 +183,7 @@ async def _is_missing(client: Client, call: ToolCall, record: WireRecord) -> boo
     return False
 
 
-def _answer(client: Client, call: ToolCall, result: CallToolResult) -> ToolAnswer:
+async def _answer(client: Client, call: ToolCall, result: CallToolResult) -> ToolAnswer:
     """The answer within its bounds.
 
     Raises:
@@ -198,9 +199,9 @@ def _answer(client: Client, call: ToolCall, result: CallToolResult) -> ToolAnswe
             ToolFailureKind.OUTPUT_TOO_LARGE, f"the answer is larger than {call.max_output_bytes} bytes"
         )
     if call.output_schema is not None and not result.is_error:
-        where = (
-            "there is no structured content" if structured is None else misfit(structured, call.output_schema)
-        )
+        where = "there is no structured content"
+        if structured is not None:
+            where = await anyio.to_thread.run_sync(misfit, structured, call.output_schema)
         if where is not None:
             raise failed(
                 ToolFailureKind.OUTPUT_INVALID, f"the answer does not fit the tool's schema: {where}"
