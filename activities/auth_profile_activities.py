@@ -17,7 +17,13 @@ from activities.auth_errors import telling_apart
 from activities.refusals import refusing
 from activities.token_exchange import TokenExchange
 from clients.mcp.oauth_discovery import discover
-from clients.mcp.oauth_errors import IssuerMismatch, OAuthTrouble, ServerUnreachable, TokenRefused
+from clients.mcp.oauth_errors import (
+    DiscoveryFailed,
+    IssuerMismatch,
+    OAuthTrouble,
+    ServerUnreachable,
+    TokenRefused,
+)
 from clients.mcp.oauth_tokens import (
     authorization_url,
     challenge_of,
@@ -38,7 +44,7 @@ from contracts.mcp.auth_work import (
     RevokeSignIn,
     SignInFlow,
 )
-from domain.mcp.auth_status import SIGNED_IN_BY_A_PERSON, scopes_to_ask
+from domain.mcp.auth_status import REGISTRATION_REFUSED, SIGNED_IN_BY_A_PERSON, scopes_to_ask
 from domain.mcp.renewal import RenewalStep, next_step
 from stores.mcp.auth_flows import STATE_INVALID
 from stores.mcp.auth_profile_changes import AuthProfileChanges
@@ -184,14 +190,17 @@ class AuthProfileActivities:
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS), self._open_http() as http:
                 server = await discover(http, server_url, allow_private=self._allow_private)
-                wanted = scopes_to_ask(order.scopes, stored.profile, stored.connection, server.scopes_wanted)
-                if "offline_access" in server.scopes_supported and "offline_access" not in wanted:
-                    wanted = (*wanted, "offline_access")
+                wanted = scopes_to_ask(order.scopes, stored.profile, stored.connection, server)
                 client, secret = await self._exchange.client_at(
                     http, server, stored, order.redirect_uri, wanted
                 )
         except TimeoutError as error:
             raise ServerUnreachable("The sign-in's servers take too long to answer") from error
+        except DiscoveryFailed as error:
+            if error.code == REGISTRATION_REFUSED:
+                # It may be for a scope that a tool server named and nobody here knows.
+                await asyncio.to_thread(self._stores.sign_ins.forget_needed, order, _now())
+            raise
         verifier, state = new_verifier(), new_state()
         authorization_url(
             server,
@@ -224,8 +233,10 @@ class AuthProfileActivities:
 
 def _said(order: FinishSignIn, flow: SignInFlow) -> str:
     """Why there is no code. Another server's word for it is not believed, and that is what went wrong then."""
-    if order.iss is not None and order.iss != flow.server.issuer:
-        return IssuerMismatch().code
+    try:
+        check_issuer(flow.server, order.iss)
+    except IssuerMismatch as error:
+        return error.code
     return order.error or "no_code"
 
 

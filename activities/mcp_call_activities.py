@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 
 from temporalio import activity
@@ -153,13 +154,15 @@ class McpCallActivities:
         profile_id = plan.server.auth_profile_id
         if failure.kind is ToolFailureKind.AUTH_REQUIRED and bearer is not None and profile_id is not None:
             await self._broker.refused(profile_id, plan.record.owner)
-        if failure.scopes_needed and profile_id is not None:
-            await self._broker.lacks(profile_id, plan.record.owner, failure.scopes_needed)
 
         def keep() -> CallEnd:
             return self._attempts.failed(order, failure, clock.now(), signed_in=bearer is not None)
 
-        return await asyncio.to_thread(keep)
+        end = await asyncio.to_thread(keep)
+        if failure.scopes_needed and bearer is not None and profile_id is not None:
+            with suppress(Refusal):
+                await self._broker.lacks(profile_id, plan.record.owner, failure.scopes_needed)
+        return end
 
     async def _without_bearer(self, order: CallOrder, refusal: Refusal, clock: WorkflowClock) -> CallEnd:
         if refusal.code in _SIGN_IN:

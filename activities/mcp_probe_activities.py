@@ -95,14 +95,16 @@ class McpProbeActivities:
                 task.correlation_id,
                 protocol_revision=found.protocol_revision,
             )
-        if failure is not None and failure.scopes_needed and server.auth_profile_id is not None:
-            await self._tokens.lacks(server.auth_profile_id, task.owner, failure.scopes_needed)
         outcome = MCPConnectionOutcome(happened_at=now, signed_in=bearer is not None, failure=failure)
         taken = await asyncio.to_thread(
             self._health.take_in, task.server_id, task.owner, outcome, task.correlation_id
         )
         if taken.well_again is not None:
             await self._held_calls.wake(taken.well_again)
+        profile_id = server.auth_profile_id
+        if failure is not None and failure.scopes_needed and bearer is not None and profile_id is not None:
+            with suppress(Refusal):
+                await self._tokens.lacks(profile_id, task.owner, failure.scopes_needed)
         return ProbeFindings(
             server_id=task.server_id,
             started_at=started_at,

@@ -112,7 +112,7 @@ class TokenExchange:
             known is not None
             and known.registered
             and (known.issuer, known.redirect_uri) == (server.issuer, redirect_uri)
-            and (not known.scopes or set(scopes) <= set(known.scopes))
+            and _is_registered_for(known, scopes, stored.connection)
         ):
             return known, None
         # With all that it may ever ask for: some servers let a client ask for no more than it registered.
@@ -156,7 +156,8 @@ class TokenExchange:
                     raise Refusal(ErrorCode.MCP_OAUTH_REFRESH_NOT_ALLOWED, "There is no token to renew.")
                 proof = await self._proof(client, order.owner_user_id)
                 tokens = await refresh(http, server, proof, held.tokens)
-            taken = _new_token(tokens, known.scopes_requested)
+            # A renewal that names no scope gives what there was (RFC 6749 §6).
+            taken = _new_token(tokens, known.scopes_granted or known.scopes_requested)
             return await asyncio.to_thread(
                 self._renewals.take_renewed, order, base, taken, datetime.now(UTC), known
             )
@@ -211,6 +212,13 @@ def _new_token(tokens: TokenSet, asked_for: tuple[str, ...]) -> NewToken:
         scopes_granted=tuple(tokens.scope.split())[:100] if tokens.scope is not None else asked_for,
         refreshable=tokens.refresh_token is not None,
     )
+
+
+def _is_registered_for(client: OAuthClient, scopes: tuple[str, ...], known: AuthConnection) -> bool:
+    """Whether a client may ask for these scopes. One of which that is not known will do until more is needed."""
+    if not client.scopes:
+        return known.scopes_needed == ()
+    return set(scopes) <= set(client.scopes)
 
 
 def _whole(known: AuthConnection) -> tuple[AuthorizationServer, OAuthClient]:

@@ -3,6 +3,7 @@
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import DispatchCaller
 from contracts.runtime.identity import Principal
+from domain.mcp.runtime_lists import provider_of
 
 
 def calling_as(
@@ -25,12 +26,14 @@ def calling_as(
 def runtime_of(caller: Principal, said: str | None, otherwise: str | None = None) -> str | None:
     """The runtime that a token calls as: the one it is bound to, else what it says, else ``otherwise``.
 
+    Another name of the same provider's runtimes is no other runtime: the lists of policy tell them apart no further.
+
     Raises:
-        Refusal: ``FORBIDDEN`` for another runtime than the token is bound to.
+        Refusal: ``FORBIDDEN`` for another provider's runtime than the token is bound to.
     """
     if caller.runtime is None:
         return said or otherwise
-    if said is not None and said.strip().casefold() != caller.runtime.casefold():
+    if said and provider_of(said) is not provider_of(caller.runtime):
         raise Refusal(
             ErrorCode.FORBIDDEN,
             f"This token is bound to the runtime {caller.runtime} and calls tools as no other. Leave runtime out, "

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from cli.invocation import Invocation, api_command
 from contracts.runtime.identity import CreateTokenRequest, Scope
+from domain.mcp.runtime_lists import provider_of
 
 app = typer.Typer(no_args_is_help=True, help="Make, list and revoke access tokens.")
 
@@ -49,6 +50,11 @@ def create(
         return
     call.show(Text(f"Token {made.token.token_id} for {made.token.user_id}. Its secret, shown this once:"))
     call.line(made.secret)
+    if made.token.runtime is not None:
+        lists = provider_of(made.token.runtime).value
+        call.show(
+            Text(f"It calls tools as {made.token.runtime}; the lists of {lists} count: mcp policy runtimes.")
+        )
 
 
 @api_command(app, "revoke")

@@ -138,6 +138,12 @@ class SecretStore:
         row = _owned(connection, ref, owner)
         return Revealed(opened(row, self._keys), row.version)
 
+    def keep_within(self, connection: Connection, ref: str, owner: str) -> None:
+        """Lets a secret stay that was to end at some time, in the caller's transaction."""
+        connection.execute(
+            update(table).where(table.c.ref == ref, table.c.owner == owner).values(expires_at=None)
+        )
+
     def replace_within(
         self, connection: Connection, ref: str, owner: str, value: str, expected_version: int
     ) -> int:

@@ -147,7 +147,7 @@ def create_token(
             token_id=token.token_id,
             secret_hash=secret_digest(secret),
             user_id=user_id,
-            body=canonical_json(token.model_dump(mode="json", exclude={"revoked_at"})),
+            body=canonical_json(token.model_dump(mode="json", exclude={"revoked_at"}, exclude_none=True)),
         )
     )
     _audit(connection, "token.created", token, by, now)

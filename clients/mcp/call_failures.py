@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from clients.mcp.local_program import ProgramNotStarted
 from clients.mcp.wire_record import HttpRefusal, WireRecord
-from contracts.mcp.auth_profile import MAX_SCOPE_CHARS
+from contracts.mcp.auth_profile import MAX_SCOPE_CHARS, MOST_SCOPES
 from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
 
 _BEFORE_THE_TOOL = frozenset(
@@ -111,14 +111,16 @@ def _refused(refusal: HttpRefusal, sent: bool) -> ToolFailure | None:
     )
 
 
-_SCOPES = re.compile(r'(?:^|[\s,])scope="([\x21\x23-\x5b\x5d-\x7e ]{1,300})"')
+_LETTER = r"\x21\x23-\x2b\x2d-\x5b\x5d-\x5f\x61-\x7e"
+# Of a scope's name, without the comma and the backquote, which would end it where it is shown.
+_SCOPES = re.compile(rf'(?:^|[\s,])scope=(?:"([{_LETTER} ]{{1,1000}})"|([{_LETTER}]{{1,160}}))')
 """Where a challenge names the scopes that are needed (RFC 6750 §3)."""
 
 
 def _scopes_needed(refusal: HttpRefusal) -> tuple[str, ...]:
     found = _SCOPES.search(refusal.www_authenticate or "")
-    named = found[1].split() if found is not None else []
-    return tuple(dict.fromkeys(scope for scope in named if len(scope) <= MAX_SCOPE_CHARS))
+    named = (found[1] or found[2]).split() if found is not None else []
+    return tuple(dict.fromkeys(scope for scope in named if len(scope) <= MAX_SCOPE_CHARS))[:MOST_SCOPES]
 
 
 def _kind_of(refusal: HttpRefusal, sent: bool) -> ToolFailureKind | None:

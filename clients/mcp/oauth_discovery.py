@@ -21,7 +21,9 @@ from clients.mcp.address_guard import refusal_of_url
 from clients.mcp.oauth_errors import DiscoveryFailed, ServerUnreachable
 from clients.mcp.oauth_requests import ask
 from contracts.base import clipped
+from contracts.mcp.auth_profile import MAX_SCOPE_CHARS, MOST_SCOPES
 from contracts.mcp.auth_work import AuthorizationServer, ClientAuthentication, OAuthClient
+from domain.mcp.auth_status import REGISTRATION_REFUSED
 
 CLIENT_NAME = "Apprentice"
 _METADATA_PARAMETER = re.compile(r'resource_metadata=(?:"([^"]+)"|([^\s,]+))')
@@ -103,7 +105,7 @@ async def register(
     client_id, secret = answer.document.get("client_id"), answer.document.get("client_secret")
     if answer.status not in (200, 201) or not isinstance(client_id, str) or not client_id:
         raise DiscoveryFailed(
-            "registration_refused", f"{server.issuer} did not register us: {answer.error_code}."
+            REGISTRATION_REFUSED, f"{server.issuer} did not register us: {answer.error_code}."
         )
     kept_secret = secret if isinstance(secret, str) and secret else None
     method = answer.document.get("token_endpoint_auth_method") or (
@@ -119,7 +121,7 @@ async def register(
         authentication=method,
         redirect_uri=redirect_uri,
         registered=True,
-        scopes=scopes,
+        scopes=_registered_scopes(answer.document.get("scope"), scopes),
     )
     return client, kept_secret
 
@@ -227,3 +229,9 @@ def _scopes(found: object) -> tuple[str, ...]:
 
 def _is_loopback(address: str) -> bool:
     return (urlsplit(address).hostname or "") in {"127.0.0.1", "localhost", "::1"}
+
+
+def _registered_scopes(said: Any, asked_for: tuple[str, ...]) -> tuple[str, ...]:
+    """The scopes that a client is registered for: a server may give others than were asked for (RFC 7591 §3.2.1)."""
+    named = tuple(said.split()) if isinstance(said, str) else asked_for
+    return tuple(scope for scope in named if len(scope) <= MAX_SCOPE_CHARS)[:MOST_SCOPES]

@@ -31,7 +31,9 @@ MOST_FOUND = 50
 
 Runtime = Annotated[
     Text80 | None,
-    Field(description="Your agent runtime, such as openclaw or claude; without it, your client's name."),
+    Field(
+        description="Your agent runtime, such as openclaw or claude; without it the token's, or your client's name."
+    ),
 ]
 
 

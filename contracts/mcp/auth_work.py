@@ -55,7 +55,7 @@ class AuthConnection(Contract):
     scopes_requested: Scopes = ()
     scopes_granted: Scopes = ()
     scopes_needed: Scopes = Field(
-        default=(), description="What servers said this sign-in lacks; the next one asks for it too."
+        default=(), description="What servers said that their tools need beyond what was granted then."
     )
     token_version: int = Field(default=0, ge=0)
     refreshable: bool = False

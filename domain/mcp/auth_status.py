@@ -6,9 +6,13 @@ from datetime import datetime
 from contracts.base import clipped
 from contracts.mcp.auth_flow import MCPServerAuthStatus
 from contracts.mcp.auth_profile import MOST_SCOPES, MCPAuthProfile, MCPRefreshPolicy
-from contracts.mcp.auth_work import AuthConnection
+from contracts.mcp.auth_work import AuthConnection, AuthorizationServer
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState
 from domain.mcp.token_audience import is_meant_for, origin_text
+
+REGISTRATION_REFUSED = "registration_refused"
+INVALID_SCOPE = "invalid_scope"
+"""An authorization server's own word for a scope that it does not give (RFC 6749 §4.1.2.1)."""
 
 SIGNED_IN_BY_A_PERSON = frozenset({MCPAuthMode.OAUTH2_DELEGATED, MCPAuthMode.OAUTH2_ON_BEHALF_OF})
 """The modes that need somebody at a browser."""
@@ -55,18 +59,17 @@ def scopes_to_ask(
     chosen: Sequence[str] | None,
     profile: MCPAuthProfile,
     connection: AuthConnection,
-    published: Sequence[str],
+    server: AuthorizationServer,
 ) -> tuple[str, ...]:
-    """What the next sign-in asks for: what the person chose; else the sign-in's own scopes, or those that the
-    server publishes, and where some were found to be missing also those and all that was asked for before.
+    """What the next sign-in asks for: what the person chooses for it or has chosen for all, and no more.
+
+    Where nobody chose, it is what the server publishes, and what was found to be needed.
     """
-    if chosen:
-        return tuple(chosen)
-    usual = profile.scopes or tuple(published)
-    if not connection.scopes_needed:
-        return usual
-    together = dict.fromkeys((*usual, *connection.scopes_requested, *connection.scopes_needed))
-    return tuple(together)[:MOST_SCOPES]
+    wanted = tuple(chosen or profile.scopes)
+    if not wanted:
+        wanted = tuple(dict.fromkeys((*server.scopes_wanted, *connection.scopes_needed)))
+    lasting = "offline_access" in server.scopes_supported and "offline_access" not in wanted
+    return (*wanted[: MOST_SCOPES - 1], "offline_access") if lasting else wanted[:MOST_SCOPES]
 
 
 def state_now(profile: MCPAuthProfile, connection: AuthConnection, now: datetime) -> MCPAuthState:
@@ -144,18 +147,29 @@ def _next_action(
         if state in {MCPAuthState.CHALLENGE_REQUIRED, MCPAuthState.EXPIRED, MCPAuthState.REVOKED}:
             return clipped(f"The server refuses the secret; enter a new one: {secret}.", 240)
         return None
-    return clipped(_for_a_person(server_id, connection, state), 240) or None
+    return clipped(_for_a_person(server_id, profile, connection, state), 240) or None
 
 
-def _for_a_person(server_id: str, connection: AuthConnection, state: MCPAuthState) -> str:
+def _for_a_person(
+    server_id: str, profile: MCPAuthProfile, connection: AuthConnection, state: MCPAuthState
+) -> str:
     start = f"`apprentice mcp auth start {server_id}`"
     match state:
         case MCPAuthState.HEALTHY:
-            missing = missing_scopes(connection)
-            return f"Sign in again and grant {', '.join(missing)}: {start}." if missing else ""
+            return _for_more(start, profile, missing_scopes(connection))
         case MCPAuthState.EXPIRED if connection.refreshable:
             return f"Renew the token: `apprentice mcp auth refresh {server_id}`; if that fails, {start}."
         case MCPAuthState.UNKNOWN:
             return f"Sign in: {start}."
         case _:
             return f"Sign in again: {start}."
+
+
+def _for_more(start: str, profile: MCPAuthProfile, missing: tuple[str, ...]) -> str:
+    """How a whole sign-in gets what it lacks. Scopes that a person chose are widened by a person alone."""
+    if not missing:
+        return ""
+    named = clipped(", ".join(missing), 100)
+    if profile.scopes and not set(missing) <= set(profile.scopes):
+        return f"Sign in again and ask for {named} too, all scopes named: {start} --scope …"
+    return f"Sign in again and grant {named}: {start}."

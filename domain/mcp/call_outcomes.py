@@ -58,7 +58,7 @@ _ENDS: Mapping[ToolFailureKind, Ended] = MappingProxyType(
         ToolFailureKind.SCOPE_MISSING: Ended(
             DispatchStatus.AUTH_REQUIRED,
             ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED,
-            "Nothing was done. Sign in again; what the server names is asked for too. Then make the call again.",
+            "Nothing was done. The sign-in needs more scopes (`apprentice mcp auth status`); then make the call again.",
         ),
         ToolFailureKind.OUTPUT_TOO_LARGE: Ended(
             DispatchStatus.FAILED,

@@ -79,7 +79,11 @@ class AuthProfileChanges:
             fields["redirect_uri"] = None
         with self._database.write() as connection:
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
-            stored = replace_profile(connection, stored.changed(now, **fields))
+            known = stored.connection
+            if "scopes" in fields:
+                # Who chooses anew, has done with what servers wanted.
+                known = known.model_copy(update={"scopes_needed": ()})
+            stored = replace_profile(connection, stored.changed(now, known, **fields))
             entry = (
                 MCPReceiptKind.AUTH_PROFILE_PATCH,
                 MCPReceiptStatus.OK,

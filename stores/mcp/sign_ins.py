@@ -19,7 +19,8 @@ from contracts.mcp.auth_work import (
 )
 from contracts.mcp.provider import MCPAuthState
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
-from domain.mcp.auth_status import missing_scopes
+from domain.maintenance.retention import SIGN_IN_FLOW_KEPT
+from domain.mcp.auth_status import INVALID_SCOPE, missing_scopes
 from stores.database import Database
 from stores.mcp.auth_flows import (
     add_flow,
@@ -79,7 +80,10 @@ class SignInStore:
             stored = stored_profile(connection, order.auth_profile_id, owner, lock=True)
             if flow_of_challenge(connection, order.challenge_id, owner) is not None:
                 return stored.outcome(AuthOutcome.CURRENT)
-            client = self._with_secret(connection, opening, owner)
+            known = stored.connection
+            # A token that is still used belongs to the server and the client it came by, until there is another.
+            is_its_own = stored.profile.token_ref is None or _same_party(known, opening)
+            client = self._with_secret(connection, opening, owner, is_its_own)
             keep = _kept_until(self._secrets, connection, owner, opening.expires_at)
             flow = SignInFlow(
                 challenge_id=order.challenge_id,
@@ -96,9 +100,8 @@ class SignInStore:
                 expires_at=opening.expires_at,
             )
             add_flow(connection, flow, opening.state_digest, now)
-            if stored.profile.token_ref is None or _same_server(stored.connection, opening.server):
-                # A token that is still used belongs to the server it came from, until there is another.
-                known = stored.connection.model_copy(update={"server": opening.server, "client": client})
+            if is_its_own:
+                known = known.model_copy(update={"server": opening.server, "client": client})
                 stored = replace_profile(connection, stored.changed(now, known))
             entry = (
                 MCPReceiptKind.AUTH_START,
@@ -133,13 +136,10 @@ class SignInStore:
         with self._database.write() as connection:
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
             _let_go_of_client(connection, stored, flow.client)
+            if flow.client.registered and flow.client.secret_ref is not None:
+                self._secrets.keep_within(connection, flow.client.secret_ref, order.owner_user_id)
             known = stored.connection.model_copy(
-                update={
-                    "server": flow.server,
-                    "client": flow.client,
-                    "scopes_requested": flow.scopes,
-                    "scopes_needed": (),
-                }
+                update={"server": flow.server, "client": flow.client, "scopes_requested": flow.scopes}
             )
             stored = with_token(self._secrets, connection, stored.changed(now, known), token, now)
             _drop_code(connection, order, flow)
@@ -159,10 +159,17 @@ class SignInStore:
             fields: dict[str, Any] = {"last_auth_error_code": code}
             if stored.profile.token_ref is None:
                 fields["status"] = MCPAuthState.CHALLENGE_REQUIRED
-            stored = replace_profile(connection, stored.changed(now, **fields))
+            known = _without_needed(stored) if code == INVALID_SCOPE else None
+            stored = replace_profile(connection, stored.changed(now, known, **fields))
             _drop_code(connection, order, flow)
             entry = (MCPReceiptKind.AUTH_CALLBACK, MCPReceiptStatus.FAILED, f"Sign-in failed: {code}.")
             return told(connection, stored, order, entry, now, AuthOutcome.DECLINED, flow.server_id)
+
+    def forget_needed(self, order: BeginSignIn, now: datetime) -> None:
+        """Forgets the scopes that servers named: the next sign-in asks for the usual ones."""
+        with self._database.write() as connection:
+            stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
+            replace_profile(connection, stored.changed(now, _without_needed(stored)))
 
     def deny(self, challenge_id: str, owner: str, code: str, now: datetime) -> str | None:
         """Ends a flow that nobody has used; its receipt, or none where it was used or never was."""
@@ -187,10 +194,16 @@ class SignInStore:
                 server_id=kept.flow.server_id,
             )
 
-    def _with_secret(self, connection: Connection, opening: Opening, owner: str) -> OAuthClient:
+    def _with_secret(
+        self, connection: Connection, opening: Opening, owner: str, is_its_own: bool
+    ) -> OAuthClient:
         if opening.client_secret is None:
             return opening.client
-        ref = self._secrets.put_within(connection, owner, CLIENT_SECRET, opening.client_secret)
+        # That of a client which comes to nothing goes with its flow.
+        ends = None if is_its_own else opening.expires_at + SIGN_IN_FLOW_KEPT
+        ref = self._secrets.put_within(
+            connection, owner, CLIENT_SECRET, opening.client_secret, expires_at=ends
+        )
         return opening.client.model_copy(update={"secret_ref": ref})
 
 
@@ -216,7 +229,13 @@ def _kept_until(
     return keep
 
 
-def _same_server(known: AuthConnection, server: AuthorizationServer) -> bool:
-    """Of the same issuer, and for the same resource: a token is for one server."""
-    at = known.server
-    return at is not None and (at.issuer, at.resource) == (server.issuer, server.resource)
+def _same_party(known: AuthConnection, opening: Opening) -> bool:
+    """Of the same issuer, for the same resource, and by the same client: a token is for one server and one client."""
+    at, by, to = known.server, known.client, opening.server
+    if at is None or by is None:
+        return False
+    return (at.issuer, at.resource, by.client_id) == (to.issuer, to.resource, opening.client.client_id)
+
+
+def _without_needed(stored: StoredProfile) -> AuthConnection:
+    return stored.connection.model_copy(update={"scopes_needed": ()})

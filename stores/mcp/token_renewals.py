@@ -35,7 +35,11 @@ class TokenRenewals:
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
             if stored.connection.token_version != base.connection.token_version:
                 return stored.outcome(AuthOutcome.CURRENT)
-            stored = with_token(self._secrets, connection, stored.changed(now, learned), token, now)
+            if learned is not None:
+                found = ("server", "client", "scopes_requested")
+                known = stored.connection.model_copy(update={name: getattr(learned, name) for name in found})
+                stored = stored.changed(now, known)
+            stored = with_token(self._secrets, connection, stored, token, now)
             entry = (MCPReceiptKind.AUTH_REFRESH, MCPReceiptStatus.OK, "The token was renewed.")
             return told(connection, stored, order, entry, now, AuthOutcome.DONE)
 

@@ -70,6 +70,7 @@ def without_token(
     known = stored.connection.model_copy(
         update={
             "scopes_granted": (),
+            "scopes_needed": () if status is MCPAuthState.REVOKED else stored.connection.scopes_needed,
             "refreshable": False,
             "token_version": stored.connection.token_version + 1,
         }

@@ -16,7 +16,7 @@ import { badges, linkedSkills } from "./connectors.js";
 
 /** The actions with a button here, in the order they are offered. */
 const ACTIONS = {
-  connect_auth: { label: "Sign in", verb: "auth/start", primary: true, done: "The sign-in page is open", scope: "install", after: openSignIn },
+  connect_auth: { label: "Sign in", verb: "auth/start", primary: true, done: "The sign-in page is open", scope: "install", body: askedFor, dialog: widening, after: openSignIn },
   refresh_auth: { label: "Renew the sign-in", verb: "auth/refresh", done: "The sign-in is renewed", scope: "install", body: { force: true } },
   smoke_test: { label: "Test it", verb: "smoke-test", done: "The test has ended", scope: "install" },
   revoke_auth: { label: "Revoke the sign-in…", verb: "auth/revoke", done: "The sign-in is revoked", scope: "install", tone: "bad", body: { revoke_remote: true }, dialog: revocation, after: whatIsLeft },
@@ -72,18 +72,20 @@ function buildHead(server, refresh) {
 }
 
 /** Buttons for what the service says may be done now, and for nothing else. */
-function offered({ registry, available_actions: allowed }, refresh) {
+function offered({ registry, auth, available_actions: allowed }, refresh) {
   const names = Object.keys(ACTIONS).filter((name) => allowed.includes(name));
   if (!names.length) return null;
   const buttons = names.map((name) => {
-    const { label, verb, primary, done, scope, body = {}, tone, dialog, after } = ACTIONS[name];
+    const { label, verb, primary, done, scope, body, tone, dialog, after } = ACTIONS[name];
+    const more = typeof body === "function" ? body(auth) : body;
+    const question = dialog?.(auth);
     const post = command(name);
     const act = async () => {
-      const answer = await post(`mcp/servers/${encodeURIComponent(registry.server_id)}/${verb}`, { server_id: registry.server_id, ...body });
+      const answer = await post(`mcp/servers/${encodeURIComponent(registry.server_id)}/${verb}`, { server_id: registry.server_id, ...more });
       after?.(answer);
       return answer;
     };
-    return actButton({ id: `do-${name}`, label, kind: tone === "bad" ? "danger quiet" : primary ? "primary" : "", scope, done, dialog, act, after: refresh });
+    return actButton({ id: `do-${name}`, label, kind: tone === "bad" ? "danger quiet" : primary ? "primary" : "", scope, done, dialog: question && (() => question), act, after: refresh });
   });
   return h("div", { class: "actions" }, h("div", { class: "buttons" }, buttons), lacking(...names.map((name) => ACTIONS[name].scope)));
 }
@@ -96,6 +98,17 @@ function policyOf(server, effective, refresh) {
     server.available_actions.includes("policy_update") && policyChoice(name, { target_kind: "server", server_id: id }, effective, refresh),
     lacking("approve"),
   ];
+}
+
+/** A sign-in that lacks scopes asks for these too, once a person has said so. */
+function askedFor({ scopes_granted: granted, scopes_missing: missing }) {
+  return missing.length ? { requested_scopes_override: [...new Set([...granted, ...missing])] } : {};
+}
+
+function widening({ scopes_missing: missing }) {
+  return missing.length
+    ? { title: "Ask for more?", text: `The sign-in lacks what a tool needs: ${missing.join(", ")}. The page that opens asks for that too.`, confirm: "Sign in" }
+    : null;
 }
 
 function openSignIn({ auth_url: address }) {

@@ -16,10 +16,10 @@ export function connectorsView(page) {
   poll(page);
   return async () => {
     const options = { signal: page.signal };
-    const [{ servers }, given, pdf] = await Promise.all([get("mcp/servers", options), get("mcp/grants", options), get("adapters/acrobat/health", options)]);
+    const [{ servers }, given, pdf] = await Promise.all([get("mcp/servers", options), get("mcp/grants", options), get("adapters/acrobat/health", options).catch(() => null)]);
     const names = Object.fromEntries(servers.map(({ registry }) => [registry.server_id, registry.display_name]));
     cards.show(servers.filter((one) => !one.deferred_design_only), build);
-    files.show({ ...pdf, last_checked_at: null }, documents);
+    files.show(pdf && { ...pdf, last_checked_at: null }, (shown) => shown && documents(shown));
     grants.show({ grants: given.grants, names }, (shown) => h("section", { class: "card", "aria-labelledby": "grants" }, h("h2", { id: "grants" }, "Standing approvals"), grantList(shown, refresh)));
     deferred.show(servers.filter((one) => one.deferred_design_only), (shown) => shown.length > 0 && later(shown));
     return cards.element.isConnected ? null : [cards.element, files.element, grants.element, deferred.element];

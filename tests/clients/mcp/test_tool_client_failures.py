@@ -45,6 +45,32 @@ async def test_a_scope_that_is_missing_is_told_from_a_call_that_is_not_allowed(
     assert (await calls.fail(misbehaving_server.entry())).kind is ToolFailureKind.REFUSED_BY_SERVER
 
 
+MICROSOFT = tuple(f"https://graph.microsoft.com/Notes.ReadWrite.All{number}" for number in range(7))
+
+
+@pytest.mark.parametrize(
+    ("said", "needed"),
+    [
+        ('scope="a b a"', ("a", "b")),
+        ("scope=notes.write, realm=x", ("notes.write",)),
+        (f'scope="{" ".join(MICROSOFT)}"', MICROSOFT),
+        ('scope="' + " ".join(f"s{number}" for number in range(150)) + '"', None),
+        (f'scope="{"x" * 161} y"', ("y",)),
+        ('scope="a`b`"', ()),
+        ('scope=""', ()),
+        ('myscope="a"', ()),
+    ],
+)
+async def test_the_scopes_that_a_server_names_are_known_within_bounds(
+    calls, misbehaving_server: MisbehavingServer, said: str, needed: tuple[str, ...] | None
+):
+    headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", {said}'}
+    misbehaving_server.order("status", status=403, headers=headers)
+    failure = await calls.fail(misbehaving_server.entry())
+    assert failure.kind is ToolFailureKind.SCOPE_MISSING
+    assert failure.scopes_needed == (tuple(f"s{n}" for n in range(100)) if needed is None else needed)
+
+
 @pytest.mark.parametrize("on", ["tools/call", "*"])
 async def test_a_throttled_call_says_when_to_come_back(calls, misbehaving_server: MisbehavingServer, on: str):
     misbehaving_server.order("status", on=on, status=429, headers=LATER)

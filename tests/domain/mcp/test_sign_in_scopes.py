@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.mcp.auth_profile import MOST_SCOPES, MCPAuthProfile
-from contracts.mcp.auth_work import AuthConnection
-from contracts.mcp.provider import MCPAuthMode, MCPProvider
-from domain.mcp.auth_status import missing_scopes, scopes_to_ask, with_needed
+from contracts.mcp.auth_work import AuthConnection, AuthorizationServer
+from contracts.mcp.provider import MCPAuthMode, MCPAuthState, MCPProvider
+from domain.mcp.auth_status import auth_status, missing_scopes, scopes_to_ask, with_needed
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 MANY = tuple(f"scope-{number}" for number in range(MOST_SCOPES + 20))
@@ -36,28 +36,53 @@ def test_a_server_that_names_scopes_without_end_is_heard_for_the_first_hundred()
     assert with_needed(AuthConnection(), MANY) == MANY[:MOST_SCOPES]
 
 
+def publishing(*scopes: str, supported: tuple[str, ...] = ()) -> AuthorizationServer:
+    at = "https://login.example.com"
+    return AuthorizationServer(
+        issuer=at,
+        authorization_endpoint=f"{at}/authorize",
+        token_endpoint=f"{at}/token",
+        resource="https://notes.example.com/mcp",
+        scopes_wanted=scopes,
+        scopes_supported=supported,
+    )
+
+
 @pytest.mark.parametrize(
-    ("chosen", "own", "published", "needed", "asked"),
+    ("chosen", "own", "needed", "asked"),
     [
-        (("x",), ("own",), ("open",), ("more",), ("x",)),
-        (None, ("own",), ("open",), (), ("own",)),
-        (None, (), ("open",), (), ("open",)),
-        ((), (), ("open",), (), ("open",)),
-        (None, (), ("open",), ("more",), ("open", "before", "more")),
-        (None, ("own",), ("open",), ("more", "own"), ("own", "before", "more")),
+        (("x",), ("own",), ("more",), ("x",)),
+        (None, ("own",), (), ("own",)),
+        (None, ("own",), ("more",), ("own",)),
+        (None, (), (), ("open",)),
+        ((), (), (), ("open",)),
+        (None, (), ("more", "open"), ("open", "more")),
     ],
 )
-def test_a_choice_wins_and_what_is_needed_comes_on_top_of_what_was_asked_for(
-    chosen: tuple[str, ...] | None,
-    own: tuple[str, ...],
-    published: tuple[str, ...],
-    needed: tuple[str, ...],
-    asked: tuple[str, ...],
+def test_what_servers_need_is_asked_for_where_no_person_chose(
+    chosen: tuple[str, ...] | None, own: tuple[str, ...], needed: tuple[str, ...], asked: tuple[str, ...]
 ) -> None:
     known = AuthConnection(scopes_requested=("before",), scopes_needed=needed)
-    assert scopes_to_ask(chosen, profile(*own), known, published) == asked
+    assert scopes_to_ask(chosen, profile(*own), known, publishing("open")) == asked
 
 
-def test_no_more_than_a_hundred_are_asked_for() -> None:
+def test_no_more_than_a_hundred_are_asked_for_and_a_lasting_sign_in_is_one_of_them() -> None:
     known = AuthConnection(scopes_needed=MANY[:MOST_SCOPES])
-    assert len(scopes_to_ask(None, profile("own"), known, ())) == MOST_SCOPES
+    assert len(scopes_to_ask(None, profile(), known, publishing("open"))) == MOST_SCOPES
+    lasting = scopes_to_ask(None, profile(), known, publishing("open", supported=("offline_access",)))
+    assert (len(lasting), lasting[-1]) == (MOST_SCOPES, "offline_access")
+
+
+@pytest.mark.parametrize(("own", "said"), [((), "grant b"), (("a",), "--scope"), (("a", "b"), "grant b")])
+def test_whoever_chose_the_scopes_is_told_to_choose_more(own: tuple[str, ...], said: str) -> None:
+    known = AuthConnection(scopes_requested=("a",), scopes_granted=("a",), scopes_needed=("b",))
+    whole = profile(*own).model_copy(update={"status": MCPAuthState.HEALTHY, "token_ref": "secret-1"})
+    status = auth_status("notes", whole, known, NOW)
+    assert status.scopes_missing == ("b",)
+    assert said in (status.next_action or "")
+
+
+def test_however_long_its_names_the_step_names_the_command() -> None:
+    known = AuthConnection(scopes_needed=("x" * 150, "y" * 150))
+    whole = profile().model_copy(update={"status": MCPAuthState.HEALTHY, "token_ref": "secret-1"})
+    assert "`apprentice mcp auth start notes`" in (auth_status("notes", whole, known, NOW).next_action or "")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
@@ -11,26 +12,32 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import select
 from uuid_utils import uuid7
 
 from contracts.errors import ErrorCode, Refusal
+from contracts.mcp.auth_profile import MCPAuthProfilePatchRequest
 from contracts.mcp.auth_work import (
     AuthOrder,
     AuthorizationServer,
     AuthOutcome,
     AuthReceipt,
     BeginSignIn,
+    ChangeProfile,
     FinishSignIn,
     OAuthClient,
+    RevokeSignIn,
 )
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState
 from contracts.mcp.receipts import MCPReceiptKind
 from stores.database import Database
+from stores.mcp.auth_profile_changes import AuthProfileChanges
 from stores.mcp.auth_profiles import StoredProfile, replace_profile, stored_profile
 from stores.mcp.receipts import ReceiptReads
 from stores.mcp.sign_ins import CODE, Opening, SignInStore
 from stores.mcp.token_renewals import TokenRenewals
 from stores.mcp.token_rows import NewToken
+from stores.mcp_tables import secrets
 from stores.secret_problems import SecretNotFound
 from stores.secret_store import SecretStore, open_secret_store
 from tests.stores.mcp.registrations import NOW, key, registered, signed_in
@@ -63,14 +70,17 @@ class Desk:
         """A sign-in under way; its challenge."""
         challenge = str(uuid7())
         order = BeginSignIn(
-            **self._order(), server_id=self.server_id, challenge_id=challenge, redirect_uri="http://here/back"
+            **order_fields(),
+            server_id=self.server_id,
+            challenge_id=challenge,
+            redirect_uri="http://here/back",
         )
         self.sign_ins.open_flow(order, opening(state), NOW)
         return challenge
 
     def finish(self, challenge: str, **fields: Any) -> FinishSignIn:
         """The browser is back; each of these orders is somebody's own."""
-        return FinishSignIn(**self._order(), challenge_id=challenge, **fields)
+        return FinishSignIn(**order_fields(), challenge_id=challenge, **fields)
 
     def signed_in(self) -> AuthReceipt:
         """Alice has signed in; her token is ``token-0``."""
@@ -79,7 +89,7 @@ class Desk:
 
     def order(self) -> AuthOrder:
         """Something to be done with the sign-in."""
-        return AuthOrder(**self._order())
+        return AuthOrder(**order_fields())
 
     def stored(self) -> StoredProfile:
         """The sign-in as it stands."""
@@ -97,13 +107,14 @@ class Desk:
         found = ReceiptReads(self.store).newest("alice", 200).receipts
         return sum(one.receipt_kind is kind for one in found)
 
-    def _order(self) -> dict[str, Any]:
-        return {
-            "commit_key": key(),
-            "correlation_id": "request-1",
-            "auth_profile_id": PROFILE,
-            "owner_user_id": "alice",
-        }
+
+def order_fields() -> dict[str, Any]:
+    return {
+        "commit_key": key(),
+        "correlation_id": "request-1",
+        "auth_profile_id": PROFILE,
+        "owner_user_id": "alice",
+    }
 
 
 def opening(state: str) -> Opening:
@@ -271,10 +282,14 @@ def test_trouble_that_stays_the_same_is_told_once(desk: Desk) -> None:
     assert (desk.token(), desk.stored().profile.status) == ("token-0", MCPAuthState.HEALTHY)
 
 
-def test_scopes_that_servers_need_are_told_once_and_forgotten_with_the_next_sign_in(desk: Desk) -> None:
+def by_a_person(desk: Desk, mode: MCPAuthMode = MCPAuthMode.OAUTH2_DELEGATED) -> None:
     with desk.store.write() as connection:
         stored = stored_profile(connection, PROFILE, "alice", lock=True)
-        replace_profile(connection, stored.changed(NOW, auth_mode=MCPAuthMode.OAUTH2_DELEGATED))
+        replace_profile(connection, stored.changed(NOW, auth_mode=mode))
+
+
+def test_scopes_that_servers_need_are_told_once_and_known_to_every_later_sign_in(desk: Desk) -> None:
+    by_a_person(desk)
     desk.signed_in()
     for scopes in (("write",), ("read", "write"), ("write", "share"), ()):
         desk.renewals.lack(desk.order(), scopes, LATER)
@@ -282,15 +297,101 @@ def test_scopes_that_servers_need_are_told_once_and_forgotten_with_the_next_sign
     assert desk.receipts(MCPReceiptKind.AUTH_REFRESH) == 2
     order = desk.finish(desk.begun("state-2"))
     desk.sign_ins.take_tokens(order, desk.sign_ins.claim(order, LATER), token("token-2"), LATER)
+    assert desk.stored().connection.scopes_needed == ("write", "share")
+
+
+def refused_for_it(desk: Desk) -> None:
+    order = desk.finish(desk.begun("state-2"))
+    desk.sign_ins.fail_sign_in(order, desk.sign_ins.claim(order, LATER), "invalid_scope", LATER)
+
+
+def not_registered_for_it(desk: Desk) -> None:
+    order = BeginSignIn(
+        **order_fields(), server_id=desk.server_id, challenge_id=str(uuid7()), redirect_uri="http://here"
+    )
+    desk.sign_ins.forget_needed(order, LATER)
+
+
+def chosen_anew(desk: Desk) -> None:
+    patch = MCPAuthProfilePatchRequest(scopes=("read",))
+    AuthProfileChanges(desk.store, desk.secrets).change(ChangeProfile(**order_fields(), patch=patch), LATER)
+
+
+def revoked(desk: Desk) -> None:
+    order = RevokeSignIn(**order_fields(), server_id=desk.server_id)
+    AuthProfileChanges(desk.store, desk.secrets).revoke(order, None, LATER)
+
+
+@pytest.mark.parametrize("act", [refused_for_it, not_registered_for_it, chosen_anew, revoked])
+def test_scopes_that_servers_named_are_forgotten_where_they_stand_in_the_way(
+    desk: Desk, act: Callable[[Desk], None]
+) -> None:
+    by_a_person(desk)
+    desk.signed_in()
+    desk.renewals.lack(desk.order(), ("write",), LATER)
+    act(desk)
     assert desk.stored().connection.scopes_needed == ()
+
+
+def test_a_token_stays_with_the_client_it_came_by_until_there_is_another(desk: Desk) -> None:
+    desk.signed_in()
+    before = desk.stored().connection
+    another = replace(
+        opening("state-2"),
+        client=OAuthClient(issuer=SERVER.issuer, client_id="us-again", registered=True),
+        client_secret="s3cret",
+    )
+    challenge = str(uuid7())
+    begun = BeginSignIn(
+        **order_fields(), server_id=desk.server_id, challenge_id=challenge, redirect_uri="http://here/back"
+    )
+    desk.sign_ins.open_flow(begun, another, NOW)
+    assert desk.stored().connection == before
+    order = desk.finish(challenge)
+    desk.sign_ins.take_tokens(order, desk.sign_ins.claim(order, LATER), token("token-2"), LATER)
+    client = desk.stored().connection.client
+    assert client is not None
+    assert client.client_id == "us-again"
+    assert client.secret_ref is not None
+    assert desk.secrets.reveal(client.secret_ref, "alice").value == "s3cret"
+    assert ends_of(desk, client.secret_ref) is None
+
+
+def test_the_secret_of_a_client_that_came_to_nothing_ends_with_its_sign_in(desk: Desk) -> None:
+    desk.signed_in()
+    another = replace(
+        opening("state-2"),
+        client=OAuthClient(issuer=SERVER.issuer, client_id="us-again", registered=True),
+        client_secret="s3cret",
+    )
+    begun = BeginSignIn(
+        **order_fields(), server_id=desk.server_id, challenge_id=str(uuid7()), redirect_uri="http://here/back"
+    )
+    desk.sign_ins.open_flow(begun, another, NOW)
+    flow = desk.sign_ins.flow(begun.challenge_id, "alice")
+    assert flow is not None
+    assert flow.client.secret_ref is not None
+    assert ends_of(desk, flow.client.secret_ref) is not None
+
+
+def ends_of(desk: Desk, ref: str) -> str | None:
+    with desk.store.read() as connection:
+        return connection.scalar(select(secrets.c.expires_at).where(secrets.c.ref == ref))
+
+
+def test_a_renewal_keeps_what_was_found_to_be_needed_meanwhile(desk: Desk) -> None:
+    by_a_person(desk)
+    desk.signed_in()
+    base = desk.stored()
+    desk.renewals.lack(desk.order(), ("write",), LATER)
+    desk.renewals.take_renewed(desk.order(), base, token("token-1"), LATER, base.connection)
+    assert desk.stored().connection.scopes_needed == ("write",)
 
 
 @pytest.mark.parametrize("mode", [MCPAuthMode.API_KEY, MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS])
 def test_a_sign_in_that_no_person_makes_cannot_be_made_with_more_scopes(
     desk: Desk, mode: MCPAuthMode
 ) -> None:
-    with desk.store.write() as connection:
-        stored = stored_profile(connection, PROFILE, "alice", lock=True)
-        replace_profile(connection, stored.changed(NOW, auth_mode=mode))
+    by_a_person(desk, mode)
     desk.renewals.lack(desk.order(), ("write",), LATER)
     assert desk.stored().connection.scopes_needed == ()
