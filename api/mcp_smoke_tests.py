@@ -6,13 +6,15 @@ from uuid import UUID, uuid5
 
 import anyio.to_thread
 
+from api.mcp_callers import calling_as
 from api.mcp_services import McpServices
 from contracts.errors import ErrorCode
 from contracts.learning.aggregate import CommitKey
 from contracts.mcp.dispatch import DispatchRequest
 from contracts.mcp.health import MCPSmokeTestRequest, MCPSmokeTestResponse, MCPSmokeTestStatus
-from contracts.mcp.policy import MCPPolicyMode, MCPToolTarget
+from contracts.mcp.policy import MCPPolicyMode
 from contracts.mcp.probe import ProbeTask
+from contracts.mcp.routing import RouteExplainRequest
 from contracts.mcp.tools import MCPToolState
 from contracts.runtime.identity import Principal, Scope
 from domain.mcp.smoke_test import SmokeVerdict, not_called, verdict, with_call
@@ -98,8 +100,9 @@ class SmokeTests:
         there = {one.definition.tool_name for one in known if one.state is not MCPToolState.REMOVED}
         if tool_name not in there:
             return ErrorCode.MCP_TOOL_NOT_FOUND, "the server has no such tool."
-        target = MCPToolTarget(server_id=server_id, tool_name=tool_name)
-        match self._mcp.policies.effective(caller.user_id, target, datetime.now(UTC)).decision.mode:
+        asked = RouteExplainRequest(tool_name=tool_name, allowed_servers=(server_id,))
+        found = self._mcp.routes.explain(asked, calling_as(caller, None), datetime.now(UTC))
+        match next((one.policy for one in found.score_breakdown), MCPPolicyMode.DISABLED):
             case MCPPolicyMode.ENABLED:
                 return None
             case MCPPolicyMode.ASK_FIRST:

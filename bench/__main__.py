@@ -58,7 +58,7 @@ BOUNDS = (
     Bound("sse", "lag_ratio"),
     Bound("dispatch", "ratio", dispatch.MAX_RATIO),
     Bound("dispatch", "over_http.ratio", dispatch.MAX_RATIO),
-    Bound("dispatch", "over_http.ratio_to_own_client"),
+    Bound("dispatch", "over_http.ratio_to_own_client", dispatch.MAX_RATIO_TO_OWN_CLIENT),
     Bound("dispatch_waiting", "kib_each", dispatch_waiting.MAX_KIB_EACH),
     Bound("dispatch_waiting", "core_share", dispatch_waiting.MAX_CORE_SHARE),
     Bound("dispatch_waiting", "first_answer_seconds", dispatch_waiting.MAX_ANSWER_SECONDS),

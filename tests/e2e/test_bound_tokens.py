@@ -76,6 +76,22 @@ async def test_the_way_of_a_call_is_explained_by_the_lists_of_the_tokens_runtime
         assert theirs["server_id"] is None
 
 
+async def test_a_smoke_test_calls_no_tool_that_the_tokens_runtime_is_asked_about(calling: Calling) -> None:
+    lists = {"provider": "codex", "ask_first_servers": [calling.server_id]}
+    await calling.person.ok("PUT", "/api/mcp/policy/runtimes", lists)
+    path, body = f"/api/mcp/servers/{calling.server_id}/smoke-test", {"server_id": calling.server_id}
+    asked = {**body, "tool_name": READ["tool_name"]}
+    assert (await calling.person.ok("POST", path, asked))["status"] == "passed"
+    wanted = {"name": "agent", "scopes": SCOPES, "runtime": "codex"}
+    agents = replace(
+        calling.person, secret=(await calling.person.ok("POST", "/api/tokens", wanted))["secret"]
+    )
+    tested = await agents.ok("POST", path, {**asked, "client_request_id": "again"})
+    assert (tested["status"], tested["error_code"]) == ("blocked", "MCP_ASK_FIRST_REQUIRED")
+    waiting = await calling.person.ok("GET", "/api/mcp/dispatches?status=pending_approval")
+    assert waiting["dispatches"] == []
+
+
 async def test_an_agent_that_is_bound_is_not_what_its_client_calls_itself(
     calling: Calling, bound: Calling
 ) -> None:
