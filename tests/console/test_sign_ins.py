@@ -71,6 +71,10 @@ async def test_a_lacking_scope_is_shown_and_a_revocation_says_what_is_left_to_do
     stands = page.get_by_role("region", name="Where it stands")
     await expect(stands).to_contain_text("Sign in again and grant notes.write")
 
+    await stands.get_by_role("button", name="Sign in", exact=True).click()
+    await expect(page.get_by_role("dialog")).to_contain_text("lacks what a tool needs: notes.write")
+    await page.get_by_role("dialog").get_by_role("button", name="Go back").click()
+
     await stands.get_by_role("button", name="Revoke the sign-in…").click()
     await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     left = page.get_by_role("alert")
