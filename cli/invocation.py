@@ -193,14 +193,17 @@ def reporting_errors() -> Generator[None]:
     except ApiAnswerUnreadable as error:
         fail(str(error), ExitCode.FAILURE)
     except ValidationError as error:
-        problems = (f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors())
+        problems = (
+            ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in error.errors()
+        )
         fail("the service would not take this: " + "; ".join(problems), ExitCode.USAGE)
     except (NothingToDo, SettingsError) as error:
         fail(str(error), ExitCode.USAGE)
 
 
 _ADVICE = {
-    ErrorCode.UNAUTHENTICATED.value: "Name a valid token with --token or APPRENTICE_TOKEN.",
+    ErrorCode.UNAUTHENTICATED.value: "Name a valid token with --token or APPRENTICE_TOKEN. Where `apprentice up` runs, "
+    "name none: the token in its data directory (admin_token) is used then.",
     ErrorCode.LEARN_SESSION_ALREADY_ACTIVE.value: "See it with `apprentice learn status`, or end it with "
     "`apprentice learn cancel`.",
     ErrorCode.LEARN_SESSION_NOT_FOUND.value: "`apprentice learn list` shows yours.",
@@ -214,13 +217,25 @@ def _sentence(refusal: ApiRefusal) -> str:
     allowed = refusal.extra.get("allowed")
     if isinstance(allowed, list) and allowed:
         lines.append("It takes now: " + ", ".join(str(one) for one in cast("list[object]", allowed)) + ".")
-    fields = refusal.extra.get("fields")
-    if fields:
-        lines.append(f"Look at: {fields}")
+    places = _places(refusal.extra.get("fields"), refusal.message)
+    if places:
+        lines.append(f"Look at: {places}.")
     if refusal.code in _ADVICE:
         lines.append(_ADVICE[refusal.code])
     lines.append(f"Correlation id {refusal.correlation_id}.")
     return "\n".join(lines)
+
+
+def _places(fields: object, message: str) -> str:
+    """What is wrong where, beyond what the sentence says already."""
+    said: list[str] = []
+    for one in cast("list[object]", fields) if isinstance(fields, list) else []:
+        if isinstance(one, dict):
+            field = cast("dict[str, object]", one)
+            said.append(": ".join(str(field[name]) for name in ("path", "problem") if name in field))
+        else:
+            said.append(str(one))
+    return "; ".join(place for place in said if place not in message)
 
 
 def _console() -> Console:

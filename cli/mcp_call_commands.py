@@ -8,6 +8,7 @@ import typer
 
 from cli.invocation import Invocation, NothingToDo, api_command
 from cli.mcp_call_views import call_view, calls_view, pending_view, seen_code
+from cli.output import ExitCode
 from cli.tool_arguments import as_object
 from clients.mcp_dispatch_api import McpDispatchApi
 from contracts.mcp.dispatch import (
@@ -39,6 +40,11 @@ _DECISIONS = {
     For.TURN: AskFirstDecision.APPROVE_UNTIL_END_OF_TURN,
     For.SESSION: AskFirstDecision.APPROVE_FOR_SESSION,
 }
+
+
+_REFUSED = frozenset(
+    {DispatchStatus.BLOCKED, DispatchStatus.DENIED, DispatchStatus.EXPIRED, DispatchStatus.AUTH_REQUIRED}
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -88,6 +94,16 @@ def call_tool(
     if wait and view.status in OPEN_DISPATCH_STATUSES:
         view = _waited(call, calls_api, view)
     call.answer(call_view(view))
+    if (code := exit_code_of(view)) is not ExitCode.OK:
+        raise typer.Exit(code)
+
+
+def exit_code_of(view: DispatchView) -> ExitCode:
+    """How the call ended, for scripts; one that goes on, or waits, has not failed."""
+    if view.status in _REFUSED:
+        return ExitCode.REFUSED
+    done = view.status is DispatchStatus.COMPLETED and not view.is_error
+    return ExitCode.OK if done or view.status in OPEN_DISPATCH_STATUSES else ExitCode.FAILURE
 
 
 def pending(call: Invocation) -> None:

@@ -1,5 +1,6 @@
 """``apprentice mcp policy``: what is decided about tool calls, deciding, and trying a decision out."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated
@@ -12,7 +13,9 @@ from rich.text import Text
 from cli.invocation import Invocation, NothingToDo, api_command
 from clients.mcp_policy_api import McpPolicyApi
 from contracts.mcp.policy import (
+    MCPEffectivePolicy,
     MCPGlobalTarget,
+    MCPPolicyAuthor,
     MCPPolicyMode,
     MCPPolicyTarget,
     MCPPolicyUpdateRequest,
@@ -65,8 +68,11 @@ def show(
     """Show what you decided, and what holds where nothing is decided."""
     found = McpPolicyApi(call.api.http).policy(page, page_size)
     decided = _table("decided for", "mode", "until", "reason")
+    now = datetime.now(UTC)
     for one in found.decisions:
         until = one.decision.expires_at
+        if until is not None and until <= now:
+            continue
         decided.add_row(
             escape(named(one.target)),
             _mode(one.decision.mode),
@@ -76,7 +82,7 @@ def show(
     defaults = _table("by default", "mode", "why")
     for rule in found.defaults:
         defaults.add_row(escape(rule.applies_to), _mode(rule.mode), escape(rule.why))
-    shown = [decided] if found.decisions else ["Nothing is decided yet." if not found.total else ""]
+    shown = [decided] if decided.row_count else ["Nothing is decided."]
     more = found.total > page * page_size
     older = (
         [f"{found.total} in all; older ones: apprentice mcp policy show --page {page + 1}"] if more else []
@@ -98,10 +104,19 @@ def set_policy(
     target = _target(provider, server, tool)
     wish = _wish(choice, hours, reason)
     holds = McpPolicyApi(call.api.http).update(MCPPolicyUpdateRequest(target=target, decision=wish))
-    said = Text.from_markup(f"For {escape(named(target))} holds now: {_mode(holds.decision.mode)}")
+    call.answer(_holding(named(target), holds))
+
+
+def _holding(where: str, holds: MCPEffectivePolicy) -> Text:
+    if holds.decision.updated_by is MCPPolicyAuthor.SYSTEM:
+        return Text(
+            f"Nothing is decided for {where} now. The defaults hold: reads pass and changes ask first, with what "
+            "`apprentice mcp policy show` lists."
+        )
+    said = Text.from_markup(f"For {escape(where)} holds now: {_mode(holds.decision.mode)}")
     if holds.inherited_from.value != "none":
         said.append(f", by what holds for {holds.inherited_from.value}")
-    call.answer(said.append("."))
+    return said.append(".")
 
 
 @api_command(app, "preview")
@@ -139,8 +154,12 @@ def _shown(call: Invocation, asked: MCPPolicyPreviewRequest) -> None:
 @api_command(app, "runtimes")
 def runtimes(call: Invocation) -> None:
     """Show which tool servers the runtimes of each provider may use."""
+    call.answer(_lists(McpPolicyApi(call.api.http).runtimes().policies))
+
+
+def _lists(policies: Iterable[MCPProviderLists]) -> Table:
     table = _table("runtimes of", "tool servers", "allowed", "denied", "ask first")
-    for one in McpPolicyApi(call.api.http).runtimes().policies:
+    for one in policies:
         table.add_row(
             one.provider.value,
             "[green]allowed[/]" if one.allow_mcp else "[red]not allowed[/]",
@@ -148,7 +167,7 @@ def runtimes(call: Invocation) -> None:
             escape(", ".join((*one.denied_servers, *one.denied_tools))),
             escape(", ".join(one.ask_first_servers)),
         )
-    call.answer(table)
+    return table
 
 
 @api_command(app, "runtime")
@@ -190,8 +209,7 @@ def runtime(
         _shown(call, MCPPolicyPreviewRequest(runtimes=MCPProviderLists.model_validate(changed)))
         return
     replaced = api.replace_runtimes(request)
-    said = "may use tool servers, within their lists" if replaced.allow_mcp else "may use no tool server"
-    call.answer(Text(f"Runtimes of {provider.value} {said}."))
+    call.answer("These lists hold now; one that was given has replaced the one before.", _lists([replaced]))
 
 
 def _target(provider: MCPProvider | None, server: str | None, tool: str | None) -> MCPPolicyTarget:

@@ -24,7 +24,7 @@ def worker() -> None:
 def _settings() -> Settings:
     try:
         settings = load_settings()
+        prepare_data_dir(settings)
     except SettingsError as error:
         fail(str(error), ExitCode.USAGE)
-    prepare_data_dir(settings)
     return settings

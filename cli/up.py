@@ -58,9 +58,9 @@ def up(
         settings = load_settings(
             data_dir=data_dir, api_port=api_port, temporal_port=temporal_port, temporal_ui_port=ui_port
         )
+        prepare_data_dir(settings)
     except SettingsError as error:
         fail(str(error), ExitCode.USAGE)
-    prepare_data_dir(settings)
     try:
         with hold_data_dir(settings.data_dir):
             withdraw(settings.data_dir, ready_file)

@@ -236,9 +236,19 @@ def load_settings(**given: Any) -> Settings:
 
 
 def prepare_data_dir(settings: Settings) -> None:
-    """Makes the folders of an installation, readable by their owner only. Safe to repeat."""
+    """Makes the folders of an installation, readable by their owner only. Safe to repeat.
+
+    Raises:
+        SettingsError: one of them cannot be made.
+    """
     for folder in (settings.data_dir, settings.log_dir, settings.temporal_dir):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(
+                f"The folder {folder} cannot be made: {error.strerror or error}. Name a folder that can be, as "
+                f"APPRENTICE_DATA_DIR or data_dir; `apprentice config show` says where the present one comes from."
+            ) from None
 
 
 def as_environment(settings: Settings) -> dict[str, str]:

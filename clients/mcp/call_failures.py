@@ -149,7 +149,10 @@ def _before_the_call(record: WireRecord, cause: BaseException | None, within_ms:
     if cause is None:
         return f"no conversation came about within {within_ms} ms"
     if record.exit_status is not None:
-        return f"the program ended with status {record.exit_status} before it was asked to do anything"
+        return (
+            f"the program ended with status {record.exit_status} before it was asked to do anything; "
+            "run its command in a terminal to see why"
+        )
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
         return "the server cannot be reached"
     if isinstance(cause, MCPError):

@@ -143,3 +143,15 @@ def test_settings_that_are_refused_are_a_usage_error(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["up", "--data-dir", str(tmp_path), "--api-port", "70000"])
     assert result.exit_code == 2
     assert "api_port (from argument)" in result.stderr
+
+
+def test_a_data_directory_that_cannot_be_made_is_a_usage_error_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    for command in (
+        ["up", "--data-dir", str(tmp_path / "taken")],
+        ["up", "--data-dir", str(tmp_path / "taken/in")],
+    ):
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 2
+        assert "taken" in result.stderr
+        assert "APPRENTICE_DATA_DIR" in result.stderr

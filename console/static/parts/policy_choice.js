@@ -12,9 +12,9 @@ export function policyPill(effective) {
   return h("span", { class: "policy" }, pill(label, tone), h("span", { class: "meta" }, origin(effective)));
 }
 
-function origin({ inherited_from: from, decision }) {
+function origin({ target, inherited_from: from, decision }) {
   if (decision.reason_code === "always_ask_first") return "each time, whatever is decided otherwise";
-  if (decision.updated_by === "system") return "by default";
+  if (decision.updated_by === "system") return target.target_kind === "tool" || decision.mode !== "enabled" ? "by default" : "by default; changes ask first";
   return INHERITED[from] ?? from;
 }
 
