@@ -209,6 +209,12 @@ _ADVICE = {
     ErrorCode.LEARN_SESSION_NOT_FOUND.value: "`apprentice learn list` shows yours.",
     ErrorCode.ABILITY_NOT_FOUND.value: "`apprentice abilities list` shows yours.",
     ErrorCode.VALIDATION_REQUIRED.value: "Run `apprentice learn validate`.",
+    ErrorCode.MCP_SERVER_NOT_FOUND.value: "`apprentice mcp servers list` shows yours.",
+    ErrorCode.MCP_TOOL_NOT_FOUND.value: "`apprentice mcp tools list SERVER` shows them, `apprentice mcp smoke-test "
+    "SERVER` finds new ones.",
+    ErrorCode.MCP_AUTH_PROFILE_NOT_FOUND.value: "`apprentice mcp profiles list` shows yours.",
+    ErrorCode.MCP_DISPATCH_NOT_FOUND.value: "`apprentice mcp calls` shows yours.",
+    ErrorCode.MCP_GRANT_NOT_FOUND.value: "`apprentice mcp grants list` shows yours.",
 }
 
 

@@ -46,6 +46,9 @@ def call_view(view: DispatchView) -> RenderableType:
         table.add_row("approval", _approval(view.ask_first))
     if view.verdict is not None:
         table.add_row("policy", escape(f"{view.verdict.mode.value} ({view.verdict.reason_code})"))
+        decided = next((step.why for step in view.verdict.trace if step.decisive), None)
+        if decided is not None:
+            table.add_row("", escape(decided))
     if view.attempts > 1:
         table.add_row("attempts", str(view.attempts))
     todo = view.next_action

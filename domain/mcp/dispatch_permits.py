@@ -70,7 +70,7 @@ def permit(
         return Block(
             ErrorCode.MCP_POLICY_BLOCKED,
             f"Policy does not let this call pass ({verdict.reason_code}); nothing was sent.",
-            "Look at the call's trace; change the policy that decided.",
+            "`apprentice mcp show` says which rule decided; change that policy where it is wrong.",
         )
     ask_first = record.ask_first
     if ask_first is None or ask_first.status not in APPROVED:

@@ -36,7 +36,7 @@ def named_by(
     if must_have_tool and tool is None and target.tool_name not in server.supported_tools:
         raise Refusal(
             ErrorCode.MCP_TOOL_NOT_FOUND,
-            "The server has no tool of that name; list them: GET /api/mcp/servers/{server_id}/tools.",
+            f"The server has no tool of that name; list them: GET /api/mcp/servers/{target.server_id}/tools.",
         )
     return server, tool
 

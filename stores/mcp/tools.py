@@ -159,7 +159,7 @@ def _reviewed(
     if known is None:
         raise Refusal(
             ErrorCode.MCP_TOOL_NOT_FOUND,
-            "The server has no tool of that name; list them: GET /api/mcp/servers/{server_id}/tools.",
+            f"The server has no tool of that name; list them: GET /api/mcp/servers/{server_id}/tools.",
         )
     if not pin_seen(connection, server_id, tool_name, asked.definition_hash, told.at):
         raise Refusal(
