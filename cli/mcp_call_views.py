@@ -16,6 +16,7 @@ from contracts.mcp.dispatch import (
     MCPAskFirstDispatchRecord,
     MCPAskFirstPendingListResponse,
 )
+from contracts.mcp.policy import MCPPolicyVerdict
 
 COLOURS = {
     DispatchStatus.RUNNING: "cyan",
@@ -45,10 +46,7 @@ def call_view(view: DispatchView) -> RenderableType:
     if view.ask_first is not None:
         table.add_row("approval", _approval(view.ask_first))
     if view.verdict is not None:
-        table.add_row("policy", escape(f"{view.verdict.mode.value} ({view.verdict.reason_code})"))
-        decided = next((step.why for step in view.verdict.trace if step.decisive), None)
-        if decided is not None:
-            table.add_row("", escape(decided))
+        table.add_row("policy", escape(_verdict(view.verdict)))
     if view.attempts > 1:
         table.add_row("attempts", str(view.attempts))
     todo = view.next_action
@@ -66,6 +64,11 @@ def call_view(view: DispatchView) -> RenderableType:
         title = "answer (the tool reports an error)" if view.is_error else "answer"
         parts += [Text(title, style="dim"), _json(view.result)]
     return Group(*parts)
+
+
+def _verdict(verdict: MCPPolicyVerdict) -> str:
+    decided = next((f": {step.why}" for step in verdict.trace if step.decisive), "")
+    return f"{verdict.mode.value} ({verdict.reason_code}){decided}"
 
 
 def calls_view(found: DispatchListResponse) -> RenderableType:
