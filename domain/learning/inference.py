@@ -14,7 +14,7 @@ from domain.learning.contradiction import contradict, same_state
 from domain.learning.effects import NetChange, NetEffect
 from domain.learning.naming import cut_at_word, listed, lower_first, plain, starts_with_verb, title_from_goal
 from domain.learning.noise import can_be_replayed, waits_for_a_person
-from domain.learning.operations import COUNT, DELETE, FILTER, RUN, SORT, TRIM, WRITE, Operation
+from domain.learning.operations import COMPUTE, COUNT, DELETE, FILTER, RUN, SORT, TRIM, WRITE, Operation
 from domain.learning.page_outcomes import PageOutcome, telling_outcomes
 from domain.learning.states import may_be_shown, shown_path
 from domain.learning.steps import DemonstratedStep, all_events, total_effects
@@ -30,7 +30,7 @@ FILES_IN_CONDITION = 3
 
 _EXTENSIONS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
 _SCRIPT = re.compile(r"\.(?:py|sh|bash|js|mjs|ts|rb|pl|r|jl|lua|awk|sql)$", re.IGNORECASE)
-_INSPECTING = frozenset({FILTER, TRIM, COUNT, SORT, WRITE})
+_INSPECTING = frozenset({FILTER, TRIM, COUNT, COMPUTE, SORT, WRITE})
 _VARYING = re.compile(
     r"(?i)(?:19|20)\d\d(?:[-_.]?\d{2}){0,2}|\b(?:q[1-4]|h[12]|kw\d\d|w\d\d|v\d+(?:\.\d+)*)\b"
 )

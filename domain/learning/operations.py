@@ -1,5 +1,6 @@
 """What the usual programs do, in words: the vocabulary that steps, titles and checkpoints are written in."""
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -48,6 +49,14 @@ COMBINE = Operation(
     outcome_from="holds the content of {0}",
 )
 COUNT = Operation("count", "count", "The count is ready", "holds the counts", "tally")
+COMPUTE = Operation(
+    "compute",
+    "compute",
+    "The figures are ready",
+    "holds the figures that were worked out",
+    "work out",
+    outcome_from="holds the figures worked out from {0}",
+)
 ARCHIVE = Operation(
     "archive",
     "archive",
@@ -130,8 +139,13 @@ _BY_PROGRAM: dict[str, Operation] = {
     for name in names.split()
 }
 
-SYNONYMS: dict[str, str] = {o.verb: o.synonym for o in set(_BY_PROGRAM.values())} | {"create": "make"}
+SYNONYMS: dict[str, str] = {o.verb: o.synonym for o in {*_BY_PROGRAM.values(), COMPUTE}} | {"create": "make"}
 """Another word for each verb, for paraphrases."""
+
+
+_AWKS = frozenset({"awk", "gawk", "mawk"})
+_ACCUMULATES = re.compile(r"[\w\])]\s*[-+*]=|\+\+|\w--")
+"""What a program of awk does that makes figures, rather than chooses among lines."""
 
 
 @lru_cache(maxsize=2048)
@@ -162,6 +176,8 @@ def _operation(simple: Part) -> Operation:
     if simple.program == "git":
         return {"commit": COMMIT, "clone": DOWNLOAD, "add": PREPARE, "init": PREPARE}.get(first, RUN)
     operation = _BY_PROGRAM.get(simple.program, RUN)
+    if simple.program in _AWKS and any(_ACCUMULATES.search(one) for one in simple.arguments):
+        return COMPUTE
     if operation is CHECKSUM and ("-c" in simple.arguments or "--check" in simple.arguments):
         return VERIFY
     if operation is ARCHIVE and "-d" in simple.arguments:
