@@ -52,21 +52,25 @@ def misfit(value: Any, schema: dict[str, Any], most_steps: int = MOST_STEPS) -> 
     reset = _check.set(check)
     try:
         check.names_patterns = _has_key(schema, "patternProperties")
-        draft: _Draft = validator_for(schema, default=Draft202012Validator)
+        named = schema if isinstance(schema.get("$schema"), str) else {}
+        draft: _Draft = validator_for(named, default=Draft202012Validator)
         draft.check_schema(schema, format_checker=_NO_FORMATS)
         checker = _counting(draft)(_of_one_draft(schema), registry=_EMPTY)
         first = next(iter(checker.iter_errors(value)), None)
     except SchemaError:
         return "the tool's output schema is no JSON Schema"
-    except Unresolvable:
+    except (Unresolvable, ValueError):
+        # What cannot be read as an address is a ValueError.
         return "the tool's output schema refers to something outside of it"
+    except ArithmeticError:
+        return "the answer has a number that is too large to check"
     except RecursionError:
         return "the answer, or the tool's output schema, is nested too deep"
     except _TooManySteps:
         return "the tool's output schema takes too long to check"
     finally:
         _check.reset(reset)
-    return None if first is None else f"{_path(first)} does not fit the rule {first.validator}"
+    return None if first is None else f"{_path(first)} does not fit the rule {first.validator or 'false'}"
 
 
 class _Check:

@@ -1,9 +1,9 @@
 """Answers against the schemas that were pinned for them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 
 from clients.mcp.output_schema import misfit
 
@@ -201,6 +201,56 @@ def test_a_schema_is_read_by_the_draft_that_it_names():
     }
     assert misfit([1], old) == "$[0] does not fit the rule type"
     assert misfit(["milk"], old) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "said"),
+    [
+        ({}, {"$schema": 7}, "the tool's output schema is no JSON Schema"),
+        ({}, {"$schema": "http://127.0.0.1:9/own", "type": "array"}, "$ does not fit the rule type"),
+        ({}, {"$ref": "http://[bad"}, "the tool's output schema refers to something outside of it"),
+        ({}, {"$ref": "#/nowhere"}, "the tool's output schema refers to something outside of it"),
+        ({"a": 1}, {"properties": {"a": False}}, "$ does not fit the rule false"),
+        (
+            {"a": 10**400},
+            {"properties": {"a": {"multipleOf": 0.01}}},
+            "the answer has a number that is too large to check",
+        ),
+    ],
+)
+def test_whatever_a_schema_holds_the_check_says_what_it_found(
+    value: object, schema: dict[str, object], said: str
+):
+    assert misfit(value, schema) == said
+
+
+KEYWORDS = sorted(
+    {*Draft202012Validator.VALIDATORS, *Draft7Validator.VALIDATORS, "$schema", "$id", "$defs", "$anchor"}
+)
+some_words = st.sampled_from(
+    ["#", "#/$defs/a", "a", "x-", "^a", "(", "object", "string", "http://[bad", "", CANARY]
+)
+any_schema = st.dictionaries(
+    st.sampled_from(KEYWORDS),
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-2, 3) | st.floats() | some_words,
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from([*KEYWORDS, "a"]), inner, max_size=3)
+        ),
+        max_leaves=6,
+    ),
+    max_size=4,
+)
+
+
+@given(json_values, any_schema)
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_whatever_a_server_sends_is_answered_with_a_sentence_that_holds_no_value(
+    value: object, schema: dict[str, object]
+):
+    said = misfit(value, schema, 50_000)
+    assert said is None or (CANARY not in said and said.isprintable())
 
 
 def test_a_format_is_a_remark_and_no_rule():
