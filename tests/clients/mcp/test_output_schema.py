@@ -1,7 +1,7 @@
 """Answers against the schemas that were pinned for them."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
@@ -245,7 +245,6 @@ any_schema = st.dictionaries(
 
 
 @given(json_values, any_schema)
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_a_server_sends_is_answered_with_a_sentence_that_holds_no_value(
     value: object, schema: dict[str, object]
 ):
