@@ -16,7 +16,6 @@ from clients.mcp.oauth_discovery import authentication_with, discover, register
 from clients.mcp.oauth_errors import DiscoveryFailed
 from clients.mcp.oauth_tokens import Proof, TokenSet, client_credentials, exchange_code, refresh, revoke
 from contracts.errors import ErrorCode, Refusal
-from contracts.mcp.auth_profile import MOST_SCOPES
 from contracts.mcp.auth_work import (
     AuthConnection,
     AuthorizationServer,
@@ -28,6 +27,7 @@ from contracts.mcp.auth_work import (
     SignInFlow,
 )
 from contracts.mcp.provider import MCPAuthMode
+from domain.mcp.scope_names import kept_scopes
 from domain.mcp.token_life import is_good
 from stores.database import Database
 from stores.mcp.auth_profiles import AuthProfileStore, StoredProfile, stored_profile
@@ -116,7 +116,7 @@ class TokenExchange:
         ):
             return known, None
         # With all that it may ever ask for: some servers let a client ask for no more than it registered.
-        known_scopes = tuple(dict.fromkeys((*scopes, *server.scopes_supported)))[:MOST_SCOPES]
+        known_scopes = kept_scopes(dict.fromkeys((*scopes, *server.scopes_supported)))
         return await register(http, server, redirect_uri, known_scopes)
 
     async def code(self, order: FinishSignIn, flow: SignInFlow, code_ref: str) -> AuthReceipt:
@@ -209,7 +209,7 @@ def _new_token(tokens: TokenSet, asked_for: tuple[str, ...]) -> NewToken:
         sealed=tokens.sealed(),
         issued_at=tokens.issued_at,
         expires_at=tokens.expires_at,
-        scopes_granted=tuple(tokens.scope.split())[:100] if tokens.scope is not None else asked_for,
+        scopes_granted=kept_scopes(tokens.scope.split()) if tokens.scope is not None else asked_for,
         refreshable=tokens.refresh_token is not None,
     )
 

@@ -22,8 +22,8 @@ from pydantic import ValidationError
 
 from clients.mcp.local_program import ProgramNotStarted
 from clients.mcp.wire_record import HttpRefusal, WireRecord
-from contracts.mcp.auth_profile import MAX_SCOPE_CHARS, MOST_SCOPES
 from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
+from domain.mcp.scope_names import kept_scopes
 
 _BEFORE_THE_TOOL = frozenset(
     {
@@ -120,7 +120,7 @@ _SCOPES = re.compile(rf'(?:^|[\s,])scope=(?:"([{_LETTER} ]{{1,1000}})"|([{_LETTE
 def _scopes_needed(refusal: HttpRefusal) -> tuple[str, ...]:
     found = _SCOPES.search(refusal.www_authenticate or "")
     named = (found[1] or found[2]).split() if found is not None else []
-    return tuple(dict.fromkeys(scope for scope in named if len(scope) <= MAX_SCOPE_CHARS))[:MOST_SCOPES]
+    return kept_scopes(dict.fromkeys(named))
 
 
 def _kind_of(refusal: HttpRefusal, sent: bool) -> ToolFailureKind | None:

@@ -21,14 +21,13 @@ from clients.mcp.address_guard import refusal_of_url
 from clients.mcp.oauth_errors import DiscoveryFailed, ServerUnreachable
 from clients.mcp.oauth_requests import ask
 from contracts.base import clipped
-from contracts.mcp.auth_profile import MAX_SCOPE_CHARS, MOST_SCOPES
 from contracts.mcp.auth_work import AuthorizationServer, ClientAuthentication, OAuthClient
 from domain.mcp.auth_status import REGISTRATION_REFUSED
+from domain.mcp.scope_names import kept_scopes
 
 CLIENT_NAME = "Apprentice"
 _METADATA_PARAMETER = re.compile(r'resource_metadata=(?:"([^"]+)"|([^\s,]+))')
 _LONGEST_ADDRESS = 2_000
-_MOST_SCOPES, _LONGEST_SCOPE = 100, 160
 
 
 async def discover(
@@ -224,7 +223,7 @@ def _scopes(found: object) -> tuple[str, ...]:
     if not isinstance(found, list):
         return ()
     texts = [str(one) for one in found]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return tuple(one for one in texts if len(one) <= _LONGEST_SCOPE)[:_MOST_SCOPES]
+    return kept_scopes(texts)
 
 
 def _is_loopback(address: str) -> bool:
@@ -233,5 +232,4 @@ def _is_loopback(address: str) -> bool:
 
 def _registered_scopes(said: Any, asked_for: tuple[str, ...]) -> tuple[str, ...]:
     """The scopes that a client is registered for: a server may give others than were asked for (RFC 7591 §3.2.1)."""
-    named = tuple(said.split()) if isinstance(said, str) else asked_for
-    return tuple(scope for scope in named if len(scope) <= MAX_SCOPE_CHARS)[:MOST_SCOPES]
+    return kept_scopes(said.split()) if isinstance(said, str) else asked_for

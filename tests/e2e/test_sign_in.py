@@ -135,6 +135,16 @@ async def test_scopes_that_were_not_granted_are_named_with_what_to_do(
     assert receipt["status"] == "degraded"
 
 
+async def test_a_scope_too_long_to_be_kept_is_left_out_of_what_was_granted(
+    alice: Person, authorization_server: AuthorizationServer
+) -> None:
+    authorization_server.ways.granted = f"files.read {'x' * 161}"
+    alice = await alice.registers(authorization_server.url, scopes=["files.read"])
+    status = await alice.signs_in()
+    assert (status["auth_state"], status["scopes_granted"]) == ("healthy", ["files.read"])
+    assert (await alice.status())["scopes_granted"] == ["files.read"]
+
+
 async def test_a_client_made_by_hand_proves_itself_with_its_secret(
     alice: Person, authorization_server: AuthorizationServer
 ) -> None:
