@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 
 from temporalio import activity
@@ -159,9 +158,7 @@ class McpCallActivities:
             return self._attempts.failed(order, failure, clock.now(), signed_in=bearer is not None)
 
         end = await asyncio.to_thread(keep)
-        if failure.scopes_needed and bearer is not None and profile_id is not None:
-            with suppress(Refusal):
-                await self._broker.lacks(profile_id, plan.record.owner, failure.scopes_needed)
+        await self._broker.note_lack(plan.server, plan.record.owner, failure, signed_in=bearer is not None)
         return end
 
     async def _without_bearer(self, order: CallOrder, refusal: Refusal, clock: WorkflowClock) -> CallEnd:

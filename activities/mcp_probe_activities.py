@@ -101,10 +101,7 @@ class McpProbeActivities:
         )
         if taken.well_again is not None:
             await self._held_calls.wake(taken.well_again)
-        profile_id = server.auth_profile_id
-        if failure is not None and failure.scopes_needed and bearer is not None and profile_id is not None:
-            with suppress(Refusal):
-                await self._tokens.lacks(profile_id, task.owner, failure.scopes_needed)
+        await self._tokens.note_lack(server, task.owner, failure, signed_in=bearer is not None)
         return ProbeFindings(
             server_id=task.server_id,
             started_at=started_at,

@@ -6,6 +6,7 @@ lock, and the version that each has seen tells whether somebody was faster.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,6 +18,7 @@ from contracts.learning.aggregate import CommitKey
 from contracts.mcp.auth_work import AuthOutcome, AuthReceipt, RenewToken
 from contracts.mcp.provider import NEEDS_SIGN_IN, MCPAuthMode, MCPAuthState
 from contracts.mcp.server_registry import MCPServerRegistryEntry
+from contracts.mcp.tool_call import ToolFailure
 from domain.mcp.auth_status import OAUTH_MODES, SIGNED_IN_BY_A_PERSON, belongs_elsewhere
 from stores.mcp.auth_profiles import StoredProfile
 from stores.mcp.token_renewals import TokenRenewals
@@ -127,10 +129,18 @@ class TokenBroker:
         order = _order(auth_profile_id, owner, seen_version)
         await asyncio.to_thread(self._renewals.challenge, order, seen_version, code, datetime.now(UTC))
 
-    async def lacks(self, auth_profile_id: str, owner: str, scopes: tuple[str, ...]) -> None:
-        """A server needs scopes that the sign-in does not have: shown, and asked for when somebody signs in."""
-        order = _order(auth_profile_id, owner, None)
-        await asyncio.to_thread(self._renewals.lack, order, scopes, datetime.now(UTC))
+    async def note_lack(
+        self, server: MCPServerRegistryEntry, owner: str, failure: ToolFailure | None, *, signed_in: bool
+    ) -> None:
+        """Notes the scopes that a server found to be lacking in a bearer it was sent, if that is what failed.
+
+        They are shown, and asked for when somebody signs in. A sign-in that is gone by now lacks nothing.
+        """
+        if failure is None or not failure.scopes_needed or not signed_in or server.auth_profile_id is None:
+            return
+        order = _order(server.auth_profile_id, owner, None)
+        with suppress(Refusal):
+            await asyncio.to_thread(self._renewals.lack, order, failure.scopes_needed, datetime.now(UTC))
 
     async def _renewed(self, stored: StoredProfile, seen: int | None, endpoint: str | None) -> Bearer:
         auth_profile_id, owner = stored.profile.auth_profile_id, stored.owner

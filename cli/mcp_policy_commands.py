@@ -82,7 +82,8 @@ def show(
     defaults = _table("by default", "mode", "why")
     for rule in found.defaults:
         defaults.add_row(escape(rule.applies_to), _mode(rule.mode), escape(rule.why))
-    shown = [decided] if decided.row_count else ["Nothing is decided."]
+    nothing = "Nothing of this page holds any more." if found.total else "Nothing is decided."
+    shown = [decided] if decided.row_count else [nothing]
     more = found.total > page * page_size
     older = (
         [f"{found.total} in all; older ones: apprentice mcp policy show --page {page + 1}"] if more else []
