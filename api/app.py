@@ -1,56 +1,100 @@
-"""The application factory."""
+"""Application factory of the API: routers, middleware, OpenAPI document, and documentation pages at ``/docs``."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import HTMLResponse
 from fastapi.routing import iter_route_contexts
+from starlette.staticfiles import StaticFiles
 
+from api import configuration
+from api.abilities import abilities, ability_commands, capabilities, categories
 from api.agent_server.endpoint import AgentEndpoint
-from api.correlation import CorrelationMiddleware
-from api.documentation import add_documentation
-from api.errors import UnexpectedErrorMiddleware, install_error_handlers
-from api.limits import BodyLimitMiddleware
-from api.metrics import MetricsMiddleware
-from api.openapi import document_of
-from api.routes import (
-    abilities,
-    ability_commands,
+from api.documents import acrobat
+from api.learning import (
     account,
-    acrobat,
-    adapters,
-    capabilities,
-    categories,
     checkpoints,
-    configuration,
-    deprecated,
     events,
-    identity,
-    learn_records,
-    maintenance,
-    mcp_ask_first,
-    mcp_auth,
-    mcp_auth_profiles,
-    mcp_dispatches,
-    mcp_grants,
-    mcp_health,
-    mcp_policy,
-    mcp_receipts,
-    mcp_routing,
-    mcp_servers,
-    mcp_tools,
-    mining,
     observations,
-    practice,
     proposals,
-    recent_runs,
+    records,
     session_commands,
     sessions,
-    system,
 )
+from api.maintenance import maintenance
+from api.mcp import auth, auth_profiles, dispatches, health, policy, routing, servers
+from api.mining import mining
+from api.platform import deprecated, identity, system
+from api.platform.errors import CorrelationMiddleware, UnexpectedErrorMiddleware, install_error_handlers
+from api.platform.limits import BodyLimitMiddleware
+from api.platform.openapi import document_of
+from api.platform.system import MetricsMiddleware
+from api.practice import practice
 from api.services import Services, open_services
 from config.settings import Settings
-from console.routes import router as console_pages
+from console.routes import console_pages
+
+ROUTERS = (
+    sessions.router,
+    session_commands.router,
+    observations.router,
+    practice.router,
+    observations.adapters,
+    events.router,
+    proposals.router,
+    sessions.runs,
+    abilities.router,
+    ability_commands.router,
+    categories.router,
+    configuration.router,
+    checkpoints.router,
+    capabilities.router,
+    records.router,
+    account.router,
+    maintenance.router,
+    acrobat.router,
+    servers.router,
+    auth.router,
+    auth_profiles.router,
+    servers.tools,
+    policy.router,
+    policy.grants,
+    dispatches.router,
+    dispatches.ask_first,
+    health.router,
+    routing.receipts,
+    routing.router,
+    mining.router,
+    identity.router,
+    system.router,
+    deprecated.router,
+)
+"""Every router, in the order of the OpenAPI document; where two routes match, the first is taken."""
+
+PAGE = "/docs"
+_ASSETS = "/docs/assets"
+
+
+def add_documentation(app: FastAPI) -> None:
+    """Serves the pages and what they are made of."""
+    page = get_swagger_ui_html(
+        openapi_url="/openapi.json",
+        title=f"{app.title} API",
+        swagger_js_url=f"{_ASSETS}/swagger-ui-bundle.js",
+        swagger_css_url=f"{_ASSETS}/swagger-ui.css",
+        swagger_favicon_url=f"{_ASSETS}/favicon-32x32.png",
+        # A token typed in here is forgotten with the page.
+        swagger_ui_parameters={"filter": True, "persistAuthorization": False},
+    )
+
+    async def documentation() -> HTMLResponse:
+        return page
+
+    app.add_api_route(PAGE, documentation, include_in_schema=False)
+    app.mount(_ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]), name="documentation")
+
 
 TITLE = "Apprentice"
 DESCRIPTION = (
@@ -84,45 +128,11 @@ def create_app(
         docs_url=None,
         redoc_url=None,
     )
-    for module in (
-        sessions,
-        session_commands,
-        observations,
-        practice,
-        adapters,
-        events,
-        proposals,
-        recent_runs,
-        abilities,
-        ability_commands,
-        categories,
-        configuration,
-        checkpoints,
-        capabilities,
-        learn_records,
-        account,
-        maintenance,
-        acrobat,
-        mcp_servers,
-        mcp_auth,
-        mcp_auth_profiles,
-        mcp_tools,
-        mcp_policy,
-        mcp_grants,
-        mcp_dispatches,
-        mcp_ask_first,
-        mcp_health,
-        mcp_receipts,
-        mcp_routing,
-        mining,
-        identity,
-        system,
-        deprecated,
-    ):
+    for router in ROUTERS:
         # The routes are complete as they are; including their routers would have each analysed anew.
-        app.router.routes.extend(module.router.routes)
+        app.router.routes.extend(router.routes)
     app.state.operations = frozenset(filter(None, map(_operation_id, iter_route_contexts(app.routes))))
-    app.include_router(console_pages)
+    app.include_router(console_pages(settings.agent_display_name))
     agents.mount(app)
     app.openapi = document_of(app)
     add_documentation(app)

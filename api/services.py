@@ -1,34 +1,145 @@
-"""What the API's routes work with, put together once at start."""
+"""Composition root of the API: opens the stores and gateways that routes use, once at start."""
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from api.gateway import LearnGateway
-from api.mcp_services import McpServices, open_mcp_services
 from config.settings import Settings, temporal_connect_kwargs
-from stores.ability_freshness import FreshnessReads
-from stores.ability_store import AbilityStore
-from stores.adapter_store import AdapterStore
-from stores.allowed_actions import AllowedActions
-from stores.base_skills import BaseSkills
-from stores.capability_explain import CapabilityExplainer
-from stores.capability_health_store import CapabilityHealthStore
-from stores.categories import Categories
-from stores.checkpoint_reads import CheckpointReads
-from stores.checkpoint_store import CheckpointStore
-from stores.configuration import Configurations
-from stores.database import Database
-from stores.journal_tail import JournalTail
-from stores.observations import ObservationLog
-from stores.pending_projection import PendingProjection
-from stores.proposal_reads import ProposalReads
-from stores.recent_runs import RecentRuns
-from stores.session_reads import SessionReads
-from stores.session_store import SessionStore
-from stores.tokens import Tokens
-from stores.workspace_edits import WorkspaceEdits
+from domain.mcp.registration import RegistrationRules
+from gateways.learning.sessions import LearnGateway
+from gateways.mcp.dispatch import McpDispatchGateway
+from gateways.mcp.probes import McpProbeGateway
+from stores.abilities.ability_reads import AbilityStore
+from stores.abilities.ability_standing import FreshnessReads, PendingProjection
+from stores.abilities.capability_explain import CapabilityExplainer
+from stores.abilities.capability_health import CapabilityHealthStore
+from stores.abilities.categories import Categories
+from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
+from stores.learning.adapters import AdapterStore
+from stores.learning.allowed_actions import AllowedActions
+from stores.learning.base_skills import BaseSkills
+from stores.learning.checkpoint_reads import CheckpointReads
+from stores.learning.checkpoints import CheckpointStore
+from stores.learning.observations import ObservationLog
+from stores.learning.proposals import ProposalReads
+from stores.learning.recent_runs import RecentRuns
+from stores.learning.session_reads import SessionReads
+from stores.learning.sessions import SessionStore
+from stores.mcp.auth.profile_changes import AuthProfileChanges
+from stores.mcp.auth.profiles import AuthProfileStore
+from stores.mcp.auth.sign_ins import SignInStore
+from stores.mcp.dispatch.opening import DispatchOpening
+from stores.mcp.dispatch.reads import DispatchStore
+from stores.mcp.policy.grants import GrantStore
+from stores.mcp.policy.policies import PolicyStore
+from stores.mcp.policy.policy_replay import PolicyReplay
+from stores.mcp.receipts import ReceiptReads
+from stores.mcp.servers.health import HealthStore
+from stores.mcp.servers.routing import RouteReads, explained
+from stores.mcp.servers.server_views import SmokeTestStore
+from stores.mcp.servers.servers import ServerStore
+from stores.mcp.servers.tools import ToolStore
+from stores.platform.configuration import Configurations
+from stores.platform.database import Database
+from stores.platform.journal.tail import JournalTail
+from stores.platform.projection.workspace_edits import WorkspaceEdits
+from stores.platform.secrets.store import SecretStore, open_secret_store
+from stores.platform.tokens import Tokens
+from stores.projects.bindings import ProjectReads
+
+
+@dataclass(frozen=True)
+class McpServices:
+    """The stores and gateways of servers, policy, approvals, calls and sign-ins."""
+
+    acrobat: AcrobatArtifacts
+    acrobat_servers: AcrobatServers
+    receipts: ReceiptReads
+    routes: RouteReads
+    projects: ProjectReads
+    servers: ServerStore
+    tools: ToolStore
+    policies: PolicyStore
+    policy_replay: PolicyReplay
+    grants: GrantStore
+    secrets: SecretStore
+    auth_profiles: AuthProfileStore
+    auth_changes: AuthProfileChanges
+    sign_ins: SignInStore
+    health: HealthStore
+    smoke_tests: SmokeTestStore
+    probes: McpProbeGateway
+    dispatches: DispatchStore
+    dispatch_gateway: McpDispatchGateway
+
+
+def open_mcp_services(settings: Settings, database: Database, client: Client) -> McpServices:
+    """Composes them; nothing is connected yet."""
+    secrets = secret_store(settings, database)
+    dispatches = dispatch_store(settings, database, client)
+    return McpServices(
+        acrobat=AcrobatArtifacts(database),
+        acrobat_servers=AcrobatServers(database),
+        receipts=ReceiptReads(database),
+        routes=RouteReads(database),
+        projects=ProjectReads(database),
+        servers=ServerStore(database, registration_rules(settings)),
+        tools=ToolStore(database),
+        policies=PolicyStore(database),
+        policy_replay=PolicyReplay(database),
+        grants=GrantStore(database),
+        secrets=secrets,
+        auth_profiles=AuthProfileStore(database),
+        auth_changes=AuthProfileChanges(database, secrets),
+        sign_ins=SignInStore(database, secrets),
+        health=HealthStore(database, probe_every=settings.mcp_probe_every),
+        smoke_tests=SmokeTestStore(database),
+        probes=McpProbeGateway(client, settings.task_queue),
+        dispatches=dispatches,
+        dispatch_gateway=dispatch_gateway(settings, database, client, dispatches),
+    )
+
+
+def dispatch_store(settings: Settings, database: Database, client: Client) -> DispatchStore:
+    """The store of tool calls, with links to the Temporal UI where its address is known."""
+    base = (settings.temporal_ui_url or "").rstrip("/")
+
+    def page_of(workflow_id: str) -> str | None:
+        name = quote(workflow_id, safe="")
+        return f"{base}/namespaces/{client.namespace}/workflows/{name}" if base else None
+
+    return DispatchStore(database, page_of)
+
+
+def dispatch_gateway(
+    settings: Settings, database: Database, client: Client, dispatches: DispatchStore
+) -> McpDispatchGateway:
+    """Gateway to the workflows of tool calls."""
+    opening = DispatchOpening(
+        database,
+        ask_first_expiry=settings.ask_first_expiry,
+        open_calls=settings.open_calls_per_user,
+        notify=settings.ask_first_webhook_url is not None,
+    )
+    return McpDispatchGateway(
+        client, settings.task_queue, database, opening, dispatches, console_url=settings.console_url
+    )
+
+
+def registration_rules(settings: Settings) -> RegistrationRules:
+    """The operator's rules for registering servers."""
+    return RegistrationRules(
+        settings.mcp_allow_private_addresses, settings.mcp_local_programs, settings.mcp_local_environment
+    )
+
+
+def secret_store(settings: Settings, database: Database) -> SecretStore:
+    """Secrets, encrypted with the key that the settings name."""
+    return open_secret_store(
+        database, settings.data_dir, settings.secret_key_source, settings.secret_key_service
+    )
 
 
 @dataclass(frozen=True)
@@ -67,7 +178,7 @@ class Services:
 
 
 async def open_services(settings: Settings) -> Services:
-    """Connects lazily: the API answers reads while Temporal is away."""
+    """Opens the services with a lazy Temporal connection: reads work while Temporal is unavailable."""
     database = Database(settings.database_url)
     client = await Client.connect(
         **temporal_connect_kwargs(settings), data_converter=pydantic_data_converter, lazy=True
@@ -78,13 +189,13 @@ async def open_services(settings: Settings) -> Services:
         settings=settings,
         database=database,
         client=client,
-        gateway=LearnGateway(client, settings.task_queue),
+        gateway=LearnGateway(client, settings.task_queue, SessionStore(database)),
         sessions=SessionStore(database),
         session_reads=SessionReads(database, actions),
         proposals=ProposalReads(database, actions),
         abilities=AbilityStore(database),
         capabilities=CapabilityHealthStore(database),
-        capability_explainer=CapabilityExplainer(database),
+        capability_explainer=CapabilityExplainer(database, explained),
         checkpoints=CheckpointStore(database),
         checkpoint_reads=CheckpointReads(database),
         categories=Categories(database, limit=settings.categories_per_user),

@@ -1,4 +1,4 @@
-"""Runs all benchmarks, each beside its floor, and says which bounds hold.
+"""Runs all benchmarks, each beside its floor, and reports which bounds hold.
 
 Usage: ``python -m bench [--rounds N] [--only NAME …]``. Prints one JSON object to standard output, and a table to
 standard error. Ends with status 1 when a bound is missed. A busy machine is warned of: its ratios say little,

@@ -32,7 +32,7 @@ from bench.bare_updates import BareUpdates
 from bench.temporal_server import temporal_at
 from clients.mcp.tool_client import ToolClient
 from contracts.mcp.provider import MCPTransport
-from contracts.mcp.tool_call import ToolCall
+from contracts.mcp.tools import ToolCall
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import GoodServer, started
 from tests.fixtures.mcp_serving import IDEMPOTENCY_KEY

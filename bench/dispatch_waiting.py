@@ -22,16 +22,16 @@ from uuid import uuid4
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from api.mcp_dispatch_gateway import McpDispatchGateway
-from api.mcp_services import dispatch_gateway, dispatch_store
+from api.services import dispatch_gateway, dispatch_store
 from bench.temporal_server import temporal_at
 from config.settings import Settings, as_environment
-from contracts.learning.aggregate import CommitKey
 from contracts.mcp.dispatch import AskFirstDecision, DispatchRequest, MCPAskFirstDecisionRequest
-from contracts.runtime.identity import Principal, Scope
-from stores.canonical import digest_of
-from stores.database import Database
-from stores.migrate import upgrade
+from contracts.platform.commands import CommitKey
+from contracts.platform.identity import Principal, Scope
+from gateways.mcp.dispatch import McpDispatchGateway
+from stores.platform.canonical import digest_of
+from stores.platform.database import Database
+from stores.platform.migrate import upgrade
 from tests.fixtures.dispatch_arena import OWNER, TOOL_NAME, server_in
 
 WAITING = 1_000
@@ -110,7 +110,7 @@ class Calls:
         return list(await asyncio.gather(*(one() for _ in range(number))))
 
     async def answered(self, dispatch_id: str) -> float:
-        """Seconds until somebody who answers about a call has been answered."""
+        """Seconds until an approval of a call is acknowledged."""
         begun = time.monotonic()
         asked = MCPAskFirstDecisionRequest(decision=AskFirstDecision.APPROVE_ONCE)
         await self.gateway.decide(dispatch_id, asked, self.caller, _key())

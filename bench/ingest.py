@@ -30,17 +30,17 @@ from typing import Any
 from sqlalchemy import insert
 from uuid_utils import uuid7
 
-from config.garbage_collection import collect_seldom
+from api.main import collect_seldom
 from contracts.base import rfc3339
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.observation import IngestObservationsRequest
 from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState, ObservationMode
-from contracts.runtime.identity import Scope
-from stores.canonical import canonical_json
-from stores.database import Database
-from stores.observations import ObservationLog
-from stores.tables import learn_sessions, metadata
-from stores.tokens import Tokens
+from contracts.platform.identity import Scope
+from stores.learning.observations import ObservationLog
+from stores.platform.canonical import canonical_json
+from stores.platform.database import Database
+from stores.platform.tables import learn_sessions, metadata
+from stores.platform.tokens import Tokens
 
 EVENTS_A_BATCH = 100
 

@@ -21,6 +21,7 @@ from uuid_utils import uuid7
 
 from bench.bare_updates import BareUpdates
 from bench.temporal_server import temporal_at
+from contracts.workflow_ids import install_saga_id, learn_session_id, validation_run_id
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack, running_stack, stack_settings
 
@@ -66,7 +67,7 @@ async def history_events(client: Client, stack: Stack, session_id: str) -> dict[
     saga = (await stack_saga(stack, session_id)) or ""
     run = stack.services.sessions.owned(session_id, "alice").session.validation_run_id
     counts: dict[str, int] = {}
-    for workflow_id in (f"learn-session/{session_id}", f"validation-run/{run}", f"install-saga/{saga}"):
+    for workflow_id in (learn_session_id(session_id), validation_run_id(run), install_saga_id(saga)):
         history = await client.get_workflow_handle(workflow_id).fetch_history()
         counts[workflow_id.partition("/")[0]] = len(history.events)
     return counts

@@ -14,7 +14,12 @@ from datetime import UTC, datetime
 from heapq import nsmallest
 from time import perf_counter
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, CheckpointHealth
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilitySource,
+    CheckpointHealth,
+    InstallLane,
+)
 from contracts.abilities.lookup import (
     INCLUDE_FROM_SCORE,
     MAX_MATCHES,
@@ -22,8 +27,7 @@ from contracts.abilities.lookup import (
     AbilityLookupResult,
     AbilityMatch,
 )
-from contracts.learning.proposal import InstallLane
-from domain.abilities.index import AbilityIndex
+from domain.abilities.lookup_index import AbilityIndex
 from domain.abilities.matching import (
     LANE_WEIGHTS,
     TITLE_WEIGHT,

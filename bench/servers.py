@@ -26,8 +26,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from api.app import create_app
+from api.main import collect_seldom
 from bench.ingest import RawGroupCommit, rows_of
-from config.garbage_collection import collect_seldom
 from config.settings import Settings
 
 
@@ -91,11 +91,11 @@ def serve(app: ASGIApp) -> None:
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
 
-        def stop_when_told() -> None:
+        def stop_at_end_of_input() -> None:
             sys.stdin.read()
             server.should_exit = True
 
-        threading.Thread(target=stop_when_told, daemon=True).start()
+        threading.Thread(target=stop_at_end_of_input, daemon=True).start()
         print(json.dumps({"port": listening.getsockname()[1]}), flush=True)
         server.run(sockets=[listening])
 

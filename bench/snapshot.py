@@ -19,13 +19,13 @@ from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
     AbilityAvailabilitySnapshot,
     AbilitySource,
+    InstallLane,
 )
 from contracts.base import rfc3339
-from contracts.learning.proposal import InstallLane
-from stores.ability_documents import refresh_snapshot
-from stores.canonical import canonical_json, document_bytes
-from stores.database import Database
-from stores.tables import abilities, metadata
+from stores.abilities.capability_bridge import refresh_snapshot
+from stores.platform.canonical import canonical_json, document_bytes
+from stores.platform.database import Database
+from stores.platform.tables import abilities, metadata
 
 
 def entry_of(number: int) -> AbilityAvailabilityEntry:

@@ -21,9 +21,10 @@ from typing import Any
 from bench.ingest import log_in, summary, token_in
 from bench.servers import Running, running
 from contracts.base import rfc3339
-from stores.database import Database
-from stores.journal import JournalDraft, append
-from stores.session_entries import LIFECYCLE
+from contracts.workflow_ids import learn_session_id
+from stores.platform.database import Database
+from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.records import LIFECYCLE
 
 GRACE_SECONDS = 2.0
 SENT_AT = b'"sent_at":'
@@ -55,7 +56,7 @@ class Listener(asyncio.Protocol):
 
 
 def lifecycle_event(session_id: str) -> dict[str, Any]:
-    """An event that says when it was sent."""
+    """An event with the time at which it was sent."""
     return {
         "event_kind": "learn.boundary.marked",
         "session_id": session_id,
@@ -69,7 +70,7 @@ def to_journal(database: Database, session_id: str) -> None:
     document = lifecycle_event(session_id)
     draft = JournalDraft(
         stream=LIFECYCLE,
-        aggregate=f"learn-session/{session_id}",
+        aggregate=learn_session_id(session_id),
         owner="admin",
         correlation_id="bench",
         created_at=document["timestamp"],

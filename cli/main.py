@@ -3,6 +3,7 @@
 Each command's module is imported when that command is used, so that help and completion stay quick.
 """
 
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, NamedTuple
@@ -13,47 +14,71 @@ from typer.main import get_command
 
 
 class _Entry(NamedTuple):
-    """Where a command lives: a typer app, or a function that is one command."""
+    """Where a command lives: a typer app, or a function that is one command.
+
+    ``extended_by`` is a module of another subject whose ``register`` adds commands to the app.
+    """
 
     module: str
     attribute: str
     help: str
+    extended_by: str | None = None
 
 
 COMMANDS = {
-    "up": _Entry("cli.up", "up", "Run everything on this machine until Ctrl-C."),
-    "demo": _Entry("cli.demo", "demo", "Watch an ability being taught, proved, installed and found."),
-    "learn": _Entry("cli.learn_commands", "app", "Teach an ability: sessions, questions, proposals."),
-    "record": _Entry("cli.record_commands", "app", "Record a demonstration."),
-    "abilities": _Entry(
-        "cli.ability_commands", "app", "See abilities, find one, switch it off, take it back."
+    "up": _Entry("cli.platform.up", "up", "Run everything on this machine until Ctrl-C."),
+    "demo": _Entry("cli.demo.demo", "demo", "Watch an ability being taught, proved, installed and found."),
+    "learn": _Entry(
+        "cli.learning.learn_commands",
+        "app",
+        "Teach an ability: sessions, questions, proposals.",
+        extended_by="cli.practice.practice_commands",
     ),
-    "categories": _Entry("cli.category_commands", "app", "Group abilities, proposals and more."),
-    "capabilities": _Entry("cli.capability_commands", "app", "The bridge that agents route by; rechecks."),
-    "mcp": _Entry("cli.mcp_commands", "app", "Tool servers: register, review their tools, see receipts."),
-    "pdf": _Entry("cli.acrobat_commands", "app", "Read PDF documents: text, tables, pictures, redaction."),
-    "legal-tables": _Entry("cli.legal_tables_commands", "app", "Defaults for tables in legal briefs."),
-    "memory": _Entry("cli.memory_commands", "app", "Check and rebuild the memory tree."),
-    "maintenance": _Entry("cli.maintenance_commands", "app", "Nightly maintenance: history, run now."),
-    "mining": _Entry("cli.mining_commands", "app", "Skills suggested by what you do again and again."),
-    "tokens": _Entry("cli.token_commands", "app", "Make, list and revoke access tokens."),
-    "secrets": _Entry("cli.secret_commands", "app", "The keys that seal secrets: status, rotation."),
-    "config": _Entry("cli.config_commands", "app", "See the settings in effect."),
-    "doctor": _Entry("cli.doctor", "doctor", "Check what the application needs, and say what to do."),
-    "api": _Entry("cli.service_commands", "api", "Run the API and the console alone (for a cluster)."),
-    "worker": _Entry("cli.service_commands", "worker", "Run a worker alone (for a cluster)."),
+    "record": _Entry("cli.learning.record_commands", "app", "Record a demonstration."),
+    "abilities": _Entry(
+        "cli.abilities.ability_commands", "app", "See abilities, find one, switch it off, take it back."
+    ),
+    "categories": _Entry("cli.abilities.category_commands", "app", "Group abilities, proposals and more."),
+    "capabilities": _Entry(
+        "cli.abilities.capability_commands", "app", "The bridge that agents route by; rechecks."
+    ),
+    "mcp": _Entry("cli.mcp.mcp_commands", "app", "Tool servers: register, review their tools, see receipts."),
+    "pdf": _Entry(
+        "cli.documents.acrobat_commands", "app", "Read PDF documents: text, tables, pictures, redaction."
+    ),
+    "legal-tables": _Entry(
+        "cli.documents.legal_tables_commands", "app", "Defaults for tables in legal briefs."
+    ),
+    "memory": _Entry("cli.platform.memory_commands", "app", "Check and rebuild the memory tree."),
+    "maintenance": _Entry(
+        "cli.maintenance.maintenance_commands", "app", "Nightly maintenance: history, run now."
+    ),
+    "mining": _Entry("cli.mining.mining_commands", "app", "Skills suggested by what you do again and again."),
+    "tokens": _Entry("cli.platform.token_commands", "app", "Make, list and revoke access tokens."),
+    "secrets": _Entry("cli.platform.secret_commands", "app", "The keys that seal secrets: status, rotation."),
+    "config": _Entry("cli.platform.config_commands", "app", "See the settings in effect."),
+    "doctor": _Entry(
+        "cli.platform.doctor", "doctor", "Check what the application needs, and say what to do."
+    ),
+    "api": _Entry(
+        "cli.platform.service_commands", "api", "Run the API and the console alone (for a cluster)."
+    ),
+    "worker": _Entry("cli.platform.service_commands", "worker", "Run a worker alone (for a cluster)."),
 }
 
 # Typer offers these on every app; they belong to the whole command only.
 _ROOT_OPTIONS = {"install_completion", "show_completion"}
 
 
+@cache
 def load_command(name: str) -> Any:
-    """The real command; imports its module."""
+    """The real command; imports its module, once."""
     entry = COMMANDS[name]
     found = getattr(import_module(entry.module), entry.attribute)
     if isinstance(found, typer.Typer):
         app = found
+        if entry.extended_by:
+            import_module(entry.extended_by).register(app)
     else:
         app = typer.Typer()
         app.command(name, help=found.__doc__)(found)

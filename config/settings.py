@@ -1,4 +1,4 @@
-"""The settings of every process: environment variables over one TOML file over defaults.
+"""Settings of every process: environment variables over one TOML file over defaults.
 
 A setting ``x`` is read from ``APPRENTICE_X``. The file is the one ``APPRENTICE_CONFIG`` names, else
 ``./apprentice.toml``, else ``<data_dir>/apprentice.toml``. Where a value would be unsafe or contradict
@@ -19,10 +19,6 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from config.adapter_names import AdapterNames
-from config.durations import Duration
-from config.mcp_settings import McpSettings
-from config.model_safety import checked_key_reference, checked_model_address, find_half_model
 from config.origins import (
     SettingsError,
     SettingView,
@@ -32,7 +28,77 @@ from config.origins import (
     setting_views,
     variable_of,
 )
-from config.safety import checked_origin, checked_time_zone, find_contradiction, find_unsafe, with_password
+from config.safety import (
+    checked_key_reference,
+    checked_model_address,
+    checked_origin,
+    checked_time_zone,
+    find_contradiction,
+    find_half_model,
+    find_unsafe,
+    with_password,
+)
+from config.value_types import AdapterNames, Duration, Names
+from contracts.learning.session import ARM_TIMEOUT, CAPTURE_TIMEOUT, MODEL_TIMEOUT, QUESTION_DEADLINE
+
+
+class McpSettings(BaseSettings):
+    """What ``Settings`` has for tool servers, approvals and secrets."""
+
+    ask_first_expiry: Duration = Field(
+        default=timedelta(minutes=30),
+        ge=timedelta(seconds=10),
+        le=timedelta(days=30),
+        description="How long a tool call waits for an approval.",
+    )
+    oauth_state_lifetime: Duration = Field(
+        default=timedelta(minutes=10),
+        ge=timedelta(minutes=1),
+        le=timedelta(hours=1),
+        description="From the start of a sign-in to its callback.",
+    )
+    open_calls_per_user: int = Field(
+        default=2_000, ge=1, le=100_000, description="Tool calls of one user that may wait or run at once."
+    )
+    mcp_probe_every: Duration = Field(
+        default=timedelta(minutes=5),
+        ge=timedelta(seconds=30),
+        le=timedelta(days=1),
+        description="Between probes of a tool server.",
+    )
+    mcp_conversation_idle: Duration = Field(
+        default=timedelta(minutes=5),
+        ge=timedelta(seconds=1),
+        le=timedelta(hours=1),
+        description="How long a local tool server, or a session with a tool server, is kept for the next call.",
+    )
+    mcp_allow_private_addresses: bool = Field(
+        default=False,
+        description="Let tool servers and their sign-in be on this machine or network, and without TLS.",
+    )
+    mcp_local_programs: Names = Field(
+        default=(),
+        description="Programs that may be registered as local tool servers, with commas between them. Who registers "
+        "one chooses its arguments: name no interpreter, shell or package runner.",
+    )
+    mcp_local_environment: Names = Field(
+        default=(),
+        description="Variables of the worker that local tool servers may be given, with commas between them.",
+    )
+    ask_first_webhook_url: str | None = Field(
+        default=None, description="Is told of every call that waits for an approval."
+    )
+    ask_first_webhook_secret_ref: str | None = Field(
+        default=None,
+        description="Where the key is that signs what the webhook is told: env:NAME or file:PATH.",
+    )
+    secret_key_source: Literal["auto", "keyring", "file"] = Field(
+        default="auto", description="Where the key of the secret store is kept."
+    )
+    secret_key_service: Annotated[str, StringConstraints(min_length=1, max_length=120)] = Field(
+        default="apprentice", description="The name of the key's entry in the system's keyring."
+    )
+
 
 ENV_PREFIX = "APPRENTICE_"
 _CLUSTER_VARIABLES = ("TEMPORAL_ADDRESS", "TEMPORAL_PROFILE", "TEMPORAL_CONFIG_FILE")
@@ -97,9 +163,9 @@ class Settings(McpSettings):
         le=timedelta(hours=3),
         description="Between rechecks of ailing capabilities.",
     )
-    arm_timeout: Duration = Field(default=timedelta(hours=1), description="From armed to the first event.")
-    capture_timeout: Duration = Field(default=timedelta(hours=4), description="Of one capture.")
-    question_deadline: Duration = Field(default=timedelta(days=7), description="For answers to questions.")
+    arm_timeout: Duration = Field(default=ARM_TIMEOUT, description="From armed to the first event.")
+    capture_timeout: Duration = Field(default=CAPTURE_TIMEOUT, description="Of one capture.")
+    question_deadline: Duration = Field(default=QUESTION_DEADLINE, description="For answers to questions.")
     disabled_adapters: AdapterNames = Field(
         default=(), description="Observation adapters whose events are refused, with commas between them."
     )
@@ -120,7 +186,7 @@ class Settings(McpSettings):
         default=None, description="Where the key is, never the key: env:NAME, or file:PATH (mode 0600)."
     )
     model_timeout: Duration = Field(
-        default=timedelta(seconds=45), description="For one question to the model, retry included."
+        default=MODEL_TIMEOUT, description="For one question to the model, retry included."
     )
     model_max_output_tokens: int = Field(default=4096, ge=256, le=32_768)
 

@@ -1,7 +1,7 @@
-"""The console: a page and its modules, which read and act through the API alone.
+"""Routes of the web console: one page, its static modules, and the vocabulary that they need before sign-in.
 
-It holds no data of its own and needs no token to be served: everything the page shows it fetches with the access
-token that the person pastes (DOC3 §0B.2-§0B.9).
+Needs no token and holds no data: the page fetches everything else from the API with the access token that the person
+pastes (DOC3 §0B.2-§0B.9).
 """
 
 import hashlib
@@ -13,13 +13,11 @@ from importlib.resources.abc import Traversable
 from fastapi import APIRouter, Request, Response
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.saga import SagaStepName
+from contracts.learning.install import SagaStepName
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.validation import REQUIRED_CHECKS
-from domain.learning.runtime_truth import pending_ui_state
-
-router = APIRouter(prefix="/console", include_in_schema=False)
+from domain.learning.session.account import pending_ui_state
 
 PAGE = "console.html"
 
@@ -56,9 +54,10 @@ class Asset:
     etag: str
 
 
-def vocabulary() -> dict[str, object]:
-    """What the page must know of the rules, told from where they are kept: nothing is written down twice."""
+def vocabulary(agent_display_name: str | None) -> dict[str, object]:
+    """Rules and labels that the page shares with the service; without a name its labels are generic (DOC3 §0B.4)."""
     return {
+        "agent_display_name": agent_display_name,
         "at_rest": sorted(state.value for state in AT_REST),
         "pending": {
             state.value: shown.value
@@ -88,32 +87,31 @@ def _collect(folder: Traversable, prefix: str = "") -> dict[str, Asset]:
 ASSETS = _collect(files("console") / "static")
 """Every file that is served, by its path: a request can name nothing else on this machine."""
 
-_VOCABULARY = _asset(json.dumps(vocabulary()).encode(), "application/json")
 
+def console_pages(agent_display_name: str | None) -> APIRouter:
+    """The console's routes, with its labels branded by ``agent_display_name``.
 
-@router.get("")
-def page(request: Request) -> Response:
-    """The one page; which view it shows is in the fragment, which never leaves the browser."""
-    return _served(request, ASSETS[PAGE])
-
-
-@router.get("/vocabulary.json")
-def rules(request: Request) -> Response:
-    """The rules as :func:`vocabulary` tells them."""
-    return _served(request, _VOCABULARY)
-
-
-@router.get("/static/{path:path}")
-def asset(path: str, request: Request) -> Response:
-    """A style sheet, module or picture.
-
-    Raises:
-        Refusal: ``NOT_FOUND``.
+    A file that the console does not have is refused with ``NOT_FOUND``.
     """
-    found = ASSETS.get(path)
-    if found is None:
-        raise Refusal(ErrorCode.NOT_FOUND, "The console has no such file; open /console.")
-    return _served(request, found)
+    router = APIRouter(prefix="/console", include_in_schema=False)
+    words = _asset(json.dumps(vocabulary(agent_display_name)).encode(), "application/json")
+
+    def page(request: Request) -> Response:
+        return _served(request, ASSETS[PAGE])
+
+    def rules(request: Request) -> Response:
+        return _served(request, words)
+
+    def asset(path: str, request: Request) -> Response:
+        found = ASSETS.get(path)
+        if found is None:
+            raise Refusal(ErrorCode.NOT_FOUND, "The console has no such file; open /console.")
+        return _served(request, found)
+
+    router.add_api_route("", page)
+    router.add_api_route("/vocabulary.json", rules)
+    router.add_api_route("/static/{path:path}", asset)
+    return router
 
 
 def _served(request: Request, found: Asset) -> Response:

@@ -1,8 +1,8 @@
-"""The base of every schema and the bounded text types the specification uses."""
+"""Base classes of every contract, and the bounded text types of the specification."""
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, PlainSerializer, StringConstraints
@@ -12,6 +12,30 @@ class Contract(BaseModel):
     """A frozen value that crosses a boundary. Unknown fields are refused, so a typo never passes silently."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def changed(self, **fields: Any) -> Self:
+        """A copy with these fields changed, validated like a new object.
+
+        Fields that were left to their defaults still count as unset, so that a partial update stays partial.
+
+        Raises:
+            ValidationError: a name is no field, a value does not fit its field, or a model validator refuses.
+        """
+        if not fields:
+            return self
+        copy = type(self).model_validate({**self.__dict__, **fields})
+        object.__setattr__(copy, "__pydantic_fields_set__", self.model_fields_set | fields.keys())
+        return copy
+
+    def model_copy(self, *, update: None = None, deep: bool = False) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Pydantic's copy, without ``update``: that neither validates nor refuses unknown names; use ``changed``.
+
+        Raises:
+            TypeError: ``update`` is given. The type checker reports it first.
+        """
+        if update is not None:
+            raise TypeError("model_copy(update=…) does not validate; use changed(…)")
+        return super().model_copy(deep=deep)
 
 
 class VersionedContract(Contract):

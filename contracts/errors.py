@@ -1,4 +1,4 @@
-"""The error vocabulary: one envelope, one table of codes (DOC3 §0C.16B, §0C.28, decisions "Wire rules")."""
+"""Error codes, their HTTP status, and the error envelope (DOC3 §0C.16B, §0C.28, decisions "Wire rules")."""
 
 from enum import StrEnum
 from typing import NamedTuple

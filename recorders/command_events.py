@@ -1,4 +1,4 @@
-"""The event of one finished command, as the terminal recorder and the wrapper report it."""
+"""Builds the observation event of a finished command, for the terminal recorder and the wrapper."""
 
 import os
 import shlex
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import uuid_utils
 
+from contracts.abilities.control_surface import ControlSurface
 from contracts.base import clipped
-from contracts.capabilities.control_surface import ControlSurface
 from contracts.learning.observation import (
     ExitClass,
     ObservationAdapterKind,
@@ -19,8 +19,7 @@ from contracts.learning.observation import (
     RedactionMode,
     TerminalObservation,
 )
-from domain.learning.argument_masking import masked_arguments
-from domain.learning.redaction import redact
+from domain.learning.redaction.redaction import masked_arguments, redact
 
 OUTSIDE = "(outside)"
 """The working folder of a command that ran outside the demonstration's folder."""

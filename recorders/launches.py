@@ -1,11 +1,11 @@
-"""Programs that a command leaves running, told from the process table when the command has ended.
+"""Detects programs that a command leaves running, from the process table when the command has ended.
 
-Without privileges there are three ways to hear of other processes. Tracing them (ptrace, seccomp) changes how
-they run; the kernel's process connector is closed to containers and to ordinary users of older kernels, and says
-so late that a short-lived program is gone before it can be named; the process table is open to all but shows one
-moment. That moment is chosen so that it is enough: when a command has ended, the programs that only helped it are
-gone - its own event tells of it - and what is still there was launched. Nothing is polled. Only the name of the
-program is read and kept, never its arguments (DOC3 §0A.10 "process_launch").
+Without privileges there are three ways to see other processes. Tracing them (ptrace, seccomp) changes how they run;
+the kernel's process connector is closed to containers and to ordinary users of older kernels, and reports so late
+that a short-lived program is gone before it can be named; the process table is open to all but shows one moment. That
+moment is chosen so that it is enough: when a command has ended, the programs that only helped it are gone - its own
+event covers them - and what is still there was launched. Nothing is polled. Only the name of the program is read and
+kept, never its arguments (DOC3 §0A.10 "process_launch").
 
 A process that leaves its parent is found through ``adopting``: the recorder takes over the orphans of the command
 it runs, as a container's first process does. A recorded shell's own background jobs stay below the shell; what

@@ -1,26 +1,30 @@
-"""Which recorders run on this machine, and steering them from outside (DOC3 §0A.11 "stop/cancel from outside Q").
+"""Running recorders of this machine: presence files, steering by signals, heartbeats (DOC3 §0A.11).
 
-A running recorder keeps a small file in a folder that is private to the user, and holds a lock on it as long as
-it lives: a file that nobody locks was left by a recorder that was killed, and is cleared away. It is steered by
-signals, which ask nothing of it while it waits for a person or for a command.
+A running recorder keeps a small file in a folder that is private to the user, and holds a lock on it for its
+lifetime: an unlocked file was left by a recorder that was killed, and is removed. Steering by signals interrupts
+neither a person nor a command. A thread reports to the registry of adapters that the recorder is alive.
 """
 
 import fcntl
 import os
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
+from urllib.parse import urlsplit
 
+import httpx
 import uuid_utils
 from pydantic import Field, ValidationError
 
 from contracts.base import Contract, Text400, UtcTime, Uuid
-from contracts.learning.observation import ObservationAdapterKind
-from recorders.errors import RecorderError
+from contracts.learning.observation import AdapterHeartbeatRequest, ObservationAdapterKind
+from recorders.delivery import IngestTarget
+from recorders.spool import RecorderError
 
 RECORDERS_FOLDER = "recorders"
 """Under the data directory."""
@@ -95,7 +99,7 @@ class Presence:
     def tell(self, state: str) -> None:
         """Says what the recorder does now."""
         if state != self._told.state:
-            self._told = self._told.model_copy(update={"state": state})
+            self._told = self._told.changed(state=state)
             with suppress(OSError):
                 self._write()
 
@@ -159,3 +163,58 @@ def _process_start(pid: int) -> str | None:
     except OSError:
         return None
     return text.rpartition(")")[2].split()[19]
+
+
+EVERY_S = 60.0
+"""Seconds between two signs of life."""
+
+SPOOL_FULL = "SPOOL_FULL"
+"""The error code of a recorder that has no room for what it sees."""
+
+_TIMEOUT_S = 2.0
+
+
+class Heartbeat:
+    """Reports that adapters are alive until it is closed. A report that does not arrive is left out: the next
+    one, or the next event, says the same."""
+
+    def __init__(self, target: IngestTarget, kinds: Collection[ObservationAdapterKind]) -> None:
+        self._target = target
+        self._kinds = tuple(kinds)
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="adapter-heartbeat", daemon=True)
+
+    def start(self) -> None:
+        """Sends the first one."""
+        self._thread.start()
+
+    def close(self, error_code: str | None = None) -> None:
+        """Ends the thread, and with ``error_code`` reports why the adapters cannot record."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join(_TIMEOUT_S * (len(self._kinds) + 1))
+        if error_code is not None:
+            report_health(self._target, self._kinds, error_code)
+
+    def _run(self) -> None:
+        while True:
+            report_health(self._target, self._kinds)
+            if self._closing.wait(EVERY_S):
+                return
+
+
+def report_health(
+    target: IngestTarget, kinds: Collection[ObservationAdapterKind], error_code: str | None = None
+) -> None:
+    """One report for each kind; trouble on the way is nobody's concern."""
+    # A loopback address is never reached through a proxy.
+    is_local = urlsplit(target.api_url).hostname in ("127.0.0.1", "localhost", "::1")
+    body = AdapterHeartbeatRequest(error_code=error_code).model_dump_json(exclude_none=True)
+    headers = {"Authorization": f"Bearer {target.token}", "Content-Type": "application/json"}
+    base_url = target.api_url.rstrip("/")
+    with httpx.Client(base_url=base_url, headers=headers, timeout=_TIMEOUT_S, trust_env=not is_local) as http:
+        for kind in kinds:
+            try:
+                http.post(f"/api/learn/adapters/{kind.value}/heartbeat", content=body)
+            except httpx.HTTPError:
+                return

@@ -1,8 +1,8 @@
-"""Where a recorder keeps redacted events until the API has them, across crashes of either side.
+"""Spool of redacted events on disk until the API has confirmed them; survives crashes of either side.
 
 One folder, private to the user; one JSON Lines file a run of a recorder (``{session}.{run}.jsonl``), and
 beside it a ``.delivered`` file with the byte offset up to which the API has confirmed. Appends are synced
-before they count. A run locks its file for as long as it lives: so a later run can tell a crashed run's file,
+before they count. A run locks its file for its lifetime: so a later run can distinguish a crashed run's file,
 which it delivers first, from one that is still being written.
 """
 
@@ -18,7 +18,7 @@ import uuid_utils
 from pydantic import ValidationError
 
 from contracts.learning.observation import ObservedActionEvent
-from domain.learning.redaction import redact_event
+from domain.learning.redaction.redaction import redact_event
 
 DEFAULT_MAX_BYTES = 64 * 1024 * 1024
 """What all files of a spool folder may take together; about 100,000 commands."""
@@ -273,3 +273,7 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+class RecorderError(Exception):
+    """The recorder cannot start or go on; the message says why and what to do."""

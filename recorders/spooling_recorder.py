@@ -1,12 +1,12 @@
-"""What every live recorder shares: whether recording is on, and the way of an event into the spool."""
+"""Base of the live recorders: options, recording state, spooling of redacted events, summary."""
 
 from collections.abc import Callable
 from enum import StrEnum
 
 from contracts.learning.observation import ObservedActionEvent
-from domain.learning.redaction import redact_event
+from domain.learning.redaction.redaction import redact_event
 from recorders.delivery import Delivery, DeliveryState
-from recorders.heartbeat import SPOOL_FULL
+from recorders.running import SPOOL_FULL
 from recorders.spool import Spool, SpoolFull
 
 

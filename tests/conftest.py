@@ -1,4 +1,4 @@
-"""What every test shares: an environment of its own and settings under its temporary folder."""
+"""Shared by all tests: order and marks, a clean environment, settings under a temporary folder."""
 
 import gc
 import os
@@ -26,7 +26,7 @@ pytest_plugins = (
     "tests.fixtures.signing_in",
 )
 
-# How long an example takes says how busy the machine is, and nothing about the code.
+# The time of an example depends on the load of the machine, not on the code.
 hypothesis.settings.register_profile(
     "untimed",
     deadline=None,
@@ -66,7 +66,7 @@ def _folder(item: pytest.Item) -> str:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: the collector need not look through it again and again."""
+    """Excludes the imported modules from garbage collection."""
     gc.collect()
     gc.freeze()
 

@@ -1,80 +1,45 @@
-"""The composition root of a worker: stores, activities, workflows and the client, put together once."""
+"""Composition root of the worker: workflows, activities and shared resources, put together once per process."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.ability_activities import AbilityActivities
-from activities.drafting import Drafter
-from activities.install_activities import InstallActivities
-from activities.maintenance_activities import MaintenanceActivities
-from activities.mining_activities import MiningActivities, MiningStores
-from activities.model_drafting import ModelDrafting
-from activities.practice_activities import PracticeActivities
-from activities.practice_thinking import PracticeThinking
-from activities.reprobe_activities import ReprobeActivities
-from activities.session_activities import SessionActivities
-from activities.validation_activities import ValidationActivities
-from clients.mcp.kept_conversations import KeptConversations
+from clients.learning.model_endpoint import ModelEndpoint
+from clients.platform.key_reference import read_api_key
 from config.settings import Settings
-from stores.ability_life import AbilityLifeStore
-from stores.ability_store import AbilityStore
-from stores.allowed_actions import AllowedActions
-from stores.base_skills import BaseSkills
-from stores.capability_health_store import CapabilityHealthStore
-from stores.database import Database
-from stores.draft_store import DraftStore
-from stores.install_store import InstallStore
-from stores.journal_chains import anchor
-from stores.maintenance_store import MaintenanceStore
-from stores.mining_candidates import CandidateStore
-from stores.mining_reads import CandidateReads
-from stores.mining_runs import MiningRunStore
-from stores.mining_settings import MiningSettingsStore
-from stores.mining_store import MiningStore
-from stores.mining_traces import MiningTraces
-from stores.model_wordings import ModelWordingStore
-from stores.nightly_sweeps import nightly_sweeps
-from stores.observations import ObservationLog
-from stores.practice_knowledge import PracticeKnowledge
-from stores.practice_store import PracticeStore
-from stores.projector import Projector
-from stores.proposal_reads import ProposalReads
-from stores.session_store import SessionStore
-from stores.validation_store import ValidationStore
-from stores.workspace_edits import WorkspaceEdits
-from worker.language_model import language_model
+from stores.platform.database import Database
+from worker.learning_composition import (
+    ABILITY_WORKFLOWS,
+    LEARNING_WORKFLOWS,
+    ability_activities,
+    learning_activities,
+)
 from worker.log_context import LogContext
-from worker.mcp_composition import MCP_WORKFLOWS, kept_conversations, mcp_activities
-from worker.mined_sessions import MinedSessions
-from worker.practice_sessions import START_FOLDER, PracticeSessions
+from worker.mcp_composition import MCP_WORKFLOWS, mcp_activities
+from worker.mining_composition import (
+    MAINTENANCE_WORKFLOWS,
+    MINING_WORKFLOWS,
+    PRACTICE_WORKFLOWS,
+    maintenance_activities,
+    mining_activities,
+    practice_activities,
+)
 from worker.projection import ProjectionLoop
-from workflows.ability_workflow import AbilityWorkflow
-from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
-from workflows.install_saga_workflow import InstallSagaWorkflow
-from workflows.learn_session_workflow import LearnSessionWorkflow
-from workflows.mined_skill_workflow import MinedSkillWorkflow
-from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
-from workflows.practice_workflow import PracticeWorkflow
-from workflows.skill_mining_workflow import SkillMiningWorkflow
-from workflows.validation_run_workflow import ValidationRunWorkflow
+from worker.resources import WorkerResources, open_resources
 
 WORKFLOWS: Sequence[type] = (
-    LearnSessionWorkflow,
-    ValidationRunWorkflow,
-    InstallSagaWorkflow,
-    NightlyMaintenanceWorkflow,
-    AbilityWorkflow,
-    CapabilityReprobeWorkflow,
-    SkillMiningWorkflow,
-    MinedSkillWorkflow,
-    PracticeWorkflow,
+    *LEARNING_WORKFLOWS,
+    *ABILITY_WORKFLOWS,
+    *MINING_WORKFLOWS,
+    *PRACTICE_WORKFLOWS,
+    *MAINTENANCE_WORKFLOWS,
     *MCP_WORKFLOWS,
 )
 
@@ -84,7 +49,16 @@ CANCELS_HEARD_WITHIN = timedelta(seconds=1)
 CACHED_WORKFLOWS = 600
 """How many workflows are kept in memory, at about 150 KiB each. Others are replayed when something happens to them."""
 
-PASSED_THROUGH = ("contracts", "domain", "stores", "skills", "activities", "pydantic", "pydantic_core")
+PASSED_THROUGH = (
+    "contracts",
+    "domain",
+    "host",
+    "stores",
+    "skills",
+    "activities",
+    "pydantic",
+    "pydantic_core",
+)
 """Modules the sandbox takes from the process: values and activity signatures, nothing workflows run."""
 
 
@@ -92,136 +66,58 @@ PASSED_THROUGH = ("contracts", "domain", "stores", "skills", "activities", "pyda
 class WorkerParts:
     """A worker's parts, unstarted."""
 
-    database: Database
-    projection: ProjectionLoop
-    observations: ObservationLog
+    resources: WorkerResources
     executor: ThreadPoolExecutor
     activities: Sequence[Callable[..., Any]]
-    conversations: KeptConversations
+
+    @property
+    def database(self) -> Database:
+        """The database of all stores."""
+        return self.resources.database
+
+    @property
+    def projection(self) -> ProjectionLoop:
+        """The thread that projects the store into files."""
+        return self.resources.projection
 
     async def close(self) -> None:
-        """Ends what is kept for the next call, stops the threads and closes the database."""
+        """Closes tool server connections, waits for the activities' threads, and closes the resources."""
         try:
-            await self.conversations.close()
+            await self.resources.conversations.close()
         finally:
             self.executor.shutdown(wait=True)
-            self.projection.close()
-            self.observations.close()
-            self.database.close()
+            self.resources.close()
 
 
 def compose(settings: Settings) -> WorkerParts:
-    """Stores and activities over the settings' database."""
-    database = Database(settings.database_url)
-    projector = Projector(database, settings.memory_root, settings.workspace)
-    projection = ProjectionLoop(projector, lambda: anchor(database, datetime.now(UTC)))
-    observations = ObservationLog(database)
-    drafts = DraftStore(database)
-    wordings = ModelWordingStore(database)
-    edits = WorkspaceEdits(database, settings.workspace)
-    bases = BaseSkills(database, edits)
-    drafter = Drafter(
-        observations, drafts, ProposalReads(database, AllowedActions(database, bases)), wordings, bases
-    )
+    """Opens the resources and builds each subject's activities over them."""
+    shared = open_resources(settings)
     model = language_model(settings)
-    model_drafting = ModelDrafting(drafter, wordings, model)
-    sessions = SessionActivities(SessionStore(database), drafter, projection.wake, bases)
-    validation = ValidationActivities(
-        drafts,
-        AbilityStore(database),
-        ValidationStore(database),
-        settings.data_dir / "rehearsals",
-        projection.wake,
-    )
-    installs = InstallActivities(InstallStore(database), projector.catch_up, bases)
-    abilities = AbilityActivities(
-        AbilityLifeStore(database),
-        edits,
-        projector.catch_up,
-        projection.wake,
-    )
-    runs = MaintenanceStore(database)
-    maintenance = MaintenanceActivities(
-        database,
-        runs,
-        nightly_sweeps(database, runs, observations, settings.data_dir / START_FOLDER),
-        projection.wake,
-    )
-    reprobe = ReprobeActivities(CapabilityHealthStore(database), projection.wake)
-    mining = _mining(settings, database, observations, projection)
-    practices, knowledge = PracticeStore(database), PracticeKnowledge(database, observations)
-    practice = PracticeActivities(
-        practices,
-        knowledge,
-        SessionStore(database),
-        lambda client: PracticeSessions(client, settings, SessionStore(database), practices, observations),
-        settings.data_dir / "rehearsals",
-        projection.wake,
-    )
-    conversations = kept_conversations(settings, database)
-    thinking = PracticeThinking(practices, knowledge, SessionStore(database), model)
     return WorkerParts(
-        database=database,
-        projection=projection,
-        observations=observations,
+        resources=shared,
         executor=ThreadPoolExecutor(ACTIVITY_THREADS, thread_name_prefix="activity"),
         activities=(
-            sessions.commit_session,
-            sessions.draft_proposal,
-            sessions.check_base,
-            model_drafting.word_draft,
-            validation.run_check,
-            validation.rehearse,
-            installs.do_step,
-            installs.undo_step,
-            installs.close,
-            abilities.command_ability,
-            maintenance.open_maintenance,
-            maintenance.sweep_page,
-            maintenance.give_up_sweep,
-            maintenance.refresh_derived,
-            maintenance.check_journal,
-            maintenance.close_maintenance,
-            reprobe.take_inventory,
-            reprobe.select_due,
-            reprobe.run_canary,
-            mining.open_mining,
-            mining.mine_page,
-            mining.close_mining,
-            mining.begin_build,
-            mining.open_mined_session,
-            mining.see_build_through,
-            mining.abandon_build,
-            practice.begin_practice,
-            thinking.think_of_plans,
-            practice.propose_idea,
-            practice.attempt_idea,
-            practice.note_attempt,
-            practice.end_practice,
-            *mcp_activities(settings, database, observations, projection, conversations),
+            *learning_activities(shared, model),
+            *ability_activities(shared),
+            *mining_activities(shared),
+            *practice_activities(shared, model),
+            *maintenance_activities(shared),
+            *mcp_activities(shared),
         ),
-        conversations=conversations,
     )
 
 
-def _mining(
-    settings: Settings, database: Database, observations: ObservationLog, projection: ProjectionLoop
-) -> MiningActivities:
-    mining = MiningStore(
-        database,
-        MiningTraces(database, observations),
-        settings.mining_max_variation,
-        settings.mining_min_coverage,
-    )
-    stores = MiningStores(
-        mining,
-        MiningRunStore(database),
-        CandidateStore(database),
-        CandidateReads(database),
-        MiningSettingsStore(database),
-    )
-    return MiningActivities(
-        stores, lambda client: MinedSessions(client, settings, database, observations), projection.wake
+def language_model(settings: Settings) -> ModelEndpoint | None:
+    """The configured language model, if there is one; its API key is read at each use."""
+    if settings.model_base_url is None or settings.model_name is None:
+        return None
+    reference = settings.model_api_key_ref
+    return ModelEndpoint(
+        settings.model_base_url,
+        settings.model_name,
+        partial(read_api_key, reference) if reference else lambda: None,
+        timeout_seconds=settings.model_timeout.total_seconds(),
+        max_output_tokens=settings.model_max_output_tokens,
     )
 
 

@@ -29,7 +29,7 @@ _VERSION = re.compile(r"temporal version (\d+)\.(\d+)")
 
 
 class EmbeddedTemporalError(Exception):
-    """The embedded server cannot be run; the text says why and what to do."""
+    """The embedded server cannot be run; the message states why and what to do."""
 
 
 class EmbeddedTemporal(NamedTuple):
@@ -136,7 +136,7 @@ async def serves(address: str, namespace: str = "default", **connection: Any) ->
 
     ``connection`` holds further arguments of ``Client.connect``, such as ``tls``.
     """
-    # The SDK is loaded only where somebody waits for a server.
+    # Imported here because the SDK is slow to load.
     from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
     from temporalio.client import Client
     from temporalio.service import RPCError

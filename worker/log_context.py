@@ -1,7 +1,7 @@
-"""Lets every line that an activity logs say which workflow it is of, and the correlation id of what was asked for.
+"""Adds workflow id, activity type and correlation id to every log line of an activity.
 
-The id is in the memo of the workflow, or in the activity's own order. It goes to activities as a header, which is in
-the history but is no part of what a workflow decides.
+The correlation id is in the workflow's memo or in the activity's input. It is passed to activities as a header, which
+is in the history but takes no part in what a workflow decides.
 """
 
 import dataclasses
@@ -59,8 +59,8 @@ class _Activities(worker.ActivityInboundInterceptor):
         else:
             correlation_id = getattr(input.args[0] if input.args else None, CORRELATION, None)
         info = activity.info()
-        said = {"workflow_id": info.workflow_id, "activity": info.activity_type}
+        fields = {"workflow_id": info.workflow_id, "activity": info.activity_type}
         if correlation_id is not None:
-            said[CORRELATION] = str(correlation_id)
-        with structlog.contextvars.bound_contextvars(**said):
+            fields[CORRELATION] = str(correlation_id)
+        with structlog.contextvars.bound_contextvars(**fields):
             return await super().execute_activity(input)

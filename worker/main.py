@@ -9,12 +9,10 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from config.logging import configure_logging
 from config.settings import Settings, prepare_data_dir, temporal_connect_kwargs
-from stores.migrate import upgrade
+from stores.platform.migrate import upgrade
 from worker.composition import build_worker, compose
-from worker.recovery import keep_recovered
-from worker.registration import register_search_attributes
-from worker.schedule import register_schedules
-from worker.withdrawn_abilities import keep_stopped
+from worker.recovery import keep_recovered, keep_stopped
+from worker.schedule import register_schedules, register_search_attributes
 
 log = structlog.get_logger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import structlog
 
-from stores.projector import Projector
+from stores.platform.projection.projector import Projector
 
 log = structlog.get_logger(__name__)
 
@@ -15,7 +15,7 @@ own work go first."""
 
 LOOK_SECONDS = 1.0
 """How often the loop looks without being woken, for what other processes have written (one query). It and the next
-must be below the time for which an install waits for the files (``api.deployment_gate``)."""
+must be below the time for which an install waits for the files (``api.learning.deployment_gate``)."""
 
 RETRY_SECONDS = 2.0
 """How long it waits after a failure: what comes then looks through all files."""

@@ -1,22 +1,60 @@
-"""Brings back what Temporal should be running: after a start, and after Temporal itself has lost its data."""
+"""Restarts workflows that Temporal has lost (open sessions, tool calls); stops calls of abilities out of use.
+
+A command's own workflow stops the calls of its ability at once. A capability's health changes in many places, some
+of them transactions of the API or of an ending attempt; the loop here does not depend on their process.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 import structlog
 from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.mcp.call_stopping import CallStopping
 from config.settings import Settings
-from stores.database import Database
-from stores.open_sessions import OpenSessions
-from worker.dispatch_recovery import recover_dispatches
-from worker.registration import register_search_attributes
-from worker.schedule import register_schedules
-from workflows.ids import NIGHTLY_SCHEDULE
-from workflows.learn_session_messages import LearnSessionStart
-from workflows.learn_session_workflow import LearnSessionWorkflow
-from workflows.session_opening import opening_of
+from contracts.mcp.dispatch_work import DispatchOrder
+from contracts.workflow_ids import NIGHTLY_SCHEDULE, mcp_dispatch_id
+from stores.learning.session_reads import OpenSessions
+from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
+from stores.platform.database import Database
+from worker.schedule import register_schedules, register_search_attributes
+from workflows.learning.learn_session_messages import LearnSessionStart, opening_of
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow
+from workflows.learning.session_view import search_attributes_of
+from workflows.mcp.mcp_dispatch_view import KIND, summary_of
+from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
+from workflows.mcp.mcp_messages import DispatchStart
+
+
+async def recover_dispatches(client: Client, settings: Settings, database: Database) -> int:
+    """How many were looked at. Safe to repeat, by any number of workers: one that runs stays, and one that was
+    being sent when it was lost is not sent again.
+    """
+    found = await asyncio.to_thread(DispatchStore(database).open_orders)
+    for order in found:
+        await run_dispatch(client, settings, order, told=False)
+    return len(found)
+
+
+async def run_dispatch(client: Client, settings: Settings, order: DispatchOrder, *, told: bool) -> None:
+    """Starts the workflow of a call that the store has; one that runs stays.
+
+    Whether anybody was told that the call waits is lost with its workflow. Unless ``told``, it is told once more,
+    under the name that the notice had.
+    """
+    await client.start_workflow(
+        McpDispatchWorkflow.run,
+        DispatchStart(order=order, console_url=settings.console_url, told=told),
+        id=mcp_dispatch_id(order.dispatch_id),
+        task_queue=settings.task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        static_summary=summary_of(order),
+        memo={"correlation_id": order.correlation_id},
+        search_attributes=search_attributes_of(KIND, order.caller.user_id),
+    )
+
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +102,7 @@ async def _look(client: Client, settings: Settings, database: Database) -> None:
         log.warning("temporal has lost its data; bringing back what should run")
         await register_search_attributes(client)
         await _recover(client, settings, database)
-        # Last, because it is what tells that everything before it is done.
+        # Last: its presence marks that everything before it is done.
         await register_schedules(client, settings)
 
 
@@ -80,3 +118,45 @@ async def _whatever_happens(work: Callable[[], Awaitable[None]]) -> None:
     except Exception as error:
         # The next look tries again; a worker without it still does its work.
         log.warning("recovery was put off", error=f"{type(error).__name__}: {error}")
+
+
+LOOK_FOR_WITHDRAWN_EVERY_SECONDS = 2.0
+"""How often a worker looks: one small query, and nothing more while no such call is open."""
+
+BY = "system"
+"""Who gives the calls up, in their receipts."""
+
+
+def call_stopping(settings: Settings, database: Database) -> CallStopping:
+    """Stops calls, and runs the workflow of one that Temporal has lost, so that it ends in order."""
+
+    async def run_call(client: Client, order: DispatchOrder) -> None:
+        # It is run to be given up, so nothing is notified.
+        await run_dispatch(client, settings, order, told=True)
+
+    return CallStopping(AbilityCalls(database), run_call)
+
+
+async def stop_calls_of_withdrawn(client: Client, settings: Settings, database: Database) -> tuple[str, ...]:
+    """Looks once; the calls that could not be reached. Safe to repeat, by any number of workers."""
+    return await call_stopping(settings, database).stop_withdrawn(client, BY)
+
+
+async def keep_stopped(
+    client: Client,
+    settings: Settings,
+    database: Database,
+    *,
+    every_seconds: float = LOOK_FOR_WITHDRAWN_EVERY_SECONDS,
+) -> None:
+    """Looks again and again, until cancelled."""
+    while True:
+        try:
+            left = await stop_calls_of_withdrawn(client, settings, database)
+        except Exception as error:
+            # The next look tries again; a worker without it still does its work.
+            log.warning("calls were not looked after", error=f"{type(error).__name__}: {error}")
+        else:
+            if left:
+                log.warning("calls of abilities that are out of use could not be stopped yet", calls=left)
+        await asyncio.sleep(every_seconds)

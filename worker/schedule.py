@@ -1,5 +1,7 @@
-"""The schedules: nightly maintenance (decisions "Numbers"), recheck of capabilities (DOC3 §1.1I), skill mining,
-health of tool servers."""
+"""Registers schedules (maintenance, recheck of capabilities, mining, health of tool servers) and search attributes.
+
+Decisions "Numbers", DOC3 §1.1I. A worker does so before it polls; any number of workers may repeat it.
+"""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -7,6 +9,8 @@ from typing import Any
 
 import structlog
 from pydantic import BaseModel
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import (
     Client,
     Schedule,
@@ -21,18 +25,24 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.service import RPCError, RPCStatusCode
 
 from config.settings import Settings
-from workflows.capability_reprobe_messages import ReprobeStart
-from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
-from workflows.ids import MCP_HEALTH_SCHEDULE, MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
-from workflows.mcp_probe_messages import SweepStart
-from workflows.mcp_probe_workflow import McpHealthSweepWorkflow
-from workflows.nightly_maintenance_messages import MaintenanceStart
-from workflows.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
-from workflows.session_view import search_attributes_of
-from workflows.skill_mining_messages import MiningStart
-from workflows.skill_mining_workflow import SkillMiningWorkflow
+from contracts.workflow_ids import MCP_HEALTH_SCHEDULE, MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
+from workflows.abilities.ability_messages import ReprobeStart
+from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
+from workflows.learning.session_view import (
+    KIND_ATTRIBUTE,
+    OWNER_ATTRIBUTE,
+    STATE_ATTRIBUTE,
+    search_attributes_of,
+)
+from workflows.maintenance.nightly_maintenance_messages import MaintenanceStart
+from workflows.maintenance.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
+from workflows.mcp.mcp_messages import SweepStart
+from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow
+from workflows.mining.skill_mining_messages import MiningStart
+from workflows.mining.skill_mining_workflow import SkillMiningWorkflow
 
 log = structlog.get_logger(__name__)
 
@@ -122,7 +132,7 @@ def _each_night(settings: Settings) -> ScheduleSpec:
 
 
 async def register_schedules(client: Client, settings: Settings) -> None:
-    """Makes sure that every schedule exists; the nightly one last, since it tells that all is done."""
+    """Makes sure that every schedule exists; the nightly one last, since its presence marks that all are."""
     await _register(client, REPROBE_SCHEDULE, build_reprobe_schedule(settings))
     await _register(client, MINING_SCHEDULE, build_mining_schedule(settings))
     await _register(client, MCP_HEALTH_SCHEDULE, build_mcp_health_schedule(settings))
@@ -130,7 +140,7 @@ async def register_schedules(client: Client, settings: Settings) -> None:
 
 
 async def register_schedule(client: Client, settings: Settings) -> None:
-    """Makes sure that the schedule exists and says what the settings say. Safe to repeat, by any worker.
+    """Creates the nightly schedule, or updates it to the settings. Safe to repeat, by any worker.
 
     Whether a person has paused it stays as it is. A schedule that is right already is not touched: an update
     makes the server forget a night that it is about to make up for.
@@ -177,3 +187,27 @@ def _essence(schedule: Schedule) -> tuple[object, ...]:
         schedule.policy.overlap,
         schedule.policy.catchup_window,
     )
+
+
+_ATTRIBUTES = (STATE_ATTRIBUTE, OWNER_ATTRIBUTE, KIND_ATTRIBUTE)
+
+
+async def register_search_attributes(client: Client) -> None:
+    """Adds the three search attributes that are missing."""
+    known = await client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=client.namespace)
+    )
+    missing = {
+        attribute.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+        for attribute in _ATTRIBUTES
+        if attribute.name not in known.custom_attributes
+    }
+    if not missing:
+        return
+    try:
+        await client.operator_service.add_search_attributes(
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
+        )
+    except RPCError as error:
+        if error.status is not RPCStatusCode.ALREADY_EXISTS:
+            raise

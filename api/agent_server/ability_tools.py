@@ -1,4 +1,4 @@
-"""Tools about abilities: find one, read its skill, say how a checkpoint went."""
+"""MCP tools for abilities: find one, read its skill, verify a checkpoint."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,10 +9,11 @@ import anyio.to_thread
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import ValidationError
 
-from api.agent_server.agent_tool import AgentRequest, AgentTool
-from api.agent_server.answers import invalid_arguments, structured
+from api.agent_server.agent_tool import AgentRequest, AgentTool, invalid_arguments, structured
 from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityLookupQuery
-from contracts.agents.tools import (
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.checkpoints import CheckpointVerificationReceipt, VerifyCheckpointRequest
+from contracts.mcp.agent_tools import (
     FindAbilityInput,
     FindAbilityOutput,
     FoundAbility,
@@ -21,11 +22,9 @@ from contracts.agents.tools import (
     SkillFile,
     VerifyCheckpointInput,
 )
-from contracts.errors import ErrorCode, Refusal
-from contracts.learning.checkpoint import CheckpointVerificationReceipt, VerifyCheckpointRequest
-from contracts.runtime.identity import Scope
-from stores.ability_files import CANONICAL
-from stores.documents import list_documents, read_document
+from contracts.platform.identity import Scope
+from stores.abilities.ability_files import CANONICAL
+from stores.platform.projection.documents import list_documents, read_document
 
 _SKILL = "SKILL.md"
 

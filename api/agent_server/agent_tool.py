@@ -1,19 +1,24 @@
-"""One tool that agents are offered: its schemas, its scope, and what it does."""
+"""An MCP tool offered to agents: input and output schema, required scope, handler.
+
+Results are structured content that fits the output schema, and the same as text.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from mcp_types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
-from pydantic import BaseModel
+from mcp_types import CallToolResult, ContentBlock, InputRequiredResult, TextContent, Tool, ToolAnnotations
+from pydantic import BaseModel, ValidationError
 from uuid_utils import uuid7
 
-from api.mcp_callers import runtime_of
-from api.own_keys import OWN_KEY_PREFIX
 from api.services import Services
-from contracts.learning.aggregate import CommitKey
-from contracts.runtime.identity import Principal, Scope
-from stores.canonical import canonical_json, digest_of
+from contracts.base import clipped
+from contracts.errors import ERROR_RULES, ErrorCode, Refusal
+from contracts.platform.commands import CommitKey
+from contracts.platform.identity import Principal, Scope
+from domain.mcp.policy_facts import runtime_of
+from gateways.platform.updates import OWN_KEY_PREFIX
+from stores.platform.canonical import canonical_json, digest_of
 
 Taken = TypeVar("Taken", bound=BaseModel)
 
@@ -23,7 +28,7 @@ _KEY_PREFIX = "agent-"
 
 @dataclass(frozen=True)
 class AgentRequest:
-    """Who calls, with what the protocol says beside the arguments."""
+    """The caller and the protocol's metadata of a tool call."""
 
     services: Services
     caller: Principal
@@ -36,11 +41,11 @@ class AgentRequest:
     resumed_state: str | None = None
     """What was answered before as the state to come back with."""
     opens_links: bool = False
-    """Whether the client can show its user a link and say when that is done."""
+    """Whether the client supports URL elicitation."""
 
-    def runtime(self, said: str | None) -> str | None:
-        """The runtime that calls: the token's, else what the agent says, else its client's name."""
-        return runtime_of(self.caller, said, self.client_name)
+    def runtime(self, claimed: str | None) -> str | None:
+        """The calling runtime: the token's, else the one the agent claims, else its client's name."""
+        return runtime_of(self.caller, claimed, self.client_name)
 
     def key_for(self, tool: str, given: BaseModel) -> CommitKey | None:
         """The key of this request, if it has one."""
@@ -54,7 +59,7 @@ class AgentRequest:
         )
 
     def key_or_own(self, tool: str, given: BaseModel) -> CommitKey:
-        """The key of this request, else one that nobody can ask with again."""
+        """The idempotency key of this request, else a generated one."""
         own = CommitKey(
             owner_user_id=self.caller.user_id,
             key=f"{OWN_KEY_PREFIX}{uuid7()}",
@@ -94,3 +99,58 @@ class AgentTool(Generic[Taken]):
 
 def _schema(model: type[BaseModel], mode: Any) -> dict[str, Any]:
     return model.model_json_schema(mode=mode)
+
+
+_HINTS: dict[ErrorCode, str] = {
+    ErrorCode.FORBIDDEN: "Ask a person for a token with that scope; do not try again with this one.",
+    ErrorCode.ABILITY_NOT_FOUND: "find_ability says which abilities there are.",
+    ErrorCode.MCP_SERVER_NOT_FOUND: "find_tool says which tools of which servers may be called.",
+    ErrorCode.MCP_TOOL_NOT_FOUND: "find_tool says which tools of which servers may be called.",
+    ErrorCode.MCP_POLICY_BLOCKED: "A person forbade this call; do not try again, tell the user.",
+    ErrorCode.MCP_DISPATCH_NOT_FOUND: "Use the dispatch_id that call_tool answered.",
+    ErrorCode.VALIDATION_FAILED: "Correct the arguments by the tool's input schema.",
+}
+"""The next step for an agent, by error code, where the refusal does not contain one."""
+
+
+def structured(answer: BaseModel, *, content: list[ContentBlock] | None = None) -> CallToolResult:
+    """``answer`` as structured content; ``content`` is shown instead of its JSON."""
+    return CallToolResult(
+        content=content or [TextContent(text=answer.model_dump_json(exclude_none=True))],
+        structured_content=answer.model_dump(mode="json"),
+    )
+
+
+def refused(refusal: Refusal, correlation_id: str) -> CallToolResult:
+    """A refusal as a tool error: the code, what is wrong, and what to do next."""
+    retryable = ERROR_RULES[refusal.code].retryable
+    fallback = "Try again in a few seconds." if retryable else "Do not repeat the same call; tell the user."
+    error: dict[str, Any] = {
+        "code": refusal.code.value,
+        "message": refusal.message,
+        "retryable": retryable,
+        "next_step": refusal.extra.get("next_action") or _HINTS.get(refusal.code, fallback),
+        "correlation_id": correlation_id,
+        **{name: value for name, value in refusal.extra.items() if name != "next_action"},
+    }
+    text = "\n".join((f"{error['code']}: {error['message']}", f"Next: {error['next_step']}"))
+    return CallToolResult(
+        content=[TextContent(text=text)], structured_content={"error": error}, is_error=True
+    )
+
+
+def invalid_arguments(error: ValidationError) -> Refusal:
+    """Which argument is wrong, and how; never its value, which may be a secret in the wrong place."""
+    fields = [
+        {
+            "path": clipped(".".join(str(part) for part in found["loc"]) or "arguments", 160),
+            "problem": clipped(found["msg"], 200),
+        }
+        for found in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    more = f" ({len(fields) - 1} more)" if len(fields) > 1 else ""
+    return Refusal(
+        ErrorCode.VALIDATION_FAILED,
+        clipped(f"{fields[0]['path']}: {fields[0]['problem']}{more}", 240),
+        fields=fields[:20],
+    )

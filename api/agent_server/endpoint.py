@@ -1,4 +1,4 @@
-"""``/mcp``: streamable HTTP behind our access tokens, for callers that reach it under its own name."""
+"""The ``/mcp`` endpoint: streamable HTTP behind access tokens, with a check of the Host header."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -15,8 +15,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from api.agent_server.server import AgentServer
-from api.dependencies import authenticated
-from api.limits import MAX_BODY_BYTES
+from api.platform.dependencies import authenticated
+from api.platform.limits import MAX_BODY_BYTES
 from api.services import Services
 from config.settings import Settings
 from contracts.errors import ErrorCode, Refusal
@@ -90,7 +90,7 @@ class AgentEndpoint:
 
 
 def _own_names(settings: Settings) -> frozenset[str] | None:
-    """The names under which the API is reached; ``None`` when it answers on all and nobody said which."""
+    """Accepted Host headers; ``None`` when the API listens on all addresses and no public URL is set."""
     everywhere = settings.api_host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
     if everywhere and settings.public_url is None:
         return None

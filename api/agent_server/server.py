@@ -1,4 +1,4 @@
-"""The protocol's side: lists the tools that a caller's token allows, checks what it gives, answers refusals."""
+"""MCP server for agents: lists the tools that a token's scopes allow, validates arguments, returns refusals."""
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -20,17 +20,15 @@ from pydantic import ValidationError
 from starlette.requests import Request
 
 from api.agent_server.ability_tools import ABILITY_TOOLS
-from api.agent_server.agent_tool import AgentRequest, AgentTool
-from api.agent_server.answers import invalid_arguments, refused
-from api.agent_server.call_tools import CALL_TOOLS
-from api.agent_server.route_tools import ROUTE_TOOLS
+from api.agent_server.agent_tool import AgentRequest, AgentTool, invalid_arguments, refused
+from api.agent_server.call_tools import CALL_TOOLS, ROUTE_TOOLS
 from api.agent_server.tool_catalog import CATALOG_TOOLS
-from api.correlation import correlation_id_of
-from api.dependencies import MAX_KEY_LENGTH
+from api.platform.dependencies import MAX_KEY_LENGTH
+from api.platform.errors import correlation_id_of
 from clients.mcp.tool_client import IDEMPOTENCY_KEY_META
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.runtime.identity import Principal
+from contracts.platform.identity import Principal
 
 log = structlog.get_logger(__name__)
 

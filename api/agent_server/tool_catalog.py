@@ -1,4 +1,4 @@
-"""The tools of registered servers that an agent may call, by the policy that its calls will be judged by."""
+"""Catalog of the tools of registered servers that an agent may call, by the policy that its calls are subject to."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -8,18 +8,17 @@ from typing import Any
 import anyio.to_thread
 from mcp_types import CallToolResult, ToolAnnotations
 
-from api.agent_server.agent_tool import AgentRequest, AgentTool
-from api.agent_server.answers import structured
-from api.mcp_callers import calling_as
-from contracts.agents.tools import FindToolInput, FindToolOutput, FoundTool
+from api.agent_server.agent_tool import AgentRequest, AgentTool, structured
+from contracts.mcp.agent_tools import FindToolInput, FindToolOutput, FoundTool
 from contracts.mcp.policy import MCPPolicyMode, MCPPolicyVerdict
-from contracts.mcp.server_registry import MCPServerRegistryEntry
+from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, MCPToolState
-from contracts.runtime.identity import Scope
-from domain.mcp.policy import facts_of, judge
-from stores.mcp.policy_rows import policies_of
-from stores.mcp.server_rows import server_of, servers_of
-from stores.mcp.tool_rows import tools_of
+from contracts.platform.identity import Scope
+from domain.mcp.policy import judge
+from domain.mcp.policy_facts import calling_as, facts_of
+from stores.mcp.policy.policy_rows import policies_of
+from stores.mcp.servers.server_rows import server_of, servers_of
+from stores.mcp.servers.tool_discovery import tools_of
 
 
 async def _find_tool(asked: AgentRequest, given: FindToolInput) -> CallToolResult:

@@ -1,4 +1,4 @@
-"""Names what went wrong with a call: surely not sent, surely refused, or possibly done."""
+"""Classifies failures of a tool call: surely not sent, surely refused, or possibly done."""
 
 import re
 from typing import cast
@@ -22,8 +22,8 @@ from pydantic import ValidationError
 
 from clients.mcp.local_program import ProgramNotStarted
 from clients.mcp.wire_record import HttpRefusal, WireRecord
-from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
-from domain.mcp.scope_names import kept_scopes
+from contracts.mcp.tools import ToolFailure, ToolFailureKind
+from domain.mcp.auth_status import kept_scopes
 
 _BEFORE_THE_TOOL = frozenset(
     {

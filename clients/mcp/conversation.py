@@ -1,24 +1,32 @@
-"""One conversation with a tool server: opened for its first exchange, and closed by whoever holds it.
+"""One MCP connection to a tool server over streamable HTTP or a local program, as far as the operator allows it.
 
-It lives in a task of its own, because what opens a connection or a program has to close it, and a conversation that
-has a state outlasts the call it was opened for.
+It runs in its own task: what opens a connection or a program has to close it, and a stateful conversation outlasts
+the call it was opened for.
 """
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+import ssl
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import anyio
+import httpx2
 from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from clients.mcp.call_failures import ToolCallFailed, failure_of
-from clients.mcp.wire_record import WireRecord
+from clients.mcp.address_guard import CONNECT_WITHIN_SECONDS, GuardedTransport, Resolve
+from clients.mcp.call_failures import ToolCallFailed, failed, failure_of
+from clients.mcp.local_program import local_program
+from clients.mcp.wire_record import RecordingTransport, WireRecord
+from contracts.mcp.provider import MCPTransport
+from contracts.mcp.servers import MCPServerRegistryEntry
+from contracts.mcp.tools import ToolFailureKind
 
 CLOSE_WITHIN_SECONDS = 2.0
 """How long an answer that is there may wait for the conversation's end."""
@@ -170,7 +178,7 @@ class Conversation:
             self._scope.deadline = anyio.current_time() + CLOSE_WITHIN_SECONDS
 
     async def _take(self, turn: _Exchange[Any], client: Client) -> None:
-        """One exchange. The other side is told where it is cut short, which it may go on for all the same."""
+        """One exchange. The server is notified of a cancellation, and may go on all the same."""
         with turn.scope:
             try:
                 turn.answers = (await turn.converse(client, self._record),)
@@ -181,8 +189,68 @@ class Conversation:
         self._finish()
 
     def _finish(self, error: BaseException | None = None) -> None:
-        """Lets whoever waits for the exchange under way know that it is over."""
+        """Wakes the waiters of the exchange under way when it is over."""
         exchange, self._under_way = self._under_way, None
         if exchange is not None:
             exchange.error = exchange.error or error
             exchange.over.set()
+
+
+class Transports:
+    """Opens what conversations are held over."""
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        local_programs: Collection[str],
+        local_environment: Collection[str],
+        environ: Mapping[str, str],
+        tls: ssl.SSLContext | None,
+        resolve: Resolve,
+    ) -> None:
+        self._allow_private = allow_private
+        self._local_programs = frozenset(local_programs)
+        self._local_environment = frozenset(local_environment)
+        self._environ = environ
+        self._tls = tls
+        self._resolve = resolve
+
+    def to(
+        self, server: MCPServerRegistryEntry, bearer: str | None, record: WireRecord
+    ) -> AbstractAsyncContextManager[Any]:
+        """The way to a server, unopened; what goes over it is noted in ``record``.
+
+        Raises:
+            ToolCallFailed: ``not_sent``: it may not be called from here.
+        """
+        if server.transport is MCPTransport.REMOTE_HTTP and server.endpoint_url is not None:
+            return self._over_http(str(server.endpoint_url), bearer, record)
+        command = server.command
+        if server.transport is MCPTransport.LOCAL_BRIDGE and command is not None:
+            if command.program not in self._local_programs:
+                raise failed(ToolFailureKind.NOT_SENT, "the program is not one of those that may be started")
+            barred = sorted(set(command.environment_refs.values()) - self._local_environment)
+            if barred:
+                raise failed(
+                    ToolFailureKind.NOT_SENT, f"the operator does not let programs have {', '.join(barred)}"
+                )
+            return local_program(command, self._environ, record)
+        raise failed(ToolFailureKind.NOT_SENT, "the server is not one that can be called from here")
+
+    @asynccontextmanager
+    async def _over_http(self, url: str, bearer: str | None, record: WireRecord) -> AsyncGenerator[Any]:
+        guarded = GuardedTransport(allow_private=self._allow_private, tls=self._tls, resolve=self._resolve)
+        async with (
+            httpx2.AsyncClient(
+                transport=RecordingTransport(guarded, record),
+                headers={"accept-encoding": "identity"}
+                | ({"authorization": f"Bearer {bearer}"} if bearer is not None else {}),
+                # The deadline of the whole bounds reading.
+                timeout=httpx2.Timeout(None, connect=CONNECT_WITHIN_SECONDS),
+                follow_redirects=False,
+                trust_env=False,
+            ) as http,
+            streamable_http_client(url, http_client=http, max_sse_event_size=None) as streams,
+        ):
+            yield streams

@@ -1,6 +1,6 @@
-"""A tool server that is a program on this machine, spoken to over its standard input and output.
+"""MCP transport of a tool server that is a local program, over its standard input and output.
 
-The SDK has such a transport too; this one gives the program nothing of our environment, bounds what it may
+The SDK has such a transport too; this one passes the program nothing of our environment, bounds what it may
 write, keeps its standard error out of our logs, and leaves none of its processes behind.
 """
 
@@ -19,7 +19,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
 
 from clients.mcp.wire_record import CALL, WireRecord
-from contracts.mcp.server_registry import MCPServerCommand
+from contracts.mcp.servers import MCPServerCommand
 
 GRACE_SECONDS = 1.0
 """How long a program has to end once its input is closed."""
@@ -139,7 +139,7 @@ async def _end(process: Process, record: WireRecord) -> None:
     with anyio.move_on_after(GRACE_SECONDS):
         await _ended(process)
     if not record.gone:
-        # Of one that was buried long ago somebody else may have the number by now.
+        # The process id of one that was reaped long ago may have been reused.
         _kill_group(process)
     with anyio.move_on_after(GRACE_SECONDS):
         await process.wait()

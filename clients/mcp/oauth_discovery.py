@@ -1,4 +1,4 @@
-"""Who may sign us in to a server: RFC 9728, RFC 8414, OpenID Connect Discovery, RFC 7591.
+"""OAuth discovery and client registration for a tool server: RFC 9728, RFC 8414, OpenID Connect Discovery, RFC 7591.
 
 Addresses are compared as they were published, letter by letter: an issuer that is nearly right is wrong.
 """
@@ -18,12 +18,10 @@ from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_serv
 from pydantic import ValidationError
 
 from clients.mcp.address_guard import refusal_of_url
-from clients.mcp.oauth_errors import DiscoveryFailed, ServerUnreachable
-from clients.mcp.oauth_requests import ask
+from clients.mcp.oauth_requests import DiscoveryFailed, ServerUnreachable, ask
 from contracts.base import clipped
 from contracts.mcp.auth_work import AuthorizationServer, ClientAuthentication, OAuthClient
-from domain.mcp.auth_status import REGISTRATION_REFUSED
-from domain.mcp.scope_names import kept_scopes
+from domain.mcp.auth_status import REGISTRATION_REFUSED, kept_scopes
 
 CLIENT_NAME = "Apprentice"
 _METADATA_PARAMETER = re.compile(r'resource_metadata=(?:"([^"]+)"|([^\s,]+))')
@@ -82,7 +80,7 @@ async def register(
     """Makes us known to an authorization server (RFC 7591); the client, and its secret if it was given one.
 
     Raises:
-        DiscoveryFailed: it registers nobody, or not as what we can be.
+        DiscoveryFailed: it registers no clients, or not of our kind.
         ServerUnreachable, AddressNotAllowed: as in ``ask``.
     """
     if server.registration_endpoint is None:
@@ -180,7 +178,7 @@ async def _metadata(
         if answer.status != 200 or not answer.document:
             continue
         issuer = answer.document.get("issuer")
-        # Without RFC 9728 nobody named the issuer: then its own spelling of the origin counts.
+        # Without RFC 9728 the issuer was not named: then its own spelling of the origin counts.
         if issuer == expected or (named is None and issuers_match(str(issuer), expected)):
             return str(issuer), answer.document
         raise DiscoveryFailed(

@@ -1,4 +1,8 @@
-"""Requests to authorization servers: bounded in time and size, never redirected."""
+"""Requests to authorization servers, bounded in time and size, never redirected; their errors.
+
+The errors are distinguished by what may be done next. Their texts hold no secret; what an authorization server
+reports is cut to its error code.
+"""
 
 import asyncio
 import base64
@@ -14,9 +18,53 @@ from urllib.parse import quote
 import httpx2
 
 from clients.mcp.address_guard import AddressRefused
-from clients.mcp.oauth_errors import AddressNotAllowed, ServerUnreachable
 from contracts.base import clipped
 from contracts.mcp.auth_work import OAuthClient
+
+
+class OAuthTrouble(Exception):
+    """An authorization server that could not be used. ``code`` is short and stable."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class DiscoveryFailed(OAuthTrouble):
+    """What the servers publish of themselves is missing, contradicts itself, or is not safe enough."""
+
+
+class ServerUnreachable(OAuthTrouble):
+    """No answer, or a server error: the same request may succeed later."""
+
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__("unreachable", message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class AddressNotAllowed(OAuthTrouble):
+    """An address that is not connected to, by the rules of this installation."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("address_refused", message)
+
+
+class TokenRefused(OAuthTrouble):
+    """The token endpoint said no, and why: RFC 6749 §5.2. Only ``invalid_grant`` ends a sign-in."""
+
+    @property
+    def ends_the_sign_in(self) -> bool:
+        """Whether no later attempt with the same refresh token can succeed."""
+        return self.code == "invalid_grant"
+
+
+class IssuerMismatch(OAuthTrouble):
+    """The browser came back from another authorization server than it was sent to (RFC 9207)."""
+
+    def __init__(self) -> None:
+        super().__init__("issuer_mismatch", "The answer does not come from the server that was asked.")
+
 
 MAX_ANSWER_BYTES = 262_144
 """No metadata and no token is larger."""

@@ -11,8 +11,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import httpx2
 
-from clients.mcp.oauth_errors import DiscoveryFailed, IssuerMismatch, TokenRefused
-from clients.mcp.oauth_requests import ask, client_proof
+from clients.mcp.oauth_requests import DiscoveryFailed, IssuerMismatch, TokenRefused, ask, client_proof
 from contracts.base import rfc3339
 from contracts.mcp.auth_work import AuthorizationServer, OAuthClient
 
@@ -70,7 +69,7 @@ class Proof:
 
 
 def new_state() -> str:
-    """A state nobody can guess: 256 bits."""
+    """An unguessable state: 256 random bits."""
     return secrets.token_urlsafe(32)
 
 

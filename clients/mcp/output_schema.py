@@ -1,7 +1,7 @@
-"""Checks what a tool answered against the schema that was pinned for it.
+"""Validates a tool's result against its pinned JSON schema, with bounded work.
 
-Both are a stranger's, and a schema is a program, which can be written so that it takes for ever. So every rule that
-is looked at is counted, patterns are matched in linear time, and a check ends after so many steps.
+Both come from a stranger, and a schema is a program, which can be written so that it never ends. So every rule
+that is evaluated is counted, patterns are matched in linear time, and a check ends after a number of steps.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,19 +1,21 @@
-"""Calls a tool of a server over the official SDK, and is certain whether the call was sent.
+"""Lists and calls the tools of a server over the official MCP SDK, and knows whether a call was sent.
 
-One conversation a call: it is opened, the call is made, it is closed, whatever happens; but where the other side may
-remember what was said, a program or a session of the protocol, the calls of one party go on in one conversation. The
-token is in the ``Authorization`` header of that conversation alone.
+Each call opens and closes a conversation; where the server keeps state, the calls of one party share one
+(``conversations``). The token is in the ``Authorization`` header of that conversation alone. Listings are read within
+bounds. Secrets that a server was given are masked in its answers, errors and listings, which are kept, shown and
+given to agents.
 """
 
 import os
 import ssl
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
 
 import anyio.to_thread
 from mcp import CallToolRequest, Client, MCPError
+from mcp import Tool as ListedTool
 from mcp_types import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -22,21 +24,154 @@ from mcp_types import (
     CallToolResult,
     InputRequiredResult,
 )
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from clients.mcp.address_guard import Resolve, system_resolve
 from clients.mcp.call_failures import ToolCallFailed, failed
-from clients.mcp.conversation import Bounds, OfTheCaller
-from clients.mcp.conversations import Beat, Conversations
-from clients.mcp.echoed_secrets import EchoedSecrets
-from clients.mcp.kept_conversations import KeptConversations
+from clients.mcp.conversation import Bounds, OfTheCaller, Transports
+from clients.mcp.conversations import Beat, Conversations, KeptConversations
 from clients.mcp.output_schema import misfit
-from clients.mcp.tool_listing import MAX_LISTING_BYTES, Discovery, listed, server_name
-from clients.mcp.transports import Transports
 from clients.mcp.wire_record import WireRecord
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from contracts.mcp.tool_call import ToolAnswer, ToolCall, ToolFailureKind
+from contracts.mcp.servers import MCPServerRegistryEntry
+from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolCall, ToolFailureKind
+from domain.learning.redaction.secret_shapes import MASK, is_secret_name
+
+MAX_TOOLS = 500
+MAX_PAGES = 100
+MAX_LISTING_BYTES = 8 * 1024 * 1024
+"""The most that is read of one page."""
+
+MAX_SCHEMA_BYTES = 256 * 1024
+"""The most that the schemas of one tool may take as JSON."""
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """The tools of a server, by name, and how it introduced itself.
+
+    ``left_out`` counts tools beyond the 500th, with a name that came before, or whose definition is over the
+    bounds: what cannot be kept as it is cannot be pinned.
+    """
+
+    tools: tuple[MCPToolDefinition, ...]
+    protocol_revision: str | None = None
+    server_name: str | None = None
+    left_out: int = 0
+
+
+async def listed(client: Client) -> Discovery:
+    """Asks for every page of the tools; ends early where a server gives the same page again."""
+    found: dict[str, MCPToolDefinition] = {}
+    left_out, cursor, seen = 0, None, set[str]()
+    for _ in range(MAX_PAGES):
+        page = await client.list_tools(cursor=cursor, cache_mode="bypass")
+        for tool in page.tools:
+            definition = definition_of(tool)
+            if definition is None or definition.tool_name in found or len(found) >= MAX_TOOLS:
+                left_out += 1
+            else:
+                found[definition.tool_name] = definition
+        cursor = page.next_cursor
+        if cursor is None or cursor in seen or len(found) >= MAX_TOOLS:
+            break
+        seen.add(cursor)
+    return Discovery(
+        tools=tuple(found[name] for name in sorted(found)),
+        protocol_revision=client.protocol_version,
+        server_name=server_name(client),
+        left_out=left_out,
+    )
+
+
+def definition_of(tool: ListedTool) -> MCPToolDefinition | None:
+    """The tool as we keep it; none where it is over the bounds."""
+    hints = tool.annotations
+    schemas: tuple[dict[str, Any], dict[str, Any] | None] = (tool.input_schema, tool.output_schema)
+    try:
+        if len(to_json(schemas)) > MAX_SCHEMA_BYTES:
+            return None
+        return MCPToolDefinition(
+            tool_name=tool.name,
+            title=tool.title or (hints.title if hints else None),
+            description=tool.description or "",
+            input_schema=tool.input_schema,
+            output_schema=tool.output_schema,
+            read_only=hints.read_only_hint if hints else None,
+            destructive=hints.destructive_hint if hints else None,
+            idempotent=hints.idempotent_hint if hints else None,
+        )
+    except (ValidationError, ValueError, RecursionError):
+        return None
+
+
+def server_name(client: Client) -> str | None:
+    """How the server names itself, cut to 120 characters."""
+    info = client.server_info
+    return info.name[:120] if info is not None else None
+
+
+SHORTEST = 8
+"""Shorter ones would be found in what is no secret at all."""
+
+_M = TypeVar("_M", bound=BaseModel)
+
+
+class EchoedSecrets:
+    """The secrets that one server is given."""
+
+    def __init__(
+        self,
+        server: MCPServerRegistryEntry,
+        bearer: str | None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """``bearer`` is sent along; of a program's variables, those count whose name is a secret's."""
+        refs = server.command.environment_refs if server.command is not None else {}
+        named = (
+            environ.get(ref, "") for name, ref in refs.items() if is_secret_name(name) or is_secret_name(ref)
+        )
+        # The longest first: one may be part of another.
+        given = sorted({bearer or "", *named}, key=len, reverse=True)
+        self._secrets = tuple(secret for secret in given if len(secret) >= SHORTEST)
+
+    def masked(self, said: _M) -> _M:
+        """``said`` with every secret masked that was given."""
+        if not self._secrets:
+            return said
+        plain = said.model_dump(mode="json", by_alias=False)
+        masked = self._in(plain)
+        return said if masked == plain else type(said).model_validate(masked)
+
+    @contextmanager
+    def masked_failures(self) -> Generator[None]:
+        """A failure that leaves the block says no secret.
+
+        Raises:
+            ToolCallFailed: the same, masked.
+        """
+        try:
+            yield
+        except ToolCallFailed as raised:
+            masked = self.masked(raised.failure)
+            if masked is raised.failure:
+                raise
+            raise ToolCallFailed(masked) from None
+
+    def _in(self, value: Any) -> Any:
+        match value:
+            case str():
+                for secret in self._secrets:
+                    value = value.replace(secret, MASK)
+                return value
+            case list():
+                return [self._in(part) for part in cast("list[Any]", value)]
+            case dict():
+                parts = cast("dict[str, Any]", value)
+                return {self._in(name): self._in(part) for name, part in parts.items()}
+            case _:
+                return value
+
 
 __all__ = ["Discovery", "ToolCallFailed", "ToolClient"]
 

@@ -1,4 +1,4 @@
-"""What is known for certain of one conversation with a tool server: what was sent, and how HTTP answered."""
+"""Record of what was sent to a tool server and how HTTP answered, for one conversation."""
 
 import json
 from collections.abc import AsyncIterator, Callable

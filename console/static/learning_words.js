@@ -1,5 +1,7 @@
 /** The words for what learning names in code: parameters, abilities' states and commands, mining, practice. */
 
+import { THE_AGENT } from "./agent.js";
+
 export const PARAMETER_TYPES = { text: "Text", number: "Number", date: "Date", path: "Path", choice: "Choice" };
 
 export const DEPENDENCIES = {
@@ -36,7 +38,7 @@ export const ABILITY_ACTIONS = {
   rollback: { label: "Roll back…", scope: "install", done: "An earlier version is current again", title: "Go back to the version before?", text: "Its content becomes current again, as a new version. Nothing is deleted.", confirm: "Roll back", tone: "bad" },
   unquarantine: { label: "Lift the quarantine…", scope: "approve", done: "The quarantine is lifted", title: "Lift the quarantine?", text: "It can be used again, in the lane it was taken from. Say why that is safe.", confirm: "Lift it", required: true },
   demote_private: { label: "Make private…", scope: "install", done: "The ability is its owner's alone", title: "Make this ability private?", text: "Nobody but its owner can find or use it any more.", confirm: "Make private", tone: "bad" },
-  deactivate: { label: "Deactivate…", scope: "install", done: "The ability is deactivated", title: "Deactivate this ability?", text: "It leaves routing and the agent's workspace, and its calls that run or wait are given up. Activating brings it back.", confirm: "Deactivate", tone: "bad" },
+  deactivate: { label: "Deactivate…", scope: "install", done: "The ability is deactivated", title: "Deactivate this ability?", text: `It leaves routing and ${THE_AGENT}'s workspace, and its calls that run or wait are given up. Activating brings it back.`, confirm: "Deactivate", tone: "bad" },
   quarantine: { label: "Quarantine…", scope: "install", done: "The ability is quarantined", title: "Quarantine this ability?", text: "It is kept away from use until somebody has looked into what is wrong; its calls that run or wait are given up.", confirm: "Quarantine", tone: "bad", required: true },
   archive: { label: "Archive…", scope: "install", done: "The ability is archived", title: "Archive this ability?", text: "It is put away and its calls that run or wait are given up. Its versions and records stay; activating brings it back.", confirm: "Archive", tone: "bad" },
 };
@@ -76,7 +78,7 @@ export const MINING_RUNS = {
   cancelled: ["Cancelled", "quiet"],
 };
 
-export const TRACE_SOURCES = { agent_observed: "Seen in the agent's work", user_guided: "Shown by you", desktop_observed: "Seen outside the agent" };
+export const TRACE_SOURCES = { agent_observed: `Seen in ${THE_AGENT}'s work`, user_guided: "Shown by you", desktop_observed: `Seen outside ${THE_AGENT}` };
 
 export const PRACTICE = {
   running: ["Practising", "live"],

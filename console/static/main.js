@@ -1,5 +1,6 @@
 /** Starts the console: asks for a token where there is none, shows the view that the address names, keeps it fresh. */
 
+import { brand } from "./agent.js";
 import { access, get } from "./api.js";
 import { announce, h } from "./dom.js";
 import { identity } from "./identity.js";
@@ -24,6 +25,7 @@ import { sessionView } from "./views/session.js";
 import { skillsView } from "./views/skills.js";
 
 const PAGE_TITLE = "Ability Learning";
+const AGENT = brand(document.querySelector(".brand"));
 const TABS = [
   ["learn", "Learn New Ability", learnNewView],
   ["active", "Active Capability Learning", activeView],
@@ -59,7 +61,7 @@ function show({ focus = true } = {}) {
   leave = new AbortController();
   const { signal } = leave;
   const { area, tab, title, make } = routed();
-  document.title = `${title} · ${AREAS[area] ?? PAGE_TITLE}`;
+  document.title = `${title} · ${AREAS[area] ?? PAGE_TITLE}${AGENT}`;
   for (const link of document.querySelectorAll(".areas a")) {
     if (link.getAttribute("href") === `#/${area}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -130,7 +132,7 @@ function out(problem = null) {
   deploymentNotice.tell(null);
   for (const area of document.querySelectorAll(".areas")) area.hidden = true;
   document.getElementById("account").hidden = true;
-  document.title = PAGE_TITLE;
+  document.title = `${PAGE_TITLE}${AGENT}`;
   main.replaceChildren(signIn(enter, problem));
   document.getElementById("token").focus();
 }

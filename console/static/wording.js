@@ -1,5 +1,7 @@
 /** The words for what the service names in code. Every state, check and kind has its own. */
 
+import { ofAgent } from "./agent.js";
+
 /** How a state reads, what it waits for, how far along it is (0-4) and how it is to be looked at. */
 export const STATES = {
   idle: { label: "Being set up", waits: "It is being armed.", phase: 0, tone: "active" },
@@ -30,8 +32,8 @@ export const NEXT_COMMAND = {
 
 export const MODES = {
   demonstrating_skill: "Demonstrating Skill",
-  coaching_agent: "Coaching Agent",
-  autonomous_agent_practice: "Autonomous Agent Practice",
+  coaching_agent: ofAgent("Coaching Agent", (name) => `Coaching ${name}`),
+  autonomous_agent_practice: ofAgent("Autonomous Agent Practice", (name) => `${name} Practice`),
   improving_existing_skill: "Improving Existing Skill",
   import_skill: "Import Skill",
 };

@@ -1,11 +1,13 @@
-"""Which abilities there are and which are usable now (DOC3 §0C.11A)."""
+"""Availability of installed abilities: snapshot, catalog, versions, freshness and lifecycle commands.
+
+DOC3 §0C.11A (availability), §0C.11B "Staleness rule" (freshness), §0A.19 (commands; rollback: routes.md).
+"""
 
 from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.abilities.freshness import AbilityFreshness
-from contracts.abilities.lifecycle_command import AbilityLifecycleAction, AbilityState
+from contracts.abilities.control_surface import ControlSurface
 from contracts.base import (
     Contract,
     Text80,
@@ -17,8 +19,90 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.learning.proposal import InstallLane
+
+
+class FreshnessState(StrEnum):
+    """How far what is shown can be believed. ``refreshing`` ends by itself."""
+
+    FRESH = "fresh"
+    REFRESHING = "refreshing"
+    PARTIAL = "partial"
+    STALE = "stale"
+
+
+class FreshnessCode(StrEnum):
+    """What is behind."""
+
+    BRIDGE_REBUILD_FAILED = "bridge_rebuild_failed"
+    RUNTIME_NOT_LOOKED_AT = "runtime_not_looked_at"
+    BRIDGE_PARTIAL = "bridge_partial"
+    SNAPSHOT_NOT_WRITTEN = "snapshot_not_written"
+    BRIDGE_NOT_WRITTEN = "bridge_not_written"
+    SKILLS_NOT_WRITTEN = "skills_not_written"
+
+
+class FreshnessReason(Contract):
+    """One thing that is behind, and in a sentence what that means."""
+
+    code: FreshnessCode
+    meaning: Text240
+
+
+class AbilityFreshness(Contract):
+    """Whether abilities are shown as they are; where not, why, the gravest reason first."""
+
+    state: FreshnessState = FreshnessState.FRESH
+    reasons: tuple[FreshnessReason, ...] = ()
+
+
+class AbilityLifecycleAction(StrEnum):
+    """What can be done with an installed ability: the document's seven, and the way back to older content."""
+
+    ACTIVATE = "activate"
+    DEACTIVATE = "deactivate"
+    PROMOTE_SHARED = "promote_shared"
+    DEMOTE_PRIVATE = "demote_private"
+    QUARANTINE = "quarantine"
+    UNQUARANTINE = "unquarantine"
+    ARCHIVE = "archive"
+    ROLLBACK = "rollback"
+
+
+class AbilityState(StrEnum):
+    """How an installed ability stands. Only an active one may be routed to."""
+
+    ACTIVE = "active"
+    DEACTIVATED = "deactivated"
+    QUARANTINED = "quarantined"
+    ARCHIVED = "archived"
+
+
+class LifecycleRequester(StrEnum):
+    """On whose behalf."""
+
+    USER = "user"
+    SYSTEM = "system"
+    REPAIR = "repair"
+
+
+class AbilityLifecycleCommand(VersionedContract):
+    """One command on one ability, as ``abilities/activation_history.jsonl`` keeps it."""
+
+    ability_id: Text160
+    action: AbilityLifecycleAction
+    reason: Text240 | None = None
+    requested_by: LifecycleRequester
+    created_at: UtcTime
+
+
+class InstallLane(StrEnum):
+    """How far an ability has come."""
+
+    PENDING = "pending"
+    EXPERIMENTAL_PRIVATE = "experimental_private"
+    APPROVED_WORKSPACE = "approved_workspace"
+    SHARED_PROMOTED = "shared_promoted"
+    QUARANTINED = "quarantined"
 
 
 class AbilitySource(StrEnum):

@@ -1,10 +1,15 @@
-"""Finding an ability by what the user says (DOC3 §0C.11, §0C.16A)."""
+"""Ability lookup by a user's query, its explanation, and the trigger tests of a drafted skill.
 
-from pydantic import Field
+DOC3 §0C.11, §0C.16A (lookup), §1.1P, §1.8A; rows P-26, P-42 (trigger tests).
+"""
 
-from contracts.abilities.freshness import AbilityFreshness
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, TypeAdapter, model_validator
+
+from contracts.abilities.availability import AbilityFreshness, InstallLane
 from contracts.base import Contract, Text120, Text160, Text240, Text500, UtcTime, VersionedContract
-from contracts.learning.proposal import InstallLane
 
 INCLUDE_FROM_SCORE = 0.15
 """The least score a match is listed with."""
@@ -64,3 +69,38 @@ class AbilityExplainMatchResponse(Contract):
     score: float = Field(ge=0, le=1)
     match_reasons: tuple[Text240, ...] = ()
     rejection_reasons: tuple[Text240, ...] = ()
+
+
+TRIGGER_TESTS_PATH = "tests/triggers.json"
+"""Where a draft keeps its cases, a JSON array of ``TriggerCase``, inside the skill's folder."""
+
+MIN_CASES_PER_KIND = 3
+"""The fewest cases of each kind that a skill must bring."""
+
+
+class TriggerCaseKind(StrEnum):
+    """What a case is to show."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    PARAPHRASE = "paraphrase"
+
+
+class TriggerCase(Contract):
+    """One request, and whether the skill is meant by it."""
+
+    input: Annotated[str, StringConstraints(max_length=240, pattern=r"\S")]
+    should_trigger: bool
+    kind: TriggerCaseKind
+
+    @model_validator(mode="after")
+    def _kind_agrees(self) -> Self:
+        if self.should_trigger is (self.kind is TriggerCaseKind.NEGATIVE):
+            raise ValueError(
+                f"a {self.kind} case cannot have should_trigger {str(self.should_trigger).lower()}"
+            )
+        return self
+
+
+TRIGGER_CASES = TypeAdapter(Annotated[tuple[TriggerCase, ...], Field(max_length=150)])
+"""Reads the content of ``tests/triggers.json``."""

@@ -1,9 +1,13 @@
-"""What a learning session can say of itself at any time (DOC3 §18 "Final rule", §17; §0C.28)."""
+"""Account of a learning session (state, evidence, workflows), and the payload that reopens an object in a client.
+
+DOC3 §18 "Final rule", §17, §0C.28 (account), §0A.23 (reopening).
+"""
 
 from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.availability import InstallLane
 from contracts.base import (
     Contract,
     Text80,
@@ -15,11 +19,9 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
-from contracts.learning.commands import SessionCommand
 from contracts.learning.observation import ObservationScopeRuntime, WorkflowBoundary
-from contracts.learning.proposal import InstallLane, ProposalState
-from contracts.learning.query_context import LearningQueryContextPayload
-from contracts.learning.runtime_snapshot import PendingAbilityUiState
+from contracts.learning.proposal import ProposalState
+from contracts.learning.responses import PendingAbilityUiState
 from contracts.learning.session import (
     ActorMode,
     BuildPolicy,
@@ -27,7 +29,23 @@ from contracts.learning.session import (
     LearnSessionState,
     ObservationMode,
 )
+from contracts.learning.state_machine import SessionCommand
 from contracts.learning.validation import OverallResult
+
+
+class LearningQueryContextPayload(VersionedContract):
+    """Where a question about learning comes from, and what it refers to."""
+
+    source_surface: Text120
+    source_id: Text160 | None = None
+    learn_session_id: Uuid | None = None
+    proposal_id: Uuid | None = None
+    trace_ids: tuple[Uuid, ...] = ()
+    cluster_id: Uuid | None = None
+    project_id: Text120 | None = None
+    app_family: Text80 | None = None
+    current_state: Text80 | None = None
+    referenced_ids: tuple[Text160, ...] = ()
 
 
 class ModeAccount(Contract):

@@ -1,41 +1,44 @@
-"""The whole truth about one session: what a workflow carries, what the store keeps, what a reopening starts from."""
+"""Aggregate of a learning session: the state that its workflow carries and its store commits, one change at a time."""
 
 from pydantic import Field
 
+from contracts.abilities.availability import InstallLane
 from contracts.base import Contract, Sha256, Text80, Text160, Text200, UtcTime, Uuid
-from contracts.learning.improvement import BaseSkill
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.interpretation import SemanticWorkflowInterpretation, WorkflowGraph
 from contracts.learning.lifecycle import LifecycleChange
 from contracts.learning.model_draft import ModelWording
 from contracts.learning.observation import WorkflowBoundary
-from contracts.learning.proposal import CheckpointLintReport, InstallLane, SkillBundleProposal, SkillDraft
+from contracts.learning.proposal import (
+    BaseSkill,
+    CheckpointLintReport,
+    SkillBundleProposal,
+    SkillDraft,
+)
 from contracts.learning.questions import LearningAnswer, LearningQuestion
-from contracts.learning.session import LearnSession
-from contracts.learning.source_run import MAX_RUNS, SourceRun
+from contracts.learning.session import (
+    ARM_TIMEOUT,
+    CAPTURE_TIMEOUT,
+    MAX_RUNS,
+    MODEL_TIMEOUT,
+    QUESTION_DEADLINE,
+    LearnSession,
+    SourceRun,
+)
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import SkillValidationReport, ValidationRun, ValidationRunKind
-from contracts.learning.workflow_graph import WorkflowGraph
+from contracts.platform.commands import CommitKey
 
 
 class LearnSettings(Contract):
     """The settings a session was created under, times in seconds (DOC3 §0C.16D, decisions "Numbers")."""
 
-    arm_timeout_seconds: int = Field(default=3600, gt=0)
-    capture_timeout_seconds: int = Field(default=4 * 3600, gt=0)
-    question_deadline_seconds: int = Field(default=7 * 24 * 3600, gt=0)
+    arm_timeout_seconds: int = Field(default=int(ARM_TIMEOUT.total_seconds()), gt=0)
+    capture_timeout_seconds: int = Field(default=int(CAPTURE_TIMEOUT.total_seconds()), gt=0)
+    question_deadline_seconds: int = Field(default=int(QUESTION_DEADLINE.total_seconds()), gt=0)
     drafting_model: Text80 | None = Field(default=None, description="The model that words drafts, if any.")
-    drafting_timeout_seconds: int = Field(default=45, gt=0, description="How long a model may take.")
-
-
-class CommitKey(Contract):
-    """Names one decision, so that it is applied once however often it is attempted.
-
-    ``key`` is the caller's idempotency key within its owner, or ``workflow id#change`` for a timer's decision.
-    """
-
-    owner_user_id: str = Field(max_length=120)
-    key: str = Field(max_length=300)
-    request_digest: Sha256
+    drafting_timeout_seconds: int = Field(
+        default=int(MODEL_TIMEOUT.total_seconds()), gt=0, description="How long a model may take."
+    )
 
 
 class OpenInstall(Contract):
@@ -129,7 +132,7 @@ class SessionCommit(Contract):
 class CommitResult(Contract):
     """What the store made of it. ``replayed`` means that the key had been committed before.
 
-    ``present`` is then the session as the store has it: whoever decided again goes on from there. It is absent
+    ``present`` is then the session as the store has it: the workflow takes it over. It is absent
     where the key made another session.
     """
 

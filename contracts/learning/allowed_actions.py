@@ -1,12 +1,13 @@
-"""What a session, and the proposal it makes, lets its owner do now: part of what is read, never of what is kept."""
+"""Actions that a session and its proposal allow their owner now: computed on every read, never stored."""
 
 from pydantic import Field
 
+from contracts.abilities.availability import InstallLane
 from contracts.base import Contract, Text240
 from contracts.errors import ErrorCode
-from contracts.learning.commands import SessionCommand
-from contracts.learning.proposal import InstallLane, SkillBundleProposal
+from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.session import LearnSession
+from contracts.learning.state_machine import SessionCommand
 
 
 class RefusedAction(Contract):

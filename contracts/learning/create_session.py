@@ -1,21 +1,21 @@
-"""Creating a session (DOC3 §0C.2)."""
+"""Request body that creates a learning session (DOC3 §0C.2)."""
 
 from enum import StrEnum
 
 from pydantic import Field, model_validator
 
 from contracts.base import Contract, Text80, Text120, Text160, Text240, Uuid, VersionedContract
-from contracts.learning.coaching import Coaching
 from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.session import (
+    MAX_RUNS,
     BuildPolicy,
+    Coaching,
     LearnExecutionMode,
     LearningEntryMode,
     LearnSession,
     LearnTargetKind,
     ObservationMode,
 )
-from contracts.learning.source_run import MAX_RUNS
 
 
 class CreateLearnSessionRequest(VersionedContract):

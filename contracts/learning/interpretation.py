@@ -1,13 +1,113 @@
-"""The meaning read out of a demonstration (DOC3 §0C.9; checkpoints by decision "Checkpoints")."""
+"""Interpretation of a demonstration: fields with confidences, parameters, checkpoints, documents, workflow graph.
+
+DOC3 §0C.9 (interpretation), §0A.14 (parameters), §0A.15, §0C.9A (graph: for review, never executed nor shown to an
+agent), §0A.25, §0C.10A (documents); checkpoints by decision "Checkpoints".
+"""
 
 from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.base import Contract, Text80, Text160, Text240, Text600, UtcTime, Uuid, VersionedContract
-from contracts.learning.dependencies import MAX_DEPENDENCIES, DeclaredDependency
-from contracts.learning.parameters import MAX_PARAMETERS, SkillParameter
+from contracts.abilities.control_surface import ControlSurface
+from contracts.base import (
+    Contract,
+    Text80,
+    Text120,
+    Text160,
+    Text200,
+    Text240,
+    Text600,
+    Text800,
+    UtcTime,
+    Uuid,
+    VersionedContract,
+)
 from contracts.learning.questions import QuestionField
+
+MAX_PARAMETERS = 12
+"""More would be a form to fill in rather than a skill."""
+
+
+class ParameterType(StrEnum):
+    """What kind of value a parameter takes."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    DATE = "date"
+    PATH = "path"
+    CHOICE = "choice"
+
+
+class SkillParameter(Contract):
+    """One thing that differed between the demonstrations, everywhere in the same way."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
+    type: ParameterType
+    description: Text240
+    examples: tuple[str, ...] = Field(
+        min_length=2,
+        max_length=20,
+        description="Its value in each demonstration, in their order; empty where it was left out.",
+    )
+    required: bool = Field(default=True, description="False where a demonstration went without it.")
+
+
+class WorkflowStepType(StrEnum):
+    """Ten kinds of step."""
+
+    ACTION = "action"
+    GUARD = "guard"
+    BRANCH = "branch"
+    DECISION = "decision"
+    REASONING = "reasoning"
+    VERIFICATION = "verification"
+    FALLBACK = "fallback"
+    SUBWORKFLOW = "subworkflow"
+    LOOP = "loop"
+    ASK_USER = "ask_user"
+
+
+class WorkflowStep(VersionedContract):
+    """One node."""
+
+    step_id: Text120
+    step_type: WorkflowStepType
+    label: Text240
+    description: Text800 | None = None
+    preferred_surfaces: tuple[ControlSurface, ...] = ()
+    next_step_ids: tuple[Text120, ...] = ()
+    verification_rule_ref: Text240 | None = None
+
+
+class WorkflowGraph(VersionedContract):
+    """What was demonstrated, as a graph for reviewers."""
+
+    workflow_id: Text120
+    title: Text200
+    entry_step_id: Text120
+    steps: tuple[WorkflowStep, ...] = Field(min_length=1)
+
+
+MAX_DEPENDENCIES = 20
+"""The most documents that one skill may be said to rest on."""
+
+
+class DependencyKind(StrEnum):
+    """What a proposal can rest on."""
+
+    SUPPORT_PACK = "support_pack"
+    APP_MANUAL = "app_manual"
+    EXISTING_SKILL = "existing_skill"
+    CAPABILITY_MANIFEST = "capability_manifest"
+    TEST_ARTIFACT = "test_artifact"
+
+
+class DeclaredDependency(Contract):
+    """A document that a person said the skill rests on; nothing looks whether it is there."""
+
+    dependency_kind: DependencyKind
+    dependency_ref: Text200 = Field(description="Its name, path or address; never a secret.")
+    required: bool = True
 
 
 class ProjectScope(StrEnum):
@@ -55,7 +155,7 @@ MAX_OPTIONAL_STEPS = 12
 
 
 class OptionalStep(Contract):
-    """Something that only some demonstrations of the task showed: noted for review, and required of nobody."""
+    """Something that only some demonstrations of the task showed: noted for review, and not required."""
 
     label: Text160
     demonstrations: tuple[int, ...] = Field(

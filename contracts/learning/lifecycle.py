@@ -1,4 +1,7 @@
-"""Lifecycle events and learning receipts (DOC3 §0C.12, §0C.13, §0A.26; additions: decisions "Learning")."""
+"""Lifecycle events and receipts of a learning session.
+
+DOC3 §0C.12, §0C.13, §0A.26; additions: decisions "Learning".
+"""
 
 from enum import StrEnum
 from typing import Any

@@ -1,6 +1,6 @@
-"""What a language model may propose for a draft: wording and order, nothing else (DOC3 §0C.9A, rows SL-15).
+"""Wording of a draft by a language model: text and order, nothing else (DOC3 §0C.9A, rows SL-15).
 
-There is no field for a command, a control surface, a permission or a safety note: those come from what was shown.
+There is no field for a command, a control surface, a permission or a safety note: those come from the demonstration.
 """
 
 from typing import Annotated

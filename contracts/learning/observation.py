@@ -1,9 +1,15 @@
-"""What recorders report and what is kept of it (DOC3 §0C.8, §0C.22; ingest: routes.md)."""
+"""Observed events of a capture (terminal, browser, tool calls), and the registry of the adapters that record them.
+
+DOC3 §0C.8, §0C.22; ingest: routes.md. Browser fields are our addition (§0A.9, §0A.10). Of a tool call only names and
+the outcome are kept, never values of arguments or answers (§0A.10 "mcp_receipt"). The adapter status is DOC3's
+(§0C.22); alternatives and the recorder's report are our additions (§0C.22 L3674, R11.2-44).
+"""
 
 from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.control_surface import ControlSurface
 from contracts.base import (
     Contract,
     Text80,
@@ -17,9 +23,56 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.learning.browser_observation import BrowserObservation
 from contracts.learning.session import LearnSessionState, ObservationMode
+
+
+class BrowserAction(StrEnum):
+    """What happened in a page; ``snapshot`` is what could be seen afterwards."""
+
+    NAVIGATE = "navigate"
+    CLICK = "click"
+    INPUT = "input"
+    SELECT = "select"
+    SUBMIT = "submit"
+    DOWNLOAD = "download"
+    SNAPSHOT = "snapshot"
+
+
+class EnteredValue(Contract):
+    """A value by its class only: never the text. A password's length is 0, a file input's the number of files."""
+
+    kind: Text80 = Field(
+        description="The kind of field: text, password, email, date, choice, file, checked …"
+    )
+    length: int = Field(ge=0, le=10_000_000, description="Characters, or files.")
+
+
+class PageSummary(Contract):
+    """The accessible content of a page: names and messages, no values and no markup."""
+
+    headings: tuple[Text120, ...] = Field(default=(), max_length=12)
+    landmarks: tuple[Text120, ...] = Field(default=(), max_length=12)
+    fields: tuple[Text120, ...] = Field(default=(), max_length=30)
+    messages: tuple[Text160, ...] = Field(default=(), max_length=6, description="Status and live regions.")
+    alerts: tuple[Text160, ...] = Field(default=(), max_length=6)
+    dialogs: tuple[Text120, ...] = Field(default=(), max_length=4)
+    invalid_fields: tuple[Text120, ...] = Field(default=(), max_length=30)
+
+
+class BrowserObservation(Contract):
+    """One action by its meaning: role and accessible name, never a selector or a place on the screen."""
+
+    action: BrowserAction
+    site: Text200 = Field(description="The page's origin, without credentials: https://shop.example.")
+    page_path: Text200 = Field(default="", description="The address's path, without query and fragment.")
+    page_title: Text200 = ""
+    role: Text80 | None = Field(default=None, description="The ARIA role of what was acted on.")
+    accessible_name: Text160 | None = None
+    form_name: Text160 | None = Field(default=None, description="The form or dialog it belongs to.")
+    value: EnteredValue | None = None
+    file_name: Text160 | None = Field(default=None, description="A download's name.")
+    outcome: PageSummary | None = Field(default=None, description="Of a snapshot: what the page showed.")
+
 
 MAX_BATCH = 500
 """The most events one ingest request may carry."""
@@ -191,3 +244,73 @@ class WorkflowBoundary(VersionedContract):
     label: Text400 | None = None
     source_event_id: Uuid | None = None
     created_at: UtcTime
+
+
+class ToolOutcome(StrEnum):
+    """How a tool call ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+
+
+class ToolEffect(StrEnum):
+    """What kind of call it was."""
+
+    READ = "read"
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+    SEND = "send"
+
+
+class ToolCallReceipt(VersionedContract):
+    """One finished call of a tool."""
+
+    receipt_id: Uuid = Field(description="The call's own id; observing it again changes nothing.")
+    server_id: Text80
+    tool_name: Text120
+    tool_title: Text160 | None = Field(default=None, description="What the server calls it for people.")
+    effect: ToolEffect
+    outcome: ToolOutcome
+    argument_names: tuple[Text80, ...] = Field(default=(), max_length=50)
+    resource_ref: Text240 | None = Field(
+        default=None, description="What it acted on, as the server names it."
+    )
+    control_surface: ControlSurface = ControlSurface.MCP_SERVER
+    finished_at: UtcTime
+
+
+class AdapterHeartbeatRequest(VersionedContract):
+    """A recorder's sign of life; with an error code it says that it cannot record."""
+
+    error_code: str | None = Field(
+        default=None,
+        max_length=120,
+        pattern=r"^[A-Z][A-Z0-9_]*$",
+        description="Why the recorder cannot record; left out when all is well.",
+    )
+
+
+class RegisteredAdapter(VersionedContract):
+    """One kind of adapter: its status for the caller, whether it may be asked for, and what to use instead."""
+
+    status: ObservationAdapterStatus
+    available: bool = Field(description="Whether events of this kind are taken now.")
+    captures: Text240
+    reason: Text240 | None = Field(default=None, description="Why it is not available.")
+    alternatives: tuple[ObservationAdapterKind, ...] = ()
+
+
+class ObservationAdaptersResponse(VersionedContract):
+    """Every kind of adapter, phase 1 first."""
+
+    adapters: tuple[RegisteredAdapter, ...]
+
+
+class UnavailableAdapter(Contract):
+    """An entry of ``adapters`` in the error ``ADAPTER_UNAVAILABLE``."""
+
+    kind: ObservationAdapterKind
+    reason: Text240
+    alternatives: tuple[ObservationAdapterKind, ...]

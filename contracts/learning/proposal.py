@@ -1,14 +1,121 @@
-"""The proposal that a session makes (DOC3 §0C.10A) and its draft's parts."""
+"""Proposal of a skill bundle: its draft, lint report, review rounds, manual edits and, for an improvement, its base.
 
+DOC3 §0C.10A (proposal), §0A.24 (rounds), §0C.16A revise (edits), §0C.4, §0A.8 (improvement).
+"""
+
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any, cast
 
 from pydantic import Field
 
-from contracts.base import Contract, Sha256, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
-from contracts.learning.dependencies import DependencyKind
-from contracts.learning.improvement import MAX_CONFLICTS, BaseConflict, BaseSkill
-from contracts.learning.interpretation import ObservedEffect
+from contracts.abilities.availability import InstallLane
+from contracts.base import (
+    Contract,
+    Sha256,
+    Text120,
+    Text160,
+    Text240,
+    Text400,
+    UtcTime,
+    Uuid,
+    VersionedContract,
+)
+from contracts.learning.interpretation import DependencyKind, ObservedEffect
 from contracts.learning.model_draft import DETERMINISTIC
+from contracts.learning.validation import OverallResult
+
+
+class ProposalRound(Contract):
+    """One draft, and what came of testing it."""
+
+    revision: int = Field(ge=1)
+    present: bool = Field(description="Whether it is the draft as it is now; the others are history.")
+    title: Text160
+    content_hash: Sha256
+    drafted_by: Text120
+    drafter_note: Text240 = ""
+    drafted_at: UtcTime
+    tested: OverallResult | None = Field(default=None, description="The newest run's result, if any.")
+
+
+class ProposalRoundsResponse(VersionedContract):
+    """Every round of a proposal, the newest first."""
+
+    proposal_id: Uuid
+    rounds: tuple[ProposalRound, ...]
+
+
+PARAMETERS = "parameters"
+"""The edited field that holds changes of parameters, each of which names its parameter as it is called then."""
+
+
+def with_edits(kept: Mapping[str, object], new: Mapping[str, object]) -> dict[str, object]:
+    """All edits of a proposal after ``new``: a field set again is replaced, a parameter's edits add up.
+
+    Both are checked edits. What is kept about a parameter goes by its drafted name; an empty list of parameters
+    takes all their edits back.
+    """
+    edits = {**kept, **new}
+    if PARAMETERS not in new:
+        return edits
+    added = parameter_entries(new)
+    if not added:
+        edits.pop(PARAMETERS)
+        return edits
+    before = parameter_entries(kept)
+    merged: list[dict[str, Any]] = [dict(entry) for entry in before]
+    places = {str(entry.get("new_name", entry["name"])): n for n, entry in enumerate(before)}
+    for entry in added:
+        place = places.get(str(entry["name"]))
+        if place is None:
+            merged.append(dict(entry))
+        else:
+            merged[place] |= {name: value for name, value in entry.items() if name != "name"}
+    edits[PARAMETERS] = merged
+    return edits
+
+
+def parameter_entries(edits: Mapping[str, object]) -> list[Mapping[str, Any]]:
+    """The changes of parameters among checked edits."""
+    return list(cast("Sequence[Mapping[str, Any]]", edits.get(PARAMETERS, ())))
+
+
+MAX_CONFLICTS = 20
+"""The most conflicts that are listed one by one."""
+
+
+class BaseSkill(Contract):
+    """The installed version that a proposal improves, pinned when it was chosen or last rebased."""
+
+    ability_id: Text160
+    skill_slug: Text120
+    version: int = Field(ge=1)
+    content_hash: Sha256 = Field(description="Of the proposal that the version was installed from.")
+
+
+class BaseConflict(Contract):
+    """A part that was edited manually and that the proposal would change: the manual edit stays."""
+
+    path: Text240
+    part: Text160 = Field(description="A section or key of the file; the path again for the whole file.")
+    yours: Text400
+    proposed: Text400
+
+
+class BaseStanding(Contract):
+    """How the base stands now. A stale proposal is not approved; ``revise`` rebases it."""
+
+    base: BaseSkill
+    present_version: int | None = None
+    stale: bool
+    reasons: tuple[Text240, ...] = ()
+    edited_by_hand: tuple[Text240, ...] = Field(
+        default=(), description="Installed files that were edited since the proposal was drafted."
+    )
+    conflicts: tuple[BaseConflict, ...] = Field(
+        default=(), max_length=MAX_CONFLICTS, description="Where the hand's text was kept in the proposal."
+    )
 
 
 class ProposalState(StrEnum):
@@ -23,16 +130,6 @@ class ProposalState(StrEnum):
     APPROVED = "approved"
     REJECTED = "rejected"
     CANCELLED = "cancelled"
-    QUARANTINED = "quarantined"
-
-
-class InstallLane(StrEnum):
-    """How far an ability has come."""
-
-    PENDING = "pending"
-    EXPERIMENTAL_PRIVATE = "experimental_private"
-    APPROVED_WORKSPACE = "approved_workspace"
-    SHARED_PROMOTED = "shared_promoted"
     QUARANTINED = "quarantined"
 
 

@@ -1,20 +1,15 @@
-"""Bodies of the commands on sessions and proposals (DOC3 §0C.16A, §0C.28)."""
+"""Request bodies of commands on sessions and proposals (DOC3 §0C.16A, §0C.28)."""
 
 from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field
 
-from contracts.base import Contract, Text80, Text120, Text240, Text1000, Text2000, Uuid, VersionedContract
-from contracts.learning.proposal import InstallLane
+from contracts.abilities.availability import InstallLane
+from contracts.base import Contract, Text80, Text120, Text240, Text1000, Text2000, Uuid
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import ValidationRunKind
-
-
-class Command(VersionedContract):
-    """A body that may carry its own idempotency key beside the header."""
-
-    client_request_id: Text120 | None = None
+from contracts.platform.commands import Command
 
 
 class SessionActionRequest(Command):

@@ -1,9 +1,13 @@
-"""Answers of the learning routes (DOC3 §0C.16A, §0C.16E)."""
+"""Response bodies of the learning routes: sessions, proposals, history, receipts, live status, captured runs.
+
+DOC3 §0C.16A, §0C.16E; §0C.7 (live status), §0C.6 (pending ability), §0A.5, rows SL-06 (captured runs).
+"""
 
 from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.availability import InstallLane
 from contracts.base import (
     Contract,
     Text80,
@@ -17,17 +21,23 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.learning.allowed_actions import LearnSessionView, ProposalView, SessionActions
-from contracts.learning.checkpoint import CheckpointVerificationReceipt
-from contracts.learning.improvement import BaseStanding
+from contracts.learning.checkpoints import CheckpointVerificationReceipt
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.lifecycle import LearningReceipt
 from contracts.learning.proposal import (
+    BaseStanding,
     CheckpointLintReport,
     DraftedFile,
     LearningDocumentDependency,
     SkillBundleProposal,
 )
-from contracts.learning.session import LearnSession
+from contracts.learning.session import (
+    BuildPolicy,
+    LearningEntryMode,
+    LearnSession,
+    LearnSessionState,
+    ObservationMode,
+)
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 
 
@@ -221,3 +231,59 @@ class WorkflowLinkResponse(VersionedContract):
     status: Text80
     run_id: Text80 | None = None
     temporal_ui_url: str | None = None
+
+
+class LearningRuntimeSnapshot(VersionedContract):
+    """The answer to: what is being learned, from what, and is it usable yet."""
+
+    learn_session_id: Uuid
+    entry_mode: LearningEntryMode
+    observation_mode: ObservationMode
+    build_policy: BuildPolicy
+    state: LearnSessionState
+    observed_data_classes: tuple[Text80, ...] = ()
+    active_boundary_ref: Text240 | None = None
+    interpretation_id: Uuid | None = None
+    proposal_id: Uuid | None = None
+    validation_run_id: Uuid | None = None
+    install_lane: InstallLane | None = None
+    ability_id: Text160 | None = None
+    ability_usable_now: bool | None = None
+    reason_unusable: Text240 | None = None
+    latest_receipt_ids: tuple[Uuid, ...] = ()
+    snapshot_as_of: UtcTime
+
+
+class PendingAbilityUiState(StrEnum):
+    """How a not yet accepted ability is shown."""
+
+    CAPTURING = "capturing"
+    AWAITING_INPUT = "awaiting_input"
+    DRAFTING = "drafting"
+    TESTING = "testing"
+    READY_FOR_REVIEW = "ready_for_review"
+    PRIVATE_ACTIVE = "private_active"
+    REVISION_REQUIRED = "revision_required"
+
+
+class RecentRun(Contract):
+    """A captured run that can be learned from."""
+
+    trace_id: Uuid
+    learn_session_id: Uuid
+    title: Text200
+    captured_from: UtcTime
+    captured_until: UtcTime
+    actions: int = Field(ge=0, description="The actions that count: without noise, pauses and trims.")
+    success_share: float = Field(ge=0, le=1, description="The share of its actions that did not fail.")
+    adapters: tuple[Text80, ...] = ()
+    programs: tuple[Text80, ...] = ()
+    compatible_with: tuple[Uuid, ...] = Field(
+        default=(), description="Other runs of this page that show the same task."
+    )
+
+
+class RecentRunsResponse(Page):
+    """The caller's runs that can be learned from, newest first."""
+
+    runs: tuple[RecentRun, ...] = ()

@@ -1,11 +1,72 @@
-"""LearnSession, the one runtime object of learning (DOC3 §0C.1)."""
+"""LearnSession, the runtime object of learning, with its captured source runs and coaching.
 
+DOC3 §0C.1, §0A.5, §0C.4.
+"""
+
+from datetime import timedelta
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from contracts.base import Text80, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
-from contracts.learning.coaching import Coaching
+from contracts.base import Contract, Text80, Text120, Text160, Text240, UtcTime, Uuid, VersionedContract
+
+MAX_RUNS = 10
+"""The most runs that one session may learn from."""
+
+ARM_TIMEOUT = timedelta(hours=1)
+CAPTURE_TIMEOUT = timedelta(hours=4)
+QUESTION_DEADLINE = timedelta(days=7)
+"""Defaults of the settings ``arm_timeout``, ``capture_timeout`` and ``question_deadline`` (DOC3 §0C.16D)."""
+
+MODEL_TIMEOUT = timedelta(seconds=45)
+"""Default of the setting ``model_timeout``."""
+
+
+class SourceRun(Contract):
+    """One run: its trace, and the session that holds what was captured of it."""
+
+    trace_id: Uuid
+    learn_session_id: Uuid
+
+
+Hint = Annotated[str, StringConstraints(min_length=1, max_length=240)]
+KeptPath = Annotated[str, StringConstraints(max_length=120, pattern=r"^\w[\w.-]*(?:/\w[\w.-]*)*$")]
+
+
+class HintKind(StrEnum):
+    """What a hint is about."""
+
+    USE_WHEN = "use_when"
+    NOT_WHEN = "not_when"
+    CHECKPOINT = "checkpoint"
+
+
+class CoachingHint(Contract):
+    """One hint. A checkpoint states an outcome on the way ("the total is filled in"), never an action."""
+
+    kind: HintKind = HintKind.CHECKPOINT
+    text: Hint
+
+
+class CoachingConstraint(Contract):
+    """Something that must not happen. What the agent did is checked against files and programs named here."""
+
+    text: Hint
+    kept_paths: tuple[KeptPath, ...] = Field(
+        default=(), max_length=20, description="Files that stay as they are, relative to the working folder."
+    )
+    forbidden_programs: tuple[Annotated[str, StringConstraints(min_length=1, max_length=80)], ...] = Field(
+        default=(), max_length=20, description="Programs, or names of tools, that are not used."
+    )
+
+
+class Coaching(Contract):
+    """A coach's frame; the agent's own receipts fill in the steps."""
+
+    goal: str = Field(min_length=1, max_length=400)
+    hints: tuple[CoachingHint, ...] = Field(default=(), max_length=20)
+    constraints: tuple[CoachingConstraint, ...] = Field(default=(), max_length=10)
 
 
 class LearningEntryMode(StrEnum):

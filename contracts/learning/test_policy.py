@@ -1,4 +1,4 @@
-"""What a rehearsal may do (DOC3 §0C.14)."""
+"""Test policy: the bounds of a rehearsal (DOC3 §0C.14)."""
 
 from enum import StrEnum
 

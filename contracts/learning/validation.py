@@ -1,11 +1,17 @@
-"""Validation runs and their step results (DOC3 §0C.10, §0A.18)."""
+"""Validation runs: step results, report, the messages of their workflow, and the rule that makes a draft proven.
 
-from collections.abc import Sequence
+DOC3 §0C.10, §0A.18. Review, install, rollback and the end of a quarantine share the rule (ADR 12).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.base import Text160, Text240, Text1000, UtcTime, Uuid, VersionedContract
+from contracts.base import Contract, Sha256, Text160, Text240, Text1000, UtcTime, Uuid, VersionedContract
+from contracts.learning.test_policy import TestPolicy
 
 
 class ValidationRunKind(StrEnum):
@@ -133,3 +139,103 @@ class SkillValidationReport(VersionedContract):
     content_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
     issues: tuple[Text240, ...] = ()
     created_at: UtcTime
+
+
+class ValidationRunInput(Contract):
+    """Which checks to run over which draft."""
+
+    validation_run_id: Uuid
+    proposal_id: Uuid
+    learn_session_id: Uuid
+    owner_user_id: str
+    content_hash: Sha256
+    checks: tuple[ValidationRunKind, ...]
+    test_policy: TestPolicy | None = None
+    correlation_id: str
+
+
+class ValidationRunOutput(Contract):
+    """What the run found. A safety failure quarantines the proposal; any other sends it back to drafting."""
+
+    overall_result: OverallResult
+    passed_checks: tuple[ValidationRunKind, ...]
+    failed_summary: Text240 | None = None
+    safety_failure: Text240 | None = None
+    safety_class: SafetyClass = SafetyClass.LOW
+    not_applicable: tuple[ValidationRunKind, ...] = ()
+    not_applicable_reason: Text240 | None = None
+
+
+class CheckInput(Contract):
+    """One check of a run."""
+
+    run: ValidationRunInput
+    check: ValidationRunKind
+
+
+class CheckOutput(Contract):
+    """One check's outcome; its step results are in the store."""
+
+    check: ValidationRunKind
+    passed: bool
+    steps: int
+    failed_summary: Text240 | None = None
+    safety_failure: Text240 | None = None
+    safety_class: SafetyClass = SafetyClass.LOW
+    not_applicable: Text240 | None = Field(
+        default=None, description="Why the check cannot apply to this draft."
+    )
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftProof:
+    """What stands proven of one content, in the order of the ladder."""
+
+    passed: tuple[ValidationRunKind, ...] = ()
+    not_applicable: tuple[ValidationRunKind, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether this content may be installed, gone back to, and let out of quarantine."""
+        return is_proven(self.passed, self.not_applicable)
+
+    def after(
+        self,
+        checks: Collection[ValidationRunKind],
+        passed: Collection[ValidationRunKind],
+        not_applicable: Collection[ValidationRunKind],
+    ) -> "DraftProof":
+        """What stands after a run of ``checks``: its word replaces what was known of those, and of no other."""
+        return DraftProof(
+            passed=_standing(self.passed, checks, passed),
+            not_applicable=_standing(self.not_applicable, checks, not_applicable),
+        )
+
+
+def proof_of(runs: Iterable[ValidationRun]) -> DraftProof:
+    """What runs over the same content prove together, in the order they ended; one that has not ended says nothing."""
+    proof = DraftProof()
+    for run in sorted(runs, key=lambda run: run.completed_at or _NEVER):
+        if run.completed_at is not None and run.overall_result is not OverallResult.CANCELLED:
+            passed, not_applicable = _results(run)
+            proof = proof.after(run.checks, passed, not_applicable)
+    return proof
+
+
+def _standing(
+    known: Collection[ValidationRunKind],
+    checks: Collection[ValidationRunKind],
+    found: Collection[ValidationRunKind],
+) -> tuple[ValidationRunKind, ...]:
+    return tuple(c for c in REQUIRED_CHECKS if c in found or (c in known and c not in checks))
+
+
+def _results(run: ValidationRun) -> tuple[Collection[ValidationRunKind], Collection[ValidationRunKind]]:
+    if run.passed_checks or run.not_applicable or run.overall_result is OverallResult.FAILED:
+        return run.passed_checks, run.not_applicable
+    # Kept before runs named their checks: nothing had failed, and where it is partial, what may not apply did not.
+    excused = MAY_NOT_APPLY if run.overall_result is OverallResult.PARTIAL else frozenset[ValidationRunKind]()
+    return [check for check in run.checks if check not in excused], excused.intersection(run.checks)

@@ -1,10 +1,19 @@
-"""Runs of nightly maintenance as clients read them (DOC3 §0C.16D; routes.md ``/maintenance/runs``)."""
+"""Runs of nightly maintenance: their view for clients, workflow messages, and the archive documents.
+
+DOC3 §0C.16D; routes.md ``/maintenance/runs``.
+"""
 
 from enum import StrEnum
 
 from pydantic import Field
 
 from contracts.base import Contract, Text120, Text240, UtcTime, Uuid, VersionedContract
+from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.checkpoints import CheckpointStatus
+from contracts.learning.observation import WorkflowBoundary
+from contracts.learning.proposal import SkillBundleProposal
+from contracts.learning.questions import LearningAnswer, LearningQuestion
+from contracts.learning.validation import ValidationRun, ValidationStepResult
 
 SAMPLE_SIZE = 10
 """How many ids a sweep's record names as examples."""
@@ -112,3 +121,81 @@ class MaintenanceRunsResponse(VersionedContract):
     total: int = Field(ge=0)
     page: int = Field(ge=1)
     page_size: int = Field(ge=1)
+
+
+class RunOpening(Contract):
+    """Opens a run's record; opening it again changes nothing."""
+
+    run_id: Uuid
+    trigger: MaintenanceTrigger
+    dry_run: bool
+    requested_by: Text120 | None = None
+    workflow_id: Text240
+    started_at: UtcTime
+
+
+class SweepPage(Contract):
+    """One page of one sweep. It goes on from where the run's record says, so a repeated page is harmless."""
+
+    run_id: Uuid
+    sweep: SweepName
+    now: UtcTime
+    dry_run: bool
+    limit: int = Field(ge=1, le=10_000, description="Items in this page.")
+
+
+class SweepGivenUp(Contract):
+    """Records that a sweep was left before its end."""
+
+    run_id: Uuid
+    sweep: SweepName
+    error: Text240
+
+
+class DerivedRefresh(Contract):
+    """Writes the bridge and the availability snapshot anew (DOC3 §0C.11B "Nightly learning job")."""
+
+    run_id: Uuid
+    now: UtcTime
+
+
+class RunClosing(Contract):
+    """Records how a run ended."""
+
+    run_id: Uuid
+    state: MaintenanceState
+    error: Text240 | None = None
+    finished_at: UtcTime
+
+
+class ArchivedSession(VersionedContract):
+    """A session as it was when it was archived."""
+
+    archived_at: UtcTime
+    aggregate: LearnSessionAggregate
+    boundaries: tuple[WorkflowBoundary, ...] = ()
+    observations_held: int = Field(default=0, ge=0, description="Kept in the store because marked retain.")
+
+
+class ArchivedProposal(VersionedContract):
+    """A proposal with everything that was asked about it and proven of it."""
+
+    archived_at: UtcTime
+    proposal: SkillBundleProposal
+    questions: tuple[LearningQuestion, ...] = ()
+    answers: tuple[LearningAnswer, ...] = ()
+    validation_runs: tuple[ValidationRun, ...] = ()
+    validation_steps: tuple[ValidationStepResult, ...] = ()
+
+
+class CompactedAbility(VersionedContract):
+    """One ability's checkpoint receipts that are no longer among its newest, as counts."""
+
+    counts: dict[CheckpointStatus, int]
+    newest_counted_at: UtcTime
+
+
+class CompactedCheckpointReceipts(VersionedContract):
+    """The counts of all abilities, by ability id."""
+
+    abilities: dict[str, CompactedAbility] = Field(default_factory=dict[str, CompactedAbility])

@@ -1,4 +1,4 @@
-"""What keeps a sign-in between the store, its workflow and the authorization server; no secret is in any of it."""
+"""OAuth work of a sign-in between its store, workflow and authorization server; it holds no secret."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from contracts.base import Contract, Text120, Text160, Text240, UtcTime, Uuid
-from contracts.learning.aggregate import CommitKey
-from contracts.mcp.auth_flow import MCPRevokeStatus
-from contracts.mcp.auth_profile import MCPAuthProfilePatchRequest, Scopes
+from contracts.mcp.auth import MCPAuthProfilePatchRequest, MCPRevokeStatus, Scopes
 from contracts.mcp.provider import MCPAuthState
+from contracts.platform.commands import CommitKey
 
 Address = Annotated[str, StringConstraints(max_length=2_000)]
 """An address exactly as it was published: an issuer is compared letter by letter."""

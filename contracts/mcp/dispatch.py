@@ -1,10 +1,17 @@
-"""One tool call through the funnel, the approval it may wait for, and standing approvals (DOC3 §0.2D)."""
+"""Tool call (dispatch): request, view, approval and its answers, standing approvals (grants).
 
+DOC3 §0.2D, L2443-2466.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from contracts.abilities.capability_health import IdentityKind
 from contracts.base import (
     Contract,
     Sha256,
@@ -17,11 +24,14 @@ from contracts.base import (
     UtcTime,
     Uuid,
     VersionedContract,
+    clipped,
+    rfc3339,
 )
-from contracts.capabilities.use_receipt import IdentityKind
-from contracts.mcp.arguments import ToolArguments
-from contracts.mcp.m365 import M365OperationRequest, M365OperationResponse
+from contracts.errors import ErrorCode, Refusal
+from contracts.mcp.m365 import M365OperationResponse
+from contracts.mcp.m365_operations import M365OperationRequest
 from contracts.mcp.policy import MCPPolicyTarget, MCPPolicyVerdict
+from contracts.mcp.tools import ToolArguments
 
 
 class DispatchStatus(StrEnum):
@@ -267,3 +277,45 @@ class MCPGrantListResponse(VersionedContract):
     """Standing approvals, newest first."""
 
     grants: tuple[MCPGrant, ...] = ()
+
+
+STATUS_AFTER: Mapping[AskFirstDecision, AskFirstStatus] = MappingProxyType(
+    {
+        AskFirstDecision.APPROVE_ONCE: AskFirstStatus.APPROVED_ONCE,
+        AskFirstDecision.APPROVE_UNTIL_END_OF_TURN: AskFirstStatus.APPROVED_UNTIL_END_OF_TURN,
+        AskFirstDecision.APPROVE_FOR_SESSION: AskFirstStatus.APPROVED_FOR_SESSION,
+        AskFirstDecision.DENY: AskFirstStatus.DENIED,
+    }
+)
+
+_SAID: Mapping[AskFirstStatus, str] = MappingProxyType(
+    {
+        AskFirstStatus.APPROVED_ONCE: "approved once",
+        AskFirstStatus.APPROVED_UNTIL_END_OF_TURN: "approved until the end of the turn",
+        AskFirstStatus.APPROVED_FOR_SESSION: "approved for the session",
+        AskFirstStatus.DENIED: "denied",
+        AskFirstStatus.CANCELLED: "cancelled",
+        AskFirstStatus.RESUMED: "let pass",
+    }
+)
+
+
+def decided_by(who: str | None, at: datetime, status: AskFirstStatus) -> Refusal:
+    """The refusal of a second answer: who answered first, when, and how."""
+    said = _SAID.get(status, status.value)
+    return Refusal(
+        ErrorCode.MCP_ASK_FIRST_DECIDED,
+        clipped(f"The call was {said} by {who or 'the gateway'} before you answered.", 240),
+        decided_by=who or "system",
+        decided_at=rfc3339(at),
+        decision=status.value,
+    )
+
+
+def expired(at: datetime | None) -> Refusal:
+    """The refusal of an answer after the deadline."""
+    return Refusal(
+        ErrorCode.MCP_ASK_FIRST_EXPIRED,
+        "Nobody answered in time; nothing was sent. Make the call again to be asked again.",
+        **({"expired_at": rfc3339(at)} if at is not None else {}),
+    )

@@ -1,4 +1,4 @@
-"""How a tool server is: one health object, and the smoke test (DOC3 §0.2D, tie-break §3 item 1)."""
+"""Health of a tool server, and its smoke test (DOC3 §0.2D, tie-break §3 item 1)."""
 
 from enum import StrEnum
 from typing import Any
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from contracts.base import Contract, Text120, Text160, Text240, Text500, UtcTime, Uuid, VersionedContract
 from contracts.mcp.provider import MCPAuthState
-from contracts.mcp.tool_call import ToolFailure
+from contracts.mcp.tools import ToolFailure
 
 
 class MCPHealthStatus(StrEnum):

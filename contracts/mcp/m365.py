@@ -1,4 +1,4 @@
-"""Microsoft 365 connectors: how one is registered, and what an operation comes to (DOC3 §0.2E)."""
+"""Microsoft 365 connectors: registration and the outcome of an operation (DOC3 §0.2E)."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -7,31 +7,12 @@ from pydantic import AnyHttpUrl, Field
 
 from contracts.base import Contract, Text120, Text160, Text240, Text500, Uuid, VersionedContract
 from contracts.mcp.health import MCPThrottleState
-from contracts.mcp.m365_family import M365OperationFamily, M365ScopeRule, M365Scopes, M365TeamsTarget
-from contracts.mcp.m365_requests import M365OperationContext, M365OperationRequest, OutlookTarget
-from contracts.mcp.m365_results import M365OperationResult
+from contracts.mcp.m365_operations import (
+    M365OperationFamily,
+    M365OperationResult,
+    M365Scopes,
+)
 from contracts.mcp.provider import MCPInteractionMode
-
-__all__ = [
-    "M365Asked",
-    "M365ConnectorOptions",
-    "M365ConnectorRegistration",
-    "M365ErrorStatus",
-    "M365Families",
-    "M365IdentityKind",
-    "M365OperationContext",
-    "M365OperationErrorResponse",
-    "M365OperationFamily",
-    "M365OperationRequest",
-    "M365OperationResponse",
-    "M365OperationResult",
-    "M365OperationSuccessResponse",
-    "M365ScopeRule",
-    "M365Scopes",
-    "M365SuccessStatus",
-    "M365TeamsTarget",
-    "OutlookTarget",
-]
 
 M365Families = Annotated[tuple[M365OperationFamily, ...], Field(min_length=1, max_length=14)]
 

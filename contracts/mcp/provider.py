@@ -1,4 +1,4 @@
-"""The words that describe a tool server (DOC3 §0.2D ``mcp/shared``)."""
+"""Enumerations of a tool server: provider, transport, auth mode and state (DOC3 §0.2D ``mcp/shared``)."""
 
 from enum import StrEnum
 

@@ -1,11 +1,11 @@
-"""Receipts of what was done about tool servers (DOC3 §0.2D; ``ask_first`` and ``dispatch`` added, §3 item 8)."""
+"""Receipts of actions on tool servers (DOC3 §0.2D; ``ask_first`` and ``dispatch`` added, §3 item 8)."""
 
 from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.capability_health import IdentityKind
 from contracts.base import Text120, Text240, Text500, UtcTime, Uuid, VersionedContract
-from contracts.capabilities.use_receipt import IdentityKind
 
 
 class MCPReceiptKind(StrEnum):

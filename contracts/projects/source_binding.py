@@ -1,4 +1,4 @@
-"""Where a project's sources are, and which project a request means (DOC3 §0.7)."""
+"""Project source bindings, and resolving the project that a request means (DOC3 §0.7)."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -49,7 +49,7 @@ class ResolutionState(StrEnum):
 
 
 class ResolveProjectRequest(VersionedContract):
-    """A request in somebody's words, and what is known of where it was made."""
+    """A request in natural language, and the context it was made in."""
 
     query: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
     room_id: Text160 | None = None

@@ -1,4 +1,7 @@
-"""Builds what is known of each ability: its availability, the snapshot, the catalog (DOC3 §0C.11A)."""
+"""Build the availability snapshot and catalog of abilities, and judge their freshness.
+
+DOC3 §0C.11A, §0C.11B, §9.19-3.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,13 +10,20 @@ from typing import NamedTuple
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
+    AbilityFreshness,
     AbilitySource,
     CheckpointHealth,
+    FreshnessReason,
+    FreshnessState,
+    InstallLane,
 )
-from contracts.capabilities.bridge import HealthStatus
-from contracts.capabilities.control_surface import ControlSurface
+from contracts.abilities.availability import FreshnessCode as Code
+from contracts.abilities.capability_health import RuntimeInventory
+from contracts.abilities.capability_manifest import BridgeState, HealthStatus
+from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
-from contracts.learning.proposal import InstallLane, SkillBundleProposal, SkillDraft
+from contracts.learning.proposal import SkillBundleProposal, SkillDraft
+from domain.abilities.capability_health import is_stale
 
 USABLE_HEALTH = frozenset({HealthStatus.HEALTHY, HealthStatus.DEGRADED})
 """The health in which a capability is routed to (DOC3 §1.1I)."""
@@ -120,3 +130,49 @@ def _without_blanks(phrases: Iterable[str]) -> tuple[str, ...]:
 def _known_surfaces(names: Iterable[str]) -> tuple[ControlSurface, ...]:
     known = {surface.value: surface for surface in ControlSurface}
     return tuple(known[name] for name in dict.fromkeys(names) if name in known)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the store has of the files about abilities; a file that is ``unwritten`` is not yet as the store says."""
+
+    bridge: BridgeState = BridgeState.FRESH
+    inventory: RuntimeInventory | None = None
+    snapshot_unwritten: bool = False
+    bridge_unwritten: bool = False
+    skills_unwritten: bool = False
+
+
+_MEANINGS = {
+    Code.BRIDGE_REBUILD_FAILED: "What agents route by could not be rebuilt: they go by the last good entries.",
+    Code.RUNTIME_NOT_LOOKED_AT: "Nobody has looked lately which programs the runtime has, so an ability shown as "
+    "usable may lack something. It is looked at again on a schedule; is a worker running?",
+    Code.BRIDGE_PARTIAL: "Some abilities could not be read; they are shown as they last were.",
+    Code.SNAPSHOT_NOT_WRITTEN: "A change is decided and not yet in the files that agents read about abilities.",
+    Code.BRIDGE_NOT_WRITTEN: "A change is decided and not yet in the file that agents route by.",
+    Code.SKILLS_NOT_WRITTEN: "A skill has changed and is not yet in the agent's workspace.",
+}
+_STATES = {
+    Code.BRIDGE_REBUILD_FAILED: FreshnessState.STALE,
+    Code.RUNTIME_NOT_LOOKED_AT: FreshnessState.STALE,
+    Code.BRIDGE_PARTIAL: FreshnessState.PARTIAL,
+}
+
+
+def freshness(seen: Seen, now: datetime) -> AbilityFreshness:
+    """What is behind as of ``now``, the gravest first; the first one gives the state."""
+    holds = {
+        Code.BRIDGE_REBUILD_FAILED: seen.bridge is BridgeState.STALE,
+        Code.RUNTIME_NOT_LOOKED_AT: seen.inventory is not None and is_stale(seen.inventory, now),
+        Code.BRIDGE_PARTIAL: seen.bridge is BridgeState.PARTIAL,
+        Code.SNAPSHOT_NOT_WRITTEN: seen.snapshot_unwritten,
+        Code.BRIDGE_NOT_WRITTEN: seen.bridge_unwritten,
+        Code.SKILLS_NOT_WRITTEN: seen.skills_unwritten,
+    }
+    codes = [code for code in Code if holds[code]]
+    if not codes:
+        return AbilityFreshness()
+    return AbilityFreshness(
+        state=_STATES.get(codes[0], FreshnessState.REFRESHING),
+        reasons=tuple(FreshnessReason(code=code, meaning=_MEANINGS[code]) for code in codes),
+    )

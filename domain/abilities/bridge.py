@@ -1,31 +1,28 @@
-"""Builds the capability bridge and the files beside it (DOC3 §1.1C, §1.1E; rows P-05, G0-11)."""
+"""Build the capability bridge and the files beside it (DOC3 §1.1C, §1.1E; rows P-05, G0-11)."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
-from contracts.base import clipped
-from contracts.capabilities.bridge import (
-    BridgeState,
-    CapabilityBridgeCurrent,
-    CapabilityRegistryBridgeEntry,
-    HealthStatus,
-    OriginOwner,
-)
-from contracts.capabilities.control_surface import ControlSurface as Surface
-from contracts.capabilities.health import (
+from contracts.abilities.capability_health import (
     CapabilityHealthCurrent,
     CapabilityHealthState,
     CapabilityStats,
     CapabilityStatsCurrent,
 )
-from contracts.capabilities.manifest import (
+from contracts.abilities.capability_manifest import (
+    BridgeState,
+    CapabilityBridgeCurrent,
     CapabilityKind,
     CapabilityManifest,
     CapabilityMetadata,
+    CapabilityRegistryBridgeEntry,
     ControlSurfaceNote,
+    HealthStatus,
+    OriginOwner,
 )
-from contracts.learning.dependencies import DependencyKind
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.abilities.control_surface import ControlSurface as Surface
+from contracts.base import clipped
+from contracts.learning.interpretation import DependencyKind, SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillBundleProposal, SkillDraft
 from domain.abilities.availability import USABLE_HEALTH
 

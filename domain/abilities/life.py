@@ -1,22 +1,18 @@
-"""The life of an installed ability as rules: what may be done with it now, and what it becomes (DOC3 §0A.19)."""
+"""Lifecycle rules of an installed ability: allowed actions and resulting state (DOC3 §0A.19)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 
-from contracts.abilities.availability import (
-    AbilityAvailabilityEntry,
-    AbilitySource,
-    CheckpointHealth,
-)
-from contracts.abilities.life import AbilityQuarantine, AbilityRefusal
-from contracts.abilities.lifecycle_command import AbilityLifecycleAction as Action
-from contracts.abilities.lifecycle_command import AbilityState as State
-from contracts.abilities.lifecycle_command import LifecycleRequester as Requester
-from contracts.capabilities.bridge import HealthStatus
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, CheckpointHealth
+from contracts.abilities.availability import AbilityLifecycleAction as Action
+from contracts.abilities.availability import AbilityState as State
+from contracts.abilities.availability import InstallLane as Lane
+from contracts.abilities.availability import LifecycleRequester as Requester
+from contracts.abilities.capability_manifest import HealthStatus
+from contracts.abilities.lifecycle import AbilityQuarantine, AbilityRefusal
 from contracts.errors import ErrorCode
-from contracts.learning.proposal import InstallLane as Lane
 from domain.abilities.availability import usability
 
 TAKEN_IN: Mapping[Action, frozenset[State]] = MappingProxyType(
@@ -167,7 +163,7 @@ def entry_after(
             pass
     if action in LANE_AFTER:
         changes["install_lane"] = LANE_AFTER[action]
-    return restated(entry.model_copy(update=changes), capability_health)
+    return restated(entry.changed(**changes), capability_health)
 
 
 def entry_rolled_back(
@@ -184,7 +180,7 @@ def entry_rolled_back(
         "archived_at": present.archived_at,
         "checkpoint_health": CheckpointHealth.QUARANTINED if quarantined else CheckpointHealth.NO_DATA,
     }
-    return restated(older.model_copy(update=kept), HealthStatus.HEALTHY)
+    return restated(older.changed(**kept), HealthStatus.HEALTHY)
 
 
 def restated(entry: AbilityAvailabilityEntry, capability_health: HealthStatus) -> AbilityAvailabilityEntry:
@@ -200,9 +196,7 @@ def restated(entry: AbilityAvailabilityEntry, capability_health: HealthStatus) -
         source = AbilitySource.PROMOTED
     elif entry.install_lane is not Lane.SHARED_PROMOTED and source is AbilitySource.PROMOTED:
         source = AbilitySource.LEARNED
-    return entry.model_copy(
-        update={"usable_now": reason is None, "reason_unusable": reason, "source": source}
-    )
+    return entry.changed(usable_now=reason is None, reason_unusable=reason, source=source)
 
 
 def effective_health(

@@ -1,12 +1,12 @@
-"""How well an ability fits what somebody said (DOC3 §0C.11C, lines 1030-1138).
+r"""Score how well an ability matches a query (DOC3 §0C.11C, lines 1030-1138).
 
 The document gives the algorithm as TypeScript and this follows it to the letter: the same comparisons, the
-same order of the floating-point additions, its idea of white space (``\\s``). Three things are decided here:
+same order of the floating-point additions, its idea of white space (``\s``). Three things are decided here:
 
-- the query is trimmed first, since the document's ``split(/\\s+/)`` would make an empty word of a leading or
+- the query is trimmed first, since the document's ``split(/\s+/)`` would make an empty word of a leading or
   trailing space, and an empty word is "in" every title;
 - a blank query matches nothing;
-- an unusable ability without a stated reason says so, where TypeScript would print ``undefined``.
+- an unusable ability without a stated reason gets a generic one, where TypeScript would print ``undefined``.
 
 A blank trigger phrase is contained in every query, so by the letter it would match everything: the builder in
 ``domain.abilities.availability`` lets none in.
@@ -16,10 +16,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth
+from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth, InstallLane
 from contracts.abilities.lookup import INCLUDE_FROM_SCORE, ROUTE_FROM_SCORE, AbilityExplainMatchResponse
 from contracts.base import clipped
-from contracts.learning.proposal import InstallLane
 
 TRIGGER_PHRASE_WEIGHT = 0.4
 """A trigger phrase holds the query, or the query holds it."""

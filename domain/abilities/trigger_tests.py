@@ -1,34 +1,41 @@
-"""Proves that a drafted skill answers what it should and nothing else (DOC3 §1.1P, §1.8A; rows P-26, P-42).
+"""Trigger tests: prove that a drafted skill matches its own queries and no others.
 
-The matcher under test is the one that serves lookups: each case is a lookup over the draft, the decoys and
-the abilities there already are.
+DOC3 §1.1P, §1.8A; rows P-26, P-42.
+
+The matcher under test is the one that serves lookups: each case is a lookup over the draft, the installed abilities
+and the decoys, abilities of other fields that stand in while the owner has nothing else installed. The decoys are
+worded in terms of their own field: their phrases have few function words, so that a sentence does not match one by
+"the" and "of" alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from pydantic import ValidationError
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource
-from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityLookupQuery, AbilityMatch
-from contracts.abilities.trigger_tests import (
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, InstallLane
+from contracts.abilities.lookup import (
     MIN_CASES_PER_KIND,
+    ROUTE_FROM_SCORE,
     TRIGGER_CASES,
     TRIGGER_TESTS_PATH,
+    AbilityLookupQuery,
+    AbilityMatch,
     TriggerCase,
     TriggerCaseKind,
 )
 from contracts.base import clipped
-from contracts.learning.proposal import InstallLane, SkillDraft
+from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
-from domain.abilities.decoys import decoys
-from domain.abilities.index import AbilityIndex
-
-__all__ = ["TriggerOutcome", "decoys", "run_trigger_tests", "trigger_cases"]
+from domain.abilities.lookup_index import AbilityIndex
 
 CANDIDATE_PREFIX = "draft."
 """What the id of the draft starts with while it is tested; it has no ability's id yet."""
+
+DECOY_PREFIX = "decoy."
+"""What the ids of all decoys start with; no learned ability's does."""
 
 _CASE_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # A lookup stamps its answer; no outcome depends on the time.
 
@@ -79,9 +86,7 @@ def run_trigger_tests(
     candidate = _candidate(draft, owner_user_id)
     rivals = {other.ability_id: other for other in others if not _is_same_skill(other, candidate)}
     beside = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
-    index = AbilityIndex(
-        [candidate, *(decoy.model_copy(update=beside) for decoy in decoys), *rivals.values()]
-    )
+    index = AbilityIndex([candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()])
     outcomes = list(_missing_cases(draft, cases))
     counted = dict.fromkeys(TriggerCaseKind, 0)
     for case in cases:
@@ -204,3 +209,147 @@ def _read_cases(draft: SkillDraft) -> tuple[TriggerCase, ...] | str:
         first = error.errors(include_url=False, include_input=False)[0]
         where = "/".join(str(part) for part in first["loc"]) or "the whole file"
         return f"It cannot be read, at {where}: {first['msg']}."
+
+
+_DECOYS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    (
+        "restaurant-booking",
+        "Restaurant booking",
+        "dining",
+        ("book dinner table", "reserve restaurant tonight", "find vegan bistro nearby"),
+    ),
+    (
+        "greenhouse-watering",
+        "Greenhouse watering",
+        "home",
+        ("water tomato plants", "greenhouse humidity check", "start drip irrigation"),
+    ),
+    (
+        "flight-checkin",
+        "Flight check-in",
+        "travel",
+        ("check in online flight", "choose aisle seat", "boarding pass please"),
+    ),
+    (
+        "podcast-loudness",
+        "Podcast loudness",
+        "audio",
+        ("normalise podcast episode", "loudness target -16 lufs", "remove microphone hum"),
+    ),
+    (
+        "chess-coach",
+        "Chess coach",
+        "games",
+        ("analyse chess game", "explain sicilian opening", "daily checkmate puzzle"),
+    ),
+    (
+        "invoice-reminder",
+        "Invoice reminder",
+        "finance",
+        ("chase unpaid invoice", "remind late customer", "overdue payment letter"),
+    ),
+    (
+        "blood-pressure-diary",
+        "Blood pressure diary",
+        "health",
+        ("log blood pressure", "weekly pulse chart", "systolic trend"),
+    ),
+    (
+        "citation-lookup",
+        "Citation lookup",
+        "legal",
+        ("find appellate citation", "shepardize case", "overruled precedent check"),
+    ),
+    (
+        "parcel-tracking",
+        "Parcel tracking",
+        "shopping",
+        ("where is parcel", "track courier delivery", "missed package redelivery"),
+    ),
+    (
+        "lesson-planner",
+        "Lesson planner",
+        "teaching",
+        ("plan algebra lesson", "worksheet for pupils", "quiz on fractions"),
+    ),
+    (
+        "incident-paging",
+        "Incident paging",
+        "operations",
+        ("page on-call engineer", "open severity one incident", "acknowledge pager alert"),
+    ),
+    (
+        "holiday-request",
+        "Holiday request",
+        "people",
+        ("request annual leave", "remaining vacation days", "absence calendar entry"),
+    ),
+    (
+        "recipe-scaling",
+        "Recipe scaling",
+        "cooking",
+        ("scale recipe servings", "convert cups into grams", "oven temperature celsius"),
+    ),
+    (
+        "crm-lead",
+        "Sales lead",
+        "sales",
+        ("add sales lead", "qualify prospect company", "pipeline forecast quarter"),
+    ),
+    (
+        "photo-colour",
+        "Photo colour grading",
+        "imaging",
+        ("grade wedding photo", "match skin tones", "apply kodak preset"),
+    ),
+    (
+        "subtitle-translation",
+        "Subtitle translation",
+        "language",
+        ("translate film subtitles", "spanish captions timing", "dub trailer voice"),
+    ),
+    (
+        "meeting-minutes",
+        "Meeting minutes",
+        "office",
+        ("minutes from board meeting", "list action items", "who attended standup"),
+    ),
+    (
+        "thermostat",
+        "Thermostat",
+        "home",
+        ("warmer living room", "heating schedule weekend", "lower bedroom thermostat"),
+    ),
+    (
+        "tax-return",
+        "Tax return",
+        "finance",
+        ("prepare tax return", "deductible home office", "quarterly vat statement"),
+    ),
+    (
+        "genealogy",
+        "Family tree research",
+        "research",
+        ("trace family tree", "parish birth record", "great-grandmother maiden name"),
+    ),
+)
+
+
+@cache
+def decoys() -> tuple[AbilityAvailabilityEntry, ...]:
+    """Twenty global, usable abilities of other fields, in the lane that everybody in a workspace sees."""
+    return tuple(
+        AbilityAvailabilityEntry(
+            ability_id=f"{DECOY_PREFIX}{name}",
+            owner_user_id="decoys",
+            title=title,
+            family=family,
+            source=AbilitySource.NATIVE,
+            skill_slug=name,
+            install_lane=InstallLane.APPROVED_WORKSPACE,
+            enabled=True,
+            usable_now=True,
+            trigger_phrases=phrases,
+        )
+        for name, title, family, phrases in _DECOYS
+    )

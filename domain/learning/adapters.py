@@ -1,89 +1,151 @@
-"""Which observation adapters there are, in which phase they come, and what stands in for each (DOC3 §0C.22).
+"""Table of observation adapters (recorder kinds): phase, alternatives, and how their events are read.
 
-The phases are the documents' (L3668-3672); an adapter of phase 2 or 3 is known by name and refused with what
-to use instead (L3674, R11.2-44).
+A new kind is a member of ``ObservationAdapterKind`` and a row here. The phases are the documents' (DOC3 §0C.22,
+L3668-3672); a kind of phase 2 or 3 is known by name and refused with what to use instead (L3674, R11.2-44).
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 
+from contracts.abilities.control_surface import ControlSurface as Surface
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.adapter_registry import UnavailableAdapter
 from contracts.learning.observation import AdapterPhase as Phase
 from contracts.learning.observation import ObservationAdapterKind as Kind
+from contracts.learning.observation import UnavailableAdapter
+
+
+class Kept(Enum):
+    """Which events of an adapter are meaningful (``domain.learning.interpretation.meaningful``)."""
+
+    ALWAYS = auto()
+    COMMAND = auto()
+    """Commands, unless they only look or navigate and changed nothing."""
+    STATE_CHANGE = auto()
+    """Actions in a user interface that changed a state or chose from a menu."""
 
 
 @dataclass(frozen=True)
 class AdapterRule:
-    """One kind's phase, what its recorder reports, and the kinds that can show the same, the best first."""
+    """One kind of adapter. No field has a default, so that none is forgotten."""
 
     phase: Phase
     captures: str
+    """What its recorder reports, as the registry states it."""
     alternatives: tuple[Kind, ...]
+    """The kinds that can show the same, the best first."""
+    surface: Surface
+    """The control surface of its events that name none."""
+    kept: Kept
+    payload_in_label: bool
+    """Whether an event's label may hold what was typed or copied, which is redacted to its input class."""
 
 
 ADAPTERS: Mapping[Kind, AdapterRule] = {
     Kind.BROWSER_DOM: AdapterRule(
-        Phase.PHASE_1,
-        "Navigation, clicks, masked input and submits of a web page, by accessible names",
-        (Kind.BROWSER_SNAPSHOT, Kind.MCP_RECEIPT),
+        phase=Phase.PHASE_1,
+        captures="Navigation, clicks, masked input and submits of a web page, by accessible names",
+        alternatives=(Kind.BROWSER_SNAPSHOT, Kind.MCP_RECEIPT),
+        surface=Surface.NATIVE_OPENCLAW_BROWSER,
+        kept=Kept.STATE_CHANGE,
+        payload_in_label=False,
     ),
     Kind.BROWSER_SNAPSHOT: AdapterRule(
-        Phase.PHASE_1, "What a web page shows at a moment, by accessible names", (Kind.BROWSER_DOM,)
+        phase=Phase.PHASE_1,
+        captures="What a web page shows at a moment, by accessible names",
+        alternatives=(Kind.BROWSER_DOM,),
+        surface=Surface.NATIVE_OPENCLAW_BROWSER,
+        kept=Kept.STATE_CHANGE,
+        payload_in_label=False,
     ),
     Kind.MCP_RECEIPT: AdapterRule(
-        Phase.PHASE_1,
-        "Tool calls: server, tool, names of arguments and outcome, never values",
-        (Kind.WRAPPER_RECEIPT, Kind.BROWSER_DOM),
+        phase=Phase.PHASE_1,
+        captures="Tool calls: server, tool, names of arguments and outcome, never values",
+        alternatives=(Kind.WRAPPER_RECEIPT, Kind.BROWSER_DOM),
+        surface=Surface.MCP_CONNECTOR,
+        kept=Kept.ALWAYS,
+        payload_in_label=False,
     ),
     Kind.WRAPPER_RECEIPT: AdapterRule(
-        Phase.PHASE_1,
-        "One wrapped command: its masked arguments, how it ended and the files it made",
-        (Kind.TERMINAL_COMMAND, Kind.MCP_RECEIPT),
+        phase=Phase.PHASE_1,
+        captures="One wrapped command: its masked arguments, how it ended and the files it made",
+        alternatives=(Kind.TERMINAL_COMMAND, Kind.MCP_RECEIPT),
+        surface=Surface.WRAPPER_SCRIPT,
+        kept=Kept.ALWAYS,
+        payload_in_label=False,
     ),
     Kind.TERMINAL_COMMAND: AdapterRule(
-        Phase.PHASE_1,
-        "Finished command lines of a recorded shell, masked, never what they print",
-        (Kind.WRAPPER_RECEIPT, Kind.PROCESS_LAUNCH),
+        phase=Phase.PHASE_1,
+        captures="Finished command lines of a recorded shell, masked, never what they print",
+        alternatives=(Kind.WRAPPER_RECEIPT, Kind.PROCESS_LAUNCH),
+        surface=Surface.NATIVE_OPENCLAW_TOOL,
+        kept=Kept.COMMAND,
+        payload_in_label=False,
     ),
     Kind.PROCESS_LAUNCH: AdapterRule(
-        Phase.PHASE_1,
-        "Programs that a recorded command leaves running, without their arguments",
-        (Kind.TERMINAL_COMMAND, Kind.WRAPPER_RECEIPT),
+        phase=Phase.PHASE_1,
+        captures="Programs that a recorded command leaves running, without their arguments",
+        alternatives=(Kind.TERMINAL_COMMAND, Kind.WRAPPER_RECEIPT),
+        surface=Surface.NATIVE_OPENCLAW_TOOL,
+        kept=Kept.ALWAYS,
+        payload_in_label=False,
     ),
     Kind.KEYBOARD_SHORTCUT: AdapterRule(
-        Phase.PHASE_2,
-        "Shortcut combinations as named events",
-        (Kind.BROWSER_DOM, Kind.TERMINAL_COMMAND, Kind.WRAPPER_RECEIPT),
+        phase=Phase.PHASE_2,
+        captures="Shortcut combinations as named events",
+        alternatives=(Kind.BROWSER_DOM, Kind.TERMINAL_COMMAND, Kind.WRAPPER_RECEIPT),
+        surface=Surface.KEYBOARD_SHORTCUT,
+        kept=Kept.ALWAYS,
+        payload_in_label=False,
     ),
     Kind.FILE_DIALOG: AdapterRule(
-        Phase.PHASE_2,
-        "Files and folders chosen in a dialog",
-        (Kind.TERMINAL_COMMAND, Kind.WRAPPER_RECEIPT, Kind.BROWSER_DOM),
+        phase=Phase.PHASE_2,
+        captures="Files and folders chosen in a dialog",
+        alternatives=(Kind.TERMINAL_COMMAND, Kind.WRAPPER_RECEIPT, Kind.BROWSER_DOM),
+        surface=Surface.RAW_UI,
+        kept=Kept.ALWAYS,
+        payload_in_label=False,
     ),
     Kind.MIDI: AdapterRule(
-        Phase.PHASE_2,
-        "The class of MIDI messages and the target they are mapped to",
-        (Kind.WRAPPER_RECEIPT, Kind.MCP_RECEIPT),
+        phase=Phase.PHASE_2,
+        captures="The class of MIDI messages and the target they are mapped to",
+        alternatives=(Kind.WRAPPER_RECEIPT, Kind.MCP_RECEIPT),
+        surface=Surface.MIDI_BINDING,
+        kept=Kept.ALWAYS,
+        payload_in_label=False,
     ),
     Kind.ACCESSIBILITY_UI: AdapterRule(
-        Phase.PHASE_3,
-        "What a desktop application's controls mean",
-        (Kind.BROWSER_DOM, Kind.PROCESS_LAUNCH, Kind.MCP_RECEIPT),
+        phase=Phase.PHASE_3,
+        captures="What a desktop application's controls mean",
+        alternatives=(Kind.BROWSER_DOM, Kind.PROCESS_LAUNCH, Kind.MCP_RECEIPT),
+        surface=Surface.RAW_UI,
+        kept=Kept.STATE_CHANGE,
+        payload_in_label=False,
     ),
     Kind.MOUSE_CLICK: AdapterRule(
-        Phase.PHASE_3,
-        "Clicks with their window and target, never coordinates alone",
-        (Kind.BROWSER_DOM, Kind.BROWSER_SNAPSHOT),
+        phase=Phase.PHASE_3,
+        captures="Clicks with their window and target, never coordinates alone",
+        alternatives=(Kind.BROWSER_DOM, Kind.BROWSER_SNAPSHOT),
+        surface=Surface.RAW_UI,
+        kept=Kept.STATE_CHANGE,
+        payload_in_label=False,
     ),
     Kind.CLIPBOARD: AdapterRule(
-        Phase.PHASE_3,
-        "That something was copied or pasted, not what",
-        (Kind.BROWSER_DOM, Kind.TERMINAL_COMMAND),
+        phase=Phase.PHASE_3,
+        captures="That something was copied or pasted, not what",
+        alternatives=(Kind.BROWSER_DOM, Kind.TERMINAL_COMMAND),
+        surface=Surface.RAW_UI,
+        kept=Kept.STATE_CHANGE,
+        payload_in_label=True,
     ),
     Kind.TEXT_ENTRY: AdapterRule(
-        Phase.PHASE_3, "That text was entered, masked", (Kind.BROWSER_DOM, Kind.TERMINAL_COMMAND)
+        phase=Phase.PHASE_3,
+        captures="That text was entered, masked",
+        alternatives=(Kind.BROWSER_DOM, Kind.TERMINAL_COMMAND),
+        surface=Surface.RAW_UI,
+        kept=Kept.STATE_CHANGE,
+        payload_in_label=True,
     ),
 }
 """Every kind, in the order in which the registry lists them."""

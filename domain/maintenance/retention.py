@@ -9,16 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 
-from contracts.learning.checkpoint import CheckpointStatus, CheckpointVerificationReceipt
+from contracts.learning.checkpoints import CheckpointStatus, CheckpointVerificationReceipt
 from contracts.learning.proposal import ProposalState
 from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import AT_REST
 
-ARM_TIMEOUT = timedelta(hours=1)
-CAPTURE_TIMEOUT = timedelta(hours=4)
-QUESTION_DEADLINE = timedelta(days=7)
 SESSION_ARCHIVE_AFTER = timedelta(days=30)
 OBSERVATION_PURGE_AFTER = timedelta(days=7)
 PROPOSAL_ARCHIVE_AFTER = timedelta(days=14)
@@ -32,102 +28,8 @@ SIGN_IN_FLOW_KEPT = timedelta(days=1)
 CHECKPOINT_RECEIPTS_KEPT = 100
 """The newest receipts of each ability that stay whole; of older ones only the counts do."""
 
-ARM_TIMEOUT_REASON = "session_timeout"
-CAPTURE_TIMEOUT_REASON = "capture_timeout"
-ARCHIVED_SESSIONS_FOLDER = "ELNOR_MEMORY/system/learning/archived/sessions"
-ARCHIVED_PROPOSALS_FOLDER = "ELNOR_MEMORY/system/learning/archived/proposals"
-
 ARCHIVED_PROPOSAL_STATES = frozenset({ProposalState.CANCELLED, ProposalState.REJECTED})
 """The states in which a proposal is put away; its validation runs go with it."""
-
-
-class RetentionAction(StrEnum):
-    """What happens when a term is over."""
-
-    CANCEL = "cancel"
-    PAUSE = "pause"
-    CONTINUE = "continue"
-    ARCHIVE = "archive"
-    PURGE = "purge"
-    COMPACT = "compact"
-    FORGET = "forget"
-
-
-@dataclass(frozen=True, slots=True)
-class RetentionRule:
-    """One line of the table: what, for how long, and then what."""
-
-    artifact: str
-    action: RetentionAction
-    term: timedelta | None
-    effect: str
-
-
-RETENTION_RULES: tuple[RetentionRule, ...] = (
-    RetentionRule("armed session", RetentionAction.CANCEL, ARM_TIMEOUT, ARM_TIMEOUT_REASON),
-    RetentionRule("capturing session", RetentionAction.PAUSE, CAPTURE_TIMEOUT, CAPTURE_TIMEOUT_REASON),
-    RetentionRule("open questions", RetentionAction.CONTINUE, QUESTION_DEADLINE, "goes on unconfirmed"),
-    RetentionRule(
-        "session at rest", RetentionAction.ARCHIVE, SESSION_ARCHIVE_AFTER, ARCHIVED_SESSIONS_FOLDER
-    ),
-    RetentionRule(
-        "raw observations of a session at rest",
-        RetentionAction.PURGE,
-        OBSERVATION_PURGE_AFTER,
-        "deleted unless flagged retain",
-    ),
-    RetentionRule(
-        "cancelled or rejected proposal with its validation runs",
-        RetentionAction.ARCHIVE,
-        PROPOSAL_ARCHIVE_AFTER,
-        ARCHIVED_PROPOSALS_FOLDER,
-    ),
-    RetentionRule(
-        "checkpoint receipts", RetentionAction.COMPACT, None, f"newest {CHECKPOINT_RECEIPTS_KEPT} per ability"
-    ),
-    RetentionRule("idempotency key", RetentionAction.FORGET, IDEMPOTENCY_KEPT, "the key may be used again"),
-    RetentionRule("record of a mining run", RetentionAction.FORGET, MINING_RUN_KEPT, "deleted"),
-    RetentionRule(
-        "dismissed or expired mining candidate",
-        RetentionAction.FORGET,
-        MINING_CANDIDATE_KEPT,
-        "deleted once its captures are purged",
-    ),
-    RetentionRule(
-        "start files of a practice at rest",
-        RetentionAction.PURGE,
-        None,
-        "deleted once the session's observations are",
-    ),
-    RetentionRule(
-        "tool call that has ended",
-        RetentionAction.FORGET,
-        TOOL_CALL_KEPT,
-        "deleted with its attempts; receipts stay",
-    ),
-    RetentionRule("standing approval that is over", RetentionAction.FORGET, GRANT_KEPT, "deleted"),
-    RetentionRule(
-        "sign-in whose time ran out", RetentionAction.FORGET, SIGN_IN_FLOW_KEPT, "deleted, used or not"
-    ),
-)
-"""The table as data, for previews and documentation; the functions below decide by the same constants."""
-
-
-def arm_timeout_due(armed_since: datetime | None, now: datetime, term: timedelta = ARM_TIMEOUT) -> bool:
-    """Whether an armed session is to be cancelled (R11.2-14)."""
-    return _over(armed_since, term, now)
-
-
-def capture_timeout_due(
-    capturing_since: datetime | None, now: datetime, term: timedelta = CAPTURE_TIMEOUT
-) -> bool:
-    """Whether a capturing session is to be paused."""
-    return _over(capturing_since, term, now)
-
-
-def questions_due(asked_at: datetime | None, now: datetime, term: timedelta = QUESTION_DEADLINE) -> bool:
-    """Whether to go on without answers."""
-    return _over(asked_at, term, now)
 
 
 def session_archive_due(at_rest_at: datetime | None, now: datetime, *, referenced: bool = False) -> bool:
@@ -197,7 +99,7 @@ def compact_checkpoint_receipts(
 ) -> CompactedReceipts:
     """Keeps the newest ``keep`` of one ability's receipts whole and adds the others to the counts.
 
-    Receipts of the same instant are told apart by their ids, so a second run changes nothing.
+    Receipts of the same instant are ordered by their ids, so a second run changes nothing.
     """
     newest_first = sorted(receipts, key=lambda one: (one.created_at, one.receipt_id), reverse=True)
     dropped = tuple(newest_first[keep:])

@@ -1,5 +1,6 @@
-"""Servers that are shown and cannot be used: what the documents park, defer or only design (DOC3 L1840, Appendix
-FW-02…FW-14, §7B–§7D, §8; ``doc3_rows.md`` §3 item 32). Everybody sees them; nobody registers or calls one.
+"""Server rows that are shown but cannot be registered or called: parked, deferred or design only in the documents.
+
+DOC3 L1840, Appendix FW-02…FW-14, §7B–§7D, §8; ``doc3_rows.md`` §3 item 32.
 """
 
 from dataclasses import dataclass, replace
@@ -7,8 +8,7 @@ from datetime import UTC, datetime
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.provider import MCPProvider, MCPTransport
-from contracts.mcp.runtime_adapter import MCPRuntimeAdapter, MCPRuntimeKind
-from contracts.mcp.server_registry import MCPServerRegistryEntry
+from contracts.mcp.servers import MCPRuntimeAdapter, MCPRuntimeKind, MCPServerRegistryEntry
 
 _SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 

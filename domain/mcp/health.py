@@ -1,25 +1,35 @@
-"""How a tool server's health follows from what became of each contact with it (DOC3 §0.6E, decisions "Numbers")."""
+"""Health transitions of a tool server by the result of each contact, and the verdict of a smoke test.
 
+DOC3 §0.6E, decisions "Numbers" (health), §0.2D, §0.2H (smoke test).
+"""
+
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from contracts.backoff import Backoff
 from contracts.base import clipped, rfc3339
+from contracts.errors import ErrorCode
+from contracts.mcp.dispatch import DispatchStatus, DispatchView
 from contracts.mcp.health import (
     MCPConnectionHealth,
     MCPConnectionOutcome,
     MCPHealthStatus,
+    MCPSmokeTestStatus,
     MCPThrottle,
     MCPThrottleState,
     MCPToolHealth,
 )
 from contracts.mcp.provider import NEEDS_SIGN_IN, MCPAuthState
-from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
+from contracts.mcp.servers import ProbeFindings
+from contracts.mcp.tools import ToolFailure, ToolFailureKind
 
 FAILURES_TO_DEGRADE = 3
 """Failures in a row after which a server counts as degraded."""
 
-BACKOFF_BASE = timedelta(seconds=10)
-BACKOFF_CAP = timedelta(seconds=300)
+SERVER_BACKOFF = Backoff(first=10, cap=300, jitter=1.0)
+"""Seconds for which a failing server is left alone."""
+
 LONGEST_WAIT = timedelta(days=1)
 """The most that a server's own ``Retry-After`` is believed."""
 
@@ -40,6 +50,30 @@ ILL = frozenset(
 )
 """The failures that speak against the server itself; after every other one it is there and answers."""
 
+CODES: dict[ToolFailureKind, ErrorCode] = {
+    ToolFailureKind.NOT_SENT: ErrorCode.MCP_SERVER_UNREACHABLE,
+    ToolFailureKind.CONNECTION_LOST: ErrorCode.MCP_SERVER_UNREACHABLE,
+    ToolFailureKind.TIMED_OUT: ErrorCode.MCP_CALL_TIMED_OUT,
+    ToolFailureKind.AUTH_REQUIRED: ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED,
+    ToolFailureKind.SCOPE_MISSING: ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED,
+    ToolFailureKind.THROTTLED: ErrorCode.MCP_RATE_LIMITED,
+    ToolFailureKind.ADDRESS_REFUSED: ErrorCode.MCP_ADDRESS_REFUSED,
+}
+"""The code of a failure; of every other one ``MCP_SMOKE_TEST_FAILED``."""
+
+_SIGN_IN = frozenset({ToolFailureKind.AUTH_REQUIRED, ToolFailureKind.SCOPE_MISSING})
+
+_NO_TRANSPORT = frozenset(
+    {
+        ToolFailureKind.NOT_SENT,
+        ToolFailureKind.CONNECTION_LOST,
+        ToolFailureKind.TIMED_OUT,
+        ToolFailureKind.ADDRESS_REFUSED,
+    }
+)
+
+_NOT_CALLED = frozenset({DispatchStatus.BLOCKED, DispatchStatus.PENDING_APPROVAL, DispatchStatus.CANCELLED})
+
 
 class Admission(StrEnum):
     """Whether a call may go to a server now."""
@@ -51,7 +85,7 @@ class Admission(StrEnum):
 
 
 def unknown(server_id: str, *, interactive_capable: bool = True) -> MCPConnectionHealth:
-    """The health of a server that nobody has been in contact with yet."""
+    """The health of a server without any contact yet."""
     return MCPConnectionHealth(
         server_id=server_id,
         health_status=MCPHealthStatus.UNKNOWN,
@@ -66,14 +100,9 @@ def after(
 
     Three failures in a row degrade; one answer heals. A server that asks for patience gets it, and is neither
     counted as failing nor degraded for it. A refused sign-in is the sign-in's trouble. ``jitter``, from 0 to
-    1, is the random share of a pause that nobody prescribed ("full jitter").
+    1, is the random share of a pause without ``Retry-After`` ("full jitter").
     """
-    seen = health.model_copy(
-        update={
-            "last_checked_at": outcome.happened_at,
-            "tool_health": _tools_after(health, outcome),
-        }
-    )
+    seen = health.changed(last_checked_at=outcome.happened_at, tool_health=_tools_after(health, outcome))
     failure = outcome.failure
     if failure is None:
         return _answered(seen, outcome)
@@ -81,11 +110,8 @@ def after(
         case ToolFailureKind.THROTTLED:
             return _throttled(seen, outcome.happened_at, failure, jitter)
         case ToolFailureKind.AUTH_REQUIRED:
-            return seen.model_copy(
-                update={
-                    "auth_state": _refused_sign_in(health.auth_state),
-                    "auth_checked_at": outcome.happened_at,
-                }
+            return seen.changed(
+                auth_state=_refused_sign_in(health.auth_state), auth_checked_at=outcome.happened_at
             )
         case ToolFailureKind.SCOPE_MISSING:
             return seen
@@ -97,7 +123,7 @@ def after(
 
 def disabled(health: MCPConnectionHealth) -> MCPConnectionHealth:
     """The same server, switched off by a person."""
-    return health.model_copy(update={"health_status": MCPHealthStatus.DISABLED})
+    return health.changed(health_status=MCPHealthStatus.DISABLED)
 
 
 def with_sign_in(
@@ -106,7 +132,7 @@ def with_sign_in(
     """The health with how its sign-in stands; what the server itself said since then counts more."""
     checked_at = health.auth_checked_at
     if status in NEEDS_SIGN_IN or checked_at is None or checked_at <= changed_at:
-        return health.model_copy(update={"auth_state": status})
+        return health.changed(auth_state=status)
     return health
 
 
@@ -131,7 +157,7 @@ def probing(
     health: MCPConnectionHealth, now: datetime, lasts: timedelta = PROBE_LEASE
 ) -> MCPConnectionHealth:
     """The health while the one probe of a half-open server is under way: everybody else waits."""
-    return health.model_copy(update={"backoff_until": now + lasts})
+    return health.changed(backoff_until=now + lasts)
 
 
 def next_probe_at(health: MCPConnectionHealth, every: timedelta, now: datetime) -> datetime:
@@ -155,7 +181,7 @@ def next_action(health: MCPConnectionHealth) -> str | None:
 
 def with_next_action(health: MCPConnectionHealth) -> MCPConnectionHealth:
     """The same, and what to do about it."""
-    return health.model_copy(update={"next_action": next_action(health)})
+    return health.changed(next_action=next_action(health))
 
 
 _NEXT_ACTIONS: dict[str, str] = {
@@ -190,14 +216,12 @@ def _situation(health: MCPConnectionHealth) -> str | None:
 
 def _answered(health: MCPConnectionHealth, outcome: MCPConnectionOutcome) -> MCPConnectionHealth:
     taken = outcome.signed_in and outcome.failure is None and health.auth_state is not MCPAuthState.REVOKED
-    return health.model_copy(
-        update={
-            "health_status": _unless_disabled(health, MCPHealthStatus.HEALTHY),
-            "health_reason_code": None,
-            "failure_count_rolling": 0,
-            **_pause_after_an_answer(health, outcome.happened_at),
-            **({"auth_state": MCPAuthState.HEALTHY, "auth_checked_at": outcome.happened_at} if taken else {}),
-        }
+    return health.changed(
+        health_status=_unless_disabled(health, MCPHealthStatus.HEALTHY),
+        health_reason_code=None,
+        failure_count_rolling=0,
+        **_pause_after_an_answer(health, outcome.happened_at),
+        **({"auth_state": MCPAuthState.HEALTHY, "auth_checked_at": outcome.happened_at} if taken else {}),
     )
 
 
@@ -208,7 +232,7 @@ def patience(health: MCPConnectionHealth, now: datetime) -> datetime | None:
 
 
 def _pause_after_an_answer(health: MCPConnectionHealth, at: datetime) -> dict[str, object]:
-    """Nobody goes to a server that asked for patience, so it has answered what was sent before it did."""
+    """A throttled server gets no new requests, so this answers one that was sent before."""
     asked = patience(health, at)
     return {
         "backoff_until": asked,
@@ -223,15 +247,13 @@ def _failed(
     degraded = count >= FAILURES_TO_DEGRADE
     pauses = degraded or failure.retry_after_ms is not None
     until = at + _pause(failure, count - FAILURES_TO_DEGRADE, jitter) if pauses else health.backoff_until
-    return health.model_copy(
-        update={
-            "health_status": _unless_disabled(
-                health, MCPHealthStatus.DEGRADED if degraded else health.health_status
-            ),
-            "health_reason_code": failure.kind.value,
-            "failure_count_rolling": count,
-            "backoff_until": max(filter(None, (until, patience(health, at))), default=None),
-        }
+    return health.changed(
+        health_status=_unless_disabled(
+            health, MCPHealthStatus.DEGRADED if degraded else health.health_status
+        ),
+        health_reason_code=failure.kind.value,
+        failure_count_rolling=count,
+        backoff_until=max(filter(None, (until, patience(health, at))), default=None),
     )
 
 
@@ -240,18 +262,16 @@ def _throttled(
 ) -> MCPConnectionHealth:
     before = health.throttle_state.in_a_row
     pause = _pause(failure, before, jitter)
-    return health.model_copy(
-        update={
-            "backoff_until": at + pause,
-            "throttle_state": MCPThrottleState(
-                state=_throttle(failure),
-                retry_after_ms=int(pause.total_seconds() * 1_000),
-                until=at + pause,
-                reason_code=failure.kind.value,
-                last_http_status=failure.http_status,
-                in_a_row=before + 1,
-            ),
-        }
+    return health.changed(
+        backoff_until=at + pause,
+        throttle_state=MCPThrottleState(
+            state=_throttle(failure),
+            retry_after_ms=int(pause.total_seconds() * 1_000),
+            until=at + pause,
+            reason_code=failure.kind.value,
+            last_http_status=failure.http_status,
+            in_a_row=before + 1,
+        ),
     )
 
 
@@ -264,8 +284,7 @@ def _throttle(failure: ToolFailure) -> MCPThrottle:
 def _pause(failure: ToolFailure, doublings: int, jitter: float) -> timedelta:
     if failure.retry_after_ms is not None:
         return min(timedelta(milliseconds=failure.retry_after_ms), LONGEST_WAIT)
-    # The exponent is bounded: a server may fail for months.
-    return min(BACKOFF_CAP, BACKOFF_BASE * 2 ** min(max(doublings, 0), 10)) * jitter
+    return timedelta(seconds=SERVER_BACKOFF.delay(doublings + 1, jitter))
 
 
 def _refused_sign_in(state: MCPAuthState) -> MCPAuthState:
@@ -292,3 +311,67 @@ def _tools_after(health: MCPConnectionHealth, outcome: MCPConnectionOutcome) -> 
     )
     newest = sorted(others, key=lambda name: others[name].last_checked_at or outcome.happened_at)
     return {name: others[name] for name in newest[-MOST_TOOLS:]}
+
+
+@dataclass(frozen=True)
+class SmokeVerdict:
+    """How a smoke test ended."""
+
+    status: MCPSmokeTestStatus
+    code: ErrorCode | None
+    summary: str
+
+
+def verdict(found: ProbeFindings) -> SmokeVerdict:
+    """What a look says. A broken sign-in leaves a server degraded, a pause leaves it blocked."""
+    action = f" {found.health.next_action}" if found.health.next_action else ""
+    if found.not_tried is not None:
+        off = found.health.health_status is MCPHealthStatus.DISABLED
+        code = ErrorCode.MCP_SERVER_DISABLED if off else ErrorCode.MCP_RATE_LIMITED
+        return SmokeVerdict(MCPSmokeTestStatus.BLOCKED, code, clipped(found.not_tried + action, 500))
+    failure = found.failure
+    if failure is None:
+        sign_in = "signed in" if found.sign_in_used else "no sign-in needed"
+        said = f"transport ok, auth ok ({sign_in}), discovery ok ({found.tools} tools)."
+        if found.health.auth_state in NEEDS_SIGN_IN:
+            said = f"transport ok, auth {found.health.auth_state.value}, discovery ok ({found.tools} tools).{action}"
+            return SmokeVerdict(
+                MCPSmokeTestStatus.DEGRADED, ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED, clipped(said, 500)
+            )
+        return SmokeVerdict(MCPSmokeTestStatus.PASSED, None, said)
+    transport = "failed" if failure.kind in _NO_TRANSPORT else "ok"
+    auth = "failed" if failure.kind in _SIGN_IN else "not known"
+    said = f"transport {transport}, auth {auth}, discovery failed: {failure.message}{action}"
+    return SmokeVerdict(
+        _status(failure.kind),
+        CODES.get(failure.kind, ErrorCode.MCP_SMOKE_TEST_FAILED),
+        clipped(said, 500),
+    )
+
+
+def not_called(found: SmokeVerdict, tool_name: str, code: ErrorCode, why: str) -> SmokeVerdict:
+    """The same, and why the one call was not made."""
+    said = clipped(f"{found.summary} {tool_name} was not called: {why}", 500)
+    return SmokeVerdict(MCPSmokeTestStatus.BLOCKED, code, said)
+
+
+def with_call(found: SmokeVerdict, tool_name: str, call: DispatchView) -> SmokeVerdict:
+    """The same, and how the one call went."""
+    code = ErrorCode(call.error_code) if call.error_code in ErrorCode.__members__ else None
+    if call.status in _NOT_CALLED:
+        why = call.error_message or "policy has it ask first."
+        return not_called(found, tool_name, code or ErrorCode.MCP_ASK_FIRST_REQUIRED, why)
+    if call.status is DispatchStatus.COMPLETED and not call.is_error:
+        return SmokeVerdict(found.status, found.code, clipped(f"{found.summary} {tool_name} answered.", 500))
+    reason = call.error_message or ("the tool reported an error" if call.is_error else call.status.value)
+    return SmokeVerdict(
+        MCPSmokeTestStatus.FAILED,
+        code or ErrorCode.MCP_SMOKE_TEST_FAILED,
+        clipped(f"{found.summary} {tool_name} failed: {reason}", 500),
+    )
+
+
+def _status(kind: ToolFailureKind) -> MCPSmokeTestStatus:
+    if kind in _SIGN_IN:
+        return MCPSmokeTestStatus.DEGRADED
+    return MCPSmokeTestStatus.BLOCKED if kind is ToolFailureKind.THROTTLED else MCPSmokeTestStatus.FAILED

@@ -1,4 +1,4 @@
-"""Typed Microsoft 365 operations as calls of a server's tools, and back (DOC3 §0.2E)."""
+"""Map typed Microsoft 365 operations to tool calls, and tool answers back to results (DOC3 §0.2E)."""
 
 import json
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.mcp.auth_profile import MCPAuthProfile
+from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, DispatchStatus
-from contracts.mcp.dispatch_record import DispatchRecord
+from contracts.mcp.dispatch_work import DispatchRecord
 from contracts.mcp.health import MCPConnectionHealth
 from contracts.mcp.m365 import (
     M365Asked,
@@ -21,12 +21,11 @@ from contracts.mcp.m365 import (
     M365OperationSuccessResponse,
     M365SuccessStatus,
 )
-from contracts.mcp.m365_family import M365OperationFamily
-from contracts.mcp.m365_requests import M365OperationRequest
-from contracts.mcp.m365_results import M365OperationResult
+from contracts.mcp.m365_operations import M365OperationFamily, M365OperationRequest, M365OperationResult
 from contracts.mcp.provider import MCPAuthMode, MCPInteractionMode, MCPProvider
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from domain.mcp.m365_scopes import DELEGATED_ONLY, scopes_for
+from contracts.mcp.servers import MCPServerRegistryEntry
+from contracts.workflow_ids import mcp_dispatch_id
+from domain.mcp.m365_registration import DELEGATED_ONLY, scopes_for
 from domain.mcp.use_receipts import identity_kind
 
 _CONTEXT = frozenset(
@@ -134,7 +133,7 @@ def result_of(
     if said is None:
         return None
     if any(name in said for name in _CONTENT) and "content_ref" not in said:
-        said = {**said, "content_ref": f"mcp-dispatch/{dispatch_id}"}
+        said = {**said, "content_ref": mcp_dispatch_id(dispatch_id)}
     whole = {**arguments, **said, "operation_family": asked.operation_family.value}
     try:
         return _RESULT.validate_json(json.dumps(whole), extra="ignore")

@@ -1,13 +1,18 @@
-"""What holds where nobody has decided: data, one row a rule (DOC3 §0.6C, L13920-13924, L14025-14031)."""
+"""Default policy rules as data, one row a rule (DOC3 §0.6C, L13920-13924, L14025-14031)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from contracts.learning.tool_receipt import ToolEffect
-from contracts.mcp.policy import MCPPolicyAuthor, MCPPolicyDecision, MCPPolicyMode
+from contracts.learning.observation import ToolEffect
+from contracts.mcp.policy import (
+    MCPPolicyAuthor,
+    MCPPolicyDecision,
+    MCPPolicyDefault,
+    MCPPolicyMode,
+    MCPRuntimeProvider,
+)
 from contracts.mcp.provider import MCPProvider
-from contracts.mcp.runtime_policy import MCPPolicyDefault, MCPRuntimeProvider
 from contracts.mcp.tools import MCPToolState
 
 DEFAULTS_SINCE = datetime(2026, 1, 1, tzinfo=UTC)

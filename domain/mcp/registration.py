@@ -1,5 +1,8 @@
-"""What may be registered as a tool server. A local one is a program that runs on the worker's machine, so nothing
-is that the operator did not name; an address is checked again, by number, whenever it is connected to.
+"""Validate the registration of a tool server, and derive its badges and available actions for the server list.
+
+A local server is a program on the worker's machine, so only programs that the operator named are accepted; an address
+is checked again, by number, at every connection. Badges and actions are derived only here (DOC3 L2459-2470): console,
+command line and agents show them as they are.
 """
 
 import re
@@ -10,11 +13,23 @@ from urllib.parse import parse_qsl, urlsplit
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.mcp.auth_profile import MCPAuthProfile
-from contracts.mcp.provider import MCPProvider, MCPTransport
-from contracts.mcp.server_registry import MCPServerCommand, MCPServerRegistryEntry
-from domain.learning.named_secrets import is_secret_name
-from domain.learning.redaction import redact
+from contracts.mcp.auth import MCPAuthProfile, MCPRefreshPolicy, MCPServerAuthStatus
+from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus
+from contracts.mcp.policy import MCPEffectivePolicy, MCPPolicyMode
+from contracts.mcp.provider import (
+    NEEDS_SIGN_IN,
+    MCPAuthMode,
+    MCPAuthState,
+    MCPInteractionMode,
+    MCPProvider,
+    MCPTransport,
+)
+from contracts.mcp.servers import MCPBadgeState as Badge
+from contracts.mcp.servers import MCPServerAction as Action
+from contracts.mcp.servers import MCPServerCommand, MCPServerRegistryEntry
+from domain.learning.redaction.redaction import redact
+from domain.learning.redaction.secret_shapes import is_secret_name
+from domain.mcp.auth_status import OAUTH_MODES, SIGNED_IN_BY_A_PERSON
 from domain.mcp.m365_registration import check_connector
 
 MAX_URL_CHARACTERS = 2_000
@@ -162,3 +177,65 @@ def _is_inner(host: str) -> bool:
 
 def _invalid(field: str, message: str) -> Refusal:
     return Refusal(ErrorCode.VALIDATION_FAILED, message, fields=[field])
+
+
+def is_deferred(entry: MCPServerRegistryEntry) -> bool:
+    """Whether a server is only shown."""
+    return not entry.active_build_surface
+
+
+def needs_sign_in(health: MCPConnectionHealth, auth: MCPServerAuthStatus | None) -> bool:
+    """Whether somebody has to sign in: the sign-in says so, or the server did when it was last asked."""
+    return health.auth_state in NEEDS_SIGN_IN or (auth is not None and auth.auth_state in NEEDS_SIGN_IN)
+
+
+def badge_states(
+    entry: MCPServerRegistryEntry,
+    health: MCPConnectionHealth,
+    auth: MCPServerAuthStatus | None,
+    policy: MCPEffectivePolicy,
+) -> tuple[Badge, ...]:
+    """Every badge whose condition holds, and no other, in the order of the schema."""
+    signed_out = needs_sign_in(health, auth)
+    holds = {
+        Badge.CONNECTED: entry.enabled
+        and not is_deferred(entry)
+        and not signed_out
+        and health.health_status is MCPHealthStatus.HEALTHY,
+        Badge.APPROVAL_REQUIRED: policy.decision.mode is MCPPolicyMode.ASK_FIRST,
+        Badge.AUTH_REQUIRED: signed_out,
+        Badge.DEGRADED: health.health_status is MCPHealthStatus.DEGRADED,
+        Badge.DISABLED: not entry.enabled,
+        Badge.DEFERRED: is_deferred(entry),
+        Badge.BACKGROUND_ONLY: entry.interaction_mode is MCPInteractionMode.BACKGROUND_SERVICE,
+    }
+    return tuple(badge for badge in Badge if holds[badge])
+
+
+def available_actions(
+    entry: MCPServerRegistryEntry, profile: MCPAuthProfile | None, auth: MCPServerAuthStatus | None
+) -> tuple[Action, ...]:
+    """What may be done with a server now, in the order of the schema; nothing with one that is deferred.
+
+    A sign-in by a person can be begun at any time, renewed where its policy and a token allow it, and revoked
+    while there is something to revoke. A server that is switched off is not tested.
+    """
+    if is_deferred(entry):
+        return ()
+    state = auth.auth_state if auth is not None else MCPAuthState.UNKNOWN
+    mode = profile.auth_mode if profile is not None else MCPAuthMode.NONE
+    has_token = profile is not None and profile.token_ref is not None
+    holds = {
+        Action.CONNECT_AUTH: mode in SIGNED_IN_BY_A_PERSON,
+        Action.REFRESH_AUTH: profile is not None
+        and mode in OAUTH_MODES
+        and has_token
+        and profile.refresh_policy is not MCPRefreshPolicy.DENY
+        and state is not MCPAuthState.REVOKED,
+        Action.REVOKE_AUTH: has_token and state is not MCPAuthState.REVOKED,
+        Action.EDIT: True,
+        Action.DELETE: True,
+        Action.SMOKE_TEST: entry.enabled and entry.supports_smoke_test,
+        Action.POLICY_UPDATE: True,
+    }
+    return tuple(action for action in Action if holds[action])

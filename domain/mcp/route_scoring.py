@@ -1,26 +1,63 @@
-"""Which server a call should go to, from the composed list and never from the registry alone (DOC3 L2484, §0.2E,
-§0.6A-E, §7C).
+"""Score tool servers as routes of a call, from the composed server list (DOC3 L2484, §0.2E, §0.6A-E, §7C).
 
-A server's standing is looked at in a fixed order: switched off, degraded, signed out, asks first, eligible. Those
-that can be used come before those that cannot, and among these the score decides: policy, exact tool, project,
-health, transport, patience asked for, and last the server's id, so that equal servers are always taken in one order.
+A server's standing is determined in a fixed order: switched off, degraded, signed out, asks first, eligible. Usable
+servers come first, and among these the score decides: policy, exact tool, project, health, transport, throttling, and
+last the server's id, so that equal servers are always taken in one order.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.learning.tool_receipt import ToolEffect
+from contracts.abilities.capability_manifest import CapabilityManifest
+from contracts.abilities.control_surface import ControlSurface
+from contracts.learning.observation import ToolEffect
 from contracts.mcp.health import MCPHealthStatus, MCPThrottle
 from contracts.mcp.policy import MCPPolicyAuthor, MCPPolicyMode
 from contracts.mcp.provider import MCPProvider, MCPTransport
 from contracts.mcp.routing import RouteStanding as Standing
 from contracts.mcp.routing import RouteVerdict
-from contracts.mcp.server_registry import MCPBadgeState, MCPRateLimitProfile, MCPServerListItem
-from domain.planning.control_surfaces import Truth, ranked
+from contracts.mcp.servers import MCPBadgeState, MCPRateLimitProfile, MCPServerListItem
+from domain.abilities.hybrid_plan import Truth, ranked
+
+FORBIDDEN = "Policy forbids it."
+"""Why a server is left out that policy switches off for the call."""
+
+_SHADOWING = frozenset({MCPProvider.GMAIL_GOOGLE})
+"""Providers whose mail and calendar must not stand beside native ones (DOC3 §7C.2)."""
+
+_VERDICTS = {
+    Standing.ELIGIBLE: RouteVerdict.ALLOW,
+    Standing.ASK_FIRST: RouteVerdict.ASK_FIRST,
+    Standing.DEFER_OR_WARN: RouteVerdict.DEGRADED,
+    Standing.AUTH_REQUIRED: RouteVerdict.DEGRADED,
+}
+
+_TURN = {Standing.ELIGIBLE: 0, Standing.ASK_FIRST: 0, Standing.DEFER_OR_WARN: 1, Standing.AUTH_REQUIRED: 2}
+
+_HEALTH = {
+    MCPHealthStatus.DISABLED: 0,
+    MCPHealthStatus.DEGRADED: 1,
+    MCPHealthStatus.UNKNOWN: 2,
+    MCPHealthStatus.HEALTHY: 3,
+}
+
+_RATES = {
+    MCPRateLimitProfile.LOW: 0,
+    MCPRateLimitProfile.UNKNOWN: 1,
+    MCPRateLimitProfile.MEDIUM: 2,
+    MCPRateLimitProfile.HIGH: 3,
+}
+
+_TRANSPORTS = {
+    # What goes through the gateway comes before what a provider does by itself (DOC3 §1.1S).
+    Truth.REMOTE: (MCPTransport.PROVIDER_NATIVE, MCPTransport.LOCAL_BRIDGE, MCPTransport.REMOTE_HTTP),
+    Truth.LOCAL: (MCPTransport.PROVIDER_NATIVE, MCPTransport.REMOTE_HTTP, MCPTransport.LOCAL_BRIDGE),
+}
+"""Transports of a server, the best last."""
 
 __all__ = [
     "CONNECTORS",
+    "CONNECTOR_CAPS",
     "FORBIDDEN",
     "RouteDecision",
     "RouteVerdict",
@@ -28,17 +65,26 @@ __all__ = [
     "ScoredServer",
     "Standing",
     "resolve_route",
+    "servers_required",
     "standing_of",
     "surfaces_by_route",
     "why_left_out",
 ]
 
 CONNECTORS = frozenset({ControlSurface.MCP_CONNECTOR, ControlSurface.MCP_SERVER})
-FORBIDDEN = "Policy forbids it."
-"""Why a server is left out that policy switches off for the call."""
 
-_SHADOWING = frozenset({MCPProvider.GMAIL_GOOGLE})
-"""Providers whose mail and calendar must not stand beside native ones (DOC3 §7C.2)."""
+CONNECTOR_CAPS = ("mcp_connector:", "mcp_server:")
+"""How a manifest's ``required_runtime_caps`` name a server: ``mcp_connector:<server_id>`` (DOC3 §7A.5)."""
+
+
+def servers_required(manifest: CapabilityManifest) -> list[str]:
+    """The ids of the servers that a manifest requires, in its order."""
+    return [
+        cap.removeprefix(prefix)
+        for cap in manifest.required_runtime_caps
+        for prefix in CONNECTOR_CAPS
+        if cap.startswith(prefix)
+    ]
 
 
 @dataclass(frozen=True)
@@ -79,12 +125,6 @@ class RouteDecision:
     denied: tuple[str, ...] = ()
 
 
-def standing_of(servers: Iterable[MCPServerListItem], server_id: str) -> Standing:
-    """What the composed list says of a server; one that is not in it counts as switched off."""
-    item = next((one for one in servers if one.registry.server_id == server_id), None)
-    return Standing.REJECT_DISABLED if item is None else _standing(item)
-
-
 def resolve_route(servers: Sequence[MCPServerListItem], wanted: RouteWanted) -> RouteDecision:
     """The best way to do what is wanted.
 
@@ -114,16 +154,8 @@ def why_left_out(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
     return _unfit(item, wanted) or _barred(item, wanted)
 
 
-_VERDICTS = {
-    Standing.ELIGIBLE: RouteVerdict.ALLOW,
-    Standing.ASK_FIRST: RouteVerdict.ASK_FIRST,
-    Standing.DEFER_OR_WARN: RouteVerdict.DEGRADED,
-    Standing.AUTH_REQUIRED: RouteVerdict.DEGRADED,
-}
-_TURN = {Standing.ELIGIBLE: 0, Standing.ASK_FIRST: 0, Standing.DEFER_OR_WARN: 1, Standing.AUTH_REQUIRED: 2}
-
-
-def _standing(item: MCPServerListItem) -> Standing:
+def standing_of(item: MCPServerListItem) -> Standing:
+    """The standing of a server, by the first rule that holds."""
     if not item.registry.enabled:
         return Standing.REJECT_DISABLED
     if item.health.health_status is MCPHealthStatus.DEGRADED:
@@ -189,7 +221,7 @@ def _scored(item: MCPServerListItem, wanted: RouteWanted) -> ScoredServer:
     score = 0
     for rank, _ in ranks:
         score = score * 10 + rank
-    standing = _standing(item)
+    standing = standing_of(item)
     if asks and standing is Standing.ELIGIBLE:
         standing = Standing.ASK_FIRST
     return ScoredServer(entry.server_id, score, standing, tuple(why for _, why in ranks))
@@ -197,23 +229,3 @@ def _scored(item: MCPServerListItem, wanted: RouteWanted) -> ScoredServer:
 
 def _order(scored: ScoredServer) -> tuple[int, int, str]:
     return _TURN[scored.standing], -scored.score, scored.server_id
-
-
-_HEALTH = {
-    MCPHealthStatus.DISABLED: 0,
-    MCPHealthStatus.DEGRADED: 1,
-    MCPHealthStatus.UNKNOWN: 2,
-    MCPHealthStatus.HEALTHY: 3,
-}
-_RATES = {
-    MCPRateLimitProfile.LOW: 0,
-    MCPRateLimitProfile.UNKNOWN: 1,
-    MCPRateLimitProfile.MEDIUM: 2,
-    MCPRateLimitProfile.HIGH: 3,
-}
-_TRANSPORTS = {
-    # What goes through the gateway comes before what a provider does by itself (DOC3 §1.1S).
-    Truth.REMOTE: (MCPTransport.PROVIDER_NATIVE, MCPTransport.LOCAL_BRIDGE, MCPTransport.REMOTE_HTTP),
-    Truth.LOCAL: (MCPTransport.PROVIDER_NATIVE, MCPTransport.REMOTE_HTTP, MCPTransport.LOCAL_BRIDGE),
-}
-"""Transports of a server, the best last."""

@@ -1,11 +1,10 @@
-"""What the receipt of a use says of one tool call (DOC3 §1.1U, §0.2H; the fields that tests §9.13 and §9.15 read)."""
+"""Build the use receipt of a tool call (DOC3 §1.1U, §0.2H; the fields that tests §9.13 and §9.15 read)."""
 
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.capabilities.use_receipt import (
+from contracts.abilities.capability_health import (
     ActionClass,
     ApprovalMode,
     ApprovalState,
@@ -13,10 +12,11 @@ from contracts.capabilities.use_receipt import (
     IdentityKind,
     UseResult,
 )
-from contracts.learning.tool_receipt import ToolEffect
-from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
+from contracts.abilities.control_surface import ControlSurface
+from contracts.learning.observation import ToolEffect
+from contracts.mcp.auth import MCPAuthProfile, MCPTokenSubjectKind
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus
-from contracts.mcp.dispatch_record import DispatchRecord
+from contracts.mcp.dispatch_work import DispatchRecord
 from contracts.mcp.policy import MCPPolicyMode
 from contracts.mcp.provider import MCPAuthMode, MCPProvider
 

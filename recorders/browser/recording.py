@@ -1,4 +1,4 @@
-"""One recording from the browser's start, or the attaching to it, to the last delivery."""
+"""One browser recording: options, the recorder that spools events, the run until delivery, its summary."""
 
 import asyncio
 import os
@@ -6,24 +6,102 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent
-from recorders.browser.action_recorder import ActionRecorder
-from recorders.browser.cdp_connection import CdpConnection, CdpError
-from recorders.browser.cdp_transport import CdpTransport, WebSocketTransport
-from recorders.browser.chromium_process import ChromiumProcess
-from recorders.browser.options import BrowserRecorderOptions, BrowserRecordingSummary
-from recorders.browser.page_events import PageEvents
-from recorders.browser.page_script import PAUSED, RECORDING, PageScript
-from recorders.browser.tab_watcher import TabWatcher
-from recorders.browser.typed_echoes import TypedEchoes
-from recorders.delivery import Delivery
-from recorders.errors import RecorderError
-from recorders.heartbeat import Heartbeat
-from recorders.running import Presence, Steering
-from recorders.spool import Spool
-from recorders.spooling_recorder import RecordingState
-from recorders.terminal.signals import SignalInbox, watched_signals
+from contracts.backoff import Backoff
+from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent, RedactionMode
+from domain.learning.interpretation.meaningful import is_meaningful
+from recorders.browser.chromium import (
+    CdpConnection,
+    CdpError,
+    CdpTransport,
+    ChromiumProcess,
+    WebSocketTransport,
+)
+from recorders.browser.page_events import PageEvents, TypedEchoes
+from recorders.browser.tab_watcher import PAUSED, RECORDING, PageScript, TabWatcher
+from recorders.delivery import DELIVERY_BACKOFF, Delivery, DeliveryReport, IngestTarget
+from recorders.running import Heartbeat, Presence, Steering
+from recorders.signals import SignalInbox, watched_signals
+from recorders.spool import DEFAULT_MAX_BYTES, RecorderError, Spool
+from recorders.spooling_recorder import RecordingState, SpoolingRecorder
+
+
+class ActionRecorder(SpoolingRecorder):
+    """Spools the meaningful events of one browser."""
+
+    def __init__(self, spool: Spool, delivery: Delivery, say: Callable[[str], None]) -> None:
+        super().__init__(spool, delivery, say, spool_place="the spool")
+        self._is_stopped = False
+
+    @property
+    def state(self) -> RecordingState:
+        """What happens to the next event. A recording that was stopped is over, and nothing went wrong with it."""
+        return RecordingState.ENDED if self._is_stopped else super().state
+
+    def stop(self) -> None:
+        """Ends the recording for good, as somebody asked from outside."""
+        if self.state is not RecordingState.ENDED:
+            self._is_stopped = True
+            self._say("recording has ended: it was stopped from outside")
+
+    def keep(self, event: ObservedActionEvent) -> None:
+        """Spools ``event`` when it counts and recording is on."""
+        if self.state is RecordingState.RECORDING and is_meaningful(event) and self._append(event):
+            self.recorded += 1
+
+
+@dataclass(frozen=True)
+class BrowserRecorderOptions:
+    """One recording of one session in one browser.
+
+    With ``cdp_url`` (``http://127.0.0.1:PORT``) the browser that listens there is watched and left running;
+    without it one is started with a profile of its own, which is removed afterwards, and its downloads go to
+    ``folder``. ``browser_arguments`` are handed to a started browser as they are. With a ``presence_folder`` the
+    recorder can be found and steered from outside, see ``recorders.running``; ``with_snapshots`` also reports what
+    pages show. ``flush_timeout_s`` bounds the wait for delivery at the end.
+    """
+
+    learn_session_id: str
+    target: IngestTarget
+    spool_folder: Path
+    cdp_url: str | None = None
+    start_url: str | None = None
+    headless: bool = False
+    folder: Path = field(default_factory=Path.cwd)
+    browser_arguments: tuple[str, ...] = ()
+    presence_folder: Path | None = None
+    with_snapshots: bool = True
+    redaction_mode: RedactionMode = RedactionMode.MASK_TEXT
+    flush_timeout_s: float = 10.0
+    max_spool_bytes: int = DEFAULT_MAX_BYTES
+    backoff: Backoff = DELIVERY_BACKOFF
+
+
+@dataclass(frozen=True)
+class BrowserRecordingSummary:
+    """How a recording ended: ``recorded`` counts actions and page summaries."""
+
+    learn_session_id: str
+    recorded: int
+    delivery: DeliveryReport
+    stopped_reason: str | None
+    spool_folder: Path
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything recorded has reached the API."""
+        return self.delivery.complete and self.stopped_reason is None
+
+    def text(self) -> str:
+        """One or two lines for the person who recorded."""
+        counts = f"{self.recorded} events recorded, {self.delivery.delivered} delivered"
+        if self.delivery.pending:
+            counts += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        reason = self.stopped_reason or self.delivery.reason
+        return f"{counts} ({reason})" if reason else counts
+
 
 _KINDS = (ObservationAdapterKind.BROWSER_DOM, ObservationAdapterKind.BROWSER_SNAPSHOT)
 _TICK_S = 0.2

@@ -1,4 +1,4 @@
-"""Attaches to every tab, new tab and frame of a browser, and turns what they report into events.
+"""Attaches to every tab and frame of a browser, injects the page listener, and turns its reports into events.
 
 Each target gets the listener before its first document runs, so that neither a navigation nor a new tab is
 missed. Reports of one target arrive in the order in which the person acted.
@@ -6,17 +6,45 @@ missed. Reports of one target arrive in the order in which the person acted.
 
 import asyncio
 import json
+import secrets
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
-from contracts.learning.browser_observation import BrowserAction
-from contracts.learning.observation import ObservedActionEvent
-from recorders.browser.cdp_connection import CdpConnection, CdpError, Params
-from recorders.browser.page_events import PageEvents
-from recorders.browser.page_script import LEAVE, WORLD, PageScript, show_badge
-from recorders.browser.typed_echoes import TypedEchoes
+from contracts.learning.observation import BrowserAction, ObservedActionEvent
+from recorders.browser.chromium import CdpConnection, CdpError, Params
+from recorders.browser.page_events import PageEvents, TypedEchoes
+
+WORLD = "apprentice-recorder"
+"""The isolated world in which the listener lives: pages neither see nor reach it."""
+
+RECORDING, PAUSED = "● Recording", "Recording paused"
+
+
+class PageScript:
+    """The listener's source for one recording, and the name of the binding it reports by."""
+
+    def __init__(self, echoes: TypedEchoes) -> None:
+        self.binding = f"apprentice_{secrets.token_hex(8)}"
+        listener = files("recorders.browser").joinpath("page_listener.js").read_text(encoding="utf-8")
+        self._source = f"({listener})({json.dumps(self.binding)}, {json.dumps(echoes.key)})"
+
+    @property
+    def on_new_document(self) -> Params:
+        """Parameters of ``Page.addScriptToEvaluateOnNewDocument``; runs in present documents as well."""
+        return {"source": self._source, "worldName": WORLD, "runImmediately": True}
+
+
+LEAVE = "globalThis.apprenticeRecorder?.leave()"
+"""The expression that ends the listener of a page and takes its badge away."""
+
+
+def show_badge(text: str) -> str:
+    """The expression that makes the badge say ``text``."""
+    return f"globalThis.apprenticeRecorder?.show({json.dumps(text)})"
+
 
 _LEAVE_TIMEOUT_S = 2.0
 _ACTIONS = {

@@ -1,4 +1,4 @@
-"""A real bash under a pseudo-terminal of its own."""
+"""A recorded bash under its own pseudo-terminal."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import which
 
-from recorders.errors import RecorderError
+from recorders.spool import RecorderError
 
 RECORDING_VARIABLE = "APPRENTICE_RECORDING"
 """Set in a recorded shell to its session."""

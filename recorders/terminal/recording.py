@@ -1,4 +1,4 @@
-"""One recording from the first prompt to the last delivery, by a person or by a script."""
+"""One terminal recording, interactive or scripted: options, recorded commands, the run until delivery, its summary."""
 
 import os
 import selectors
@@ -9,20 +9,163 @@ import time
 import tty
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from contracts.learning.observation import ObservationAdapterKind
-from recorders.delivery import Delivery
-from recorders.errors import RecorderError
-from recorders.heartbeat import Heartbeat
-from recorders.launches import LaunchWatch
-from recorders.running import Presence, Steering
-from recorders.spool import Spool, SpoolError
-from recorders.terminal.command_recorder import CommandRecorder
-from recorders.terminal.options import RecordingSummary, TerminalRecorderOptions
+from contracts.abilities.control_surface import ControlSurface
+from contracts.backoff import Backoff
+from contracts.learning.observation import ObservationAdapterKind, RedactionMode
+from domain.learning.interpretation.meaningful import CONTROL_COMMANDS, is_meaningful
+from host.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
+from recorders.command_events import CommandScene, FinishedCommand, command_event
+from recorders.delivery import DELIVERY_BACKOFF, Delivery, DeliveryReport, IngestTarget
+from recorders.launches import MOST_LAUNCHES, LaunchWatch, launch_event
+from recorders.running import Heartbeat, Presence, Steering
+from recorders.signals import SignalInbox, watched_signals
+from recorders.spool import DEFAULT_MAX_BYTES, RecorderError, Spool, SpoolError
+from recorders.spooling_recorder import RecordingState, SpoolingRecorder
 from recorders.terminal.pty_shell import PtyShell, is_recorded
-from recorders.terminal.shell_hooks import ShellChannel, ShellReport
-from recorders.terminal.signals import SignalInbox, watched_signals
+from recorders.terminal.shell_hooks import ShellChannel, ShellReport, split_history_entry
+
+
+@dataclass(frozen=True)
+class TerminalRecorderOptions:
+    """One recording of one session.
+
+    ``folder`` is the demonstration's folder: the shell starts there, and files made in it are named relative to
+    it. With a ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
+    ``with_launches`` also reports programs that a command leaves running. ``flush_timeout_s`` bounds the wait for
+    delivery at the end, ``command_timeout_s`` one scripted command.
+    """
+
+    learn_session_id: str
+    target: IngestTarget
+    spool_folder: Path
+    folder: Path = field(default_factory=Path.cwd)
+    presence_folder: Path | None = None
+    with_launches: bool = True
+    redaction_mode: RedactionMode = RedactionMode.MASK_TEXT
+    flush_timeout_s: float = 10.0
+    command_timeout_s: float = 120.0
+    max_spool_bytes: int = DEFAULT_MAX_BYTES
+    backoff: Backoff = DELIVERY_BACKOFF
+
+
+@dataclass(frozen=True)
+class RecordingSummary:
+    """How a recording ended. ``commands`` were entered while recording; ``skipped`` of them only looked around."""
+
+    learn_session_id: str
+    commands: int
+    recorded: int
+    skipped: int
+    delivery: DeliveryReport
+    stopped_reason: str | None
+    spool_folder: Path
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything recorded has reached the API."""
+        return self.delivery.complete and self.stopped_reason is None
+
+    def text(self) -> str:
+        """One or two lines for the person who recorded."""
+        counts = (
+            f"{self.recorded} commands recorded, {self.skipped} left out, {self.delivery.delivered} delivered"
+        )
+        if self.delivery.pending:
+            counts += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        reason = self.stopped_reason or self.delivery.reason
+        return f"{counts} ({reason})" if reason else counts
+
+
+class CommandRecorder(SpoolingRecorder):
+    """Keeps the meaningful commands of one shell.
+
+    A command counts only if recording was on both when it was entered and when it ended, so what straddles a
+    pause is not kept.
+    """
+
+    _PAUSED_MESSAGE = "recording is paused; apprentice-resume goes on"
+
+    def __init__(
+        self,
+        options: TerminalRecorderOptions,
+        spool: Spool,
+        delivery: Delivery,
+        say: Callable[[str], None],
+        launches: LaunchWatch | None = None,
+    ) -> None:
+        super().__init__(spool, delivery, say, spool_place=str(options.spool_folder))
+        self._options = options
+        self._scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
+        self._launches = launches
+        self._folder = str(options.folder)
+        self._last_number: int | None = None
+        self._is_first_prompt = True
+        self._was_recording = True
+        self._before: FolderSnapshot | None = None
+        self.commands = 0
+        self.skipped = 0
+
+    def stop(self) -> None:
+        """Ends the recording for good; the shell goes on."""
+        self._end("it was stopped from outside; exit leaves this shell")
+
+    def resume(self) -> None:
+        """Keeps commands again, unless recording has ended."""
+        super().resume()
+        if self._end_reason is not None:
+            self._say(f"recording has ended: {self._end_reason}")
+
+    def handle(self, report: ShellReport) -> str:
+        """Takes in one report of the shell; the answer is the mark for its prompt."""
+        match report.kind:
+            case "before":
+                self._look_before()
+            case "done" | "exit":
+                self._finish(report)
+            case "pause":
+                self.pause()
+            case "resume":
+                self.resume()
+            case _:
+                pass
+        return f"[{self.state.value}]"
+
+    def _look_before(self) -> None:
+        self._was_recording = self.state is RecordingState.RECORDING
+        self._before = take_snapshot(self._options.folder) if self._was_recording else None
+
+    def _finish(self, report: ShellReport) -> None:
+        self.watch_delivery()
+        number, line = split_history_entry(report.entry)
+        folder, self._folder = self._folder, report.folder
+        is_new = number is not None and number != self._last_number and not self._is_first_prompt
+        self._last_number = number
+        self._is_first_prompt = False
+        before = self._before
+        launched = self._launches.take_new()[:MOST_LAUNCHES] if self._launches is not None else ()
+        if is_new and self._was_recording and self.state is RecordingState.RECORDING:
+            after = take_snapshot(self._options.folder)
+            produced = produced_between(before, after) if before is not None else ()
+            self._keep(FinishedCommand(line, report.status, folder, produced))
+            self._before = after
+            for program in launched:
+                self._append(launch_event(program, self._scene))
+        self._was_recording = self.state is RecordingState.RECORDING
+
+    def _keep(self, command: FinishedCommand) -> None:
+        if command.line.strip() in CONTROL_COMMANDS | {"exit", "logout"}:
+            return
+        self.commands += 1
+        kind, surface = ObservationAdapterKind.TERMINAL_COMMAND, ControlSurface.NATIVE_OPENCLAW_TOOL
+        event = command_event(command, self._scene, kind, surface)
+        if not is_meaningful(event):
+            self.skipped += 1
+        elif self._append(event):
+            self.recorded += 1
+
 
 _TICK_S = 0.2
 _LONGEST_LINE = 4_000

@@ -1,10 +1,10 @@
-"""The start-up file of the recorded bash, and the channel on which it reports.
+"""Start-up file (hooks) of the recorded bash, and the pipes on which it reports.
 
 The shell reports over two named pipes in a private folder, never over the screen: before a command line runs and
 after it has finished it writes one report and waits for the recorder's answer, which carries the mark of its prompt.
 The recorder can thus look at the folder while nothing runs. Command lines come from the shell's own history, so a
-loop over several lines is one report, in the words that were typed. A line that starts with a space stays out of
-the history and so out of the recording, as people expect of it.
+loop over several lines is one report, as it was typed. A line that starts with a space stays out of the history and
+so out of the recording, as people expect of it.
 """
 
 import os

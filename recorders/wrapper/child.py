@@ -1,4 +1,4 @@
-"""Running one command in the recorder's place: its terminal, its files, its signals, its exit code."""
+"""Runs one command with the recorder's terminal, files, signals and exit code."""
 
 import os
 import select
@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from recorders.errors import RecorderError
 from recorders.running import Steering
+from recorders.spool import RecorderError
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126

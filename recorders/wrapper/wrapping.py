@@ -1,24 +1,73 @@
-"""One wrapped command, from the look before it to the delivery of its receipt."""
+"""One wrapped command (``record wrap``): options, execution, its receipt, delivery and summary."""
 
 import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent
-from domain.learning.redaction import redact_event
+from contracts.abilities.control_surface import ControlSurface
+from contracts.backoff import Backoff
+from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent, RedactionMode
+from domain.learning.redaction.redaction import redact_event
+from host.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
 from recorders.command_events import CommandScene, FinishedCommand, command_event, line_of
-from recorders.delivery import Delivery, DeliveryReport, DeliveryState
-from recorders.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
-from recorders.heartbeat import SPOOL_FULL, report_health
+from recorders.delivery import DELIVERY_BACKOFF, Delivery, DeliveryReport, DeliveryState, IngestTarget
 from recorders.launches import MOST_LAUNCHES, LaunchedProgram, LaunchWatch, adopting, launch_event
-from recorders.running import Presence, Steering
-from recorders.spool import Spool, SpoolFull
+from recorders.running import SPOOL_FULL, Presence, Steering, report_health
+from recorders.spool import DEFAULT_MAX_BYTES, Spool, SpoolFull
 from recorders.wrapper.child import run_child
-from recorders.wrapper.options import WrapperOptions, WrapperSummary
+
+
+@dataclass(frozen=True)
+class WrapperOptions:
+    """One command of one session.
+
+    ``folder`` is the demonstration's folder: files made in it are named relative to it. ``label`` is what the
+    person calls the step. Of a ``session_paused`` nothing is recorded, and the command runs all the same. With a
+    ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
+    ``with_launches`` also reports programs that the command leaves running. ``flush_timeout_s`` bounds the wait
+    for delivery at the end.
+    """
+
+    learn_session_id: str
+    target: IngestTarget
+    spool_folder: Path
+    folder: Path = field(default_factory=Path.cwd)
+    label: str | None = None
+    session_paused: bool = False
+    presence_folder: Path | None = None
+    with_launches: bool = True
+    redaction_mode: RedactionMode = RedactionMode.MASK_TEXT
+    flush_timeout_s: float = 5.0
+    max_spool_bytes: int = DEFAULT_MAX_BYTES
+    backoff: Backoff = DELIVERY_BACKOFF
+
+
+@dataclass(frozen=True)
+class WrapperSummary:
+    """How a wrapped command ended: its exit code as a shell gives it, and what became of its receipt.
+
+    ``recorded`` counts events: the receipt, and one for each program left running. ``not_recorded`` says why
+    there is no receipt.
+    """
+
+    exit_code: int
+    recorded: int
+    delivery: DeliveryReport
+    not_recorded: str | None
+    spool_folder: Path
+
+    def text(self) -> str:
+        """One line for the person who ran it."""
+        if self.not_recorded is not None:
+            return f"no receipt: {self.not_recorded}"
+        said = f"{self.recorded} recorded, {self.delivery.delivered} delivered"
+        if self.delivery.pending:
+            said += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        return f"{said} ({self.delivery.reason})" if self.delivery.reason else said
+
 
 _KIND = ObservationAdapterKind.WRAPPER_RECEIPT
 SESSION_PAUSED = "the session is paused"

@@ -1,4 +1,4 @@
-"""Receipts of the tool gateway: one stream of the journal, written in the transaction of what they tell."""
+"""Receipts of the tool gateway: one stream of the journal, written in the transaction they record."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,17 +7,12 @@ from uuid import UUID, uuid5
 from sqlalchemy import select
 from uuid_utils import uuid7
 
+from contracts.abilities.capability_health import IdentityKind
 from contracts.base import clipped, rfc3339
-from contracts.capabilities.use_receipt import IdentityKind
-from contracts.mcp.receipts import (
-    MCPReceiptKind,
-    MCPReceiptListResponse,
-    MCPReceiptStatus,
-    MCPReceiptSummary,
-)
-from stores.database import Database
-from stores.journal import JournalDraft
-from stores.tables import journal
+from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptListResponse, MCPReceiptStatus, MCPReceiptSummary
+from stores.platform.database import Database
+from stores.platform.journal.journal import JournalDraft
+from stores.platform.tables import journal
 
 RECEIPTS = "system/mcp/receipts"
 
@@ -26,8 +21,8 @@ _CORRELATIONS = UUID("2f7e1b1c-9a35-4b8e-8f0d-6c4a5d3e2b10")
 
 
 @dataclass(frozen=True)
-class Told:
-    """Whose receipt it is, in which chain (``mcp-server/{id}``, ``mcp-dispatch/{id}`` …), by whom and when."""
+class ReceiptContext:
+    """A receipt's aggregate (``mcp-server/{id}``, ``mcp-dispatch/{id}`` …), owner, correlation id, time and actor."""
 
     aggregate: str
     owner: str
@@ -45,7 +40,7 @@ def correlation_uuid(correlation_id: str) -> str:
 
 
 def receipt(
-    told: Told,
+    context: ReceiptContext,
     kind: MCPReceiptKind,
     status: MCPReceiptStatus,
     summary: str,
@@ -61,21 +56,21 @@ def receipt(
         server_id=server_id,
         receipt_kind=kind,
         status=status,
-        created_at=told.at,
+        created_at=context.at,
         summary=clipped(summary, 500),
-        correlation_id=correlation_uuid(told.correlation_id),
+        correlation_id=correlation_uuid(context.correlation_id),
         dispatch_id=dispatch_id,
         auth_profile_id=auth_profile_id,
-        actor=told.actor,
+        actor=context.actor,
         identity_asserted_kind=identity[0],
         identity_asserted_ref=identity[1],
     )
     entry = JournalDraft(
         stream=RECEIPTS,
-        aggregate=told.aggregate,
-        owner=told.owner,
-        correlation_id=told.correlation_id,
-        created_at=rfc3339(told.at),
+        aggregate=context.aggregate,
+        owner=context.owner,
+        correlation_id=context.correlation_id,
+        created_at=rfc3339(context.at),
         document=found.model_dump(mode="json", exclude_none=True),
     )
     return found.receipt_id, entry

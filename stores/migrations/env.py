@@ -1,8 +1,8 @@
-"""Runs migrations on the connection, and in the transaction, that ``stores.migrate`` gives."""
+"""Runs migrations on the connection, and in the transaction, that ``stores.platform.migrate`` gives."""
 
 from alembic import context
 
-from stores.all_tables import metadata
+from stores.mcp.mcp_tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,4 +1,4 @@
-"""One running application a test file, and the promise that nothing secret is ever said."""
+"""One running application for each test file, and a check that nothing secret is logged."""
 
 import os
 from collections.abc import AsyncIterator, Iterator

@@ -1,10 +1,12 @@
-"""What the tests know of every route: the scope it needs, and a body that would be accepted."""
+"""Table of every route: the scope it needs, and a body that it accepts."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from api.openapi_examples import REQUESTS
+from api.platform.openapi import examples
 from tests.api.world import ROUTES, Ids, Route
+
+REQUESTS = examples().requests
 
 OPEN = frozenset({"healthz", "readyz", "metrics", "mcp_auth_callback"})
 """Answered without a token."""

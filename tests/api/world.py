@@ -1,4 +1,4 @@
-"""What the API tests are played on: one object of every kind, and a measure of everything that is kept."""
+"""Test data of the API tests: one object of every kind, and a digest of everything that is stored."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,15 +11,15 @@ from uuid_utils import uuid7
 
 from api.app import create_app
 from config.settings import Settings
-from stores.projector import Projector
-from stores.tables import metadata
-from tests.api.acrobat_world import OUTPUT_DIGEST, add_output
-from tests.api.grant_world import add_standing_approval
-from tests.api.mcp_world import add_tool_server
-from tests.api.mining_world import add_mined
-from tests.api.practice_world import add_practice
-from tests.api.sign_in_world import add_sign_in
+from stores.platform.projection.projector import Projector
+from stores.platform.tables import metadata
+from tests.api.documents.acrobat_world import OUTPUT_DIGEST, add_output
+from tests.api.mcp.grant_world import add_standing_approval
+from tests.api.mcp.mcp_world import add_tool_server
+from tests.api.mcp.sign_in_world import add_sign_in
 from tests.fixtures.learner import Learner
+from tests.fixtures.mined import add_mined
+from tests.fixtures.practised import add_practice
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
 
 CANARY = "canary-5f1c93e07b-must-never-be-said"

@@ -1,7 +1,7 @@
 """A whole service for the commands to talk to, and a demonstration as a recorder would report it."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,20 +11,10 @@ import pytest
 import uuid_utils
 from typer.testing import CliRunner, Result
 
-from cli import (
-    ability_commands,
-    acrobat_commands,
-    capability_commands,
-    category_commands,
-    config_commands,
-    learn_commands,
-    legal_tables_commands,
-    mcp_commands,
-    token_commands,
-)
-from cli.demo_stack import DemoStack
-from cli.run_state import RunState
-from clients.apprentice_api import ApprenticeApi
+from cli.demo.stack import DemoStack
+from cli.main import app
+from cli.platform.run_state import RunState
+from clients.apprentice.api import ApprenticeApi
 from contracts.learning.observation import (
     ExitClass,
     IngestObservationsRequest,
@@ -33,19 +23,9 @@ from contracts.learning.observation import (
     ProducedFile,
     TerminalObservation,
 )
-from contracts.runtime.identity import CreateTokenRequest, Scope
-
-GROUPS = {
-    "learn": learn_commands.app,
-    "abilities": ability_commands.app,
-    "capabilities": capability_commands.app,
-    "tokens": token_commands.app,
-    "categories": category_commands.app,
-    "config": config_commands.app,
-    "pdf": acrobat_commands.app,
-    "mcp": mcp_commands.app,
-    "legal-tables": legal_tables_commands.app,
-}
+from contracts.platform.identity import CreateTokenRequest, Scope
+from tests.fixtures.served import served
+from tests.fixtures.stack import Stack
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +45,7 @@ class Person:
     def types(self, group: str, *arguments: str, answers: str | None = None) -> Result:
         """Run a group's command; what it prints is in ``stdout`` and ``stderr``."""
         environment = {"APPRENTICE_API_URL": self.state.api_url, "APPRENTICE_TOKEN": self.token}
-        return CliRunner().invoke(GROUPS[group], list(arguments), input=answers, env=environment)
+        return CliRunner().invoke(app, [group, *arguments], input=answers, env=environment)
 
     def gets(self, *arguments: str) -> Any:
         """Run the command with ``--json`` and read what it prints; it must succeed."""
@@ -101,6 +81,13 @@ def _event(session_id: str, command: str, made: tuple[str, ...], at: datetime) -
         ),
         created_at=at,
     )
+
+
+@pytest.fixture
+async def api_url(stack: Stack) -> AsyncIterator[str]:
+    """The address of one test's own service."""
+    async with served(stack) as url:
+        yield url
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from config.durations import Duration, parse_duration, spell_duration
+from config.value_types import Duration, parse_duration, spell_duration
 
 DURATION: TypeAdapter[timedelta] = TypeAdapter(Duration)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.log_scrubbing import scrub
+from config.logging import scrub
 
 SECRET = "s3cr3t-value"
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.async_api import expect
 
-from contracts.capabilities.runtime import RuntimeInventory
-from stores.projector import Projector
+from contracts.abilities.capability_health import RuntimeInventory
+from stores.platform.projection.projector import Projector
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.e2e.ability_owner import owner_of_one, taught_again
 from tests.fixtures.learner import SALES_REPORT

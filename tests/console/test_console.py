@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
+from console.routes import vocabulary
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.fixtures.learner import SALES_REPORT
 from tests.fixtures.stack import Stack
@@ -35,6 +36,19 @@ async def test_a_wrong_token_is_refused_in_plain_words_and_a_right_one_stays_in_
     await page.get_by_role("button", name="Sign out").click()
     await expect(page.get_by_label("Access token")).to_be_focused()
     assert await page.evaluate("sessionStorage.length") == 0
+
+
+async def test_the_agents_name_replaces_generic_labels_and_is_only_text(console: Console) -> None:
+    page, name = console.page, "Ada <b>Lovelace</b>"
+    await page.route("**/console/vocabulary.json", lambda route: route.fulfill(json=vocabulary(name)))
+    await console.sign_in()
+    cards = page.get_by_role("list", name="Create new ability by:")
+    await expect(cards.get_by_role("heading", name=f"Coaching {name}")).to_be_visible()
+    await expect(cards.get_by_role("heading", name=f"{name} Practice")).to_be_visible()
+    await expect(cards).to_contain_text(f"Let {name} find its own way")
+    await expect(page.locator(".brand")).to_have_text(f"Apprentice{name}")
+    await expect(page).to_have_title(f"Learn New Ability · Ability Learning · {name}")
+    assert await page.locator("b").count() == 0
 
 
 @pytest.mark.acceptance("R11.2-45", "R11.2-35")

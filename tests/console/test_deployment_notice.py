@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from api import deployment_gate
+from api.learning import deployment_gate
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.e2e.ability_owner import owner_of_one
 from tests.fixtures.stack import Stack

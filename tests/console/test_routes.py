@@ -61,6 +61,30 @@ async def test_a_file_that_is_not_the_consoles_does_not_exist(http: httpx.AsyncC
 
 async def test_the_page_is_told_the_rules_that_the_service_keeps(http: httpx.AsyncClient) -> None:
     told = (await http.get("/console/vocabulary.json")).json()
-    assert told == vocabulary()
+    assert told == vocabulary(None)
+    assert told["agent_display_name"] is None
     assert set(told["pending"]) < {state.value for state in LearnSessionState}
     assert set(told["at_rest"]) == {state.value for state in AT_REST}
+
+
+async def test_the_page_is_told_the_name_of_the_agent(settings: Settings) -> None:
+    named = Settings(data_dir=settings.data_dir, agent_display_name="Ada </script>")
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=create_app(named)), base_url="http://apprentice"
+    ) as client:
+        response = await client.get("/console/vocabulary.json")
+        page = await client.get("/console")
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["agent_display_name"] == "Ada </script>"
+    assert "Ada" not in page.text
+
+
+def test_no_label_names_the_agent_in_a_way_that_cannot_be_branded() -> None:
+    fixed = re.compile(r"\"[^\"\n]*\bthe agent\b[^\"\n]*\"")
+    found = {path for path, asset in ASSETS.items() if fixed.search(asset.content.decode())}
+    assert found == {"agent.js"}
+
+
+def test_every_validation_stage_has_a_label() -> None:
+    labels = ASSETS["wording.js"].content.decode().partition("export const CHECKS = {")[2].partition("};")[0]
+    assert re.findall(r"^  (\w+): \[", labels, re.MULTILINE) == vocabulary(None)["checks"]

@@ -4,9 +4,9 @@ import pytest
 from playwright.async_api import expect
 from uuid_utils import uuid7
 
-from tests.api.mining_world import add_mined
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.fixtures.learner import Learner
+from tests.fixtures.mined import add_mined
 from tests.fixtures.practising import begin, ended, practice
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
 

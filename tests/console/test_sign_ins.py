@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import expect
 
-from api.mcp_services import secret_store
+from api.services import secret_store
 from clients.mcp.oauth_tokens import TokenSet
 from contracts.mcp.auth_work import AuthorizationServer, OAuthClient
-from stores.mcp.auth_profiles import stored_profile
-from stores.mcp.token_rows import NewToken, with_token
+from stores.mcp.auth.profiles import stored_profile
+from stores.mcp.auth.tokens import NewToken, with_token
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
@@ -47,13 +47,11 @@ def signed_in(stack: Stack, profile_id: str, *, needed: str) -> None:
     tokens = TokenSet("access-1", None, now, ends, "notes.read")
     with stack.database.write() as connection:
         stored = stored_profile(connection, profile_id, "alice", lock=True)
-        known = stored.connection.model_copy(
-            update={
-                "server": issuer,
-                "client": OAuthClient(issuer=ISSUER, client_id="us"),
-                "scopes_requested": ("notes.read",),
-                "scopes_needed": (needed,),
-            }
+        known = stored.connection.changed(
+            server=issuer,
+            client=OAuthClient(issuer=ISSUER, client_id="us"),
+            scopes_requested=("notes.read",),
+            scopes_needed=(needed,),
         )
         token = NewToken(tokens.sealed(), now, ends, ("notes.read",), refreshable=False)
         secrets = secret_store(stack.settings, stack.database)

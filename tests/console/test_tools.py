@@ -9,11 +9,11 @@ import pytest
 from playwright.async_api import Page, expect
 from sqlalchemy import update
 
-from clients.acrobat.libraries import DocumentLibraries
-from contracts.mcp.dispatch_record import DispatchRecord
-from domain.acrobat.tool_definitions import tool_definitions
-from stores.canonical import canonical_json
-from stores.mcp_tables import mcp_dispatches
+from clients.documents.reading_order import DocumentLibraries
+from contracts.mcp.dispatch_work import DispatchRecord
+from domain.documents.acrobat import tool_definitions
+from stores.mcp.mcp_tables import mcp_dispatches
+from stores.platform.canonical import canonical_json
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.fixtures.learner import Learner
 from tests.fixtures.pdf_documents import written
@@ -68,9 +68,7 @@ class Desk:
     def changes_a_tool(self, name: str) -> None:
         """The server says something else of a tool than a person has looked at."""
         changed = tuple(
-            one.model_copy(update={"description": f"{one.description} It now does more."})
-            if one.tool_name == name
-            else one
+            one.changed(description=f"{one.description} It now does more.") if one.tool_name == name else one
             for one in tool_definitions()
         )
         self.stack.services.mcp.tools.take_in(
@@ -192,9 +190,7 @@ async def test_a_call_whose_time_ran_out_is_shown_as_expired_and_takes_no_answer
         record = DispatchRecord.model_validate_json(body)
         assert record.ask_first is not None
         past = datetime.now(UTC) - timedelta(seconds=1)
-        over = record.model_copy(
-            update={"ask_first": record.ask_first.model_copy(update={"expires_at": past})}
-        )
+        over = record.changed(ask_first=record.ask_first.changed(expires_at=past))
         connection.execute(
             update(mcp_dispatches)
             .where(mcp_dispatches.c.dispatch_id == dispatch_id)
@@ -263,7 +259,7 @@ async def test_what_cannot_be_done_with_documents_here_is_shown_with_what_to_do(
     await expect(documents.get_by_text("not available")).to_have_count(0)
 
     without_ocr = DocumentLibraries(reading=True, recognition=False, confinement=True)
-    monkeypatch.setattr("api.routes.acrobat.document_libraries", lambda: without_ocr)
+    monkeypatch.setattr("api.documents.acrobat.document_libraries", lambda: without_ocr)
     await expect(documents.get_by_role("heading")).to_contain_text("Degraded")
     await expect(documents.get_by_text("not available")).to_have_text(
         ["Read text in pictures: not available"]
@@ -271,7 +267,7 @@ async def test_what_cannot_be_done_with_documents_here_is_shown_with_what_to_do(
     await expect(documents).to_contain_text("Install the extra ocr")
 
     without_any = DocumentLibraries(reading=False, recognition=False, confinement=True)
-    monkeypatch.setattr("api.routes.acrobat.document_libraries", lambda: without_any)
+    monkeypatch.setattr("api.documents.acrobat.document_libraries", lambda: without_any)
     await expect(documents.get_by_role("heading")).to_contain_text("Not available")
     await expect(documents.get_by_text("not available", exact=False)).to_have_count(5)
     await expect(documents).to_contain_text("Install pdfplumber")

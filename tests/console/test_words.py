@@ -4,27 +4,30 @@ from typing import Any
 
 import pytest
 
-from contracts.abilities.availability import CheckpointHealth
-from contracts.abilities.lifecycle_command import AbilityLifecycleAction, AbilityState
-from contracts.categories.category import CategoryItemKind
-from contracts.learning.checkpoint import CheckpointStatus
-from contracts.learning.mining import CandidateState, MiningGate, MiningMode, TraceSourceMode
-from contracts.learning.mining_runs import MiningRunState
-from contracts.learning.parameters import ParameterType
-from contracts.learning.practice import IdeaSource, PracticeState
-from contracts.learning.proposal import DependencyKind, InstallLane
-from contracts.learning.responses import HistoryOutcome
-from contracts.learning.runtime_snapshot import PendingAbilityUiState
-from contracts.learning.saga import SagaState, SagaStepName
+from contracts.abilities.availability import (
+    AbilityLifecycleAction,
+    AbilityState,
+    CheckpointHealth,
+    InstallLane,
+)
+from contracts.abilities.categories import CategoryItemKind
+from contracts.learning.checkpoints import CheckpointStatus
+from contracts.learning.install import SagaState, SagaStepName
+from contracts.learning.interpretation import ParameterType
+from contracts.learning.observation import ToolEffect
+from contracts.learning.proposal import DependencyKind
+from contracts.learning.responses import HistoryOutcome, PendingAbilityUiState
 from contracts.learning.session import LearningEntryMode, LearnSessionState
-from contracts.learning.tool_receipt import ToolEffect
 from contracts.learning.validation import REQUIRED_CHECKS
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus, GrantScope
 from contracts.mcp.health import MCPHealthStatus
 from contracts.mcp.policy import MCPInheritedFrom, MCPPolicyMode
 from contracts.mcp.provider import MCPProvider, MCPTransport
-from contracts.mcp.server_registry import MCPBadgeState
+from contracts.mcp.servers import MCPBadgeState
 from contracts.mcp.tools import MCPToolState
+from contracts.mining.candidates import CandidateState, MiningGate, MiningMode, TraceSourceMode
+from contracts.mining.runs import MiningRunState
+from contracts.practice.practice import IdeaSource, PracticeState
 from tests.console.conftest import Console
 
 pytestmark = pytest.mark.anyio

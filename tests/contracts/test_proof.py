@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.learning.proof import DraftProof, proof_of
 from contracts.learning.validation import (
     CHECK_REF,
     REQUIRED_CHECKS,
+    DraftProof,
     OverallResult,
     ValidationRun,
     is_proven,
+    proof_of,
 )
 from contracts.learning.validation import ValidationRunKind as Check
 

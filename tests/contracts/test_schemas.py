@@ -3,7 +3,6 @@
 import ast
 import csv
 import importlib
-import pkgutil
 from collections import defaultdict
 from enum import Enum
 from pathlib import Path
@@ -12,10 +11,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-import contracts
-
-ROOT = Path(contracts.__file__).parent
-PROJECT = ROOT.parent
+PROJECT = Path(__file__).parents[2]
+ROOT = PROJECT / "contracts"
 SOURCES = (
     "contracts",
     "domain",
@@ -37,7 +34,7 @@ SUPERSEDED = {
 
 
 def contract_modules() -> list[str]:
-    return [module.name for module in pkgutil.walk_packages(contracts.__path__, "contracts.")]
+    return [".".join(path.relative_to(PROJECT).with_suffix("").parts) for path in sorted(ROOT.rglob("*.py"))]
 
 
 def schemas() -> dict[str, type[BaseModel]]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from contracts.mcp.arguments import LARGEST_INTEGER, MOST_LEVELS, ToolArguments
+from contracts.mcp.tools import LARGEST_INTEGER, MOST_LEVELS, ToolArguments
 
 ARGUMENTS: TypeAdapter[dict[str, Any]] = TypeAdapter(ToolArguments)
 READABLE = st.recursive(

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from contracts.abilities.availability import AbilityAvailabilitySnapshot
-from stores.tables import abilities
+from stores.platform.tables import abilities
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from contracts.capabilities.runtime import RuntimeInventory
-from domain.abilities.health_runtime import STALE_AFTER
-from stores.ability_documents import rebuild_bridge
-from stores.projector import Projector
-from stores.tables import capabilities
+from contracts.abilities.capability_health import RuntimeInventory
+from domain.abilities.capability_health import STALE_AFTER
+from stores.abilities.capability_bridge import rebuild_bridge
+from stores.platform.projection.projector import Projector
+from stores.platform.tables import capabilities
 from tests.fixtures.agents import agent, agent_token, answer
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack

@@ -6,10 +6,10 @@ import anyio
 import pytest
 
 from contracts.errors import ErrorCode
-from stores.journal import verify_chains
+from contracts.workflow_ids import ability_workflow_id
+from stores.platform.journal.journal import verify_chains
 from tests.e2e.ability_owner import WHY, owner_of_one
 from tests.fixtures.stack import Stack
-from workflows.ids import ability_workflow_id
 
 pytestmark = pytest.mark.anyio
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select, update
 
-from contracts.abilities.life import AbilityOrder
-from contracts.abilities.lifecycle_command import AbilityLifecycleAction as Action
-from contracts.abilities.lifecycle_command import AbilityState, LifecycleRequester
+from contracts.abilities.availability import AbilityLifecycleAction as Action
+from contracts.abilities.availability import AbilityState, LifecycleRequester
+from contracts.abilities.lifecycle import AbilityOrder
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import CommitKey
-from contracts.learning.saga import SagaState, SagaStepName
-from stores.ability_life import AbilityLifeStore
-from stores.journal import JournalFilter, count_entries
-from stores.tables import ability_lives, install_sagas
+from contracts.learning.install import SagaState, SagaStepName
+from contracts.platform.commands import CommitKey
+from stores.abilities.ability_commands import AbilityLifeStore
+from stores.platform.journal.journal import JournalFilter, count_entries
+from stores.platform.tables import ability_lives, install_sagas
 from tests.e2e.ability_owner import WHY, Owner, owner_of_one
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings

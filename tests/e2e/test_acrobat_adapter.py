@@ -9,9 +9,9 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from clients.acrobat.libraries import DocumentLibraries
-from stores.mcp.dispatch_entries import USES
-from stores.tables import journal
+from clients.documents.reading_order import DocumentLibraries
+from stores.mcp.dispatch.rows import USES
+from stores.platform.tables import journal
 from tests.fixtures.learner import Learner
 from tests.fixtures.pdf_documents import pictured, with_table, written
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
@@ -260,7 +260,7 @@ async def test_what_is_not_installed_is_shown_and_refused(
     code: str,
 ) -> None:
     source = await source_of(alice, written(["Hello"]))
-    monkeypatch.setattr("api.routes.acrobat.document_libraries", lambda: installed)
+    monkeypatch.setattr("api.documents.acrobat.document_libraries", lambda: installed)
     health = await alice.ok("GET", f"{ROOT}/health")
     assert health["adapter_state"] == state
     assert "ocr" not in health["supported_capabilities"]

@@ -12,7 +12,7 @@ from api.agent_server.endpoint import AgentEndpoint
 from api.app import create_app
 from config.settings import Settings
 from contracts.errors import Refusal
-from contracts.runtime.identity import Scope
+from contracts.platform.identity import Scope
 from tests.fixtures.agents import agent, agent_token, answer, refusal
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack

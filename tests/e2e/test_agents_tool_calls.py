@@ -18,7 +18,7 @@ from mcp_types import (
     Implementation,
 )
 
-from contracts.runtime.identity import Scope
+from contracts.platform.identity import Scope
 from tests.fixtures.agents import agent, agent_token, answer, refusal
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import GoodServer

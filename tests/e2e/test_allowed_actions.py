@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from contracts.learning.commands import SessionCommand
-from domain.learning.allowed_actions import PROPOSAL_COMMANDS
+from contracts.learning.state_machine import SessionCommand
+from domain.learning.session.allowed_actions import PROPOSAL_COMMANDS
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.practising import begin, ended, practice
 from tests.fixtures.stack import Stack

@@ -10,8 +10,8 @@ import pytest
 from playwright.async_api import Page, async_playwright
 
 from contracts.learning.validation import REQUIRED_CHECKS
-from recorders.browser import BrowserRecorderOptions
-from recorders.ingest_client import IngestTarget
+from recorders.browser.recording import BrowserRecorderOptions
+from recorders.delivery import IngestTarget
 from tests.fixtures.learner import Learner
 from tests.fixtures.local_site import local_site
 from tests.fixtures.recorded_browser import Recording, debuggable_chromium, needs_chromium

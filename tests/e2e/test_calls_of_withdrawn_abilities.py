@@ -13,10 +13,11 @@ import pytest
 from temporalio.client import WithStartWorkflowOperation, WorkflowUpdateStage
 from temporalio.common import WorkflowIDConflictPolicy
 
-from contracts.abilities.life import AbilityOrder
-from contracts.abilities.lifecycle_command import AbilityLifecycleAction
-from contracts.learning.aggregate import CommitKey
-from stores.canonical import digest_of
+from contracts.abilities.availability import AbilityLifecycleAction
+from contracts.abilities.lifecycle import AbilityOrder
+from contracts.platform.commands import CommitKey
+from contracts.workflow_ids import ability_workflow_id, mcp_dispatch_id
+from stores.platform.canonical import digest_of
 from tests.fixtures.agents import agent as mcp_client
 from tests.fixtures.agents import agent_token, answer, refusal
 from tests.fixtures.mcp_servers import MisbehavingServer
@@ -25,10 +26,9 @@ from tests.fixtures.stack import Stack, connect
 from tests.fixtures.taught import Taught
 from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
 from tests.replay.test_replay import replayer
-from worker.withdrawn_abilities import keep_stopped, stop_calls_of_withdrawn
-from workflows.ability_messages import AbilityStart
-from workflows.ability_workflow import AbilityWorkflow
-from workflows.ids import ability_workflow_id, mcp_dispatch_id
+from worker.recovery import keep_stopped, stop_calls_of_withdrawn
+from workflows.abilities.ability_messages import AbilityStart
+from workflows.abilities.ability_workflow import AbilityWorkflow
 
 pytestmark = pytest.mark.anyio
 

@@ -6,12 +6,12 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import update
 
-from contracts.capabilities.outcome import OutcomeKind
-from stores.tables import capabilities
+from contracts.abilities.capability_health import OutcomeKind
+from contracts.workflow_ids import capability_reprobe_id
+from stores.platform.tables import capabilities
 from tests.fixtures.taught import Taught, taught
-from workflows.capability_reprobe_messages import ReprobeEnd, ReprobeStart
-from workflows.capability_reprobe_workflow import CapabilityReprobeWorkflow
-from workflows.ids import capability_reprobe_id
+from workflows.abilities.ability_messages import ReprobeEnd, ReprobeStart
+from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from uuid_utils import uuid7
 
-from stores.projector import Projector
+from stores.platform.projection.projector import Projector
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
 

@@ -7,8 +7,8 @@ import pytest
 from uuid_utils import uuid7
 
 from contracts.learning.allowed_actions import LearnSessionView
-from contracts.learning.tool_receipt import ToolCallReceipt, ToolEffect, ToolOutcome
-from domain.learning.tool_receipts import observed_tool_call
+from contracts.learning.observation import ToolCallReceipt, ToolEffect, ToolOutcome
+from domain.learning.interpretation.meaningful import observed_tool_call
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack
 

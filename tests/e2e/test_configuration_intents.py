@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uuid_utils import uuid7
 
-from contracts.configuration.intent import ConfigurationIntent
 from contracts.errors import Refusal
-from domain.configuration.intents import applied, check
-from stores.projector import Projector
+from contracts.platform.configuration import ConfigurationIntent
+from domain.platform.configuration_intents import applied, check
+from stores.platform.projection.projector import Projector
 from tests.fixtures.stack import Stack
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stores.projector import Projector
+from stores.platform.projection.projector import Projector
 from tests.e2e.test_improving import edit
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack

@@ -7,8 +7,7 @@ import pytest
 from uuid_utils import uuid7
 
 from contracts.mcp.dispatch import GrantScope, MCPGrant
-from stores.mcp.grants import add_grant
-from stores.mcp.receipts import Told
+from stores.mcp.mcp_tables import GRANTS
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
 
@@ -33,9 +32,8 @@ def add(stack: Stack, owner: str, server_id: str, **fields: object) -> str:
         **fields,
     }
     grant = MCPGrant.model_validate(given)
-    told = Told(f"mcp-grant/{grant.grant_id}", owner, str(uuid7()), now)
     with stack.database.write() as connection:
-        add_grant(connection, grant, told)
+        GRANTS.add_if_absent(connection, grant)
     return grant.grant_id
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.learning.saga import SagaStepName
+from contracts.learning.install import SagaStepName
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings

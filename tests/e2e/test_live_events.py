@@ -9,7 +9,7 @@ import httpx
 import pytest
 import uvicorn
 
-from clients.sse import SseDecoder
+from clients.apprentice.sse import SseDecoder
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
 

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from contracts.mcp.server_registry import MCPServerCommand
+from contracts.mcp.servers import MCPServerCommand
 from tests.e2e.calling import SCOPES, taken_in
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import counting_pids, counting_program
@@ -95,7 +95,7 @@ async def test_a_program_of_other_peoples_is_called_through_the_funnel(
 async def test_a_program_is_ended_when_its_server_is_switched_off(
     counting: Counting, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("clients.mcp.kept_conversations.LOOK_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("clients.mcp.conversations.LOOK_EVERY_SECONDS", 0.05)
     await counting.count()
     (pid,) = counting.pids()
     await counting.alice.ok("PATCH", f"/api/mcp/servers/{counting.server_id}", {"enabled": False})

@@ -14,17 +14,17 @@ from sqlalchemy import select, update
 
 from contracts.base import rfc3339
 from contracts.mcp.health import MCPConnectionHealth, MCPConnectionOutcome
-from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
-from stores.canonical import canonical_json
-from stores.mcp.health import HealthStore
-from stores.mcp_tables import mcp_server_health, mcp_servers
-from stores.tables import capabilities
+from contracts.mcp.tools import ToolFailure, ToolFailureKind
+from stores.mcp.mcp_tables import mcp_server_health, mcp_servers
+from stores.mcp.servers.health import HealthStore
+from stores.platform.canonical import canonical_json
+from stores.platform.tables import capabilities
 from tests.fixtures.learner import WAIT_AT_MOST_SECONDS, Learner
 from tests.fixtures.mcp_servers import MisbehavingServer
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
 from tests.fixtures.taught import Taught, taught
-from workflows.mcp_probe_messages import SweepEnd, SweepStart
-from workflows.mcp_probe_workflow import McpHealthSweepWorkflow
+from workflows.mcp.mcp_messages import SweepEnd, SweepStart
+from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow
 
 pytestmark = pytest.mark.anyio
 
@@ -81,8 +81,8 @@ class Watched:
                 )
             )
             over = past if kept.backoff_until is not None else None
-            throttle = kept.throttle_state.model_copy(update={"until": over})
-            body = canonical_json(kept.model_copy(update={"backoff_until": over, "throttle_state": throttle}))
+            throttle = kept.throttle_state.changed(until=over)
+            body = canonical_json(kept.changed(backoff_until=over, throttle_state=throttle))
             connection.execute(
                 mcp_server_health.update()
                 .where(mcp_server_health.c.server_id == self.server_id)

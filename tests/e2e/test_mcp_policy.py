@@ -8,7 +8,7 @@ import pytest
 from uuid_utils import uuid7
 
 from contracts.mcp.tools import MCPToolDefinition
-from stores.projector import Projector
+from stores.platform.projection.projector import Projector
 from tests.e2e.test_configuration_intents import intent
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack

@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.mcp_services import open_mcp_services
-from api.services import Services
+from api.services import Services, open_mcp_services
 from config.settings import Settings
 from tests.e2e.calling import DESTROY, GLOBAL, READ, SCOPES, WRITE, Calling, calling
 from tests.e2e.test_configuration_intents import intent

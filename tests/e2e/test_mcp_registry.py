@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from contracts.mcp.server_registry import MCPServerListResponse
+from contracts.mcp.servers import MCPServerListResponse
 from domain.mcp.route_scoring import RouteVerdict, RouteWanted, resolve_route
-from stores.projector import Projector
+from stores.platform.projection.projector import Projector
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import MisbehavingServer
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, connect, running_stack, stack_settings

@@ -6,7 +6,7 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from api.gateway import LearnGateway
+from gateways.learning.sessions import LearnGateway
 from tests.fixtures.model_server import ModelServer, Reply, rewording
 from tests.fixtures.model_stack import MODEL, detail, history_of
 from tests.fixtures.stack import Stack
@@ -139,7 +139,9 @@ async def test_a_draft_is_waited_for_as_long_as_the_model_may_take(
     alice = taught.learner()
     await alice.demonstrate()
     queue = taught.settings.task_queue
-    hasty = LearnGateway(taught.client, queue, answer_within=timedelta(milliseconds=1))
+    hasty = LearnGateway(
+        taught.client, queue, taught.services.sessions, answer_within=timedelta(milliseconds=1)
+    )
     taught.app.state.services = replace(taught.services, gateway=hasty)
     await alice.propose()
     assert (await detail(alice))["proposal"]["drafted_by"] == f"model:{MODEL}"

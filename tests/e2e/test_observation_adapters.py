@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 from uuid_utils import uuid7
 
-from contracts.learning.observation import AdapterPhase, ObservationAdapterKind
-from contracts.learning.tool_receipt import ToolCallReceipt, ToolEffect, ToolOutcome
+from contracts.learning.observation import (
+    AdapterPhase,
+    ObservationAdapterKind,
+    ToolCallReceipt,
+    ToolEffect,
+    ToolOutcome,
+)
 from domain.learning.adapters import ADAPTERS, DEPLOYED
-from domain.learning.tool_receipts import observed_tool_call
+from domain.learning.interpretation.meaningful import observed_tool_call
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
 

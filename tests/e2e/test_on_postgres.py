@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stores.projector import Projector
+from stores.platform.projection.projector import Projector
 from tests.fixtures.stack import connect, running_stack, stack_settings
 
 pytestmark = pytest.mark.anyio

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import func, select
 
-from api import deployment_gate
-from stores.tables import install_sagas
+from api.learning import deployment_gate
+from stores.platform.tables import install_sagas
 from tests.e2e.ability_owner import WHY, owner_of_one
 from tests.e2e.calling import DESTROY, WRITE, Calling, calling
 from tests.fixtures.agents import agent, agent_token, refusal

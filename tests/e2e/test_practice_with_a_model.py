@@ -10,14 +10,14 @@ from typing import Any
 import anyio
 import pytest
 
-from api.practice_gateway import PracticeGateway
 from config.settings import Settings
-from stores.database import Database
-from stores.practice_store import PracticeStore
-from tests.api.practice_world import practice_of
+from gateways.practice.practice import PracticeGateway
+from stores.platform.database import Database
+from stores.practice.practice import PracticeStore
 from tests.fixtures.learner import Learner
 from tests.fixtures.model_server import ModelServer, Reply, completion
 from tests.fixtures.model_stack import KEY, MODEL, with_model
+from tests.fixtures.practised import practice_of
 from tests.fixtures.practising import SALES, begin, ended, practice
 from tests.fixtures.stack import Stack
 from worker.composition import WorkerParts, compose
@@ -162,7 +162,7 @@ async def test_a_practice_whose_time_runs_out_while_a_model_thinks_tries_nothing
     run, request = practice_of(alice.user, alice.session_id, lasts=timedelta(seconds=2))
     database = Database(taught.settings.database_url)
     gateway = PracticeGateway(taught.client, taught.settings.task_queue, PracticeStore(database))
-    await gateway.start(run.model_copy(update={"model": MODEL}), request)
+    await gateway.start(run.changed(model=MODEL), request)
     database.close()
     over = await ended(alice)
     model_server.released.set()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from contracts.abilities.lookup import ROUTE_FROM_SCORE
-from contracts.learning.commands import SessionCommand
-from stores.projector import Projector
+from contracts.learning.state_machine import SessionCommand
+from stores.platform.projection.projector import Projector
 from tests.api.world import ROUTES
 from tests.fixtures.stack import Stack
 

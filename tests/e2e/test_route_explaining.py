@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from uuid_utils import uuid7
 
-from contracts.capabilities.manifest import CapabilityManifest
-from contracts.capabilities.runtime import RuntimeCapabilityCheck, RuntimeInventory
+from contracts.abilities.capability_health import RuntimeCapabilityCheck, RuntimeInventory
+from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.mcp.tools import MCPToolDefinition
-from stores.canonical import canonical_json
-from stores.tables import capabilities
+from contracts.workflow_ids import mcp_probe_id
+from stores.platform.canonical import canonical_json
+from stores.platform.tables import capabilities
 from tests.api.world import footprint
 from tests.e2e.test_configuration_intents import intent
 from tests.fixtures.agents import agent, agent_token, answer
@@ -19,7 +20,6 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
 from tests.fixtures.taught import Taught, taught
-from workflows.ids import mcp_probe_id
 
 pytestmark = pytest.mark.anyio
 

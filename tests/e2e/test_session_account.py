@@ -8,11 +8,17 @@ from sqlalchemy import update
 from uuid_utils import uuid7
 
 from contracts.learning.session import LearningEntryMode
-from domain.learning.deployment import COMPONENTS, Pending, components, missing_for, partial_deployment
-from stores.projector import Projector
-from stores.tables import documents
-from tests.api.mining_world import add_mined
+from domain.learning.session.deployment import (
+    COMPONENTS,
+    Pending,
+    components,
+    missing_for,
+    partial_deployment,
+)
+from stores.platform.projection.projector import Projector
+from stores.platform.tables import documents
 from tests.fixtures.learner import Learner
+from tests.fixtures.mined import add_mined
 from tests.fixtures.stack import Stack
 
 pytestmark = pytest.mark.anyio

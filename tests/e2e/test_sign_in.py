@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from clients.mcp.tool_client import ToolClient
-from contracts.mcp.tool_call import ToolCall
-from stores.mcp.server_rows import server_of
+from contracts.mcp.tools import ToolCall
+from stores.mcp.servers.server_rows import server_of
 from tests.fixtures.authorization_server import AuthorizationServer
 from tests.fixtures.signing_in import OWN_ADDRESS, OAuthToolServer, Person, person
 

@@ -12,8 +12,8 @@ from sqlalchemy import update
 
 from contracts.base import rfc3339
 from contracts.mcp.auth_work import SignInFlow
-from stores.canonical import canonical_json
-from stores.mcp_tables import mcp_oauth_flows
+from stores.mcp.mcp_tables import mcp_oauth_flows
+from stores.platform.canonical import canonical_json
 from tests.fixtures.authorization_server import AuthorizationServer
 from tests.fixtures.signing_in import Person
 
@@ -71,7 +71,7 @@ def age_flow(alice: Person, challenge_id: str) -> None:
     flow = alice.stack.services.mcp.sign_ins.flow(challenge_id, "alice")
     assert flow is not None
     past = datetime.now(UTC) - timedelta(seconds=1)
-    aged: SignInFlow = flow.model_copy(update={"expires_at": past})
+    aged: SignInFlow = flow.changed(expires_at=past)
     with alice.stack.database.write() as connection:
         connection.execute(
             update(mcp_oauth_flows)

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from activities.token_broker import TokenBroker
-from activities.token_exchange import TokenExchange
-from api.auth_profile_gateway import AuthProfileGateway
+from activities.mcp.token_broker import TokenBroker
+from activities.mcp.token_exchange import TokenExchange
 from clients.mcp.address_guard import guarded_client
 from contracts.errors import Refusal
 from contracts.mcp.auth_work import AuthReceipt, RenewToken
-from stores.mcp.token_renewals import TokenRenewals
+from gateways.mcp.auth_profiles import AuthProfileGateway
+from stores.mcp.auth.tokens import TokenRenewals
 from tests.fixtures.authorization_server import AuthorizationServer, Form
 from tests.fixtures.signing_in import Person
 from tests.fixtures.stack import Stack

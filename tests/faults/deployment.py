@@ -21,12 +21,13 @@ import httpx
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from cli.up import api_is_ready
+from cli.platform.up import api_is_ready
 from config.settings import Settings, as_environment
-from contracts.runtime.identity import Scope
-from stores.database import Database
-from stores.projector import Projector
-from stores.tokens import Tokens
+from contracts.platform.identity import Scope
+from contracts.workflow_ids import learn_session_id
+from stores.platform.database import Database
+from stores.platform.projection.projector import Projector
+from stores.platform.tokens import Tokens
 from tests.faults.patience import eventually
 from tests.faults.patient_learner import PatientLearner
 from tests.faults.process_mains import run_api, run_worker
@@ -34,7 +35,6 @@ from tests.faults.traps import Traps
 from tests.fixtures.databases import migrated
 from tests.fixtures.stack import EVERYDAY_SCOPES
 from worker.embedded_temporal import EmbeddedTemporal, find_binary, free_port, server_environment, serves
-from workflows.ids import learn_session_id
 
 WORKERS = 2
 """One may die, and the other goes on."""

@@ -12,8 +12,8 @@ from temporalio import activity, client, worker, workflow
 from temporalio.common import RetryPolicy
 
 from contracts.learning.aggregate import SessionCommit
-from contracts.learning.install_work import SagaClose, SagaStepInput
-from contracts.learning.validation_work import CheckInput
+from contracts.learning.install import SagaClose, SagaStepInput
+from contracts.learning.validation import CheckInput
 from tests.faults.traps import Traps
 
 TASK_TIMEOUT = timedelta(seconds=1)

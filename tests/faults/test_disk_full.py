@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from stores.projector import Projector
+from stores.platform.projection.projector import Projector
 from tests.faults.patience import eventually
 from tests.faults.verdict import saga_of, shown_by, teach
 from tests.fixtures.learner import Learner

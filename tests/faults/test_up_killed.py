@@ -8,13 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from clients.api_transport import RetryPolicy
-from clients.apprentice_api import ApprenticeApi
+from clients.apprentice.api import ApprenticeApi
+from clients.apprentice.transport import RetryPolicy
 from contracts.learning import requests as asks
 from contracts.learning.create_session import CreateLearnSessionRequest
 from contracts.learning.observation import IngestObservationsRequest, ObservationMode
 from contracts.learning.session import LearningEntryMode, LearnSessionState
-from tests.cli.test_up import RunningUp, running_up
+from tests.cli.platform.test_up import RunningUp, running_up
 from tests.faults.patience import AT_MOST_SECONDS
 from tests.fixtures.learner import Learner
 

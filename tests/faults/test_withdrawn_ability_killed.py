@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES
-from contracts.mcp.dispatch_record import DispatchRecord
-from stores.mcp.dispatches import DispatchStore
+from contracts.mcp.dispatch_work import DispatchRecord
+from stores.mcp.dispatch.reads import DispatchStore
 from tests.faults.deployment import Deployment
 from tests.faults.patience import eventually
 from tests.faults.tool_user import ToolUser, tool_user

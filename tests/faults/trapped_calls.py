@@ -3,8 +3,8 @@
 from typing import Any
 
 from clients.mcp.tool_client import AboutToSend, Beat, ToolClient
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from contracts.mcp.tool_call import ToolAnswer, ToolCall
+from contracts.mcp.servers import MCPServerRegistryEntry
+from contracts.mcp.tools import ToolAnswer, ToolCall
 from tests.faults.traps import Traps
 
 WRITTEN = "call.written"

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from contracts.learning.saga import SagaStepName
-from stores.journal_chains import verify_chains
+from contracts.learning.install import SagaStepName
+from stores.platform.journal.chains import verify_chains
 from tests.faults.deployment import Deployment
 from tests.faults.patience import eventually
 from tests.fixtures.learner import Demonstrated, Learner

@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityAvailabilitySnapshot
-from contracts.learning.proposal import InstallLane
-from stores.projector import Projector
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilityAvailabilitySnapshot,
+    InstallLane,
+)
+from stores.platform.projection.projector import Projector
 from tests.fixtures.agents import answer
 from tests.model.reference import AT_REST, LADDER
 from tests.model.town import Resident, Town

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from contracts.capabilities.control_surface import ControlSurface
+from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.observation import ObservationAdapterKind
-from domain.learning.redaction import MASK, redact_event
+from domain.learning.redaction.redaction import MASK, redact_event
 from recorders.command_events import CommandScene, FinishedCommand, command_event, line_of
 from recorders.spool import Spool
 

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from contracts.backoff import Backoff
 from contracts.learning.observation import ObservedActionEvent
-from recorders.delivery import Backoff, Delivery, DeliveryState
-from recorders.ingest_client import IngestTarget
+from recorders.delivery import Delivery, DeliveryState, IngestTarget
 from recorders.spool import Spool
 
 NewEvent = Callable[..., ObservedActionEvent]
-AT_ONCE = Backoff(first_s=0.001, cap_s=0.01)
+AT_ONCE = Backoff(first=0.001, cap=0.01, jitter=0.9)
 PATIENCE_S = 20.0
 
 

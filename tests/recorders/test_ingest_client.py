@@ -4,7 +4,7 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from recorders.ingest_client import LONGEST_RETRY_AFTER_S, Verdict, judge
+from recorders.delivery import LONGEST_RETRY_AFTER_S, Verdict, judge
 
 
 def a_response(status: int, headers: dict[str, str] | None = None, **error: object) -> httpx.Response:

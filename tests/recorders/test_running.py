@@ -12,8 +12,8 @@ import pytest
 import uuid_utils
 
 from contracts.learning.observation import ObservationAdapterKind
-from recorders.errors import RecorderError
 from recorders.running import Presence, Steering, running_recorders, steer
+from recorders.spool import RecorderError
 
 TERMINAL = ObservationAdapterKind.TERMINAL_COMMAND
 
@@ -75,7 +75,7 @@ def test_a_process_that_got_the_number_of_a_recorder_is_left_alone(tmp_path: Pat
     try:
         with Presence(tmp_path, session_id, TERMINAL, "/demo", "rec"):
             (found,) = running_recorders(tmp_path)
-            assert not steer(found.model_copy(update={"process_start": "1"}), Steering.PAUSE)
+            assert not steer(found.changed(process_start="1"), Steering.PAUSE)
             assert heard == []
             assert steer(found, Steering.PAUSE)
             assert heard == [signal.SIGUSR1]

@@ -5,8 +5,8 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from workflows.learn_session_messages import LearnSessionEnd, LearnSessionStart
-from workflows.learn_session_workflow import LearnSessionWorkflow
+    from workflows.learning.learn_session_messages import LearnSessionEnd, LearnSessionStart
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow
 
 
 @workflow.defn(name="LearnSessionWorkflow")

@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowHistory
 
+from contracts.workflow_ids import learn_session_id
 from tests.replay.scenarios import PATHS, Setting, scene_of
-from workflows.ids import learn_session_id
-from workflows.session_view import OWNER_ATTRIBUTE
+from workflows.learning.session_view import OWNER_ATTRIBUTE
 
 HISTORIES = Path(__file__).parent / "histories"
 

@@ -11,7 +11,8 @@ import anyio
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
-from contracts.learning.saga import SagaStepName
+from contracts.learning.install import SagaStepName
+from contracts.workflow_ids import learn_session_id
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.model_server import ModelServer, Reply, serving
@@ -24,7 +25,6 @@ from tests.replay.tool_call_paths import call_tools
 from tests.replay.withdrawal_paths import withdraw
 from worker.composition import compose
 from worker.embedded_temporal import find_binary
-from workflows.ids import learn_session_id
 
 EVENTS_BEFORE_SUGGESTION = 80
 """When the recording server suggests a new run: early, so that the history of a rollover stays small."""

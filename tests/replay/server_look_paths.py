@@ -2,14 +2,14 @@
 
 from temporalio.testing import WorkflowEnvironment
 
+from contracts.workflow_ids import MCP_HEALTH_SCHEDULE, mcp_probe_id
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import MisbehavingServer, started
 from tests.fixtures.stack import Stack
 from tests.fixtures.tool_calls import tool_user
-from workflows.ids import MCP_HEALTH_SCHEDULE, mcp_probe_id
-from workflows.mcp_probe_messages import SweepStart
-from workflows.mcp_probe_workflow import McpHealthSweepWorkflow
-from workflows.session_view import search_attributes_of
+from workflows.learning.session_view import search_attributes_of
+from workflows.mcp.mcp_messages import SweepStart
+from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow
 
 
 async def look_at_servers(stack: Stack, env: WorkflowEnvironment) -> Learner:

@@ -18,7 +18,7 @@ from tests.replay.divergent import DivergentLearnSessionWorkflow
 from tests.replay.record import HISTORIES, OF_THE_MACHINE
 from tests.replay.scenarios import PATHS
 from worker.composition import WORKFLOWS, sandboxed
-from workflows.learn_session_workflow import LearnSessionWorkflow
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow
 
 pytestmark = pytest.mark.anyio
 

@@ -3,11 +3,11 @@
 import anyio
 from temporalio.testing import WorkflowEnvironment
 
+from contracts.workflow_ids import ability_workflow_id
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import MisbehavingServer, started
 from tests.fixtures.stack import Stack
 from tests.fixtures.tool_calls import ToolUser, tool_user
-from workflows.ids import ability_workflow_id
 
 MILK = {"line": "milk"}
 

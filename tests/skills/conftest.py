@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skills.launch_order import PRIVILEGED, SHARED, USER
-from skills.sandbox import Sandbox, SandboxUnavailable
+from skills.rehearsal.launch_order import PRIVILEGED, SHARED, USER
+from skills.rehearsal.sandbox import Sandbox, SandboxUnavailable
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stores.database import Database
+from stores.platform.database import Database
 from tests.fixtures.databases import migrated
 
 

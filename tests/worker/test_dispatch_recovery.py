@@ -11,7 +11,7 @@ from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer
 from tests.fixtures.stack import connect
 from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
 from tests.fixtures.webhooks import listening
-from worker.dispatch_recovery import recover_dispatches
+from worker.recovery import recover_dispatches
 
 pytestmark = pytest.mark.anyio
 

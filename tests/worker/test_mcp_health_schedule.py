@@ -8,9 +8,9 @@ import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleOverlapPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
+from contracts.workflow_ids import MCP_HEALTH_SCHEDULE, MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 from tests.fixtures.stack import connect, stack_settings
 from worker.schedule import register_schedules
-from workflows.ids import MCP_HEALTH_SCHEDULE, MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,9 @@ import pytest
 from temporalio.client import Client, ScheduleDescription, ScheduleOverlapPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
+from contracts.workflow_ids import NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 from tests.fixtures.stack import connect, stack_settings
 from worker.schedule import register_schedules
-from workflows.ids import NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 
 pytestmark = pytest.mark.anyio
 

@@ -1,5 +1,6 @@
 /** What a person allows mining to look at and to do. */
 
+import { THE_AGENT } from "../agent.js";
 import { command } from "../api.js";
 import { announce, h } from "../dom.js";
 import { identity } from "../identity.js";
@@ -11,8 +12,8 @@ import { failure } from "./notices.js";
 const MOST_TRACES = 100;
 
 const SWITCHES = [
-  ["observe_inside_agent", "Count what the agent does itself"],
-  ["observe_outside_agent", "Count what you show outside the agent, such as in a terminal"],
+  ["observe_inside_agent", `Count what ${THE_AGENT} does itself`],
+  ["observe_outside_agent", `Count what you show outside ${THE_AGENT}, such as in a terminal`],
   ["require_user_feedback_before_build_when_ambiguous", "Ask me first where it is not clear what was meant"],
   ["require_tests_before_proposal", "Show me a proposal only once it has passed its tests"],
 ];

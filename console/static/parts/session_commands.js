@@ -1,5 +1,6 @@
 /** What a person can say to a session: the button's words, the right it takes, where it goes, what is asked first. */
 
+import { ofAgent, THE_AGENT } from "../agent.js";
 import { ApiError, get } from "../api.js";
 import { facts, h } from "../dom.js";
 import { plural } from "../wording.js";
@@ -48,7 +49,7 @@ const identified = (proposal) =>
 function approval({ detail: { proposal } }) {
   return {
     title: `Approve “${proposal.title}”?`,
-    text: "It is installed into the workspace, where the agent can find and use it. If a step fails, every step is undone.",
+    text: `It is installed into the workspace, where ${THE_AGENT} can find and use it. If a step fails, every step is undone.`,
     details: identified(proposal),
     fields: [{ name: "approval_note", label: "Note", limit: 1000 }],
     confirm: "Approve and install",
@@ -58,7 +59,7 @@ function approval({ detail: { proposal } }) {
 function privateInstall({ detail: { proposal } }) {
   return {
     title: `Install “${proposal.title}” for you alone?`,
-    text: "Your agent can find and use it, nobody else’s. You can approve it for the workspace afterwards. If a step fails, every step is undone.",
+    text: `${ofAgent("Your agent can find and use it, nobody else’s.", (name) => `${name} can find and use it for you alone.`)} You can approve it for the workspace afterwards. If a step fails, every step is undone.`,
     details: identified(proposal),
     confirm: "Install privately",
   };

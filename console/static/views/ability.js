@@ -1,5 +1,6 @@
 /** One skill: how it stands and what may be done, when it is found, how it has done, its versions, its SKILL.md. */
 
+import { THE_AGENT } from "../agent.js";
 import { get } from "../api.js";
 import { facts, h, Section, time } from "../dom.js";
 import { ABILITY_STATES, CHECKPOINT_HEALTH } from "../learning_words.js";
@@ -24,7 +25,7 @@ const CARDS = [
   { title: "What agents reported", of: ({ reported }) => reported, when: Boolean, build: checkpointReceipts },
   { title: "Versions", of: ({ versions, allowed, ability }) => ({ versions, allowed, ability_id: ability.ability_id }), when: Boolean, build: versionList },
   { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, _, memberships) => membershipList(shown, memberships) },
-  { title: "What the agent reads", of: ({ markdown }) => markdown, when: Boolean, build: (markdown) => h("pre", { tabindex: "0", "aria-label": "SKILL.md" }, markdown) },
+  { title: `What ${THE_AGENT} reads`, of: ({ markdown }) => markdown, when: Boolean, build: (markdown) => h("pre", { tabindex: "0", "aria-label": "SKILL.md" }, markdown) },
 ];
 
 export function abilityView(page, id) {

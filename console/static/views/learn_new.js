@@ -1,5 +1,6 @@
 /** Learn New Ability: the five ways to create one, which of them are built here, and how to begin. */
 
+import { THE_AGENT } from "../agent.js";
 import { get } from "../api.js";
 import { h, Section } from "../dom.js";
 import { live } from "../live.js";
@@ -12,8 +13,8 @@ import { MODES, STATES } from "../wording.js";
 /** Each way: what it is, how it begins (below, or by a command), and the part of the service it needs. */
 const CARDS = [
   { mode: "demonstrating_skill", text: "Do the task once in a terminal. What you did becomes a draft, questions and proof." },
-  { mode: "coaching_agent", text: "Say what the agent is to reach, with hints on the way. What it reports of each step fills in the rest.", command: 'apprentice learn create --goal "WHAT TO REACH" --hint "AN OUTCOME ON THE WAY"' },
-  { mode: "autonomous_agent_practice", text: "Let the agent find its own way to a goal within safe bounds.", command: 'apprentice learn practice "GOAL" --allow PROGRAM --makes FILE', needs: "autonomous practice" },
+  { mode: "coaching_agent", text: `Say what ${THE_AGENT} is to reach, with hints on the way. What it reports of each step fills in the rest.`, command: 'apprentice learn create --goal "WHAT TO REACH" --hint "AN OUTCOME ON THE WAY"' },
+  { mode: "autonomous_agent_practice", text: `Let ${THE_AGENT} find its own way to a goal within safe bounds.`, command: 'apprentice learn practice "GOAL" --allow PROGRAM --makes FILE', needs: "autonomous practice" },
   { mode: "improving_existing_skill", text: "Change a skill that is already installed, and prove the change.", command: "apprentice learn create --mode improving_existing_skill --skill ABILITY" },
   { mode: "import_skill", text: "Bring a skill folder from elsewhere, and have it checked before it is used.", needs: "skill import" },
 ];

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clients.mcp.tool_client import ToolCallFailed, ToolClient
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from contracts.mcp.tool_call import ToolAnswer, ToolCall, ToolFailure
+from contracts.mcp.servers import MCPServerRegistryEntry
+from contracts.mcp.tools import ToolAnswer, ToolCall, ToolFailure
 
 CANARY = "canary-c0ffee"
 """Is in every argument, answer and secret, and may be in no message."""

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients.mcp.call_failures import ToolCallFailed
-from clients.mcp.echoed_secrets import EchoedSecrets
-from contracts.mcp.server_registry import MCPServerCommand
-from contracts.mcp.tool_call import ToolAnswer, ToolFailure, ToolFailureKind
-from contracts.mcp.tools import MCPToolDefinition
+from clients.mcp.tool_client import EchoedSecrets
+from contracts.mcp.servers import MCPServerCommand
+from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolFailure, ToolFailureKind
 from tests.fixtures.mcp_servers import registered
 
 REMOTE = registered(transport="remote_http", endpoint_url="https://tools.example/mcp")

@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from clients.mcp.kept_conversations import KeptConversations
+from clients.mcp.conversations import KeptConversations
 from clients.mcp.tool_client import ToolClient
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from contracts.mcp.tool_call import ToolAnswer, ToolFailureKind
+from contracts.mcp.servers import MCPServerRegistryEntry
+from contracts.mcp.tools import ToolAnswer, ToolFailureKind
 from tests.clients.mcp.conftest import Calls
 from tests.fixtures.mcp_servers import GoodServer, counting_pids, counting_program, registered, started
 from tests.fixtures.mcp_serving import ASKED_FILE, lines_of

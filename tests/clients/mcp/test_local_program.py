@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clients.mcp.tool_client import ToolClient
-from contracts.mcp.server_registry import MCPServerCommand, MCPServerRegistryEntry
-from contracts.mcp.tool_call import ToolFailureKind
+from contracts.mcp.servers import MCPServerCommand, MCPServerRegistryEntry
+from contracts.mcp.tools import ToolFailureKind
 from tests.fixtures.mcp_servers import registered
 from tests.fixtures.processes import ended
 

@@ -10,8 +10,7 @@ import pytest
 
 from clients.mcp.address_guard import guarded_client
 from clients.mcp.oauth_discovery import authentication_with, discover
-from clients.mcp.oauth_errors import AddressNotAllowed, DiscoveryFailed, ServerUnreachable
-from clients.mcp.oauth_requests import MAX_ANSWER_BYTES
+from clients.mcp.oauth_requests import MAX_ANSWER_BYTES, AddressNotAllowed, DiscoveryFailed, ServerUnreachable
 from contracts.mcp.auth_work import AuthorizationServer
 
 pytestmark = pytest.mark.anyio

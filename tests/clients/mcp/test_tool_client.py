@@ -3,7 +3,7 @@
 import pytest
 
 from clients.mcp.tool_client import ToolClient
-from contracts.mcp.tool_call import ToolFailureKind
+from contracts.mcp.tools import ToolFailureKind
 from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer, tool
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import pytest
 
 from clients.mcp.wire_record import retry_after_ms
-from contracts.mcp.tool_call import UNKNOWN_OUTCOMES, ToolFailureKind
+from contracts.mcp.tools import UNKNOWN_OUTCOMES, ToolFailureKind
 from tests.fixtures.mcp_servers import EFFECT_SCHEMA, MisbehavingServer, registered
 
 pytestmark = pytest.mark.anyio

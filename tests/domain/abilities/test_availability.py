@@ -3,16 +3,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, CheckpointHealth
-from contracts.capabilities.bridge import HealthStatus
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
-from contracts.learning.proposal import InstallLane, SkillBundleProposal, SkillDraft
-from domain.abilities.availability import (
-    AbilityStanding,
-    availability_entry,
-    usability,
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilitySource,
+    CheckpointHealth,
+    InstallLane,
 )
+from contracts.abilities.capability_manifest import HealthStatus
+from contracts.abilities.control_surface import ControlSurface
+from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
+from contracts.learning.proposal import SkillBundleProposal, SkillDraft
+from domain.abilities.availability import AbilityStanding, availability_entry, usability
 
 MakeAbility = Callable[..., AbilityAvailabilityEntry]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -92,7 +93,7 @@ def test_an_entry_carries_what_the_draft_and_its_interpretation_say(
 def test_blank_phrases_do_not_reach_the_matcher(
     draft: SkillDraft, proposal: SkillBundleProposal, interpretation: SemanticWorkflowInterpretation
 ) -> None:
-    blank = draft.model_copy(update={"trigger_phrases": ("", " sort "), "negative_triggers": (" ",)})
+    blank = draft.changed(trigger_phrases=("", " sort "), negative_triggers=(" ",))
 
     entry = entry_of(blank, proposal, interpretation)
 
@@ -117,7 +118,7 @@ def test_only_a_global_ability_leaves_the_project_it_was_taught_in(
     project_id: str | None,
     scopes: tuple[str, ...],
 ) -> None:
-    scoped = interpretation.model_copy(update={"project_scope": scope})
+    scoped = interpretation.changed(project_scope=scope)
 
     assert entry_of(draft, proposal, scoped, project_id=project_id).project_scopes == scopes
 

@@ -2,10 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.capabilities.bridge import BridgeState, HealthStatus, OriginOwner
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.capabilities.health import CapabilityHealthState, CapabilityStats
-from contracts.capabilities.manifest import CapabilityManifest
+from contracts.abilities.capability_health import CapabilityHealthState, CapabilityStats
+from contracts.abilities.capability_manifest import BridgeState, CapabilityManifest, HealthStatus, OriginOwner
+from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillBundleProposal, SkillDraft
 from domain.abilities.bridge import (

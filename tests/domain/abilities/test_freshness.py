@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from contracts.abilities.freshness import FreshnessCode, FreshnessState
-from contracts.capabilities.bridge import BridgeState
-from contracts.capabilities.runtime import RuntimeInventory
-from domain.abilities.freshness import Seen, freshness
-from domain.abilities.health_runtime import STALE_AFTER
+from contracts.abilities.availability import FreshnessCode, FreshnessState
+from contracts.abilities.capability_health import RuntimeInventory
+from contracts.abilities.capability_manifest import BridgeState
+from domain.abilities.availability import Seen, freshness
+from domain.abilities.capability_health import STALE_AFTER
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 OLD = RuntimeInventory(checked_at=NOW - STALE_AFTER - timedelta(seconds=1))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.capabilities.bridge import HealthStatus as H
-from contracts.capabilities.outcome import CapabilityHealthRecord, CapabilityOutcome, OutcomeKind
-from domain.abilities.health import (
+from contracts.abilities.capability_health import CapabilityHealthRecord, CapabilityOutcome, OutcomeKind
+from contracts.abilities.capability_manifest import HealthStatus as H
+from domain.abilities.capability_health import (
     COOLDOWN,
     DEGRADED_FROM,
     FAILURES_KEPT,

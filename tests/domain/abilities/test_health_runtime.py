@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.capabilities.bridge import BridgeState
-from contracts.capabilities.control_surface import ControlSurface
-from contracts.capabilities.health import SessionAvailability as Available
-from contracts.capabilities.manifest import (
+from contracts.abilities.capability_health import RuntimeCapabilityCheck, RuntimeInventory
+from contracts.abilities.capability_health import SessionAvailability as Available
+from contracts.abilities.capability_manifest import (
+    BridgeState,
     CapabilityKind,
     CapabilityManifest,
     HealthProbe,
@@ -17,8 +17,8 @@ from contracts.capabilities.manifest import (
     RuntimeBinding,
     VerificationRule,
 )
-from contracts.capabilities.runtime import RuntimeCapabilityCheck, RuntimeInventory
-from domain.abilities.health_runtime import (
+from contracts.abilities.control_surface import ControlSurface
+from domain.abilities.capability_health import (
     STALE_AFTER,
     bridge_state,
     missing,

@@ -5,10 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, CheckpointHealth
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilitySource,
+    CheckpointHealth,
+    InstallLane,
+)
 from contracts.abilities.lookup import AbilityLookupQuery, AbilityMatch
-from contracts.learning.proposal import InstallLane
-from domain.abilities.index import AbilityIndex
+from domain.abilities.lookup_index import AbilityIndex
 from domain.abilities.matching import score_match
 from tests.fixtures.thoroughness import times
 

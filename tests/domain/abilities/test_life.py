@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, CheckpointHealth
-from contracts.abilities.life import AbilityQuarantine
-from contracts.abilities.lifecycle_command import AbilityLifecycleAction as Action
-from contracts.abilities.lifecycle_command import AbilityState as State
-from contracts.abilities.lifecycle_command import LifecycleRequester as Requester
-from contracts.capabilities.bridge import HealthStatus
+from contracts.abilities.availability import AbilityLifecycleAction as Action
+from contracts.abilities.availability import AbilityState as State
+from contracts.abilities.availability import InstallLane as Lane
+from contracts.abilities.availability import LifecycleRequester as Requester
+from contracts.abilities.capability_manifest import HealthStatus
+from contracts.abilities.lifecycle import AbilityQuarantine
 from contracts.errors import ErrorCode
-from contracts.learning.proposal import InstallLane as Lane
 from domain.abilities.life import (
     LANES_OF,
     TAKEN_IN,
@@ -133,7 +133,7 @@ def test_whatever_is_done_only_an_active_ability_is_listed_usable_and_in_the_wor
             before = entry
             entry = entry_after(entry, action, now=NOW, capability_health=health, quarantine=quarantine)
             if action is Action.QUARANTINE:
-                quarantine = QUARANTINE.model_copy(update={"from_lane": before.install_lane})
+                quarantine = QUARANTINE.changed(from_lane=before.install_lane)
         active = state_of(entry) is State.ACTIVE
         assert in_service(entry) is is_listed(entry) is active
         assert active or not entry.usable_now

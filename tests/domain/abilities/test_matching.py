@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth
-from contracts.learning.proposal import InstallLane
+from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth, InstallLane
 from domain.abilities.matching import explain, score_match, split_words
 
 MakeAbility = Callable[..., AbilityAvailabilityEntry]

@@ -3,10 +3,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from contracts.abilities.availability import AbilityAvailabilityEntry
-from contracts.abilities.lookup import ROUTE_FROM_SCORE
-from contracts.abilities.trigger_tests import TRIGGER_TESTS_PATH, TriggerCase, TriggerCaseKind
-from contracts.learning.proposal import DraftedFile, InstallLane, SkillDraft
+from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
+from contracts.abilities.lookup import ROUTE_FROM_SCORE, TRIGGER_TESTS_PATH, TriggerCase, TriggerCaseKind
+from contracts.learning.proposal import DraftedFile, SkillDraft
 from contracts.learning.validation import StepResult
 from domain.abilities.matching import score_match
 from domain.abilities.trigger_tests import TriggerOutcome, decoys, run_trigger_tests, trigger_cases

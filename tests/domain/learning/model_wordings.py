@@ -3,8 +3,8 @@
 from typing import Any
 
 from contracts.learning.model_draft import KeptModelEdits, ModelDraftEdits
-from domain.learning.model_merge import ChosenDraft, DeterministicDraft, stated_fields, word_draft
-from tests.domain.learning.conftest import Teaching
+from domain.learning.model.merge import ChosenDraft, DeterministicDraft, stated_fields, word_draft
+from tests.domain.conftest import Teaching
 
 TEACH = Teaching()
 

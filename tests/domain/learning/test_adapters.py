@@ -1,13 +1,19 @@
 """The phase table is the documents', and whatever cannot be used names what can."""
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
+import uuid_utils
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.observation import ObservationAdapterKind
+from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent, RedactionMode
 from domain.learning.adapters import ADAPTERS, DEPLOYED, alternatives_to, refuse_unavailable
+from domain.learning.redaction.redaction import redact_event
 
+ROOT = Path(__file__).parents[3]
 KINDS = st.sampled_from(ObservationAdapterKind)
 
 PHASES = {
@@ -51,3 +57,26 @@ def test_an_alternative_is_there_as_long_as_any_adapter_is(
     assert kind not in instead
     assert set(instead) <= DEPLOYED - disabled
     assert bool(instead) is bool(DEPLOYED - disabled - {kind})
+
+
+@pytest.mark.parametrize("kind", sorted(DEPLOYED))
+def test_a_deployed_kind_has_code_that_makes_its_events_and_a_line_in_the_documents(
+    kind: ObservationAdapterKind,
+) -> None:
+    makers = [ROOT / "domain/learning/interpretation/meaningful.py", *(ROOT / "recorders").rglob("*.py")]
+    assert any(f"ObservationAdapterKind.{kind.name}" in file.read_text(encoding="utf-8") for file in makers)
+    assert f"`{kind.value}`" in (ROOT / "docs/concepts.md").read_text(encoding="utf-8")
+
+
+def test_the_kinds_whose_labels_can_hold_input_are_redacted_to_their_input_class() -> None:
+    for kind, rule in ADAPTERS.items():
+        event = ObservedActionEvent(
+            event_id=str(uuid_utils.uuid7()),
+            learn_session_id=str(uuid_utils.uuid7()),
+            adapter_kind=kind,
+            action_label="type: my holiday",
+            redaction_mode=RedactionMode.MASK_TEXT,
+            caused_state_change=True,
+            created_at=datetime.now(UTC),
+        )
+        assert ("my holiday" in redact_event(event).action_label) is not rule.payload_in_label

@@ -8,20 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.learning.checkpoint import CheckpointStatus, CheckpointVerificationReceipt
+from contracts.learning.checkpoints import CheckpointStatus, CheckpointVerificationReceipt
 from contracts.learning.proposal import ProposalState
 from contracts.learning.session import LearnSession, LearnSessionState
 from domain.maintenance.retention import (
     CHECKPOINT_RECEIPTS_KEPT,
-    RETENTION_RULES,
-    arm_timeout_due,
-    capture_timeout_due,
     compact_checkpoint_receipts,
     idempotency_key_expired,
     ids_in_use,
     observation_purge_due,
     proposal_archive_due,
-    questions_due,
     session_archive_due,
 )
 
@@ -29,9 +25,6 @@ AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)
 
 TERMS: list[tuple[Callable[..., bool], timedelta]] = [
-    (arm_timeout_due, timedelta(hours=1)),
-    (capture_timeout_due, timedelta(hours=4)),
-    (questions_due, timedelta(days=7)),
     (session_archive_due, timedelta(days=30)),
     (observation_purge_due, timedelta(days=7)),
     (partial(proposal_archive_due, ProposalState.REJECTED), timedelta(days=14)),
@@ -63,14 +56,6 @@ def test_what_is_due_stays_due(
 ) -> None:
     assert due(AT, AT + waited) == (waited >= term)
     assert due(AT, AT + waited + longer) >= due(AT, AT + waited)
-
-
-def test_deadlines_may_be_set_otherwise() -> None:
-    soon = timedelta(minutes=5)
-
-    assert arm_timeout_due(AT, AT + soon, soon)
-    assert capture_timeout_due(AT, AT + soon, soon)
-    assert questions_due(AT, AT + soon, soon)
 
 
 def test_an_observation_flagged_retain_is_never_purged() -> None:
@@ -175,23 +160,3 @@ def test_a_hundred_receipts_of_an_ability_stay_whole() -> None:
     assert len(done.kept) == CHECKPOINT_RECEIPTS_KEPT == 100
     assert done.kept[0].receipt_id == uuid_of(129)
     assert done.counts == {CheckpointStatus.REACHED: 30}
-
-
-def test_the_table_states_the_documents_terms() -> None:
-    assert [(rule.action.value, rule.term) for rule in RETENTION_RULES] == [
-        ("cancel", timedelta(hours=1)),
-        ("pause", timedelta(hours=4)),
-        ("continue", timedelta(days=7)),
-        ("archive", timedelta(days=30)),
-        ("purge", timedelta(days=7)),
-        ("archive", timedelta(days=14)),
-        ("compact", None),
-        ("forget", timedelta(hours=24)),
-        ("forget", timedelta(days=90)),
-        ("forget", timedelta(days=90)),
-        ("purge", None),
-        ("forget", timedelta(days=90)),
-        ("forget", timedelta(days=90)),
-        ("forget", timedelta(days=1)),
-    ]
-    assert [rule.effect for rule in RETENTION_RULES[:2]] == ["session_timeout", "capture_timeout"]

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from contracts.mcp.auth_flow import MCPServerAuthStatus
+from contracts.mcp.auth import MCPServerAuthStatus
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus, MCPThrottle, MCPThrottleState
 from contracts.mcp.policy import (
     MCPEffectivePolicy,
@@ -12,8 +12,8 @@ from contracts.mcp.policy import (
     MCPServerTarget,
 )
 from contracts.mcp.provider import MCPAuthState
-from contracts.mcp.server_registry import MCPServerListItem, MCPServerRegistryEntry
-from domain.mcp.badges import available_actions, badge_states
+from contracts.mcp.servers import MCPServerListItem, MCPServerRegistryEntry
+from domain.mcp.registration import available_actions, badge_states
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.abilities.availability import AbilityAvailabilityEntry
-from contracts.abilities.lifecycle_command import AbilityLifecycleAction as Action
-from contracts.capabilities.bridge import HealthStatus
-from contracts.capabilities.outcome import CapabilityHealthRecord
-from contracts.learning.proposal import InstallLane
-from domain.abilities.health import REPEATED_FAILURES, unusable_reason
+from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
+from contracts.abilities.availability import AbilityLifecycleAction as Action
+from contracts.abilities.capability_health import CapabilityHealthRecord
+from contracts.abilities.capability_manifest import HealthStatus
+from domain.abilities.capability_health import REPEATED_FAILURES, unusable_reason
 from domain.abilities.life import entry_after, restated
-from domain.mcp.ability_use import refused_for, withdrawn_because
+from domain.mcp.call_outcomes import refused_for, withdrawn_because
 from tests.fixtures.abilities import ability
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

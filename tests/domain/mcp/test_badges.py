@@ -4,13 +4,13 @@ from itertools import product
 
 import pytest
 
-from contracts.mcp.auth_profile import MCPAuthProfile
+from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.health import MCPHealthStatus as Health
 from contracts.mcp.policy import MCPPolicyMode as Mode
 from contracts.mcp.provider import MCPAuthState, MCPInteractionMode
-from contracts.mcp.server_registry import MCPBadgeState as Badge
-from contracts.mcp.server_registry import MCPServerAction as Action
-from domain.mcp.badges import available_actions, badge_states
+from contracts.mcp.servers import MCPBadgeState as Badge
+from contracts.mcp.servers import MCPServerAction as Action
+from domain.mcp.registration import available_actions, badge_states
 from tests.domain.mcp.server_cards import NOW, auth, entry, health, policy
 
 NEEDS = {"challenge_required", "expired", "revoked"}

@@ -7,25 +7,24 @@ from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus
-from domain.mcp.call_holding import (
+from domain.mcp.call_outcomes import (
+    LONGEST_WAIT_MS,
     MOST_HELD_DEGRADED,
     MOST_HELD_THROTTLED,
     SHORTEST_WAIT,
     SPREAD_AT_MOST,
+    Again,
     GivenUp,
     Hold,
     held_back,
     pause_before,
     spread,
 )
-from domain.mcp.call_outcomes import LONGEST_WAIT_MS, Again
 from domain.mcp.health import unknown
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
-THROTTLED = unknown("lines").model_copy(update={"health_status": MCPHealthStatus.HEALTHY})
-DEGRADED = unknown("lines").model_copy(
-    update={"health_status": MCPHealthStatus.DEGRADED, "health_reason_code": "timed_out"}
-)
+THROTTLED = unknown("lines").changed(health_status=MCPHealthStatus.HEALTHY)
+DEGRADED = unknown("lines").changed(health_status=MCPHealthStatus.DEGRADED, health_reason_code="timed_out")
 
 
 def test_a_call_waits_until_the_pause_is_over_and_says_so() -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus
-from contracts.mcp.tool_call import UNKNOWN_OUTCOMES, ToolFailure, ToolFailureKind
+from contracts.mcp.tools import UNKNOWN_OUTCOMES, ToolFailure, ToolFailureKind
 from domain.mcp.call_outcomes import (
-    BACKOFF_CAP_MS,
+    CALL_BACKOFF,
     LONGEST_WAIT_MS,
     MOST_ATTEMPTS,
     MOST_REPEATS_OF_UNKNOWN,
@@ -48,7 +48,7 @@ def test_attempts_are_bounded(kind: ToolFailureKind, jitter: float, idempotent: 
 
 @given(ATTEMPTS, JITTER)
 def test_a_pause_grows_up_to_its_cap(attempts: int, jitter: float) -> None:
-    assert 0 <= pause_ms(attempts, jitter) <= BACKOFF_CAP_MS
+    assert 0 <= pause_ms(attempts, jitter) <= CALL_BACKOFF.cap
     assert pause_ms(attempts, 1.0) <= pause_ms(attempts + 1, 1.0)
 
 

@@ -6,17 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.learning.tool_receipt import ToolEffect
+from contracts.learning.observation import ToolEffect
 from contracts.mcp.tools import MCPToolDefinition
-from domain.mcp.definition_hash import (
+from domain.mcp.tool_definitions import (
     DIFF_CHARACTERS,
+    MAX_TOOLS,
     definition_diff,
     definition_hash,
+    effect_of,
     same_but_for_the_name,
     surface_hash,
+    taken,
 )
-from domain.mcp.definition_intake import MAX_TOOLS, taken
-from domain.mcp.effects import effect_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from contracts.mcp.health import MCPConnectionHealth, MCPConnectionOutcome, MCPHealthStatus, MCPThrottle
 from contracts.mcp.provider import NEEDS_SIGN_IN, MCPAuthState
-from contracts.mcp.tool_call import ToolFailure, ToolFailureKind
+from contracts.mcp.tools import ToolFailure, ToolFailureKind
 from domain.mcp.health import (
-    BACKOFF_CAP,
     FAILURES_TO_DEGRADE,
     ILL,
     LONGEST_WAIT,
+    SERVER_BACKOFF,
     Admission,
     admission,
     after,
@@ -121,7 +121,7 @@ def test_a_pause_is_never_longer_than_its_cap(history: list[MCPConnectionOutcome
         if health.backoff_until is not None and health.last_checked_at is not None:
             prescribed = any(o.failure and o.failure.retry_after_ms is not None for o in history)
             assert health.backoff_until - health.last_checked_at <= (
-                LONGEST_WAIT if prescribed else BACKOFF_CAP
+                LONGEST_WAIT if prescribed else timedelta(seconds=SERVER_BACKOFF.cap)
             )
 
 
@@ -260,7 +260,7 @@ def test_only_a_degraded_server_that_lets_everybody_pass_again_is_well_again(
 
 def test_an_answer_makes_a_degraded_server_well_again_whether_its_pause_is_over_or_not() -> None:
     ill = lived([outcome(ToolFailureKind.NOT_SENT)] * FAILURES_TO_DEGRADE)
-    for at in (START + timedelta(seconds=1), START + BACKOFF_CAP):
+    for at in (START + timedelta(seconds=1), START + timedelta(seconds=SERVER_BACKOFF.cap)):
         assert well_again(ill, after(ill, outcome(at=at)), at)
         turn = probing(ill, at)
         assert well_again(turn, after(turn, outcome(at=at)), at)

@@ -6,17 +6,21 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from contracts.errors import ErrorCode
-from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
+from contracts.mcp.auth import MCPAuthProfile, MCPTokenSubjectKind
 from contracts.mcp.dispatch import DispatchCaller, DispatchStatus
-from contracts.mcp.dispatch_record import DispatchOrder, DispatchRecord
+from contracts.mcp.dispatch_work import DispatchOrder, DispatchRecord
 from contracts.mcp.m365 import M365Asked, M365OperationErrorResponse, M365OperationSuccessResponse
-from contracts.mcp.m365_family import M365OperationFamily as F
-from contracts.mcp.m365_requests import M365OperationRequest, OutlookThreadFetchRequest
-from contracts.mcp.m365_results import M365FetchFileResult, M365TeamsPostMessageResult
+from contracts.mcp.m365_operations import (
+    M365FetchFileResult,
+    M365OperationRequest,
+    M365TeamsPostMessageResult,
+    OutlookThreadFetchRequest,
+)
+from contracts.mcp.m365_operations import M365OperationFamily as F
 from contracts.mcp.provider import MCPAuthMode, MCPInteractionMode, MCPProvider, MCPTransport
-from contracts.mcp.server_registry import MCPServerRegistryEntry
+from contracts.mcp.servers import MCPServerRegistryEntry
 from domain.mcp.m365_operations import arguments_of, refusal_of, response_of, result_of, tool_of_family
-from domain.mcp.m365_scopes import scopes_for
+from domain.mcp.m365_registration import scopes_for
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 DISPATCH_ID = "01936f5e-0000-7000-8000-000000000001"

@@ -6,14 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.mcp.auth_profile import MCPAuthProfile
+from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.m365 import M365ConnectorRegistration
-from contracts.mcp.m365_family import M365OperationFamily as F
-from contracts.mcp.m365_family import M365TeamsTarget
+from contracts.mcp.m365_operations import M365OperationFamily as F
+from contracts.mcp.m365_operations import M365TeamsTarget
 from contracts.mcp.provider import MCPAuthMode, MCPInteractionMode, MCPProvider, MCPTransport
-from contracts.mcp.server_registry import MCPServerRegistryEntry
-from domain.mcp.m365_registration import check_connector, check_profile_mode, registration_errors
-from domain.mcp.m365_scopes import SCOPE_MATRIX, rules_of
+from contracts.mcp.servers import MCPServerRegistryEntry
+from domain.mcp.m365_registration import (
+    SCOPE_MATRIX,
+    check_connector,
+    check_profile_mode,
+    registration_errors,
+    rules_of,
+)
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 EVERY_SCOPE = tuple(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from contracts.learning.tool_receipt import ToolEffect
+from contracts.learning.observation import ToolEffect
 from contracts.mcp.dispatch import GrantScope, MCPGrant
 from contracts.mcp.policy import (
     MCPGlobalTarget,
@@ -14,16 +14,17 @@ from contracts.mcp.policy import (
     MCPPolicyDecision,
     MCPPolicyMode,
     MCPPolicyTarget,
+    MCPProviderPolicy,
     MCPProviderTarget,
+    MCPRuntimeProvider,
     MCPServerTarget,
+    MCPStandingDecision,
     MCPToolTarget,
 )
 from contracts.mcp.provider import MCPProvider
-from contracts.mcp.runtime_policy import MCPProviderPolicy, MCPRuntimeProvider, MCPStandingDecision
 from contracts.mcp.tools import MCPToolState
-from domain.mcp.grant_rules import grant_expiry, may_be_granted
-from domain.mcp.policy import CallFacts, Policies, effective_of, judge
-from domain.mcp.runtime_lists import provider_of
+from domain.mcp.policy import effective_of, judge
+from domain.mcp.policy_facts import CallFacts, Policies, grant_expiry, may_be_granted, provider_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ON, OFF, ASK = MCPPolicyMode.ENABLED, MCPPolicyMode.DISABLED, MCPPolicyMode.ASK_FIRST
@@ -83,7 +84,7 @@ def grant(scope: GrantScope = GrantScope.END_OF_TURN, **changes: object) -> MCPG
         created_at=NOW - timedelta(minutes=1),
         expires_at=NOW + timedelta(minutes=5),
     )
-    return fresh.model_copy(update=changes)
+    return fresh.changed(**changes)
 
 
 @pytest.mark.parametrize("effect", ToolEffect)

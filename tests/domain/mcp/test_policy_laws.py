@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.learning.tool_receipt import ToolEffect
+from contracts.learning.observation import ToolEffect
 from contracts.mcp.dispatch import GrantScope, MCPGrant
 from contracts.mcp.policy import (
     MCPGlobalTarget,
@@ -14,15 +14,18 @@ from contracts.mcp.policy import (
     MCPPolicyDecision,
     MCPPolicyMode,
     MCPPolicyTarget,
+    MCPProviderPolicy,
     MCPProviderTarget,
+    MCPRuntimeProvider,
     MCPServerTarget,
+    MCPStandingDecision,
     MCPToolTarget,
 )
 from contracts.mcp.provider import MCPProvider
-from contracts.mcp.runtime_policy import MCPProviderPolicy, MCPRuntimeProvider, MCPStandingDecision
 from contracts.mcp.tools import MCPToolState
-from domain.mcp.policy import CallFacts, Policies, effective_of, judge
+from domain.mcp.policy import effective_of, judge
 from domain.mcp.policy_defaults import STRICTNESS
+from domain.mcp.policy_facts import CallFacts, Policies
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PAST, FUTURE = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
@@ -143,7 +146,7 @@ def test_one_more_denial_never_permits_more(
 def test_one_more_list_of_a_runtime_that_allows_nothing_by_name_never_permits_more(
     facts: CallFacts, policies: Policies, given_grants: list[MCPGrant], lists: MCPProviderPolicy
 ) -> None:
-    lists = lists.model_copy(update={"allowed_servers": (), "allowed_tools": ()})
+    lists = lists.changed(allowed_servers=(), allowed_tools=())
     before = judge(facts, policies, given_grants, NOW)
     stricter = replace(policies, runtimes=(*policies.runtimes, lists))
     assert STRICTNESS[judge(facts, stricter, given_grants, NOW).mode] >= STRICTNESS[before.mode]

@@ -4,7 +4,7 @@ import pytest
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.provider import MCPTransport
-from contracts.mcp.server_registry import MCPServerRegistryEntry
+from contracts.mcp.servers import MCPServerRegistryEntry
 from domain.mcp.registration import RegistrationRules, check_endpoint, check_registration, origin_of
 from tests.domain.mcp.server_cards import entry
 

@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import CommitKey
-from contracts.mcp.auth_profile import MCPAuthProfile, MCPRefreshPolicy
+from contracts.mcp.auth import MCPAuthProfile, MCPRefreshPolicy
 from contracts.mcp.auth_work import AuthConnection, RenewToken
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState, MCPProvider
-from domain.mcp.renewal import RenewalStep, next_step
+from contracts.platform.commands import CommitKey
+from domain.mcp.auth_status import RenewalStep, next_step
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLICIES = tuple(MCPRefreshPolicy)

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.capabilities.control_surface import ControlSurface as Surface
-from contracts.learning.tool_receipt import ToolEffect
+from contracts.abilities.control_surface import ControlSurface as Surface
+from contracts.learning.observation import ToolEffect
 from contracts.mcp.health import MCPHealthStatus as Health
 from contracts.mcp.health import MCPThrottle
 from contracts.mcp.policy import MCPPolicyAuthor
 from contracts.mcp.policy import MCPPolicyMode as Mode
 from contracts.mcp.provider import MCPAuthState, MCPProvider
+from domain.abilities.hybrid_plan import USER_INTERFACE
 from domain.mcp.route_scoring import (
     RouteVerdict,
     RouteWanted,
@@ -21,7 +22,6 @@ from domain.mcp.route_scoring import (
     standing_of,
     surfaces_by_route,
 )
-from domain.planning.control_surfaces import USER_INTERFACE
 from tests.domain.mcp.server_cards import auth, card, health, policy
 
 EVERY_SURFACE = frozenset({Surface.MCP_CONNECTOR, Surface.NATIVE_OPENCLAW_BROWSER, Surface.RAW_UI})
@@ -44,11 +44,7 @@ EVERY_SURFACE = frozenset({Surface.MCP_CONNECTOR, Surface.NATIVE_OPENCLAW_BROWSE
     ],
 )
 def test_the_standing_follows_the_order_of_the_rule(item, standing: Standing) -> None:
-    assert standing_of([item], "tickets") is standing
-
-
-def test_a_server_that_is_not_in_the_list_is_not_gone_to() -> None:
-    assert standing_of([card()], "elsewhere") is Standing.REJECT_DISABLED
+    assert standing_of(item) is standing
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.mcp.auth_profile import MOST_SCOPES, MCPAuthProfile
+from contracts.mcp.auth import MOST_SCOPES, MCPAuthProfile
 from contracts.mcp.auth_work import AuthConnection, AuthorizationServer
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState, MCPProvider
 from domain.mcp.auth_status import auth_status, missing_scopes, scopes_to_ask, with_needed
@@ -29,7 +29,7 @@ def test_what_a_server_needs_is_missing_until_it_is_granted() -> None:
     assert missing_scopes(known) == ()
     needed = with_needed(known, ("a", "b", "b"))
     assert needed == ("b",)
-    assert missing_scopes(known.model_copy(update={"scopes_needed": needed})) == ("b",)
+    assert missing_scopes(known.changed(scopes_needed=needed)) == ("b",)
 
 
 def test_a_server_that_names_scopes_without_end_is_heard_for_the_first_hundred() -> None:
@@ -76,7 +76,7 @@ def test_no_more_than_a_hundred_are_asked_for_and_a_lasting_sign_in_is_one_of_th
 @pytest.mark.parametrize(("own", "said"), [((), "grant b"), (("a",), "--scope"), (("a", "b"), "grant b")])
 def test_whoever_chose_the_scopes_is_told_to_choose_more(own: tuple[str, ...], said: str) -> None:
     known = AuthConnection(scopes_requested=("a",), scopes_granted=("a",), scopes_needed=("b",))
-    whole = profile(*own).model_copy(update={"status": MCPAuthState.HEALTHY, "token_ref": "secret-1"})
+    whole = profile(*own).changed(status=MCPAuthState.HEALTHY, token_ref="secret-1")
     status = auth_status("notes", whole, known, NOW)
     assert status.scopes_missing == ("b",)
     assert said in (status.next_action or "")
@@ -84,5 +84,5 @@ def test_whoever_chose_the_scopes_is_told_to_choose_more(own: tuple[str, ...], s
 
 def test_however_long_its_names_the_step_names_the_command() -> None:
     known = AuthConnection(scopes_needed=("x" * 150, "y" * 150))
-    whole = profile().model_copy(update={"status": MCPAuthState.HEALTHY, "token_ref": "secret-1"})
+    whole = profile().changed(status=MCPAuthState.HEALTHY, token_ref="secret-1")
     assert "`apprentice mcp auth start notes`" in (auth_status("notes", whole, known, NOW).next_action or "")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.mcp.token_audience import is_meant_for
+from domain.mcp.auth_status import is_meant_for
 
 FILES = "https://tools.example.com/files/mcp"
 

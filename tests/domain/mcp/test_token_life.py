@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.mcp.token_life import is_good, renewal_time
+from domain.mcp.auth_status import is_good, renewal_time
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -5,17 +5,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from uuid_utils import uuid7
 
-from contracts.capabilities.use_receipt import (
+from contracts.abilities.capability_health import (
     ActionClass,
     ApprovalMode,
     ApprovalState,
     IdentityKind,
     UseResult,
 )
-from contracts.learning.tool_receipt import ToolEffect
-from contracts.mcp.auth_profile import MCPAuthProfile, MCPTokenSubjectKind
+from contracts.learning.observation import ToolEffect
+from contracts.mcp.auth import MCPAuthProfile, MCPTokenSubjectKind
 from contracts.mcp.dispatch import AskFirstStatus, DispatchCaller, DispatchStatus, MCPAskFirstDispatchRecord
-from contracts.mcp.dispatch_record import DispatchOrder, DispatchRecord
+from contracts.mcp.dispatch_work import DispatchOrder, DispatchRecord
 from contracts.mcp.policy import MCPGlobalTarget
 from contracts.mcp.provider import MCPAuthMode, MCPProvider
 from domain.mcp.use_receipts import action_class, identity_kind, use_receipt
@@ -86,7 +86,7 @@ def call(status: DispatchStatus, asked: AskFirstStatus | None = None, **fields: 
         updated_at=NOW,
         completed_at=NOW,
     )
-    return record.model_copy(update=fields)
+    return record.changed(**fields)
 
 
 def profile(kind: MCPTokenSubjectKind) -> MCPAuthProfile:

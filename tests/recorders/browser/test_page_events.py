@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.learning.browser_observation import BrowserAction
-from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent, RedactionMode
-from domain.learning.redaction import redact_event
-from recorders.browser.page_events import PageEvents, site_and_path
-from recorders.browser.typed_echoes import TypedEchoes
+from contracts.learning.observation import (
+    BrowserAction,
+    ObservationAdapterKind,
+    ObservedActionEvent,
+    RedactionMode,
+)
+from domain.learning.redaction.redaction import redact_event
+from recorders.browser.page_events import PageEvents, TypedEchoes, site_and_path
 
 SESSION = "00000000-0000-7000-8000-000000000001"
 PART = st.text("abcdefgh0123456789", min_size=4, max_size=12)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-from recorders.browser import BrowserRecorderOptions
-from recorders.delivery import Backoff
-from recorders.errors import RecorderError
-from recorders.ingest_client import IngestTarget
+from contracts.backoff import Backoff
+from recorders.browser.recording import BrowserRecorderOptions
+from recorders.delivery import IngestTarget
+from recorders.spool import RecorderError
 from tests.fixtures.local_site import local_site
 from tests.fixtures.recorded_browser import Recording, debuggable_chromium
 
@@ -66,7 +66,7 @@ def watched(tmp_path: Path, ingest_server: Any, session_id: str) -> Iterator[Wat
             target=IngestTarget(ingest_server.url, "token"),
             spool_folder=tmp_path / "spool",
             cdp_url=cdp_url,
-            backoff=Backoff(first_s=0.01, cap_s=0.05),
+            backoff=Backoff(first=0.01, cap=0.05, jitter=0.9),
         )
         recording = Recording(options).start()
         with sync_playwright() as playwright:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorders.browser.typed_echoes import ECHO, SHORTEST, TypedEchoes
+from recorders.browser.page_events import ECHO, SHORTEST, TypedEchoes
 
 WORDS = st.text("abcXYZ éß-_1İ😀", min_size=1, max_size=20).map(lambda s: " ".join(s.split())).filter(bool)
 

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from recorders.delivery import Backoff, Delivery
-from recorders.ingest_client import IngestTarget
+from contracts.backoff import Backoff
+from recorders.delivery import Delivery, IngestTarget
 from recorders.running import running_recorders
 from recorders.spool import Spool
 from recorders.spooling_recorder import RecordingState
-from recorders.terminal import RecordingSummary, TerminalRecorderOptions, run_scripted
-from recorders.terminal.command_recorder import CommandRecorder
+from recorders.terminal.recording import (
+    CommandRecorder,
+    RecordingSummary,
+    TerminalRecorderOptions,
+    run_scripted,
+)
 from recorders.terminal.shell_hooks import ShellReport
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
@@ -34,7 +38,7 @@ def scripted(ingest_server, tmp_path: Path, session_id: str) -> Callable[..., Re
             presence_folder=tmp_path / "recorders",
             flush_timeout_s=20.0,
             command_timeout_s=20.0,
-            backoff=Backoff(0.001, 0.01),
+            backoff=Backoff(first=0.001, cap=0.01, jitter=0.9),
             **changes,  # type: ignore[arg-type]
         )
         return run_scripted(options, lines)

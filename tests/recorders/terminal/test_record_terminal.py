@@ -16,8 +16,8 @@ PATIENCE_S = 20
 RECORDER = """
 import sys
 from pathlib import Path
-from recorders.ingest_client import IngestTarget
-from recorders.terminal import TerminalRecorderOptions, record_terminal
+from recorders.delivery import IngestTarget
+from recorders.terminal.recording import TerminalRecorderOptions, record_terminal
 session, url, spool, folder = sys.argv[1:]
 options = TerminalRecorderOptions(session, IngestTarget(url, "tok"), Path(spool), Path(folder), flush_timeout_s=5)
 sys.exit(record_terminal(options))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recorders.delivery import Backoff
-from recorders.ingest_client import IngestTarget
-from recorders.spool import Spool
-from recorders.terminal import RecorderError, TerminalRecorderOptions, run_scripted
+from contracts.backoff import Backoff
+from recorders.delivery import IngestTarget
+from recorders.spool import RecorderError, Spool
+from recorders.terminal.recording import TerminalRecorderOptions, run_scripted
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 20
@@ -31,7 +31,7 @@ def options(ingest_server, tmp_path: Path, session_id: str) -> Callable[..., Ter
             "folder": folder,
             "flush_timeout_s": 20.0,
             "command_timeout_s": 20.0,
-            "backoff": Backoff(0.001, 0.01),
+            "backoff": Backoff(first=0.001, cap=0.01, jitter=0.9),
         }
         return TerminalRecorderOptions(**(values | changes))  # type: ignore[arg-type]
 
@@ -218,8 +218,8 @@ def test_a_folder_that_is_missing_is_named(options, tmp_path: Path) -> None:
 KILLED = """
 import json, sys
 from pathlib import Path
-from recorders.ingest_client import IngestTarget
-from recorders.terminal import TerminalRecorderOptions, run_scripted
+from recorders.delivery import IngestTarget
+from recorders.terminal.recording import TerminalRecorderOptions, run_scripted
 session, url, spool, folder = sys.argv[1:]
 options = TerminalRecorderOptions(session, IngestTarget(url, "tok"), Path(spool), Path(folder))
 run_scripted(options, ["touch a", "echo $$ > shell_pid", "touch c", "cat gate"])

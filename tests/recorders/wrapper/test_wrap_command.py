@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from recorders.delivery import Backoff
-from recorders.ingest_client import IngestTarget
+from contracts.backoff import Backoff
+from recorders.delivery import IngestTarget
 from recorders.running import Steering, running_recorders, steer
 from recorders.spool import SpoolError
-from recorders.wrapper import WrapperOptions, WrapperSummary, wrap_command
 from recorders.wrapper.child import CommandNotStarted
+from recorders.wrapper.wrapping import WrapperOptions, WrapperSummary, wrap_command
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 20
@@ -41,7 +41,7 @@ def wrapped(ingest_server, folder: Path, session_id: str, tmp_path: Path) -> Cal
             "spool_folder": tmp_path / "spool",
             "folder": folder,
             "flush_timeout_s": 20.0,
-            "backoff": Backoff(0.001, 0.01),
+            "backoff": Backoff(first=0.001, cap=0.01, jitter=0.9),
         }
         return wrap_command(WrapperOptions(**(values | changes)), arguments, lambda _: None)  # type: ignore[arg-type]
 
@@ -174,8 +174,8 @@ def test_a_program_left_running_is_reported_by_name_and_what_ended_is_not(
 WRAPPER = """
 import sys
 from pathlib import Path
-from recorders.ingest_client import IngestTarget
-from recorders.wrapper import WrapperOptions, wrap_command
+from recorders.delivery import IngestTarget
+from recorders.wrapper.wrapping import WrapperOptions, wrap_command
 session, url, spool, folder, presence, *command = sys.argv[1:]
 options = WrapperOptions(session, IngestTarget(url, "tok"), Path(spool), Path(folder), presence_folder=Path(presence))
 summary = wrap_command(options, command, lambda text: print(text, file=sys.stderr, flush=True))

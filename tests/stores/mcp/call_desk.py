@@ -4,29 +4,29 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from contracts.learning.aggregate import CommitKey
 from contracts.mcp.dispatch import AskFirstDecision, DispatchCaller, DispatchStatus
-from contracts.mcp.dispatch_record import DispatchOrder, DispatchRecord
 from contracts.mcp.dispatch_work import (
     CallOrder,
     DecideOrder,
     DecisionTaken,
+    DispatchOrder,
+    DispatchRecord,
     DispatchStanding,
     EndCause,
     EndOrder,
     InspectOrder,
 )
-from contracts.mcp.tool_call import ToolAnswer
-from contracts.mcp.tools import MCPToolDefinition
-from stores.canonical import digest_of
-from stores.database import Database
-from stores.mcp.call_plans import CallPlan
-from stores.mcp.dispatch_attempts import DispatchAttempts
-from stores.mcp.dispatch_decisions import DispatchDecisions
-from stores.mcp.dispatch_inspection import DispatchInspection
-from stores.mcp.dispatch_opening import DispatchOpening
-from stores.mcp.dispatch_rows import read_dispatch
-from stores.mcp.tools import ToolStore
+from contracts.mcp.tools import MCPToolDefinition, ToolAnswer
+from contracts.platform.commands import CommitKey
+from stores.mcp.dispatch.attempt_ends import DispatchInspection
+from stores.mcp.dispatch.attempt_rows import CallPlan
+from stores.mcp.dispatch.attempts import DispatchAttempts
+from stores.mcp.dispatch.decisions import DispatchDecisions
+from stores.mcp.dispatch.opening import DispatchOpening
+from stores.mcp.dispatch.rows import find_dispatch
+from stores.mcp.servers.tools import ToolStore
+from stores.platform.canonical import digest_of
+from stores.platform.database import Database
 from tests.stores.mcp.registrations import registered
 
 EXPIRY = timedelta(minutes=30)
@@ -116,7 +116,7 @@ class CallDesk:
     def record(self, call: DispatchStanding) -> DispatchRecord:
         """The call as its row has it."""
         with self.store.read() as connection:
-            kept = read_dispatch(connection, call.dispatch_id)
+            kept = find_dispatch(connection, call.dispatch_id)
         assert kept is not None
         return kept.record
 

@@ -7,16 +7,16 @@ from pydantic import AnyUrl
 from sqlalchemy import insert
 
 from contracts.base import rfc3339
-from contracts.learning.aggregate import CommitKey
-from contracts.mcp.auth_profile import MCPAuthProfile
+from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.provider import MCPProvider, MCPTransport
-from contracts.mcp.server_registry import MCPServerCreateRequest, MCPServerRegistryEntry
+from contracts.mcp.servers import MCPServerCreateRequest, MCPServerRegistryEntry
+from contracts.platform.commands import CommitKey
 from domain.mcp.registration import RegistrationRules
-from stores.canonical import canonical_json, digest_of
-from stores.database import Database
-from stores.mcp.receipts import Told
-from stores.mcp.servers import ServerStore
-from stores.mcp_tables import mcp_auth_profiles
+from stores.mcp.mcp_tables import mcp_auth_profiles
+from stores.mcp.receipts import ReceiptContext
+from stores.mcp.servers.servers import ServerStore
+from stores.platform.canonical import canonical_json, digest_of
+from stores.platform.database import Database
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 RULES = RegistrationRules(local_programs=("mcp-server-time",), local_environment=("WORKER_TZ",))
@@ -27,9 +27,9 @@ def key(name: str | None = None, *, body: str = "") -> CommitKey:
     return CommitKey(owner_user_id="alice", key=name or str(uuid4()), request_digest=digest_of(body))
 
 
-def told(server_id: str = "", *, owner: str = "alice", correlation_id: str = "request-1") -> Told:
+def told(server_id: str = "", *, owner: str = "alice", correlation_id: str = "request-1") -> ReceiptContext:
     """That ``owner`` does something to a server now."""
-    return Told(f"mcp-server/{server_id}", owner, correlation_id, NOW, owner)
+    return ReceiptContext(f"mcp-server/{server_id}", owner, correlation_id, NOW, owner)
 
 
 def asked(**fields: object) -> MCPServerCreateRequest:

@@ -1,0 +1,139 @@
+"""Activities of installed abilities: lifecycle commands, and the recheck of capabilities (inventory, canaries)."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from temporalio import activity
+
+from activities.learning.validation_activities import default_policy
+from activities.platform.refusals import refusing
+from contracts.abilities.capability_health import (
+    CanaryResult,
+    CanaryTask,
+    CapabilityOutcome,
+    OutcomeKind,
+    ReprobeSelection,
+    RuntimeCapabilityCheck,
+    RuntimeInventory,
+)
+from contracts.abilities.capability_manifest import HealthStatus
+from contracts.abilities.lifecycle import AbilityOrder, AbilityReceipt
+from contracts.base import clipped
+from contracts.learning.validation import StepResult
+from skills.rehearsal.canary import canary, is_present
+from skills.rehearsal.report import CheckReport, CheckStep
+from stores.abilities.ability_commands import AbilityLifeStore
+from stores.abilities.capability_health import CapabilityHealthStore
+from stores.learning.drafts import DraftStore
+from stores.platform.projection.projector import ProjectionError
+from stores.platform.projection.workspace_edits import WorkspaceEdits
+
+
+class AbilityActivities:
+    """A command is its transaction and the files that follow from it."""
+
+    def __init__(
+        self,
+        abilities: AbilityLifeStore,
+        edits: WorkspaceEdits,
+        project: Callable[[], object],
+        written: Callable[[], None],
+    ) -> None:
+        """``project`` makes the files on disk agree with the store, now; ``written`` has it done soon."""
+        self._abilities = abilities
+        self._edits = edits
+        self._project = project
+        self._written = written
+
+    @activity.defn
+    @refusing
+    def command_ability(self, order: AbilityOrder) -> AbilityReceipt:
+        """Carries out one command; a repeated one answers what the first did.
+
+        The files are there when it answers, except where something that is not ours takes their place: that
+        is tried again with every projection, and logged.
+        """
+        slug = self._abilities.slug_of(order.ability_id)
+        edited = self._edits.of_skill(slug) if slug is not None else {}
+        receipt = self._abilities.carry_out(order, edited)
+        try:
+            self._project()
+        except ProjectionError:
+            self._written()
+        return receipt
+
+
+class ReprobeActivities:
+    """Each may be repeated: a canary counts once by its id."""
+
+    def __init__(
+        self, health: CapabilityHealthStore, drafts: DraftStore, written: Callable[[], None]
+    ) -> None:
+        """``written`` is called after each change, to have the files projected."""
+        self._health = health
+        self._drafts = drafts
+        self._written = written
+
+    @activity.defn
+    @refusing
+    def take_inventory(self) -> int:
+        """Looks at what the runtime has of all that capabilities require; returns how many things are missing."""
+        found = [(name, is_present(name)) for name in self._health.required_caps()]
+        checks = tuple(
+            RuntimeCapabilityCheck(name=name, present=present)
+            for name, present in found
+            if present is not None
+        )
+        self._health.keep_inventory(RuntimeInventory(checks=checks, checked_at=datetime.now(UTC)))
+        self._written()
+        return sum(not check.present for check in checks)
+
+    @activity.defn
+    @refusing
+    def select_due(self, selection: ReprobeSelection) -> list[str]:
+        """The ids of the capabilities to recheck."""
+        return list(self._health.due(selection))
+
+    @activity.defn
+    @refusing
+    def run_canary(self, task: CanaryTask) -> CanaryResult | None:
+        """Rechecks one capability and takes in how it went; ``None`` when it is not installed any more."""
+        found = self._health.standing(task.capability_id)
+        if found is None:
+            return None
+        standing, owner = found
+        lesson = self._drafts.lesson_of(standing.ability_id)
+        report = canary(
+            standing.manifest,
+            lesson.draft,
+            lesson.test_policy or default_policy(),
+            owner=owner or task.requested_by,
+        )
+        failed = next((step for step in report.steps if step.result is StepResult.FAILED), None)
+        after = self._health.record_outcome(_outcome(task, report, failed), task.correlation_id)
+        self._written()
+        return CanaryResult(
+            capability_id=task.capability_id,
+            success=failed is None,
+            health_status=after.status if after is not None else HealthStatus.UNKNOWN,
+            good_canaries=after.record.good_canaries if after is not None else 0,
+            summary=_said(failed, 240),
+        )
+
+
+def _outcome(task: CanaryTask, report: CheckReport, failed: CheckStep | None) -> CapabilityOutcome:
+    return CapabilityOutcome(
+        outcome_id=task.outcome_id,
+        capability_id=task.capability_id,
+        kind=OutcomeKind.CANARY,
+        success=failed is None,
+        critical=report.safety_failure is not None,
+        failure_fingerprint=failed.test_case_id if failed is not None else None,
+        summary=_said(failed, 500),
+        reported_by=task.requested_by,
+        happened_at=datetime.now(UTC),
+    )
+
+
+def _said(failed: CheckStep | None, limit: int) -> str | None:
+    return clipped(f"{failed.label}: {failed.details or 'failed'}", limit) if failed is not None else None

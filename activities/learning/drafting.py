@@ -1,0 +1,285 @@
+"""Drafts a proposal from a session's capture, or an improvement from its pinned base, and stages it.
+
+The rules are those of ``domain/learning``.
+"""
+
+from dataclasses import dataclass
+
+from uuid_utils import uuid7
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
+from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.proposal import (
+    BaseSkill,
+    LintSeverity,
+    ProposalState,
+    SkillBundleProposal,
+    SkillDraft,
+)
+from contracts.learning.questions import LearningAnswer, LearningQuestion
+from domain.learning.commands.command_line import is_unreadable
+from domain.learning.comparison.demonstrations import (
+    compared,
+    further_demonstrations,
+    shared_task,
+    shown_demonstrations,
+    with_optional_steps,
+    without_undone_effects,
+)
+from domain.learning.comparison.parameter_edits import edited_parameters, renames, respoken_edits
+from domain.learning.comparison.parameters import parameterised, parameters_of
+from domain.learning.drafting.bundle import content_hash, workflow_graph
+from domain.learning.drafting.drafting import draft_skill
+from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
+from domain.learning.drafting.revision import support_packs
+from domain.learning.interpretation.checkpoint_lint import lint
+from domain.learning.interpretation.interpretation import InterpretationInput, interpret
+from domain.learning.interpretation.questions import questions_for, weakest_required
+from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
+from stores.learning.base_skills import BaseSkills
+from stores.learning.drafts import DraftStore, ModelWordingStore
+from stores.learning.observations import ObservationLog
+from stores.learning.proposals import ProposalReads
+from stores.platform.blobs import BlobNotFoundError
+
+WRITTEN_BY = "improvement"
+"""The drafter of an improvement: its base, and the author of the change."""
+
+
+@dataclass(frozen=True)
+class Improved:
+    """An improvement with what it was made on."""
+
+    base: BaseSkill
+    improvement: Improvement
+    hand_edits: str | None
+    traces: tuple[str, ...]
+    """The base's interpretation, for an improvement without a demonstration."""
+
+    @property
+    def draft(self) -> ChosenDraft:
+        """As a draft to stage."""
+        found = self.improvement
+        report = lint(found.interpretation, found.draft)
+        return ChosenDraft(found.interpretation, found.draft, report, WRITTEN_BY, "")
+
+
+class Improver:
+    """Improves installed skills; the base stays as it is until the proposal is installed."""
+
+    def __init__(self, bases: BaseSkills) -> None:
+        self._bases = bases
+
+    def improved(
+        self, request: DraftRequest, pinned: BaseSkill, taught: DeterministicDraft | None
+    ) -> Improved:
+        """The base with what was taught and edited; a request to rebase starts from the present version.
+
+        Raises:
+            Refusal: ``ABILITY_NOT_FOUND`` when the base is gone, ``HAND_EDITED`` when it cannot be read,
+                ``REVISION_INVALID`` when an edit would rename it.
+        """
+        base = self._bases.present(pinned) if request.rebase else pinned
+        material: BaseMaterial = self._bases.material(base)
+        shown = Shown(taught.interpretation, taught.steps, taught.stated) if taught else None
+        source = ImprovementInput(
+            interpretation_id=request.interpretation_id,
+            proposal_id=request.proposal_id,
+            session=request.session,
+            now=request.now,
+            edits=request.edits,
+            shown=shown,
+        )
+        edits = self._bases.edits_of(base.skill_slug) if material.edited else None
+        return Improved(base, improve(material, source), edits, self._bases.traces_of(base))
+
+
+class Drafter:
+    """The same capture, answers, edits and wording of a model, if any, give the same draft."""
+
+    def __init__(
+        self,
+        log: ObservationLog,
+        drafts: DraftStore,
+        proposals: ProposalReads,
+        wordings: ModelWordingStore,
+        bases: BaseSkills,
+    ) -> None:
+        self._log = log
+        self._drafts = drafts
+        self._proposals = proposals
+        self._wordings = wordings
+        self._improver = Improver(bases)
+
+    def draft(self, request: DraftRequest) -> DraftSummary:
+        """Makes and stages a draft, in a model's words where the request names usable ones.
+
+        Raises:
+            Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured.
+        """
+        if request.base is not None:
+            return self._improved(request, request.base)
+        base = self.deterministic(request)
+        return self._staged(request, self._worded(request, base), base)
+
+    def _improved(self, request: DraftRequest, pinned: BaseSkill) -> DraftSummary:
+        """A delta on an installed skill; without a demonstration the edits alone are the change."""
+        try:
+            taught = self.deterministic(request)
+        except Refusal as refused:
+            if refused.code is not ErrorCode.INSUFFICIENT_TRACES:
+                raise
+            taught = None
+        found = self._improver.improved(request, pinned, taught)
+        summary = self._staged(request, found.draft, taught, found.traces)
+        facts = {
+            "base": found.base,
+            "hand_edits": found.hand_edits,
+            "base_conflicts": found.improvement.conflicts,
+            "ability_id": found.base.ability_id,
+        }
+        return summary.changed(base=found.base, proposal=summary.proposal.changed(**facts))
+
+    def _staged(
+        self,
+        request: DraftRequest,
+        worded: ChosenDraft,
+        taught: DeterministicDraft | None,
+        traces: tuple[str, ...] = (),
+    ) -> DraftSummary:
+        interpretation, draft, report = worded.interpretation, worded.draft, worded.lint
+        if taught is not None:
+            draft = draft.changed(further_demonstrations=taught.further)
+        digest = content_hash(draft, interpretation)
+        bundle = DraftBundle(
+            draft=draft,
+            interpretation=interpretation,
+            graph=workflow_graph(interpretation, taught.steps if taught else ()),
+            lint=report,
+        )
+        staged = self._drafts.stage(bundle, digest, request.now)
+        questions = questions_for(
+            interpretation,
+            unreadable=[one.command for one in draft.taught_commands if is_unreadable(one.command)],
+            new_id=lambda: str(uuid7()),
+            now=request.now,
+        )
+        return DraftSummary(
+            proposal=_proposal(request, interpretation, draft, digest, traces).changed(
+                drafted_by=worded.drafted_by, drafter_note=worded.note
+            ),
+            staged=staged,
+            lint_passed=report.passed,
+            lint_errors=tuple(
+                f"{finding.rule} {finding.location}"
+                for finding in report.findings
+                if finding.severity is LintSeverity.ERROR
+            ),
+            weakest_required_confidence=weakest_required(interpretation),
+            questions=questions,
+            wording=request.wording,
+        )
+
+    def deterministic(self, request: DraftRequest) -> DeterministicDraft:
+        """What the rules alone make of the capture.
+
+        Raises:
+            Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured, ``REVISION_INVALID`` when an
+                edit is about a parameter that was not shown.
+        """
+        session = request.session
+        events = self._log.all_of(session.learn_session_id)
+        boundaries = self._log.boundaries_of(session.learn_session_id)
+        demonstrations = shown_demonstrations(events, boundaries)
+        if not demonstrations or not session.active_trace_ids:
+            raise Refusal(
+                ErrorCode.INSUFFICIENT_TRACES,
+                "Nothing meaningful was captured; cancel, and demonstrate the task in a new session.",
+                captured_events=len(events),
+            )
+        steps = demonstrations[0]
+        comparison = compared(demonstrations)
+        drafted = parameters_of(comparison) if comparison else ()
+        # An improvement's parameters are the base's: their edits are put on where both come together.
+        parameters = edited_parameters(drafted, request.edits) if request.base is None else drafted
+        edits = respoken_edits(request.edits, renames(drafted, parameters))
+        shared = shared_task(demonstrations, parameters)
+        interpretation = interpret(
+            InterpretationInput(
+                interpretation_id=request.interpretation_id,
+                proposal_id=request.proposal_id,
+                session=session,
+                events=events,
+                boundaries=boundaries,
+                answers=self._answers(request),
+                edits=edits,
+                unconfirmed=bool(request.questions),
+                now=request.now,
+                steps=shared.steps,
+            )
+        )
+        interpretation = without_undone_effects(interpretation, steps)
+        interpretation = with_optional_steps(interpretation, shared.optional)
+        interpretation = parameterised(interpretation, parameters, edits)
+        return DeterministicDraft(
+            session=session,
+            steps=steps,
+            interpretation=interpretation,
+            draft=draft_skill(interpretation, steps, session, edits=edits),
+            stated=stated_fields(interpretation, boundaries, edits),
+            edits=edits,
+            further=further_demonstrations(demonstrations),
+            renamed=renames(drafted, parameters),
+        )
+
+    def _worded(self, request: DraftRequest, base: DeterministicDraft) -> ChosenDraft:
+        wording = request.wording
+        if wording is None or wording.edits_blob is None:
+            return as_it_is(base, wording.note if wording else "")
+        try:
+            return chosen(base, self._wordings.read(wording.edits_blob), wording.model)
+        except BlobNotFoundError:
+            return as_it_is(base, f"What {wording.model} proposed is no longer kept.")
+
+    def _answers(self, request: DraftRequest) -> tuple[tuple[LearningQuestion, LearningAnswer], ...]:
+        """Kept answers and those being given now, with their questions."""
+        kept = {answer.question_id: answer for answer in self._proposals.answers_of(request.proposal_id)}
+        kept.update({answer.question_id: answer for answer in request.pending_answers})
+        return tuple(
+            (question, kept[question.question_id])
+            for question in request.questions
+            if question.question_id in kept
+        )
+
+
+def _proposal(
+    request: DraftRequest,
+    interpretation: SemanticWorkflowInterpretation,
+    draft: SkillDraft,
+    digest: str,
+    traces: tuple[str, ...],
+) -> SkillBundleProposal:
+    base = f"system/learning/installed/{draft.slug}"
+    return SkillBundleProposal(
+        proposal_id=request.proposal_id,
+        owner_user_id=request.session.owner_user_id,
+        learn_session_id=request.session.learn_session_id,
+        interpretation_id=interpretation.interpretation_id,
+        source_trace_ids=request.session.active_trace_ids or traces,
+        title=draft.title,
+        proposed_skill_slug=draft.slug,
+        trigger_phrases=draft.trigger_phrases,
+        negative_triggers=draft.negative_triggers,
+        draft_skill_path=f"{base}/SKILL.md",
+        draft_manifest_path=f"system/capabilities/manifests/{draft.capability_id}.json",
+        draft_graph_ref=f"proposal:{request.proposal_id}#graph",
+        content_hash=digest,
+        revision=request.revision,
+        proposal_state=ProposalState.DRAFT,
+        ability_id=draft.capability_id,
+        primary_capability_id=draft.capability_id,
+        support_pack_refs=support_packs(interpretation.dependencies),
+        created_at=request.now,
+        updated_at=request.now,
+    )

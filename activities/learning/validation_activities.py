@@ -1,0 +1,219 @@
+"""The checks of a validation run. Each writes its own step results and answers a summary."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+
+from temporalio import activity
+
+from activities.platform.refusals import refusing
+from contracts.learning.aggregate import DraftBundle
+from contracts.learning.proposal import LintSeverity
+from contracts.learning.test_policy import TestPolicy, TestPolicyMode
+from contracts.learning.validation import (
+    CheckInput,
+    CheckOutput,
+    StepResult,
+    ValidationRunKind,
+    ValidationStepResult,
+)
+from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
+from domain.learning.commands.command_safety import safety_class
+from domain.learning.interpretation.checkpoint_lint import lint
+from skills.rehearsal.demonstrations import (
+    nothing_to_rehearse,
+    rehearse_demonstrations,
+    rehearsed_effects,
+    safety_beside,
+    unrehearsed_steps,
+)
+from skills.rehearsal.dry_run import check_dependencies, dry_run
+from skills.rehearsal.launch_order import SandboxUnavailable
+from skills.rehearsal.report import CheckReport, CheckStep, RehearsalProgress, RehearsalReport
+from stores.abilities.ability_reads import AbilityStore
+from stores.learning.drafts import DraftStore
+from stores.learning.validations import ValidationStore
+
+_NIL_POLICY = "00000000-0000-7000-8000-000000000000"
+
+
+class ValidationActivities:
+    """Pure checks as local activities, the rehearsal as a long one with heartbeats."""
+
+    def __init__(
+        self,
+        drafts: DraftStore,
+        abilities: AbilityStore,
+        results: ValidationStore,
+        rehearsal_root: Path,
+        written: Callable[[], None],
+    ) -> None:
+        """``rehearsal_root`` is where the sandboxes' temporary folders are made."""
+        self._drafts = drafts
+        self._abilities = abilities
+        self._results = results
+        self._rehearsal_root = rehearsal_root
+        self._written = written
+
+    @activity.defn
+    @refusing
+    def run_check(self, request: CheckInput) -> CheckOutput:
+        """Runs one of the cheap checks."""
+        _, bundle = self._drafts.bundle_of(request.run.proposal_id)
+        match request.check:
+            case ValidationRunKind.LINT:
+                report = _lint(bundle)
+            case ValidationRunKind.TRIGGER:
+                report = self._trigger(request, bundle)
+            case ValidationRunKind.DRY_RUN:
+                report = dry_run(bundle.draft)
+            case ValidationRunKind.DEPENDENCY_CHECK:
+                report = check_dependencies(
+                    bundle.draft,
+                    slug_owner=self._abilities.owner_of_slug(bundle.draft.slug),
+                    owner=request.run.owner_user_id,
+                )
+            case ValidationRunKind.REHEARSAL | ValidationRunKind.CANARY | ValidationRunKind.ADAPTER_CHECK:
+                raise ValueError(f"{request.check.value} is not one of the cheap checks")
+        return self._record(request, bundle, report)
+
+    @activity.defn(no_thread_cancel_exception=True)
+    @refusing
+    def rehearse(self, request: CheckInput) -> CheckOutput:
+        """Runs the taught commands in the sandbox and looks at what really came of them."""
+        _, bundle = self._drafts.bundle_of(request.run.proposal_id)
+        effects = bundle.interpretation.observed_effects
+        unrehearsed = unrehearsed_steps(effects)
+        if nothing_to_rehearse(bundle.draft, effects):
+            return self._record(request, bundle, CheckReport(steps=unrehearsed))
+        cancelled = Event()
+
+        def heartbeat(progress: RehearsalProgress) -> None:
+            activity.heartbeat(progress.completed_commands, progress.total_commands)
+            if activity.is_cancelled():
+                cancelled.set()
+
+        self._rehearsal_root.mkdir(parents=True, exist_ok=True)
+        try:
+            found = self._rehearsed(request, bundle, heartbeat, cancelled)
+        except SandboxUnavailable as unavailable:
+            return self._record(request, bundle, _not_isolated(unavailable))
+        report = CheckReport(
+            steps=(
+                *(
+                    CheckStep(step.test_case_id, step.label, step.result, step.details, step.applies)
+                    for step in found.steps
+                ),
+                *unrehearsed,
+            ),
+            safety_failure=found.safety_failure,
+        )
+        return self._record(request, bundle, report)
+
+    def _rehearsed(
+        self,
+        request: CheckInput,
+        bundle: DraftBundle,
+        heartbeat: Callable[[RehearsalProgress], None],
+        cancelled: Event,
+    ) -> RehearsalReport:
+        return rehearse_demonstrations(
+            bundle.draft,
+            rehearsed_effects(bundle.interpretation.observed_effects),
+            request.run.test_policy or default_policy(),
+            sandbox_root_parent=self._rehearsal_root,
+            heartbeat=heartbeat,
+            cancelled=cancelled,
+        )
+
+    def _trigger(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
+        others = [
+            entry for entry in self._abilities.entries() if entry.ability_id != bundle.draft.capability_id
+        ]
+        outcomes = run_trigger_tests(
+            bundle.draft, trigger_cases(bundle.draft), decoys(), others, request.run.owner_user_id
+        )
+        return CheckReport(
+            steps=tuple(
+                CheckStep(
+                    outcome.test_case_id,
+                    outcome.label,
+                    StepResult.PASSED if outcome.passed else StepResult.FAILED,
+                    outcome.details,
+                )
+                for outcome in outcomes
+            )
+        )
+
+    def _record(self, request: CheckInput, bundle: DraftBundle, report: CheckReport) -> CheckOutput:
+        now = datetime.now(UTC)
+        steps = tuple(
+            ValidationStepResult(
+                validation_run_id=request.run.validation_run_id,
+                test_case_id=step.test_case_id,
+                label=step.label,
+                result=step.result,
+                details=step.details,
+                created_at=now,
+            )
+            for step in report.steps
+        )
+        self._results.record(request.run, steps, report.safety_failure)
+        self._written()
+        failed = [step for step in report.steps if step.result is StepResult.FAILED]
+        return CheckOutput(
+            check=request.check,
+            passed=report.passed,
+            steps=len(steps),
+            not_applicable=report.not_applicable[:240] if report.not_applicable else None,
+            failed_summary=None if report.passed or report.not_applicable else _summary(failed, report.steps),
+            safety_failure=report.safety_failure[:240] if report.safety_failure else None,
+            safety_class=safety_beside(
+                safety_class([command.command for command in bundle.draft.taught_commands]),
+                bundle.interpretation.observed_effects,
+            ),
+        )
+
+
+def default_policy() -> TestPolicy:
+    """The default test policy: an empty temporary folder, forty actions, no network."""
+    return TestPolicy(policy_id=_NIL_POLICY, mode=TestPolicyMode.BLANK_ARTIFACT)
+
+
+def _not_isolated(unavailable: SandboxUnavailable) -> CheckReport:
+    """A host that cannot isolate commands rehearses none: nothing is proven, and the result states why."""
+    return CheckReport(
+        steps=(
+            CheckStep(
+                "rehearsal/isolation",
+                "This host can isolate the rehearsal",
+                StepResult.FAILED,
+                str(unavailable)[:1000],
+            ),
+        )
+    )
+
+
+def _lint(bundle: DraftBundle) -> CheckReport:
+    found = lint(bundle.interpretation, bundle.draft)
+    if not found.findings:
+        return CheckReport(steps=(CheckStep("lint/clean", "Checkpoints state outcomes", StepResult.PASSED),))
+    return CheckReport(
+        steps=tuple(
+            CheckStep(
+                f"lint/{finding.rule}-{number:02d}",
+                f"{finding.rule} {finding.location}",
+                StepResult.FAILED if finding.severity is LintSeverity.ERROR else StepResult.PASSED,
+                f"{finding.message} {finding.suggestion}",
+            )
+            for number, finding in enumerate(found.findings, start=1)
+        )
+    )
+
+
+def _summary(failed: Sequence[CheckStep], steps: Sequence[CheckStep]) -> str:
+    first = failed[0] if failed else next(iter(steps), None)
+    if first is None:
+        return "nothing was checked"
+    return f"{first.label}: {first.details or first.result.value}"[:240]

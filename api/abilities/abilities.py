@@ -1,0 +1,82 @@
+"""Routes that read abilities: availability, catalog, detail, versions, lookup, explain (DOC3 §0C.11, §0C.16)."""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+
+from api.platform.dependencies import Reader, ServicesDep
+from api.platform.paths import AbilityId
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilityAvailabilityResponse,
+    AbilityDetailResponse,
+    AbilityVersionsResponse,
+    SkillCatalogResponse,
+)
+from contracts.abilities.categories import ABILITY_KINDS
+from contracts.abilities.lookup import (
+    AbilityExplainMatchRequest,
+    AbilityExplainMatchResponse,
+    AbilityLookupQuery,
+    AbilityLookupResult,
+)
+from domain.abilities.matching import explain
+
+router = APIRouter(prefix="/api/abilities", tags=["abilities"])
+
+
+@router.get("/availability", operation_id="ability_availability")
+def availability(caller: Reader, services: ServicesDep) -> AbilityAvailabilityResponse:
+    """All abilities the caller may see, which are usable now, and whether that is behind."""
+    found = services.abilities.availability(caller.user_id)
+    return found.changed(freshness=services.freshness.look(datetime.now(UTC)))
+
+
+@router.get("/catalog", operation_id="ability_catalog")
+def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogResponse:
+    """The skills catalog, each entry with the caller's categories."""
+    found = services.abilities.catalog(caller.user_id)
+    grouped = services.categories.of_items(caller.user_id, ABILITY_KINDS)
+    items = tuple(item.changed(category_ids=grouped.get(item.ability_id, ())) for item in found.items)
+    return SkillCatalogResponse(
+        items=items,
+        refreshed_at=found.refreshed_at,
+        freshness=services.freshness.look(datetime.now(UTC)),
+    )
+
+
+@router.post("/lookup", operation_id="ability_lookup")
+def lookup(body: AbilityLookupQuery, caller: Reader, services: ServicesDep) -> AbilityLookupResult:
+    """The abilities that match a user's request, best first, at most ten."""
+    index, now = services.abilities.index(), datetime.now(UTC)
+    found = index.lookup(body, caller_user_id=caller.user_id, now=now)
+    return found.changed(freshness=services.freshness.look(now))
+
+
+@router.post("/explain-match", operation_id="ability_explain_match")
+def explain_match(
+    body: AbilityExplainMatchRequest, caller: Reader, services: ServicesDep
+) -> AbilityExplainMatchResponse:
+    """Why an ability does or does not match."""
+    entry = services.abilities.visible_entry(body.ability_id, caller.user_id)
+    return explain(body.user_query, entry, body.project_id)
+
+
+@router.get("/{ability_id}", operation_id="ability_detail")
+def detail(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityDetailResponse:
+    """One ability with its SKILL.md."""
+    return services.abilities.detail(ability_id, caller.user_id)
+
+
+@router.get("/{ability_id}/availability", operation_id="ability_availability_one")
+def one_availability(
+    ability_id: AbilityId, caller: Reader, services: ServicesDep
+) -> AbilityAvailabilityEntry:
+    """One ability's entry of the snapshot, whole."""
+    return services.abilities.visible_entry(ability_id, caller.user_id)
+
+
+@router.get("/{ability_id}/versions", operation_id="ability_versions")
+def versions(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityVersionsResponse:
+    """An ability's installed versions, newest first."""
+    return services.abilities.versions(ability_id, caller.user_id)

@@ -1,0 +1,146 @@
+"""Policy of tool calls and standing approvals: read, decide, preview, revoke (DOC3 §0.2D, §1.1R; ADR 15)."""
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import Annotated
+
+import anyio.to_thread
+import structlog
+from fastapi import APIRouter, BackgroundTasks, Query
+
+from api.platform.dependencies import Approver, FrameDep, PageDep, Reader, ServicesDep
+from api.platform.paths import GrantId, masked
+from api.services import Services
+from contracts.errors import Refusal
+from contracts.mcp.dispatch import MCPGrant, MCPGrantListResponse
+from contracts.mcp.policy import (
+    MCPEffectivePolicy,
+    MCPPolicyListResponse,
+    MCPPolicyPreviewRequest,
+    MCPPolicyPreviewResponse,
+    MCPPolicyUpdateRequest,
+    MCPProviderPolicy,
+    MCPProviderPolicyListResponse,
+    MCPProviderPolicyUpdateRequest,
+)
+from contracts.platform.identity import Principal
+from stores.mcp.receipts import ReceiptContext
+
+log = structlog.get_logger(__name__)
+
+router = APIRouter(prefix="/api/mcp/policy", tags=["mcp"])
+
+
+@router.get("", operation_id="mcp_policy")
+def read_policy(caller: Reader, services: ServicesDep, page: PageDep) -> MCPPolicyListResponse:
+    """What the caller decided, newest first, and what holds where nothing is decided."""
+    return services.mcp.policies.list_for(caller.user_id, page)
+
+
+@router.post("/update", operation_id="mcp_policy_update")
+async def update(
+    body: MCPPolicyUpdateRequest,
+    caller: Approver,
+    services: ServicesDep,
+    frame: FrameDep,
+    afterwards: BackgroundTasks,
+) -> MCPEffectivePolicy:
+    """Decides for a target and answers what holds for it now; then calls that wait are judged again.
+
+    A denial anywhere above the target still wins. A decision whose time has passed takes back the one before.
+    """
+    decision = body.decision
+    if decision.reason_code is not None:
+        decision = decision.changed(reason_code=masked(decision.reason_code))
+    act = partial(
+        services.mcp.policies.update,
+        body.changed(decision=decision),
+        frame.key_for(caller.user_id, body),
+        policy_receipt_context(caller, frame.correlation_id),
+    )
+    effective = await anyio.to_thread.run_sync(act)
+    afterwards.add_task(recheck_waiting_calls, services, caller)
+    return effective
+
+
+@router.post("/preview", operation_id="mcp_policy_preview")
+def preview(body: MCPPolicyPreviewRequest, caller: Reader, services: ServicesDep) -> MCPPolicyPreviewResponse:
+    """Which of the newest calls would go otherwise under the proposal; nothing is changed."""
+    return services.mcp.policy_replay.preview(caller.user_id, body, datetime.now(UTC))
+
+
+@router.get("/runtimes", operation_id="mcp_policy_runtimes")
+def read_runtimes(caller: Reader, services: ServicesDep) -> MCPProviderPolicyListResponse:
+    """Which tool servers the runtimes of each provider may use."""
+    return services.mcp.policies.runtimes_for(caller.user_id)
+
+
+@router.put("/runtimes", operation_id="mcp_policy_runtimes_replace")
+async def replace_runtimes(
+    body: MCPProviderPolicyUpdateRequest,
+    caller: Approver,
+    services: ServicesDep,
+    frame: FrameDep,
+    afterwards: BackgroundTasks,
+) -> MCPProviderPolicy:
+    """Replaces the lists of one provider's runtimes; the others stay. Then calls that wait are judged again."""
+    act = partial(
+        services.mcp.policies.replace_runtime,
+        body,
+        frame.key_for(caller.user_id, body),
+        policy_receipt_context(caller, frame.correlation_id),
+    )
+    replaced = await anyio.to_thread.run_sync(act)
+    afterwards.add_task(recheck_waiting_calls, services, caller)
+    return replaced
+
+
+def policy_receipt_context(caller: Principal, correlation_id: str) -> ReceiptContext:
+    """Owner, actor, correlation id and time for the receipt of a policy change."""
+    return ReceiptContext(
+        aggregate=f"mcp-policy/{caller.user_id}",
+        owner=caller.user_id,
+        correlation_id=correlation_id,
+        at=datetime.now(UTC),
+        actor=caller.user_id,
+    )
+
+
+async def recheck_waiting_calls(services: Services, caller: Principal) -> None:
+    """Signals the caller's waiting calls that policy now decides without an approval to evaluate it again.
+
+    Best effort: a call that the signal does not reach evaluates policy when it is approved, before it is sent.
+    """
+    waiting = partial(services.mcp.policy_replay.waiting, caller.user_id, datetime.now(UTC))
+    dispatch_ids = await anyio.to_thread.run_sync(waiting)
+    try:
+        await services.mcp.dispatch_gateway.recheck(dispatch_ids)
+    except Refusal as refusal:
+        log.warning("waiting calls were not notified of the new policy", code=refusal.code)
+
+
+grants = APIRouter(prefix="/api/mcp/grants", tags=["mcp"])
+
+
+@grants.get("", operation_id="mcp_grant_list")
+def list_grants(
+    caller: Reader,
+    services: ServicesDep,
+    include_past: Annotated[bool, Query(description="Also those that were taken back or are over.")] = False,
+) -> MCPGrantListResponse:
+    """The caller's standing approvals, newest first, at most 500."""
+    return services.mcp.grants.list_for(caller.user_id, datetime.now(UTC), include_past=include_past)
+
+
+@grants.delete("/{grant_id}", operation_id="mcp_grant_revoke")
+async def revoke(grant_id: GrantId, caller: Approver, services: ServicesDep, frame: FrameDep) -> MCPGrant:
+    """Takes a standing approval back: the next call of the tool asks again. Who asks twice learns who was first."""
+    context = ReceiptContext(
+        aggregate=f"mcp-grant/{grant_id}",
+        owner=caller.user_id,
+        correlation_id=frame.correlation_id,
+        at=datetime.now(UTC),
+        actor=caller.user_id,
+    )
+    act = partial(services.mcp.grants.revoke, grant_id, frame.key_for(caller.user_id, None), context)
+    return await anyio.to_thread.run_sync(act)

@@ -1,0 +1,199 @@
+"""Error responses in one envelope with the status of their code, and correlation ids.
+
+A correlation id per request, from the client or generated, is in logs, receipts and responses.
+"""
+
+import errno
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uuid_utils import uuid7
+
+from contracts.base import clipped
+from contracts.errors import ERROR_RULES, ApiError, ApiErrorEnvelope, ErrorCode, Refusal
+
+HEADER = "x-correlation-id"
+_ACCEPTED = re.compile(r"^[A-Za-z0-9._:#/-]{1,200}$")
+
+
+class CorrelationMiddleware:
+    """Binds the request's correlation id to its logs and names it in the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes everything on; only HTTP is touched."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = HTTPConnection(scope).headers.get(HEADER, "")
+        correlation_id = given if _ACCEPTED.match(given) else str(uuid7())
+        scope.setdefault("state", {})["correlation_id"] = correlation_id
+        with structlog.contextvars.bound_contextvars(correlation_id=correlation_id):
+            await self._app(scope, receive, _naming(send, correlation_id))
+
+
+def _naming(send: Send, correlation_id: str) -> Callable[[Message], Awaitable[None]]:
+    async def send_named(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)[HEADER] = correlation_id
+        await send(message)
+
+    return send_named
+
+
+def correlation_id_of(connection: HTTPConnection) -> str:
+    """The id of this request."""
+    known: str | None = getattr(connection.state, "correlation_id", None)
+    return known or str(uuid7())
+
+
+log = structlog.get_logger(__name__)
+
+RETRY_AFTER_SECONDS = "2"
+_RETRY_LATER = frozenset({503, 429, 507})
+_CODES_OF_STATUS: Mapping[int, ErrorCode] = {
+    401: ErrorCode.UNAUTHENTICATED,
+    403: ErrorCode.FORBIDDEN,
+    404: ErrorCode.NOT_FOUND,
+    405: ErrorCode.METHOD_NOT_ALLOWED,
+    413: ErrorCode.PAYLOAD_TOO_LARGE,
+    429: ErrorCode.TOO_MANY_REQUESTS,
+}
+
+
+def error_response(request: Request, code: ErrorCode, message: str, **extra: Any) -> JSONResponse:
+    """The envelope for one error. ``fields`` may be names alone; they then get the message as their problem."""
+    if "fields" in extra:
+        extra["fields"] = [_as_field(field, message) for field in extra["fields"]]
+    rule = ERROR_RULES[code]
+    envelope = ApiErrorEnvelope(
+        error=ApiError(
+            code=code.value,
+            message=clipped(message, 240),
+            retryable=rule.retryable,
+            correlation_id=correlation_id_of(request),
+            **extra,
+        )
+    )
+    headers: dict[str, str] = {}
+    if rule.status in _RETRY_LATER:
+        headers["retry-after"] = RETRY_AFTER_SECONDS
+    if rule.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return JSONResponse(envelope.model_dump(mode="json"), status_code=rule.status, headers=headers)
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Every way a request can fail ends in the envelope."""
+    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(OperationalError, _database)
+    app.add_exception_handler(OSError, _os)
+
+
+class UnexpectedErrorMiddleware:
+    """Answers what no handler knows, inside the request's logging context and metrics.
+
+    The framework's own place for this is outside of both, and it raises the error once more.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Once an answer has begun it can only be broken off."""
+        begun = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal begun
+            begun = begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noting)
+        except Exception as error:
+            if scope["type"] != "http" or begun:
+                raise
+            response = await _unexpected(Request(scope), error)
+            await response(scope, receive, send)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refusal)
+    return error_response(request, error.code, error.message, **error.extra)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    fields = [_field(found) for found in error.errors()]
+    first = fields[0] if fields else {"path": "body", "problem": "unreadable"}
+    more = f" ({len(fields) - 1} more)" if len(fields) > 1 else ""
+    return error_response(
+        request,
+        ErrorCode.VALIDATION_FAILED,
+        f"{first['path']}: {first['problem']}{more}",
+        fields=fields[:20],
+    )
+
+
+def _as_field(field: object, message: str) -> object:
+    return (
+        {"path": clipped(field, 160), "problem": clipped(message, 200)} if isinstance(field, str) else field
+    )
+
+
+def _field(found: Mapping[str, Any]) -> dict[str, str]:
+    location: Sequence[object] = found.get("loc", ())
+    # Never the offending value itself: it may be a secret typed into the wrong field.
+    return {
+        "path": clipped(".".join(str(part) for part in location) or "body", 160),
+        "problem": clipped(str(found.get("msg", "invalid")), 200),
+    }
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    code = _CODES_OF_STATUS.get(error.status_code, ErrorCode.VALIDATION_FAILED)
+    # Without the path, which the client has and which may hold what belongs in no answer and no log.
+    if code is ErrorCode.VALIDATION_FAILED:
+        problem = clipped(error.detail, 200)
+        return error_response(
+            request, code, f"body: {problem}", fields=[{"path": "body", "problem": problem}]
+        )
+    return error_response(request, code, f"{error.detail}; GET /openapi.json lists what there is.")
+
+
+async def _database(request: Request, error: Exception) -> JSONResponse:
+    if "disk is full" in str(error):
+        return error_response(request, ErrorCode.STORAGE_FULL, "The disk is full; free space and try again.")
+    return await _unexpected(request, error)
+
+
+async def _os(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, OSError)
+    if error.errno == errno.ENOSPC:
+        return error_response(request, ErrorCode.STORAGE_FULL, "The disk is full; free space and try again.")
+    return await _unexpected(request, error)
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    route = getattr(request.scope.get("route"), "path", "unmatched")
+    log.error("request failed", method=request.method, route=route, exc_info=error)
+    return error_response(
+        request,
+        ErrorCode.INTERNAL_ERROR,
+        "Something went wrong here; the log has it under this correlation id.",
+    )

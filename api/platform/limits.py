@@ -1,0 +1,188 @@
+"""Limits on request bodies, checked before a route runs: size, valid text, no duplicate keys in JSON objects.
+
+JSON parsers keep the last of two equal keys without an error.
+"""
+
+import json
+import re
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.platform.errors import error_response
+from contracts.documents.acrobat import MAX_SOURCE_BYTES
+from contracts.errors import ErrorCode
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
+
+
+class _Twice(Exception):
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def repeated_name(body: bytes) -> str | None:
+    """What is wrong where one object of ``body`` has a name twice; None where none has, or it is no JSON.
+
+    A key is quoted only if it looks like a field name: anything else may be a misplaced secret.
+    """
+    try:
+        json.loads(body, object_pairs_hook=_checked)
+    except _Twice as found:
+        named = f" ({found.name})" if _PLAIN.fullmatch(found.name) else ""
+        return f"holds an object with the same name twice{named}; which one is meant cannot be told"
+    except (ValueError, RecursionError):
+        # Invalid JSON is reported by the route.
+        return None
+    return None
+
+
+def _checked(pairs: list[tuple[str, Any]]) -> None:
+    if len(pairs) > 1:
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise _Twice(name)
+            seen.add(name)
+
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+"""A full batch of 500 events, each at the limit of its fields, fits."""
+
+PDF_LIMITS = {"/api/adapters/acrobat/sources": MAX_SOURCE_BYTES}
+"""Where a body is a document, sent as ``application/pdf``, and how large it may be."""
+
+_ROUTES = "/api/"
+"""Prefix of the routes with JSON bodies; the MCP endpoint validates its own."""
+
+_LENGTH = re.compile(r"[0-9]{1,18}")
+_ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_HINTS = (b"\\u0000", b"\\ud", b"\\uD")
+
+
+class BodyLimitMiddleware:
+    """Answers 413 to a body that is too large and 422 to one that is not text of Unicode without NUL.
+
+    The database can keep neither NUL nor half a surrogate pair, so no field can take them. For the API's own
+    routes a body in which an object has the same name twice is refused too. A body is read whole here: nothing
+    of one that is refused has reached a route.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int = MAX_BODY_BYTES) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Counts what really arrives; the announced length is only a first hint."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        announced = request.headers.get("content-length", "0")
+        document_limit = _document_limit(request)
+        limit = document_limit or self._limit
+        refused: JSONResponse | None = None
+        body = b""
+        if not _LENGTH.fullmatch(announced) or int(announced) > limit:
+            refused = _too_large(request, limit)
+        else:
+            try:
+                body = await _whole_body(receive, limit)
+            except ClientDisconnect:
+                return
+            except _TooLarge:
+                refused = _too_large(request, limit)
+            else:
+                refused = None if document_limit else _unkeepable(request, body)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, _Replayed(body, receive), send)
+
+
+def _too_large(request: Request, limit: int) -> JSONResponse:
+    return error_response(
+        request,
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"The body may have at most {limit} bytes; send less at once.",
+    )
+
+
+def _document_limit(request: Request) -> int | None:
+    """How large the document may be that the body is; None where the body is text as everywhere."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/pdf":
+        return None
+    return PDF_LIMITS.get(request.url.path)
+
+
+class _TooLarge(Exception):
+    pass
+
+
+async def _whole_body(receive: Receive, limit: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientDisconnect
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise _TooLarge
+        chunks.append(chunk)
+        more = message.get("more_body", False)
+    return b"".join(chunks)
+
+
+class _Replayed:
+    """Replays the body that was already read, then receives from the connection."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+def _unkeepable(request: Request, body: bytes) -> JSONResponse | None:
+    problem = _text_problem(body)
+    if problem is None and b"{" in body and request.url.path.startswith(_ROUTES):
+        problem = repeated_name(body)
+    if problem is None:
+        return None
+    fields = [{"path": "body", "problem": problem}]
+    return error_response(request, ErrorCode.VALIDATION_FAILED, f"body: {problem}", fields=fields)
+
+
+def _text_problem(body: bytes) -> str | None:
+    """Why no field could take this JSON text; whether it is JSON at all is not asked here."""
+    if b"\x00" in body:
+        return "is not JSON in UTF-8"
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return "is not text in UTF-8"
+    if not any(hint in body for hint in _HINTS):
+        return None
+    return _escape_problem(body)
+
+
+def _escape_problem(body: bytes) -> str | None:
+    high_ends = -1
+    for escape in _ESCAPE.finditer(body):
+        code = int(escape[1] or b"20", 16)
+        after_high = high_ends == escape.start()
+        if (high_ends >= 0 and not after_high) or after_high != (0xDC00 <= code <= 0xDFFF):
+            return "holds half of a surrogate pair"
+        if code == 0:
+            return "holds the NUL character"
+        high_ends = escape.end() if 0xD800 <= code <= 0xDBFF else -1
+    return "holds half of a surrogate pair" if high_ends >= 0 else None

@@ -1,0 +1,231 @@
+"""``apprentice abilities``: list, find, explain and inspect abilities; change their lifecycle."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from cli.platform.invocation import Invocation, api_command
+from cli.platform.output import FAILED, PASSED, facts
+from clients.apprentice.abilities import AbilityLifeApi
+from contracts.abilities.availability import (
+    AbilityAvailabilityItem,
+    AbilityDetailResponse,
+    AbilityFreshness,
+    FreshnessState,
+)
+from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityExplainMatchRequest, AbilityLookupQuery
+
+app = typer.Typer(no_args_is_help=True, help="See abilities, find one, switch it off, take it back.")
+
+AbilityArgument = Annotated[str, typer.Argument(help="The ability's id.", metavar="ABILITY")]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why, for the record.")]
+QueryArgument = Annotated[str, typer.Argument(help="What somebody might say.", metavar="WORDS")]
+ProjectOption = Annotated[str | None, typer.Option(help="The project it is asked in.")]
+
+
+@api_command(app, "list")
+def list_abilities(call: Invocation) -> None:
+    """List abilities and whether they can be used now."""
+    listed = call.api.abilities.availability()
+    call.answer(abilities_view(listed.abilities), *_behind(listed.freshness))
+
+
+@api_command(app, "show")
+def show(call: Invocation, ability: AbilityArgument) -> None:
+    """Show an ability, and the SKILL.md that the agent reads."""
+    call.answer(_ability_view(call.api.abilities.ability(ability)))
+
+
+@api_command(app, "lookup")
+def lookup(call: Invocation, words: QueryArgument, project: ProjectOption = None) -> None:
+    """Find the abilities that fit what somebody says."""
+    found = call.api.abilities.lookup(AbilityLookupQuery(user_query=words, project_id=project))
+    if not found.matches:
+        call.answer("No ability fits.")
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("score", "ability", "lane", "usable"):
+        table.add_column(column)
+    for match in found.matches:
+        usable = PASSED if match.usable_now else f"{FAILED} {escape(match.reason_unusable or '')}"
+        score = f"{match.score:.2f}"
+        strong = f"[green]{score}[/]" if match.score >= ROUTE_FROM_SCORE else f"[dim]{score}[/]"
+        table.add_row(strong, match.ability_id, match.install_lane.value, usable)
+    call.answer(table, *_behind(found.freshness))
+
+
+@api_command(app, "explain")
+def explain(
+    call: Invocation, ability: AbilityArgument, words: QueryArgument, project: ProjectOption = None
+) -> None:
+    """Say why an ability fits, or does not fit, what somebody says."""
+    request = AbilityExplainMatchRequest(user_query=words, ability_id=ability, project_id=project)
+    why = call.api.abilities.explain_match(request)
+    verdict = "[green]fits[/]" if why.matched else "[yellow]does not fit[/]"
+    lines = [f"{why.ability_id} {verdict} (score {why.score:.2f})"]
+    lines += [f"  {PASSED} {escape(reason)}" for reason in why.match_reasons]
+    lines += [f"  {FAILED} {escape(reason)}" for reason in why.rejection_reasons]
+    call.answer(Text.from_markup("\n".join(lines)))
+
+
+@api_command(app, "versions")
+def versions(call: Invocation, ability: AbilityArgument) -> None:
+    """List an ability's installed versions, newest first."""
+    found = call.api.abilities.ability_versions(ability)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("version", "current", "lane", "installed", "content hash"):
+        table.add_column(column)
+    for version in found.versions:
+        table.add_row(
+            str(version.version),
+            PASSED if version.current else "",
+            version.install_lane.value,
+            version.installed_at.strftime("%Y-%m-%d %H:%M"),
+            version.content_hash[:16],
+        )
+    call.answer(table)
+
+
+@api_command(app, "activate")
+def activate(call: Invocation, ability: AbilityArgument, reason: ReasonOption = None) -> None:
+    """Use a deactivated or archived ability again."""
+    _api(call).activate(ability, reason)
+    call.answer(_done(f"{ability} is activated."))
+
+
+@api_command(app, "deactivate")
+def deactivate(call: Invocation, ability: AbilityArgument, reason: ReasonOption = None) -> None:
+    """Take an ability out of use for now."""
+    _api(call).deactivate(ability, reason)
+    call.answer(_done(f"{ability} is deactivated; [cyan]apprentice abilities activate[/] brings it back."))
+
+
+@api_command(app, "quarantine")
+def quarantine(
+    call: Invocation,
+    ability: AbilityArgument,
+    reason: Annotated[str, typer.Option("--reason", help="What is wrong with it.")],
+) -> None:
+    """Take an ability out of use because something is wrong with it."""
+    _api(call).quarantine(ability, reason)
+    call.answer(_done(f"{ability} is quarantined: nothing is routed to it."))
+
+
+@api_command(app, "unquarantine")
+def unquarantine(call: Invocation, ability: AbilityArgument, reason: ReasonOption = None) -> None:
+    """Lift a quarantine: after a new validation of the same content, or for a stated reason."""
+    _api(call).unquarantine(ability, reason)
+    call.answer(_done(f"{ability} is out of quarantine."))
+
+
+@api_command(app, "promote")
+def promote(call: Invocation, ability: AbilityArgument, reason: ReasonOption = None) -> None:
+    """Share an ability with everybody here."""
+    answer = _api(call).promote_shared(ability, reason)
+    call.answer(_done(f"{ability} is in the lane {answer.install_lane.value}."))
+
+
+@api_command(app, "demote")
+def demote(call: Invocation, ability: AbilityArgument, reason: ReasonOption = None) -> None:
+    """Make an ability your own alone again."""
+    answer = _api(call).demote_private(ability, reason)
+    call.answer(_done(f"{ability} is in the lane {answer.install_lane.value}."))
+
+
+@api_command(app, "archive")
+def archive(call: Invocation, ability: AbilityArgument, reason: ReasonOption = None) -> None:
+    """Put an ability away; its versions and records stay."""
+    _api(call).archive(ability, reason)
+    call.answer(_done(f"{ability} is archived; [cyan]apprentice abilities activate[/] brings it back."))
+
+
+@api_command(app, "rollback")
+def rollback(
+    call: Invocation,
+    ability: AbilityArgument,
+    to: Annotated[int | None, typer.Option("--to", min=1, help="The version; else the previous one.")] = None,
+    reason: ReasonOption = None,
+) -> None:
+    """Make an older version's content current, in one step."""
+    answer = _api(call).rollback(ability, to, reason)
+    call.answer(_done(f"{ability} is at version {answer.version}, which is version {answer.restored_from}."))
+
+
+@api_command(app, "outcomes")
+def outcomes(call: Invocation, ability: AbilityArgument) -> None:
+    """Show how an ability has done."""
+    found = _api(call).outcomes(ability)
+    success = "–" if found.checkpoint_success is None else f"{found.checkpoint_success:.0%}"
+    call.answer(
+        facts(
+            (
+                ("installs", str(found.installs)),
+                ("rollbacks", str(found.rollbacks)),
+                ("quarantines", str(found.quarantines)),
+                ("uses", str(found.uses)),
+                ("checkpoints reached", f"{found.checkpoints_reached} ({success})"),
+                ("skipped", str(found.checkpoints_skipped)),
+                ("failed", str(found.checkpoints_failed)),
+            )
+        )
+    )
+
+
+def abilities_view(abilities: tuple[AbilityAvailabilityItem, ...]) -> RenderableType:
+    """A list of abilities with whether each can be used now."""
+    if not abilities:
+        return Text.from_markup("No abilities yet. Teach one: [cyan]apprentice learn create[/].")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("ability", "title", "lane", "usable", "checkpoints"):
+        table.add_column(column, overflow="fold")
+    for one in abilities:
+        usable = PASSED if one.usable_now else f"{FAILED} {escape(one.reason_unusable or '')}"
+        health = one.checkpoint_health.value if one.checkpoint_health else ""
+        table.add_row(one.ability_id, escape(one.title), one.install_lane.value, usable, health)
+    return table
+
+
+def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
+    ability = detail.ability
+    usable = "yes" if ability.usable_now else f"no: {ability.reason_unusable or 'unknown'}"
+    parts: list[RenderableType] = [
+        Text.from_markup(f"Ability [bold]{escape(ability.title)}[/] ({ability.ability_id})"),
+        facts(
+            (
+                ("lane", ability.install_lane.value),
+                ("state", detail.state.value),
+                ("quarantined", detail.quarantine_reason),
+                ("usable now", usable),
+                ("version", str(detail.version)),
+                ("you may", " · ".join(one.value.replace("_", "-") for one in detail.allowed_actions)),
+                ("said as", " · ".join(ability.trigger_phrases)),
+                ("not as", " · ".join(ability.negative_triggers)),
+                ("SKILL.md", detail.skill_path),
+            )
+        ),
+    ]
+    if detail.skill_markdown:
+        parts.append(Text("\n" + detail.skill_markdown.rstrip("\n")))
+    return Group(*parts)
+
+
+def _behind(freshness: AbilityFreshness | None) -> tuple[Text, ...]:
+    """What is behind, in a line each."""
+    if freshness is None or freshness.state is FreshnessState.FRESH:
+        return ()
+    first = "Refreshing abilities" if freshness.state is FreshnessState.REFRESHING else "Not up to date"
+    return tuple(Text(f"{first}: {reason.meaning}", style="yellow") for reason in freshness.reasons)
+
+
+def _api(call: Invocation) -> AbilityLifeApi:
+    return AbilityLifeApi(call.api.http)
+
+
+def _done(sentence: str) -> RenderableType:
+    return Text.from_markup(
+        f"{PASSED} {sentence}" if "[cyan]" in sentence else f"{PASSED} {escape(sentence)}"
+    )

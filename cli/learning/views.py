@@ -1,0 +1,305 @@
+"""Terminal views of sessions (with the next commands to type), proposals, validation runs and installs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts
+from contracts.learning.allowed_actions import LearnSessionView
+from contracts.learning.install import InstallSaga, SagaState, SagaStepState
+from contracts.learning.proposal import SkillBundleProposal
+from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
+from contracts.learning.session import LearningEntryMode, LearnSession, ObservationMode
+from contracts.learning.session import LearnSessionState as S
+from contracts.learning.state_machine import AT_REST
+from contracts.learning.state_machine import SessionCommand as C
+from contracts.learning.validation import REQUIRED_CHECKS, StepResult, ValidationRun, ValidationStepResult
+from domain.learning.comparison.demonstrations import in_some_only
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """In words what is waited for, and the next commands, best first, ready to be copied.
+
+    ``not_yet`` says why a usual next step is not among them.
+    """
+
+    waits_for: str
+    commands: tuple[str, ...] = ()
+    not_yet: tuple[str, ...] = ()
+
+
+_WAITS_FOR: dict[S, str] = {
+    S.IDLE: "being armed",
+    S.ARMED: "the first observed action (ends itself after the arm timeout, an hour by default)",
+    S.CAPTURING: "your demonstration",
+    S.PAUSED: "you to go on",
+    S.STOPPED: "a proposal to be drafted",
+    S.REVIEWING: "a proposal to be drafted",
+    S.AWAITING_QUESTIONS: "your answers",
+    S.DRAFTING_PROPOSAL: "validation",
+    S.TESTING_PROPOSAL: "the running validation",
+    S.READY_FOR_REVIEW: "your decision",
+    S.INSTALLING_PRIVATE: "the running install",
+    S.INSTALLED_PRIVATE: "nothing; it is installed for you alone",
+    S.APPROVED: "nothing; it is installed",
+    S.REJECTED: "nothing; it was turned down",
+    S.CANCELLED: "nothing; it was cancelled",
+    S.QUARANTINED: "a revision: it is kept away from use",
+}
+
+_COACHED: dict[S, str] = {
+    S.ARMED: "the first receipt of the agent that you coach (ends itself after the arm timeout, an hour by default)",
+    S.CAPTURING: "the agent's work, receipt by receipt",
+}
+"""Where an agent is coached, it does the work."""
+
+_RECORD = "record terminal --session {id}"
+_BESIDE: dict[S, tuple[str, ...]] = {
+    S.IDLE: ("learn status {id}",),
+    S.ARMED: (_RECORD,),
+    S.CAPTURING: (_RECORD,),
+    S.DRAFTING_PROPOSAL: ("learn files {id}",),
+    S.TESTING_PROPOSAL: ("learn watch {id}",),
+    S.READY_FOR_REVIEW: ("learn files {id}",),
+    S.INSTALLING_PRIVATE: ("learn saga {id}",),
+    S.INSTALLED_PRIVATE: ("abilities show {ability}",),
+    S.APPROVED: ("abilities show {ability}", "abilities list"),
+    S.REJECTED: ("learn create --clone-of {id}",),
+    S.CANCELLED: ("learn create",),
+}
+"""What is typed beside the session's own commands: to look, to record, to begin another one."""
+
+_TYPED: dict[C, str] = {
+    C.RESUME: "learn resume {id}",
+    C.MARK: 'learn mark-goal "WHAT IT IS FOR" {id}',
+    C.STOP: "learn stop {id}",
+    C.START: "learn start {id}",
+    C.GENERATE_PROPOSAL: "learn propose {id}",
+    C.ANSWER_QUESTIONS: "learn answer {id}",
+    C.APPROVE: "learn approve {id}",
+    C.INSTALL: "learn install {id}",
+    C.REJECT: 'learn reject --reason "WHY" {id}',
+    C.VALIDATE: "learn validate {id}",
+    C.REVISE: 'learn revise "WHAT TO CHANGE" {id}',
+    C.CANCEL: "learn cancel {id}",
+}
+"""How each command is typed, the one that leads on furthest first."""
+
+_ENOUGH = 3
+"""How many of the session's commands are suggested; its refusals and ``--help`` name the others."""
+
+
+_BY_AGENT = frozenset({LearningEntryMode.COACHING_AGENT, LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE})
+
+
+def guide(session: LearnSessionView) -> Guidance:
+    """What ``session`` waits for and what to type next."""
+    coached = session.entry_mode is LearningEntryMode.COACHING_AGENT
+    waits_for = (_COACHED if coached else {}).get(session.state) or _WAITS_FOR[session.state]
+    # Where an agent does the work, or nothing is watched, there is nothing that a person would record.
+    records = session.entry_mode not in _BY_AGENT and session.observation_mode is not ObservationMode.NONE
+    beside = (one for one in _BESIDE.get(session.state, ()) if records or one != _RECORD)
+    own = [typed for command, typed in _TYPED.items() if command in session.allowed_actions]
+    ability = session.ability_id or "ABILITY_ID"
+    commands = (
+        f"apprentice {command.format(id=session.learn_session_id, ability=ability)}"
+        for command in (*beside, *own[:_ENOUGH])
+    )
+    return Guidance(waits_for, tuple(commands), _not_yet(session))
+
+
+def _not_yet(session: LearnSessionView) -> tuple[str, ...]:
+    by_reason: dict[str, list[str]] = {}
+    for refused in session.refused_actions:
+        by_reason.setdefault(refused.reason, []).append(refused.action.value)
+    return tuple(f"{', '.join(actions)}: {reason}" for reason, actions in by_reason.items())
+
+
+_STEP_MARK = {StepResult.PASSED: PASSED, StepResult.FAILED: FAILED, StepResult.SKIPPED: SKIPPED}
+_SAGA_MARK = {
+    SagaStepState.PENDING: WAITING,
+    SagaStepState.DONE: PASSED,
+    SagaStepState.FAILED: FAILED,
+    SagaStepState.COMPENSATED: "[yellow]↩[/]",
+    SagaStepState.COMPENSATION_FAILED: "[red]↩[/]",
+}
+_SAGA_COLOUR = {SagaState.INSTALLED: "green", SagaState.RUNNING: "cyan", SagaState.COMPENSATING: "yellow"}
+
+
+def session_view(session: LearnSessionView, temporal_url: str | None = None) -> RenderableType:
+    """A session: its state, what it waits for, and what to type next."""
+    guidance = guide(session)
+    heading = f"Session [bold]{session.learn_session_id}[/] is {_coloured_state(session)}"
+    about = facts(
+        (
+            ("waits for", guidance.waits_for),
+            *(("not yet", reason) for reason in guidance.not_yet),
+            ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+            ("proposal", session.proposal_id),
+            ("ability", session.ability_id),
+            ("Temporal UI", temporal_url),
+        )
+    )
+    return Group(Text.from_markup(heading), about, *_commands(guidance.commands))
+
+
+def sessions_view(sessions: Sequence[LearnSession], total: int) -> RenderableType:
+    """A page of sessions."""
+    if not sessions:
+        return Text.from_markup("No sessions yet. Begin one with [cyan]apprentice learn create[/].")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("session", "state", "how", "created", "ability"):
+        table.add_column(column, no_wrap=column == "session")
+    for session in sessions:
+        created = session.created_at.strftime("%Y-%m-%d %H:%M")
+        table.add_row(
+            session.learn_session_id,
+            _coloured_state(session),
+            session.entry_mode.value,
+            created,
+            session.ability_id or "",
+        )
+    return Group(table, Text(f"{len(sessions)} of {total}", style="dim"))
+
+
+def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
+    """A proposal with what a person needs to judge it."""
+    proposal, meaning = detail.proposal, detail.interpretation
+    parts: list[RenderableType] = [_proposal_facts(proposal)]
+    if meaning is not None:
+        parts.append(facts((("goal", meaning.goal_summary),)))
+        parts.extend(
+            _listing(title, items)
+            for title, items in (
+                ("use it when", meaning.use_conditions),
+                ("not when", meaning.non_use_conditions),
+                ("it worked when", meaning.success_conditions),
+                ("on the way", tuple(f"{c.goal}: {c.success_condition}" for c in meaning.checkpoints)),
+                (
+                    "shown in part only",
+                    tuple(f"{o.label}, {in_some_only(o)}" for o in meaning.optional_steps),
+                ),
+                (
+                    "asks for",
+                    tuple(f"{p.name} ({p.type.value}): {p.description}" for p in meaning.parameters),
+                ),
+            )
+            if items
+        )
+    lint = detail.checkpoint_lint_report
+    if lint is not None and lint.findings:
+        parts.append(Text.from_markup("  [yellow]lint[/]"))
+        parts.extend(
+            Text(f"    {one.rule} {one.location}: {one.message} {one.suggestion}") for one in lint.findings
+        )
+    open_questions = [question for question in detail.questions if not question.answered]
+    if open_questions:
+        parts.append(Text.from_markup(f"  [yellow]{len(open_questions)} open question(s)[/]"))
+        parts.extend(question_view(number, one) for number, one in enumerate(open_questions, 1))
+    return Group(*parts)
+
+
+def question_view(number: int, question: QuestionView, *, with_id: bool = True) -> Text:
+    """One question with its suggested answer and what it rests on."""
+    lines = [f"  [bold]{number}. {escape(question.question_text)}[/]"]
+    if question.suggestion:
+        lines.append(f"     suggestion: [green]{escape(question.suggestion)}[/]")
+    evidence = len(question.evidence_event_ids)
+    notes = ([question.question_id] if with_id else []) + (
+        [f"rests on {evidence} actions"] if evidence else []
+    )
+    if notes:
+        lines.append(f"     [dim]{', '.join(notes)}[/]")
+    return Text.from_markup("\n".join(lines))
+
+
+def validation_view(run: ValidationRun, steps: Iterable[ValidationStepResult]) -> RenderableType:
+    """A validation run: a line a check, in the order of the ladder, and what failed in it."""
+    own = [step for step in steps if step.validation_run_id == run.validation_run_id]
+    lines: list[str] = []
+    for check, results in _by_check(own).items():
+        passed = sum(result.result is StepResult.PASSED for result in results)
+        count = f"[dim]{passed} of {len(results)} cases[/]"
+        lines.append(f"    {_STEP_MARK[_worst(results)]} {check.replace('_', ' '):18} {count}")
+        for result in results:
+            if result.result is StepResult.FAILED:
+                details = f": {escape(result.details)}" if result.details else ""
+                lines.append(f"        {FAILED} {escape(result.label)}[red]{details}[/]")
+    return Text.from_markup("\n".join(lines))
+
+
+def saga_view(saga: InstallSaga) -> RenderableType:
+    """An install's steps as a list of marks."""
+    colour = _SAGA_COLOUR.get(saga.state, "red")
+    lines = [f"Install [bold]{saga.saga_id}[/] of {saga.ability_id} is [{colour}]{saga.state.value}[/]"]
+    for step in saga.steps:
+        again = f"  [dim]{step.attempts} attempts[/]" if step.attempts > 1 else ""
+        lines.append(f"    {_SAGA_MARK[step.state]} {step.name.value.replace('_', ' ')}{again}")
+        if step.error:
+            lines.append(f"        [red]{escape(step.error)}[/]")
+    if saga.error:
+        lines.append(f"  [red]{escape(saga.error)}[/]")
+    return Text.from_markup("\n".join(lines))
+
+
+def history_view(items: Sequence[LearnHistoryItem], total: int) -> RenderableType:
+    """A page of the history, archived sessions included."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("session", "outcome", "title", "created"):
+        table.add_column(column, no_wrap=column == "session")
+    for item in items:
+        outcome = item.outcome.value if item.outcome else item.state
+        created = item.created_at.strftime("%Y-%m-%d %H:%M")
+        table.add_row(item.learn_session_id, outcome, escape(item.title or ""), created)
+    return Group(table, Text(f"{len(items)} of {total}", style="dim"))
+
+
+def _proposal_facts(proposal: SkillBundleProposal) -> RenderableType:
+    return Group(
+        Text.from_markup(f"Proposal [bold]{escape(proposal.title)}[/] ({proposal.proposal_state.value})"),
+        facts(
+            (
+                ("skill", proposal.proposed_skill_slug),
+                ("revision", str(proposal.revision)),
+                ("content hash", proposal.content_hash),
+                ("said as", " · ".join(proposal.trigger_phrases)),
+                ("not as", " · ".join(proposal.negative_triggers)),
+                ("written by", proposal.drafted_by),
+                ("about that", proposal.drafter_note),
+            )
+        ),
+    )
+
+
+def _listing(title: str, items: Iterable[str]) -> RenderableType:
+    return Text("\n".join((f"  {title}", *(f"    - {item}" for item in items))))
+
+
+def _coloured_state(session: LearnSession) -> str:
+    colour = "green" if session.state in AT_REST else "yellow"
+    return f"[{colour}]{session.state.value}[/]"
+
+
+def _commands(commands: Sequence[str]) -> Iterable[Text]:
+    for index, command in enumerate(commands):
+        name = "or" if index else "next"
+        yield Text.assemble((f"  {name.ljust(NAME_WIDTH)}", "dim"), (command, "cyan"))
+
+
+def _by_check(steps: Iterable[ValidationStepResult]) -> dict[str, list[ValidationStepResult]]:
+    grouped: dict[str, list[ValidationStepResult]] = {check.value: [] for check in REQUIRED_CHECKS}
+    for step in steps:
+        grouped.setdefault(step.test_case_id.partition("/")[0], []).append(step)
+    return {check: results for check, results in grouped.items() if results}
+
+
+def _worst(results: Iterable[ValidationStepResult]) -> StepResult:
+    found = {result.result for result in results}
+    if StepResult.FAILED in found:
+        return StepResult.FAILED
+    return StepResult.PASSED if StepResult.PASSED in found else StepResult.SKIPPED

@@ -1,0 +1,330 @@
+"""``apprentice mcp call|pending|approve|deny|cancel|calls|show``: tool calls, approvals and their views."""
+
+import json
+import time
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any, cast
+
+import typer
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import ExitCode
+from clients.apprentice.mcp import McpDispatchApi
+from contracts.mcp.dispatch import (
+    OPEN_DISPATCH_STATUSES,
+    AskFirstDecision,
+    AskFirstStatus,
+    DispatchListResponse,
+    DispatchRequest,
+    DispatchStatus,
+    DispatchView,
+    MCPAskFirstDecisionRequest,
+    MCPAskFirstDispatchRecord,
+    MCPAskFirstPendingListResponse,
+)
+from contracts.mcp.policy import MCPPolicyVerdict
+
+COLOURS = {
+    DispatchStatus.RUNNING: "cyan",
+    DispatchStatus.PENDING_APPROVAL: "yellow",
+    DispatchStatus.COMPLETED: "green",
+    DispatchStatus.BLOCKED: "red",
+    DispatchStatus.DENIED: "red",
+    DispatchStatus.EXPIRED: "dim",
+    DispatchStatus.CANCELLED: "dim",
+    DispatchStatus.AUTH_REQUIRED: "yellow",
+    DispatchStatus.FAILED: "red",
+    DispatchStatus.OUTCOME_UNKNOWN: "magenta",
+}
+
+
+def call_view(view: DispatchView) -> RenderableType:
+    """One call: how it stands, who let it pass, what came of it, what to do."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    table.add_row("call", view.dispatch_id)
+    table.add_row("tool", escape(f"{view.tool_name} at {view.server_id}"))
+    status = f"[{COLOURS[view.status]}]{view.status.value}[/]"
+    table.add_row("status", f"{status} [dim]({view.error_code})[/]" if view.error_code else status)
+    if view.error_message:
+        table.add_row("why", escape(view.error_message))
+    if view.ask_first is not None:
+        table.add_row("approval", _approval(view.ask_first))
+    if view.verdict is not None:
+        table.add_row("policy", escape(_verdict(view.verdict)))
+    if view.attempts > 1:
+        table.add_row("attempts", str(view.attempts))
+    todo = view.next_action
+    if view.status is DispatchStatus.PENDING_APPROVAL:
+        seen = f" --seen {seen_code(view.ask_first)}" if view.ask_first is not None else ""
+        todo = f"apprentice mcp approve {view.dispatch_id}{seen}, or apprentice mcp deny {view.dispatch_id}"
+    if todo:
+        table.add_row("to do", escape(todo))
+    if view.temporal_url:
+        table.add_row("Temporal UI", escape(view.temporal_url))
+    parts: list[RenderableType] = [table]
+    if view.arguments is not None:
+        parts += [Text("arguments", style="dim"), _json(view.arguments)]
+    if view.result is not None:
+        title = "answer (the tool reports an error)" if view.is_error else "answer"
+        parts += [Text(title, style="dim"), _json(view.result)]
+    return Group(*parts)
+
+
+def _verdict(verdict: MCPPolicyVerdict) -> str:
+    decided = next((f": {step.why}" for step in verdict.trace if step.decisive), "")
+    return f"{verdict.mode.value} ({verdict.reason_code}){decided}"
+
+
+def calls_view(found: DispatchListResponse) -> RenderableType:
+    """A page of calls."""
+    if not found.dispatches:
+        return Text("No tool calls. Make one with `apprentice mcp call SERVER TOOL`.")
+    table = _table("call", "tool", "server", "status", "asked")
+    for one in found.dispatches:
+        table.add_row(
+            one.dispatch_id,
+            escape(one.tool_name),
+            escape(one.server_id),
+            f"[{COLOURS[one.status]}]{one.status.value}[/]",
+            f"{one.created_at:%Y-%m-%d %H:%M:%S}",
+        )
+    return table
+
+
+def pending_view(found: MCPAskFirstPendingListResponse) -> RenderableType:
+    """What waits for an answer, and what did in vain."""
+    if not found.dispatches:
+        return Text("Nothing waits for an answer.")
+    table = _table("call", "what", "waits")
+    for one in found.dispatches:
+        table.add_row(one.dispatch_id, escape(one.request_summary), _waits(one))
+    todo = "See one with all that will be sent: apprentice mcp show CALL. Answer: apprentice mcp approve|deny CALL"
+    return Group(table, Text(todo, style="dim"))
+
+
+def seen_code(one: MCPAskFirstDispatchRecord) -> str:
+    """What stands for the arguments and the tool that somebody looks at before they answer."""
+    return f"{one.arguments_digest[:12]}-{(one.tool_definition_hash or '')[:12]}"
+
+
+def _waits(one: MCPAskFirstDispatchRecord) -> str:
+    if one.status is AskFirstStatus.EXPIRED:
+        return f"[dim]expired at {one.expires_at:%H:%M:%S}[/]"
+    left = max(int((one.expires_at - datetime.now(UTC)).total_seconds()), 0)
+    return f"[yellow]{left // 60} min {left % 60} s left[/]"
+
+
+def _approval(one: MCPAskFirstDispatchRecord) -> str:
+    said = one.status.value.replace("_", " ")
+    if one.status is AskFirstStatus.PENDING:
+        return f"[yellow]waits[/] until {one.expires_at:%Y-%m-%d %H:%M:%S} UTC"
+    by = f" by {escape(one.approved_by)}" if one.approved_by else ""
+    edited = ", with other arguments than asked" if one.edited_from_digest else ""
+    why = f": {escape(one.decision_reason)}" if one.decision_reason else ""
+    return f"{said}{by}{edited}{why}"
+
+
+def _json(value: object) -> Text:
+    return Text(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def as_object(text: str, example: str) -> dict[str, Any]:
+    """The JSON object that ``text`` is.
+
+    Raises:
+        NothingToDo: it is none; ``example`` shows one.
+    """
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise NothingToDo(f"--arguments takes a JSON object, such as '{example}'.")
+    return cast("dict[str, Any]", value)
+
+
+LOOK_AGAIN_SECONDS = 0.5
+"""Poll interval of a call that is waited for, in seconds."""
+
+CallArgument = Annotated[str, typer.Argument(help="The call's id.", metavar="CALL")]
+ReasonOption = Annotated[str | None, typer.Option(help="Why; kept with the call.")]
+
+
+class For(StrEnum):
+    """How long an approval holds."""
+
+    ONCE = "once"
+    TURN = "turn"
+    SESSION = "session"
+
+
+_DECISIONS = {
+    For.ONCE: AskFirstDecision.APPROVE_ONCE,
+    For.TURN: AskFirstDecision.APPROVE_UNTIL_END_OF_TURN,
+    For.SESSION: AskFirstDecision.APPROVE_FOR_SESSION,
+}
+
+
+_REFUSED = frozenset(
+    {DispatchStatus.BLOCKED, DispatchStatus.DENIED, DispatchStatus.EXPIRED, DispatchStatus.AUTH_REQUIRED}
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the commands to ``apprentice mcp``."""
+    api_command(app, "call")(call_tool)
+    api_command(app, "pending")(pending)
+    api_command(app, "approve")(approve)
+    api_command(app, "deny")(deny)
+    api_command(app, "cancel")(cancel)
+    api_command(app, "calls")(calls)
+    api_command(app, "show")(show)
+
+
+def call_tool(
+    call: Invocation,
+    server: Annotated[str, typer.Argument(help="The server's id.", metavar="SERVER")],
+    tool: Annotated[str, typer.Argument(help="The tool's name.", metavar="TOOL")],
+    arguments: Annotated[
+        str, typer.Option("--arguments", "-a", help="What it is given, as a JSON object.")
+    ] = "{}",
+    turn: Annotated[
+        str | None, typer.Option(help="The agent's turn, for approvals that last for it.")
+    ] = None,
+    session: Annotated[str | None, typer.Option(help="The agent's session, likewise.")] = None,
+    runtime: Annotated[str | None, typer.Option(help="The agent runtime, such as claude or codex.")] = None,
+    project: Annotated[str | None, typer.Option(help="The project it is for.")] = None,
+    seconds: Annotated[int, typer.Option(min=1, max=120, help="The most that the tool may take.")] = 30,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait until it has ended, also for an approval.")
+    ] = True,
+) -> None:
+    """Call a tool; policy may let it pass, refuse it, or have somebody asked first."""
+    calls_api = McpDispatchApi(call.api.http)
+    request = DispatchRequest(
+        server_id=server,
+        tool_name=tool,
+        arguments=as_object(arguments, '{"line": "milk"}'),
+        turn_ref=turn,
+        session_ref=session,
+        runtime=runtime,
+        project_id=project,
+        timeout_ms=seconds * 1_000,
+        wait_ms=10_000 if wait else 0,
+    )
+    with call.busy(f"calling {tool}"):
+        view = calls_api.call(request)
+    if wait and view.status in OPEN_DISPATCH_STATUSES:
+        view = _waited(call, calls_api, view)
+    call.answer(call_view(view))
+    if (code := exit_code_of(view)) is not ExitCode.OK:
+        raise typer.Exit(code)
+
+
+def exit_code_of(view: DispatchView) -> ExitCode:
+    """How the call ended, for scripts; one that goes on, or waits, has not failed."""
+    if view.status in _REFUSED:
+        return ExitCode.REFUSED
+    done = view.status is DispatchStatus.COMPLETED and not view.is_error
+    return ExitCode.OK if done or view.status in OPEN_DISPATCH_STATUSES else ExitCode.FAILURE
+
+
+def pending(call: Invocation) -> None:
+    """List the calls that wait for an answer, and those that expired of late."""
+    call.answer(pending_view(McpDispatchApi(call.api.http).pending()))
+
+
+def approve(
+    call: Invocation,
+    dispatch: CallArgument,
+    lasting: Annotated[
+        For, typer.Option("--for", help="This call only, or also the same tool in its turn or session.")
+    ] = For.ONCE,
+    arguments: Annotated[
+        str | None, typer.Option("--arguments", "-a", help="Send these instead, as a JSON object.")
+    ] = None,
+    seen: Annotated[
+        str | None,
+        typer.Option(
+            help="What `apprentice mcp show` gave with the call; refused when it is another by now."
+        ),
+    ] = None,
+    reason: ReasonOption = None,
+) -> None:
+    """Let a call pass that waits."""
+    api = McpDispatchApi(call.api.http)
+    waiting = api.show(dispatch).ask_first
+    if seen is not None and (waiting is None or seen != seen_code(waiting)):
+        raise NothingToDo(f"the call is not what you looked at. Next: `apprentice mcp show {dispatch}`.")
+    request = MCPAskFirstDecisionRequest(
+        decision=_DECISIONS[lasting],
+        reason=reason,
+        arguments=as_object(arguments, '{"line": "milk"}') if arguments is not None else None,
+        arguments_digest=waiting.arguments_digest if waiting is not None else None,
+        tool_definition_hash=waiting.tool_definition_hash if waiting is not None else None,
+    )
+    done = api.decide(dispatch, request)
+    said = done.dispatch.status.value.replace("_", " ")
+    call.answer(f"[green]{said}[/]; see what comes of it with [cyan]apprentice mcp show {dispatch}[/].")
+
+
+def deny(call: Invocation, dispatch: CallArgument, reason: ReasonOption = None) -> None:
+    """Refuse a call that waits; nothing is sent."""
+    request = MCPAskFirstDecisionRequest(decision=AskFirstDecision.DENY, reason=reason)
+    McpDispatchApi(call.api.http).decide(dispatch, request)
+    call.answer("[red]denied[/]; nothing was sent.")
+
+
+def cancel(call: Invocation, dispatch: CallArgument, reason: ReasonOption = None) -> None:
+    """Give a call up; one that was sent already may have had its effect."""
+    call.answer(call_view(McpDispatchApi(call.api.http).cancel(dispatch, reason)))
+
+
+def calls(
+    call: Invocation,
+    status: Annotated[DispatchStatus | None, typer.Option(help="Only those that stand so.")] = None,
+    server: Annotated[str | None, typer.Option(help="Only of this server.")] = None,
+    tool: Annotated[str | None, typer.Option(help="Only of this tool.")] = None,
+    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+) -> None:
+    """List tool calls, newest first."""
+    found = McpDispatchApi(call.api.http).calls(
+        page=page, status=status.value if status else None, server_id=server, tool_name=tool
+    )
+    call.answer(calls_view(found))
+
+
+def show(call: Invocation, dispatch: CallArgument) -> None:
+    """Show one call: what was asked, who let it pass, what came of it."""
+    call.answer(call_view(McpDispatchApi(call.api.http).show(dispatch)))
+
+
+def _waited(call: Invocation, api: McpDispatchApi, view: DispatchView) -> DispatchView:
+    while view.status in OPEN_DISPATCH_STATUSES:
+        if view.status is DispatchStatus.PENDING_APPROVAL:
+            call.show(
+                f"[yellow]waits for an answer[/]: apprentice mcp approve {view.dispatch_id}"
+                f"  (or deny; until {view.ask_first.expires_at:%H:%M:%S} UTC)"
+                if view.ask_first is not None
+                else "[yellow]waits for an answer[/]"
+            )
+        before = view.status
+        with call.busy(view.status.value.replace("_", " ")):
+            while view.status is before:
+                time.sleep(LOOK_AGAIN_SECONDS)
+                view = api.show(view.dispatch_id)
+    return view

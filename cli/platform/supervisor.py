@@ -1,0 +1,341 @@
+"""Process supervisor: starts parts in order, restarts them with backoff, stops them in reverse; rotates their logs.
+
+Nothing outlives the supervisor: an orderly stop ends each part and its process group, and on Linux a part
+also dies when the supervisor itself is killed.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from contracts.backoff import Backoff
+
+ROTATE_AT_BYTES = 10 * 1024 * 1024
+KEPT_FILES = 3
+
+
+class PartLog:
+    """Appends to ``path``; when it grows past the limit it becomes ``path.1`` and the oldest is dropped."""
+
+    def __init__(self, path: Path, limit: int = ROTATE_AT_BYTES, kept: int = KEPT_FILES) -> None:
+        self.path = path
+        self._limit = limit
+        self._kept = kept
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._file = self._opened()
+        self._rotate_if_full()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def write(self, chunk: bytes) -> None:
+        """Appends ``chunk``; raises OSError when the disk refuses it."""
+        self._file.write(chunk)
+        self._rotate_if_full()
+
+    def tail(self, lines: int) -> list[str]:
+        """The last lines that were written, at most 8 KiB of them."""
+        with self.path.open("rb") as file:
+            file.seek(max(0, self.path.stat().st_size - 8192))
+            return file.read().decode("utf-8", errors="replace").splitlines()[-lines:]
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def _rotate_if_full(self) -> None:
+        if self._file.tell() < self._limit:
+            return
+        self._file.close()
+        for number in range(self._kept - 1, 0, -1):
+            older = self._numbered(number)
+            if older.exists():
+                older.replace(self._numbered(number + 1))
+        self.path.replace(self._numbered(1))
+        self._file = self._opened()
+
+    def _opened(self) -> FileIO:
+        # Readable by its owner only: what a part writes is not ours to vouch for.
+        return FileIO(self.path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+    def _numbered(self, number: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.{number}")
+
+
+RESTART_BACKOFF = Backoff(first=0.5, cap=30.0)
+"""Seconds before a part is started again."""
+
+_POLL_SECONDS = 0.05
+_LAUNCHER = Path(__file__).with_name("child_launcher.py")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One program to keep running.
+
+    ``is_ready`` is asked until it says yes before the next part starts; ``drain_seconds`` is how long the
+    part may take to finish its work after SIGTERM before it is killed.
+    """
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    is_ready: Callable[[], Awaitable[bool]] | None = None
+    ready_within_seconds: float = 60.0
+    drain_seconds: float = 10.0
+
+
+@dataclass
+class Restarts:
+    """Counts a part's failures in a row and delays its restarts, in seconds; a healthy run resets the count."""
+
+    backoff: Backoff = RESTART_BACKOFF
+    healthy_after_seconds: float = 60.0
+    _failures: int = field(default=0, init=False)
+
+    def next_delay(self, ran_seconds: float) -> float:
+        """The wait after a part ended that had run for ``ran_seconds``."""
+        self._failures = 1 if ran_seconds >= self.healthy_after_seconds else self._failures + 1
+        return self.backoff.delay(self._failures)
+
+
+class PartFailed(Exception):
+    """A part did not come up; the text names it, how it ended and the last lines it wrote."""
+
+
+_Spawned = tuple[asyncio.subprocess.Process, asyncio.Task[None]]
+
+
+@dataclass
+class _Running:
+    part: Part
+    log: PartLog
+    restarts: Restarts
+    process: asyncio.subprocess.Process
+    pump: asyncio.Task[None]
+    started: float
+
+
+class Supervisor:
+    """Runs parts until it is asked to stop.
+
+    ``announce`` is given one line for people whenever something happens, ``pids_changed`` the process ids by
+    part name after every start. ``echo`` receives every line the parts write, with the part's name.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        log_dir: Path,
+        announce: Callable[[str], None],
+        *,
+        pids_changed: Callable[[Mapping[str, int]], None] | None = None,
+        echo: Callable[[str, str], None] | None = None,
+        backoff: Backoff = RESTART_BACKOFF,
+    ) -> None:
+        self._parts = parts
+        self._log_dir = log_dir
+        self._announce = announce
+        self._pids_changed = pids_changed
+        self._echo = echo
+        self._backoff = backoff
+        self._running: list[_Running] = []
+        self._stop = asyncio.Event()
+        self._hurry = asyncio.Event()
+
+    def request_stop(self) -> None:
+        """Asks for an orderly stop; asking again kills what has not stopped yet. Safe in a signal handler."""
+        if self._stop.is_set():
+            self._hurry.set()
+        self._stop.set()
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process id of each part that was started."""
+        return {running.part.name: running.process.pid for running in self._running}
+
+    async def run(self, when_ready: Callable[[], None]) -> None:
+        """Starts every part, calls ``when_ready`` once all are, keeps them running until asked to stop.
+
+        Raises:
+            PartFailed: a part ended or was not ready in time while starting; the others were stopped.
+        """
+        stopping = asyncio.create_task(self._stop.wait())
+        keepers: list[asyncio.Task[None]] = []
+        try:
+            starting = asyncio.create_task(self._start_all())
+            await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                await _cancelled(starting)
+                return
+            starting.result()
+            when_ready()
+            keepers = [asyncio.create_task(self._keep(running)) for running in self._running]
+            await asyncio.wait({stopping, *keepers}, return_when=asyncio.FIRST_COMPLETED)
+            for keeper in keepers:
+                if keeper.done():
+                    keeper.result()
+        finally:
+            for task in (stopping, *keepers):
+                await _cancelled(task)
+            await self._stop_all()
+
+    async def _start_all(self) -> None:
+        for part in self._parts:
+            log = PartLog(self._log_dir / f"{part.name}.log")
+            try:
+                process, pump = await self._spawn(part, log)
+            except OSError as error:
+                log.close()
+                raise PartFailed(f"{part.name} cannot be started: {error}") from None
+            running = _Running(part, log, Restarts(self._backoff), process, pump, time.monotonic())
+            self._running.append(running)
+            await self._wait_until_ready(running)
+        self._tell_pids()
+
+    async def _wait_until_ready(self, running: _Running) -> None:
+        part = running.part
+        try:
+            async with asyncio.timeout(part.ready_within_seconds):
+                while True:
+                    self._refuse_dead_parts()
+                    if part.is_ready is None or await part.is_ready():
+                        return
+                    await asyncio.sleep(_POLL_SECONDS)
+        except TimeoutError:
+            raise PartFailed(
+                f"{part.name} was not ready within {part.ready_within_seconds:g} s{_last_lines(running)}"
+            ) from None
+
+    def _refuse_dead_parts(self) -> None:
+        for running in self._running:
+            code = running.process.returncode
+            if code is not None:
+                raise PartFailed(f"{running.part.name} {_ending(code)} while starting{_last_lines(running)}")
+
+    async def _keep(self, running: _Running) -> None:
+        name = running.part.name
+        while True:
+            code = await running.process.wait()
+            ending = _ending(code)
+            await self._sweep(running)
+            while True:
+                delay = running.restarts.next_delay(time.monotonic() - running.started)
+                self._announce(f"{name} {ending}; starting it again in {delay:g} s (see {running.log.path})")
+                await asyncio.sleep(delay)
+                running.started = time.monotonic()
+                try:
+                    running.process, running.pump = await self._spawn(running.part, running.log)
+                    break
+                except OSError as error:
+                    ending = f"cannot be started: {error}"
+            # Before the notification, so that its readers find the new process id.
+            self._tell_pids()
+            self._announce(f"{name} runs again (pid {running.process.pid})")
+
+    async def _spawn(self, part: Part, log: PartLog) -> _Spawned:
+        # A pipe of our own: with asyncio's, wait() could last until every grandchild has closed it too.
+        read_end, write_end = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *tied_to_this_process(part.command),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=write_end,
+                env=dict(part.environment),
+                # Its own group: a Ctrl-C reaches the supervisor alone, which then stops the parts in order.
+                process_group=0,
+            )
+        except BaseException:
+            os.close(read_end)
+            raise
+        finally:
+            os.close(write_end)
+        return process, asyncio.create_task(self._pump(part.name, read_end, log))
+
+    async def _pump(self, name: str, read_end: int, log: PartLog) -> None:
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", buffering=0)
+        )
+        partial = b""
+        try:
+            while chunk := await reader.read(65_536):
+                # A full disk must not stop the part, whose pipe would fill up.
+                with contextlib.suppress(OSError):
+                    log.write(chunk)
+                if self._echo:
+                    *lines, partial = (partial + chunk).split(b"\n")
+                    for line in lines:
+                        self._echo(name, line.decode("utf-8", errors="replace"))
+        finally:
+            transport.close()
+
+    async def _stop_all(self) -> None:
+        for running in reversed(self._running):
+            process = running.process
+            if process.returncode is None:
+                process.terminate()
+                await self._drained(running)
+            await self._sweep(running)
+            await process.wait()
+            running.log.close()
+
+    async def _drained(self, running: _Running) -> None:
+        ended = asyncio.create_task(running.process.wait())
+        hurried = asyncio.create_task(self._hurry.wait())
+        limit = running.part.drain_seconds
+        await asyncio.wait({ended, hurried}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        if not ended.done():
+            why = "was asked to hurry" if self._hurry.is_set() else f"did not stop within {limit:g} s"
+            self._announce(f"{running.part.name} {why}; killing it")
+        await _cancelled(ended)
+        await _cancelled(hurried)
+
+    async def _sweep(self, running: _Running) -> None:
+        """Ends what is left of the part's process group, and the reading of what it wrote."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(running.process.pid, signal.SIGKILL)
+        await asyncio.wait({running.pump}, timeout=2)
+        await _cancelled(running.pump)
+
+    def _tell_pids(self) -> None:
+        if self._pids_changed:
+            self._pids_changed(self.pids)
+
+
+async def _cancelled(task: asyncio.Task[object] | asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def tied_to_this_process(command: Sequence[str]) -> list[str]:
+    """The command, run so that it dies with this process where the system can do that (Linux)."""
+    if sys.platform != "linux":
+        return list(command)
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), *command]
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    return f"was ended by {signal.Signals(-code).name}"
+
+
+def _last_lines(running: _Running) -> str:
+    lines = running.log.tail(8)
+    return f"; the end of {running.log.path}:\n" + "\n".join(lines) if lines else f" (see {running.log.path})"

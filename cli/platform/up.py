@@ -1,0 +1,217 @@
+"""``apprentice up``: Temporal, worker, API and console on this machine, in the foreground until stopped."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import httpx
+import typer
+
+from cli.platform.output import ExitCode, fail, warn, write_line
+from cli.platform.run_state import AlreadyRunning, ProcessIds, RunState, hold_data_dir, publish, withdraw
+from cli.platform.supervisor import Part, PartFailed, Supervisor
+from config.origins import SettingsError
+from config.settings import (
+    Settings,
+    as_environment,
+    load_settings,
+    names_a_cluster,
+    prepare_data_dir,
+    temporal_connect_kwargs,
+)
+from worker.embedded_temporal import (
+    EmbeddedTemporal,
+    EmbeddedTemporalError,
+    find_binary,
+    free_port,
+    is_listening,
+    server_environment,
+    serves,
+)
+
+_ADMIN_TOKEN_FILE = "admin_token"  # noqa: S105 - a file name
+
+DataDir = Annotated[Path | None, typer.Option(help="Where everything is kept (default: ~/.apprentice).")]
+ApiPort = Annotated[int | None, typer.Option(help="Port of API and console; 0 picks a free one.")]
+TemporalPort = Annotated[int | None, typer.Option(help="Port of the embedded Temporal; 0 picks a free one.")]
+UiPort = Annotated[int | None, typer.Option(help="Port of the Temporal UI; 0 picks a free one.")]
+ReadyFile = Annotated[Path | None, typer.Option(help="Written once everything answers, removed at the end.")]
+NoUi = Annotated[bool, typer.Option("--no-ui", help="Leave the Temporal UI out.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what the parts log.")]
+
+
+def up(
+    data_dir: DataDir = None,
+    api_port: ApiPort = None,
+    temporal_port: TemporalPort = None,
+    ui_port: UiPort = None,
+    ready_file: ReadyFile = None,
+    no_ui: NoUi = False,
+    verbose: Verbose = False,
+) -> None:
+    """Run everything on this machine until Ctrl-C: Temporal, worker, API and console."""
+    try:
+        settings = load_settings(
+            data_dir=data_dir, api_port=api_port, temporal_port=temporal_port, temporal_ui_port=ui_port
+        )
+        prepare_data_dir(settings)
+    except SettingsError as error:
+        fail(str(error), ExitCode.USAGE)
+    try:
+        with hold_data_dir(settings.data_dir):
+            withdraw(settings.data_dir, ready_file)
+            try:
+                asyncio.run(_run(settings, ready_file, with_ui=not no_ui, verbose=verbose))
+            finally:
+                withdraw(settings.data_dir, ready_file)
+    except AlreadyRunning as error:
+        fail(str(error))
+    except (PartFailed, EmbeddedTemporalError) as error:
+        fail(str(error), ExitCode.NOT_READY)
+
+
+async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, verbose: bool) -> None:
+    embedded = not names_a_cluster(os.environ)
+    settings = _with_real_ports(settings, embedded=embedded, with_ui=with_ui)
+    parts = [*_temporal(settings, with_ui=with_ui)] if embedded else []
+    if embedded and with_ui and not settings.temporal_ui_url:
+        ui_url = f"http://127.0.0.1:{settings.temporal_ui_port}"
+        settings = settings.model_copy(update={"temporal_ui_url": ui_url})
+    parts += _application(settings)
+
+    first_start = not (settings.data_dir / _ADMIN_TOKEN_FILE).exists()
+    ready = False
+
+    def write_state(pids: Mapping[str, int]) -> None:
+        if ready:
+            publish(_state(settings, pids), ready_file)
+
+    def announce_ready() -> None:
+        nonlocal ready
+        ready = True
+        write_state(supervisor.pids)
+        _greet(settings, first_start=first_start)
+
+    supervisor = Supervisor(
+        parts,
+        settings.log_dir,
+        warn,
+        pids_changed=write_state,
+        echo=(lambda name, line: warn(f"{name:8} | {line}")) if verbose else None,
+    )
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, supervisor.request_stop)
+    await supervisor.run(announce_ready)
+    write_line("Stopped.")
+
+
+def _with_real_ports(settings: Settings, *, embedded: bool, with_ui: bool) -> Settings:
+    """``settings`` with 0 replaced by free ports.
+
+    Raises:
+        EmbeddedTemporalError: something else listens on a port that was asked for.
+    """
+    names = ["api_port"]
+    names += ["temporal_port"] if embedded else []
+    names += ["temporal_ui_port"] if embedded and with_ui else []
+    chosen: dict[str, int] = {}
+    for name in names:
+        port = getattr(settings, name) or _unused_port(set(chosen.values()))
+        if is_listening("127.0.0.1", port):
+            raise EmbeddedTemporalError(
+                f"port {port} ({name}) is in use by another program: stop that program, choose another port, "
+                "or 0 for a free one"
+            )
+        chosen[name] = port
+    return settings.model_copy(update=chosen)
+
+
+def _unused_port(taken: set[int]) -> int:
+    while (port := free_port()) in taken:
+        pass
+    return port
+
+
+def _temporal(settings: Settings, *, with_ui: bool) -> list[Part]:
+    server = EmbeddedTemporal(
+        find_binary(),
+        settings.temporal_dir / "temporal.db",
+        settings.temporal_port,
+        settings.temporal_ui_port if with_ui else None,
+        settings.namespace,
+    )
+    return [
+        Part(
+            "temporal",
+            server.command(),
+            server_environment(os.environ),
+            is_ready=lambda: serves(server.address, server.namespace),
+        )
+    ]
+
+
+def _application(settings: Settings) -> list[Part]:
+    environment = dict(os.environ) | as_environment(settings)
+
+    def command(name: str) -> list[str]:
+        # -P: a folder named cli where the command was typed must not be taken for ours.
+        return [sys.executable, "-P", "-m", "cli.main", name]
+
+    async def answers() -> bool:
+        return await api_is_ready(settings.local_api_url)
+
+    return [
+        Part("worker", command("worker"), environment, drain_seconds=20),
+        # Patient: two programs load beside each other here, on a busy machine slowly. One that ends is seen at once.
+        Part("api", command("api"), environment, answers, ready_within_seconds=180, drain_seconds=15),
+    ]
+
+
+async def api_is_ready(api_url: str) -> bool:
+    """Whether the API answers that it, the worker and what they need are ready."""
+    async with httpx.AsyncClient(trust_env=False, timeout=5) as client:
+        try:
+            answer = await client.get(f"{api_url}/readyz")
+        except httpx.TransportError:
+            return False
+    return answer.is_success and answer.json().get("ready") is True
+
+
+def _state(settings: Settings, pids: Mapping[str, int]) -> RunState:
+    token_file = settings.data_dir / _ADMIN_TOKEN_FILE
+    try:
+        token = token_file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise PartFailed(f"the API is ready but its admin token cannot be read: {error}") from None
+    return RunState(
+        api_url=settings.api_url,
+        console_url=settings.console_url,
+        temporal_ui_url=settings.temporal_ui_url,
+        temporal_address=temporal_connect_kwargs(settings)["target_host"],
+        admin_token=token,
+        data_dir=settings.data_dir,
+        memory_root=settings.memory_root,
+        workspace=settings.workspace,
+        pids=ProcessIds(temporal=pids.get("temporal"), worker=pids["worker"], api=pids["api"]),
+    )
+
+
+def _greet(settings: Settings, *, first_start: bool) -> None:
+    token_file = settings.data_dir / _ADMIN_TOKEN_FILE
+    shown_once = f"{token_file.read_text().strip()} (shown this once; kept " if first_start else "("
+    write_line("Apprentice is ready.")
+    for label, value in (
+        ("Console", settings.console_url),
+        ("API", f"{settings.api_url}/docs"),
+        ("Temporal UI", settings.temporal_ui_url or "not served here"),
+        ("Admin token", f"{shown_once}in {token_file})"),
+        ("Data", str(settings.data_dir)),
+        ("Logs", str(settings.log_dir)),
+    ):
+        write_line(f"  {label:12} {value}")
+    write_line("Ctrl-C stops it.")

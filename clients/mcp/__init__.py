@@ -1,1 +1,0 @@
-"""Speaking to tool servers with the official client, and to their authorization servers."""

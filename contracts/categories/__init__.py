@@ -1,1 +1,0 @@
-"""Categories: grouping objects of a user (DOC3 §0C.21)."""

@@ -1,0 +1,79 @@
+"""Principals, tokens and their scopes (routes.md "Scopes")."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Contract, Text80, Text120, UtcTime, Uuid, VersionedContract
+
+
+class Scope(StrEnum):
+    """What a token may do."""
+
+    READ = "read"
+    LEARN = "learn"
+    OBSERVE = "observe"
+    APPROVE = "approve"
+    INSTALL = "install"
+    CALL = "call"
+    ADMIN = "admin"
+
+
+class Principal(Contract):
+    """The authenticated caller of a request."""
+
+    user_id: Text120
+    token_id: Uuid
+    scopes: frozenset[Scope]
+    runtime: Text80 | None = Field(
+        default=None, description="The only agent runtime that this token calls tools as."
+    )
+
+
+class AccessToken(VersionedContract):
+    """A token as it is listed: its name and rights, never its secret."""
+
+    token_id: Uuid
+    name: Text80
+    user_id: Text120
+    scopes: tuple[Scope, ...]
+    runtime: Text80 | None = Field(default=None, description="The only agent runtime it calls tools as.")
+    created_at: UtcTime
+    revoked_at: UtcTime | None = None
+
+
+class CreateTokenRequest(VersionedContract):
+    """Asks for a new token; only an admin may make one for somebody else."""
+
+    name: str = Field(min_length=1, max_length=80)
+    user_id: str | None = Field(default=None, min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._@-]+$")
+    scopes: tuple[Scope, ...] = Field(min_length=1, max_length=7)
+    runtime: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=80,
+        pattern=r"^[A-Za-z0-9._-]+$",
+        description="Binds the token to one agent runtime, such as codex: it cannot call tools as another.",
+    )
+
+
+class CreateTokenResponse(VersionedContract):
+    """The new token; the secret is shown here once and never again."""
+
+    token: AccessToken
+    secret: str
+
+
+class TokenListResponse(VersionedContract):
+    """Tokens, newest first."""
+
+    tokens: tuple[AccessToken, ...]
+
+
+class MeResponse(VersionedContract):
+    """Who the caller is."""
+
+    user_id: Text120
+    token_id: Uuid
+    scopes: tuple[Scope, ...]
+    runtime: Text80 | None = Field(default=None, description="The runtime that the token is bound to.")

@@ -1,0 +1,74 @@
+"""Workflow and schedule ids: ``KIND/OBJECT``, readable in the Temporal UI and spelled only here.
+
+The ids also name the receipt chains of these objects (``journal.aggregate``).
+"""
+
+NIGHTLY_SCHEDULE = "nightly-maintenance"
+MINING_SCHEDULE = "skill-mining"
+REPROBE_SCHEDULE = "capability-reprobe"
+MCP_HEALTH_SCHEDULE = "mcp-health"
+
+LEARN_SESSION = "learn-session"
+VALIDATION_RUN = "validation-run"
+INSTALL_SAGA = "install-saga"
+ABILITY = "ability"
+MINED_SKILL = "mined-skill"
+PRACTICE = "practice"
+MCP_DISPATCH = "mcp-dispatch"
+MCP_PROBE = "mcp-probe"
+AUTH_PROFILE = "auth-profile"
+
+
+def learn_session_id(session_id: str) -> str:
+    """The workflow of a learning session."""
+    return f"{LEARN_SESSION}/{session_id}"
+
+
+def validation_run_id(run_id: str) -> str:
+    """The workflow of a validation run."""
+    return f"{VALIDATION_RUN}/{run_id}"
+
+
+def install_saga_id(saga_id: str) -> str:
+    """The workflow of an install saga."""
+    return f"{INSTALL_SAGA}/{saga_id}"
+
+
+def ability_workflow_id(ability_id: str) -> str:
+    """The workflow of an installed ability."""
+    return f"{ABILITY}/{ability_id}"
+
+
+def capability_reprobe_id(capability_id: str) -> str:
+    """The workflow that rechecks one capability on request: one at a time."""
+    return f"{REPROBE_SCHEDULE}/{capability_id}"
+
+
+def skill_mining_id(run_id: str) -> str:
+    """The workflow of a mining run started on request."""
+    return f"{MINING_SCHEDULE}/{run_id}"
+
+
+def mined_skill_id(candidate_id: str) -> str:
+    """The workflow that builds a mined candidate."""
+    return f"{MINED_SKILL}/{candidate_id}"
+
+
+def practice_id(session_id: str) -> str:
+    """The workflow of a session's autonomous practice."""
+    return f"{PRACTICE}/{session_id}"
+
+
+def mcp_dispatch_id(dispatch_id: str) -> str:
+    """The workflow of one tool call."""
+    return f"{MCP_DISPATCH}/{dispatch_id}"
+
+
+def mcp_probe_id(server_id: str) -> str:
+    """The workflow that probes one tool server: one probe at a time."""
+    return f"{MCP_PROBE}/{server_id}"
+
+
+def auth_profile_workflow_id(auth_profile_id: str) -> str:
+    """The workflow of a sign-in."""
+    return f"{AUTH_PROFILE}/{auth_profile_id}"

@@ -1,1 +1,0 @@
-"""Rules for working on PDF documents: which pages, and what should be blacked out."""

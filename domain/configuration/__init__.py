@@ -1,1 +1,0 @@
-"""Configuration: which intents are taken, and what they leave."""

@@ -1,0 +1,227 @@
+"""Apply a person's edits to parameters (name, type, description, required), and keep them across improvements.
+
+Edits are kept by the name that the comparison gave (``contracts.learning.proposal.with_edits``), so that every later
+draft of the same capture applies them again.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from contracts.base import clipped
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.interpretation import ParameterType, SemanticWorkflowInterpretation, SkillParameter
+from contracts.learning.observation import (
+    ExitClass,
+    ObservationAdapterKind,
+    ObservedActionEvent,
+    TerminalObservation,
+)
+from contracts.learning.proposal import PARAMETERS, RehearsalCommand, parameter_entries
+from domain.learning.comparison.comparison import COMPATIBLE_SHARE, Comparison, compare
+from domain.learning.comparison.parameters import distinct, drafted_description, fits, is_drafted
+from domain.learning.interpretation.naming import listed
+from domain.learning.interpretation.steps import DemonstratedStep, all_events
+
+_TEXTS = ("title", "goal_summary")
+
+_LISTS = ("use_conditions", "non_use_conditions", "success_conditions")
+
+_MOST_EXAMPLES = 20
+
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]{0,39})\}")
+
+_WIDE = {"title": 160, "goal_summary": 600}
+
+
+def edited_parameters(
+    parameters: Sequence[SkillParameter], edits: Mapping[str, object]
+) -> tuple[SkillParameter, ...]:
+    """The parameters as edited, in their order.
+
+    Raises:
+        Refusal: ``REVISION_INVALID`` with ``fields`` (``parameters/quarter/type``) where an edit names no
+            parameter, two would have one name, or the demonstrated values are not of the new type.
+    """
+    found = {p.name: p for p in parameters}
+    edited: dict[str, SkillParameter] = {}
+    for entry in parameter_entries(edits):
+        name = str(entry["name"])
+        if name not in found or name in edited:
+            present = [edited.get(p.name, p).name for p in parameters]
+            there = f"there are {listed(present)}" if present else "the demonstrations showed none"
+            raise _refusal(f"{name}/name", f"names no parameter of its own; {there}")
+        edited[name] = _edited(found[name], entry)
+    result = tuple(edited.get(p.name, p) for p in parameters)
+    names = [p.name for p in result]
+    for entry in parameter_entries(edits):
+        chosen = str(entry.get("new_name", entry["name"]))
+        if names.count(chosen) > 1:
+            raise _refusal(f"{entry['name']}/new_name", f"“{chosen}” is the name of another parameter")
+    return result
+
+
+def renames(before: Sequence[SkillParameter], after: Sequence[SkillParameter]) -> dict[str, str]:
+    """Old name → new name of those renamed, without names that stand for another parameter now."""
+    present = {p.name for p in after}
+    pairs = zip(before, after, strict=True)
+    return {old.name: new.name for old, new in pairs if old.name != new.name and old.name not in present}
+
+
+def respoken(value: Any, renamed: Mapping[str, str]) -> Any:
+    """``value``, a JSON value, with ``{old}`` written ``{new}`` in all its texts."""
+    if not renamed:
+        return value
+    match value:
+        case str():
+            return _PLACEHOLDER.sub(lambda m: f"{{{renamed.get(m.group(1), m.group(1))}}}", value)
+        case list() | tuple():
+            return [respoken(part, renamed) for part in cast("Sequence[Any]", value)]
+        case Mapping():
+            return {k: respoken(part, renamed) for k, part in cast("Mapping[str, Any]", value).items()}
+        case _:
+            return value
+
+
+def respoken_edits(edits: Mapping[str, object], renamed: Mapping[str, str]) -> dict[str, object]:
+    """A person's other edits, speaking of the parameters by their new names."""
+    return {k: value if k == PARAMETERS else respoken(value, renamed) for k, value in edits.items()}
+
+
+def renamed_in(
+    interpretation: SemanticWorkflowInterpretation,
+    parameters: Sequence[SkillParameter],
+    renamed: Mapping[str, str],
+) -> SemanticWorkflowInterpretation:
+    """The interpretation with ``parameters``, its texts speaking of them by their new names."""
+    changes: dict[str, object] = {PARAMETERS: tuple(parameters)}
+    for name in _TEXTS:
+        changes[name] = clipped(respoken(getattr(interpretation, name), renamed), _WIDE[name])
+    for name in _LISTS:
+        changes[name] = tuple(clipped(respoken(t, renamed), 240) for t in getattr(interpretation, name))
+    changes["checkpoints"] = tuple(
+        c.changed(
+            goal=clipped(respoken(c.goal, renamed), 240),
+            success_condition=clipped(respoken(c.success_condition, renamed), 240),
+        )
+        for c in interpretation.checkpoints
+    )
+    changes["optional_steps"] = tuple(
+        step.changed(label=clipped(respoken(step.label, renamed), 160))
+        for step in interpretation.optional_steps
+    )
+    return interpretation.changed(**changes)
+
+
+def _edited(parameter: SkillParameter, entry: Mapping[str, Any]) -> SkillParameter:
+    kind = ParameterType(entry.get("type", parameter.type))
+    if not fits(kind, parameter.examples):
+        raise _refusal(
+            f"{parameter.name}/type", f"cannot be {kind}: the demonstrations gave it values of another kind"
+        )
+    name = str(entry.get("new_name", parameter.name))
+    said = entry.get("description") or drafted_description(parameter.description, parameter.name, name)
+    changes = {"name": name, "type": kind, "description": said}
+    return parameter.changed(**changes, required=entry.get("required", parameter.required))
+
+
+def _refusal(where: str, what: str) -> Refusal:
+    field = f"{PARAMETERS}/{where}"
+    return Refusal(ErrorCode.REVISION_INVALID, clipped(f"{field} {what}", 240), fields=[field])
+
+
+@dataclass(frozen=True)
+class Taught:
+    """The commands that the skill was taught with, and the steps of the (first) new demonstration."""
+
+    rehearsal: Sequence[RehearsalCommand]
+    steps: Sequence[DemonstratedStep]
+    session_id: str
+    now: datetime
+
+    def compared(self) -> Comparison | None:
+        """Values of the new demonstration first; None where it shows another task."""
+        before = [_as_event(command, self.session_id, self.now) for command in self.rehearsal]
+        comparison = compare([all_events(self.steps), before])
+        # Steps may have been added: what counts is how much of the old way is still there.
+        same = len(comparison.actions) / len(self.rehearsal) >= COMPATIBLE_SHARE
+        return comparison if same else None
+
+
+def carried_parameters(known: Sequence[SkillParameter], taught: Taught) -> tuple[SkillParameter, ...]:
+    """The known parameters with the new demonstration's values as their first examples.
+
+    None are left where it shows another task, and a value that did not change stays the first example. A type
+    that the new value is not of becomes text.
+    """
+    if not known or not taught.rehearsal or not taught.steps:
+        return tuple(known)
+    comparison = taught.compared()
+    if comparison is None:
+        return ()
+    new = {variable.values[1]: variable.values[0] for variable in comparison.variables}
+    return tuple(_with_example(p, new[p.examples[0]]) if new.get(p.examples[0]) else p for p in known)
+
+
+def known_again(
+    fresh: Sequence[SkillParameter], known: Sequence[SkillParameter], taught: Taught
+) -> tuple[SkillParameter, ...]:
+    """The parameters of several new demonstrations, called and described as the skill has them already.
+
+    One is known again where the first new demonstration has its value in the place of the known one's first
+    example. The examples are those of the new demonstrations.
+    """
+    if not known or not taught.rehearsal or not taught.steps:
+        return tuple(fresh)
+    comparison = taught.compared()
+    if comparison is None:
+        return tuple(fresh)
+    new = {variable.values[1]: variable.values[0] for variable in comparison.variables}
+    left = {new.get(p.examples[0], p.examples[0]): p for p in reversed(known)}
+    before = [left.pop(p.examples[0], None) for p in fresh]
+    taken = [p.name for p in before if p]
+    found: list[SkillParameter] = []
+    for parameter, old in zip(fresh, before, strict=True):
+        if old is None:
+            name = distinct(parameter.name, taken)
+            taken.append(name)
+            found.append(parameter.changed(name=name))
+        else:
+            found.append(_known(parameter, old))
+    return tuple(found)
+
+
+def _known(parameter: SkillParameter, old: SkillParameter) -> SkillParameter:
+    changes: dict[str, object] = {
+        "name": old.name,
+        "type": old.type if fits(old.type, parameter.examples) else parameter.type,
+        "required": old.required and parameter.required,
+    }
+    if is_drafted(old):
+        changes["description"] = drafted_description(parameter.description, parameter.name, old.name)
+    else:
+        changes["description"] = old.description
+    return parameter.changed(**changes)
+
+
+def _with_example(parameter: SkillParameter, value: str) -> SkillParameter:
+    kind = parameter.type if fits(parameter.type, (value,)) else ParameterType.TEXT
+    examples = (value, *parameter.examples)[:_MOST_EXAMPLES]
+    return parameter.changed(examples=examples, type=kind)
+
+
+def _as_event(command: RehearsalCommand, session_id: str, now: datetime) -> ObservedActionEvent:
+    return ObservedActionEvent(
+        event_id=command.event_id,
+        learn_session_id=session_id,
+        adapter_kind=ObservationAdapterKind.TERMINAL_COMMAND,
+        action_label="taught before",
+        terminal=TerminalObservation(
+            command=command.command,
+            exit_class=ExitClass.OK,
+            working_folder=command.working_folder,
+        ),
+        created_at=now,
+    )

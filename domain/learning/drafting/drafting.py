@@ -1,0 +1,293 @@
+"""Draft a skill bundle from an interpretation (DOC3 §0C.9A, §0C.23, §1.3; rows P-26, P-37, P-38)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contracts.abilities.capability_manifest import CapabilityManifest
+from contracts.base import clipped
+from contracts.learning.interpretation import OptionalStep, SemanticWorkflowInterpretation, SkillParameter
+from contracts.learning.observation import BrowserAction
+from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraft
+from contracts.learning.questions import ASK_BELOW_CONFIDENCE, QuestionField
+from contracts.learning.session import LearnSession
+from domain.learning.commands.command_line import hosts_in
+from domain.learning.commands.command_safety import programs_used
+from domain.learning.commands.operations import NetChange
+from domain.learning.comparison.demonstrations import in_some_only, rehearsal_commands
+from domain.learning.comparison.parameters import ParameterWording, placeholder
+from domain.learning.drafting.bundle import capability_manifest
+from domain.learning.drafting.revision import in_words, support_packs
+from domain.learning.drafting.skill_markdown import SkillDocument, render_skill_markdown, skill_description
+from domain.learning.drafting.triggers import (
+    edited_phrases,
+    negative_triggers,
+    trigger_cases,
+    trigger_phrases,
+)
+from domain.learning.interpretation.browser import PASSWORD, submits
+from domain.learning.interpretation.checkpoint_lint import is_semantic
+from domain.learning.interpretation.checkpoints import may_be_shown, shown_path
+from domain.learning.interpretation.confidence import REQUIRED_FIELDS
+from domain.learning.interpretation.inference import Materials, materials_of, operations_in, sites_of
+from domain.learning.interpretation.naming import listed, slug_from_title
+from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
+from domain.learning.redaction.redaction import redact
+
+_FIELD_NAMES = {
+    QuestionField.NAME: "the name",
+    QuestionField.GOAL_SUMMARY: "the goal",
+    QuestionField.USE_CONDITIONS: "when to use it",
+    QuestionField.SUCCESS_CONDITION: "how to tell success",
+}
+
+_FILES_LISTED = 6
+
+_MOST_NAMED = 12
+
+_MOST_PROGRAMS = 40
+
+
+def draft_skill(
+    interpretation: SemanticWorkflowInterpretation,
+    events_kept: Sequence[DemonstratedStep],
+    session: LearnSession,
+    *,
+    trigger_hints: Sequence[str] = (),
+    edits: Mapping[str, object] | None = None,
+) -> SkillDraft:
+    """The skill bundle: SKILL.md, capability manifest, trigger and success tests, rehearsal commands.
+
+    ``edits`` are a revision's fields as ``check_edits`` returns them; of these, slug and trigger phrases are
+    used here, the others are in the interpretation already. Secrets in a person's wording are masked.
+    """
+    edited = edits or {}
+    interpretation = _masked(interpretation)
+    slug = str(edited.get("proposed_skill_slug") or slug_from_title(interpretation.title))
+    materials = materials_of(events_kept)
+    wording = ParameterWording(interpretation.parameters)
+    verbs = [o.verb for o in operations_in(events_kept)]
+    phrases = edited_phrases(edited, "trigger_phrases") or trigger_phrases(
+        interpretation,
+        verbs,
+        [path for path in materials.results if not wording.speaks_in(path)],
+        [redact(h, personal=True).text for h in trigger_hints],
+    )
+    phrases = tuple(dict.fromkeys(wording.unbraced(phrase) for phrase in phrases))
+    blocked = edited_phrases(edited, "negative_triggers")
+    blocked = negative_triggers(interpretation, phrases) if blocked is None else blocked
+    rehearsal = rehearsal_commands(events_kept)
+    programs = tuple(sorted(programs_used(r.command for r in rehearsal)))[:_MOST_PROGRAMS]
+    capability_id = f"learned.{slug}"
+    description = skill_description(
+        interpretation.goal_summary,
+        interpretation.title,
+        interpretation.use_conditions,
+        interpretation.non_use_conditions,
+    )
+    markdown = render_skill_markdown(
+        SkillDocument(
+            name=slug,
+            title=interpretation.title,
+            description=description,
+            goal=interpretation.goal_summary,
+            use_conditions=interpretation.use_conditions,
+            non_use_conditions=interpretation.non_use_conditions,
+            checkpoints=interpretation.checkpoints,
+            success_conditions=interpretation.success_conditions,
+            inputs=[wording.formal(text) for text in _inputs(events_kept, materials, rehearsal, wording)],
+            safety=[wording.formal(text) for text in _safety(events_kept, materials, rehearsal)],
+            programs=programs,
+            triggers=phrases,
+            negative_triggers=blocked,
+            capability_id=capability_id,
+            execution_mode=session.execution_mode,
+            parameters=[_parameter(p) for p in interpretation.parameters],
+            optional_steps=[_optional(step) for step in interpretation.optional_steps],
+            documents=[in_words(one) for one in interpretation.dependencies],
+            paths=tuple(
+                dict.fromkeys(
+                    (
+                        *(wording.formal(p) for p in _paths(events_kept, materials)),
+                        *(one.dependency_ref for one in interpretation.dependencies),
+                    )
+                )
+            ),
+            unconfirmed=_unconfirmed(interpretation),
+        )
+    )
+    manifest = capability_manifest(
+        interpretation,
+        events_kept,
+        session,
+        slug=slug,
+        phrases=phrases,
+        programs=programs,
+        rehearsal=rehearsal,
+    )
+    cases = trigger_cases(interpretation.title, phrases, blocked, verbs)
+    effects = [{"kind": e.kind, "path": e.path} for e in interpretation.observed_effects]
+    return SkillDraft(
+        title=interpretation.title,
+        slug=slug,
+        description=description,
+        trigger_phrases=phrases,
+        negative_triggers=blocked,
+        files=(
+            DraftedFile(path="SKILL.md", content=markdown),
+            _json_file(f"capabilities/{capability_id}.json", _manifest_json(manifest)),
+            _json_file("support-packs.json", support_packs(interpretation.dependencies)),
+            _json_file("tests/success.json", effects),
+            _json_file("tests/triggers.json", [c.model_dump(mode="json") for c in cases]),
+        ),
+        rehearsal=rehearsal,
+        capability_id=capability_id,
+        dependencies=programs,
+    )
+
+
+def _manifest_json(manifest: CapabilityManifest) -> dict[str, Any]:
+    return manifest.model_dump(mode="json", exclude=None if manifest.input_schema else {"input_schema"})
+
+
+def _json_file(path: str, value: Any) -> DraftedFile:
+    return DraftedFile(
+        path=path, content=json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    )
+
+
+def _masked(interpretation: SemanticWorkflowInterpretation) -> SemanticWorkflowInterpretation:
+    """The interpretation as it may be written into a skill; the lint still sees the original."""
+    texts = {"title": 160, "goal_summary": 600}
+    lists = ("use_conditions", "non_use_conditions", "success_conditions")
+    changes: dict[str, Any] = {
+        name: clipped(redact(getattr(interpretation, name), personal=True).text, limit)
+        for name, limit in texts.items()
+    }
+    for name in lists:
+        changes[name] = tuple(
+            clipped(redact(t, personal=True).text, 240) for t in getattr(interpretation, name)
+        )
+    return interpretation.changed(**changes)
+
+
+def _inputs(
+    steps: Sequence[DemonstratedStep],
+    materials: Materials,
+    rehearsal: Sequence[RehearsalCommand],
+    wording: ParameterWording,
+) -> list[str]:
+    found = browser_inputs(steps)
+    if materials.supplied:
+        names = _named(materials.supplied)
+        found.append(f"The input to work on; in the demonstration this was {names}")
+    if materials.scripts:
+        found.append(f"The script {_named(materials.scripts)}, which does a part of the work")
+    if materials.by_hand:
+        names = _named(materials.by_hand)
+        found.append(f"The content of {names}; in the demonstration it was entered by hand")
+    if varying := [value for value in materials.varying if not wording.speaks_in(value)]:
+        shown = listed(varying)
+        found.append(f"The period, date or version that the names stand for; in the demonstration {shown}")
+    hosts = [h for h in dict.fromkeys(h for r in rehearsal for h in hosts_in(r.command)) if is_semantic(h)]
+    if hosts:
+        found.append(
+            f"The address to fetch from; in the demonstration it was on {listed(hosts[:_FILES_LISTED])}"
+        )
+    if materials.results:
+        found.append("Other names for the results, if those of the demonstration do not suit")
+    return found or ["Nothing beyond the request itself"]
+
+
+def _safety(
+    steps: Sequence[DemonstratedStep], materials: Materials, rehearsal: Sequence[RehearsalCommand]
+) -> list[str]:
+    totals = [e for e in total_effects(steps) if may_be_shown(e.path)]
+    changed = [e.path for e in totals if e.change is NetChange.MODIFIED]
+    in_folder = any(e.terminal for e in all_events(steps))
+    place = "the folder" if in_folder else "the site" if sites_of(steps) else "the app and the document"
+    found = [f"Work only in {place} agreed on; leave everything else as it is"]
+    if materials.removed:
+        found.append(f"It removes {_named(materials.removed)}: name what will go, and get a yes first")
+    if changed:
+        found.append(f"It changes {_named(changed)}: keep a copy until the result is accepted")
+    if materials.results and set(materials.results) - set(changed):
+        found.append("If a result exists already, ask before replacing it")
+    if any(hosts_in(r.command) for r in rehearsal):
+        found.append(
+            "It reaches the network: fetch only from addresses the person has named, and send nothing"
+        )
+    found += browser_safety(steps)
+    found.append("If a checkpoint cannot be verified, stop and say which one and why; do not work around it")
+    found.append("Keep passwords, keys and personal data out of files, file names and messages")
+    return found
+
+
+def _named(paths: Sequence[str]) -> str:
+    shown = [shown_path(p) for p in paths[:_FILES_LISTED]]
+    rest = len(paths) - len(shown)
+    return listed([*shown, *([f"{rest} more"] if rest else [])])
+
+
+def _paths(steps: Sequence[DemonstratedStep], materials: Materials) -> tuple[str, ...]:
+    shown = [e.path for e in total_effects(steps) if may_be_shown(e.path)]
+    return tuple(dict.fromkeys(shown_path(p) for p in (*shown, *materials.supplied, *materials.scripts)))
+
+
+def _parameter(parameter: SkillParameter) -> str:
+    need = "" if parameter.required else ", optional"
+    return f"{placeholder(parameter)} ({parameter.type.value}{need}): {parameter.description}"
+
+
+def _optional(step: OptionalStep) -> str:
+    return f"{step.label} (shown {in_some_only(step)})"
+
+
+def _unconfirmed(interpretation: SemanticWorkflowInterpretation) -> list[str]:
+    """The required fields that rest on a weak guess."""
+    return [
+        _FIELD_NAMES[c.field]
+        for c in interpretation.confidences
+        if c.field in REQUIRED_FIELDS and not c.confirmed and c.confidence < ASK_BELOW_CONFIDENCE
+    ]
+
+
+def browser_inputs(steps: Sequence[DemonstratedStep]) -> list[str]:
+    """What to ask for before working on the sites of the demonstration; empty where none was worked on."""
+    sites = sites_of(steps)
+    if not sites:
+        return []
+    found = [f"The site to work on; in the demonstration it was {listed(sites[:_MOST_NAMED])}"]
+    if fields := _entered(steps, is_secret=False)[:_MOST_NAMED]:
+        found.append(
+            clipped(f"The values for {listed([f'“{name}”' for name in fields])}; none was kept", 400)
+        )
+    if _entered(steps, is_secret=True):
+        found.append("A signed-in session: the person signs in; this skill holds no password")
+    return found
+
+
+def browser_safety(steps: Sequence[DemonstratedStep]) -> list[str]:
+    """What to be careful of where the work sends something to a site."""
+    if not any(submits(s.events) for s in steps):
+        return []
+    return ["It sends what is entered to a site: show the values, and get a yes before each form is sent"]
+
+
+def _entered(steps: Sequence[DemonstratedStep], *, is_secret: bool) -> list[str]:
+    """The names of the fields that were filled in, each once, those of a sign-in among the secret ones."""
+    names: dict[str, None] = {}
+    sign_ins = {
+        (e.browser.page_path, e.browser.form_name)
+        for e in all_events(steps)
+        if e.browser is not None and e.browser.value is not None and e.browser.value.kind == PASSWORD
+    }
+    for event in all_events(steps):
+        observed = event.browser
+        if observed is None or observed.action not in (BrowserAction.INPUT, BrowserAction.SELECT):
+            continue
+        secret = (observed.page_path, observed.form_name) in sign_ins
+        name = observed.accessible_name or ""
+        if secret is is_secret and name and is_semantic(f"The field {name} is filled in"):
+            names[name] = None
+    return list(names)

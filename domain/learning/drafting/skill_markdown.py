@@ -1,0 +1,386 @@
+"""Write and parse SKILL.md: front matter (a small, strict subset of YAML) and sections (DOC3 §0C.9A rule 2, §1.3).
+
+The text names which states to reach and how to see them, never how they were reached in the demonstration: no
+command, no gesture, no absolute path of the demonstrator. Details beside the keys of the Agent Skills specification
+live under ``metadata``, whose values are texts. Parsing loses no byte.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import yaml
+
+from contracts.base import clipped
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.interpretation import Checkpoint
+from contracts.learning.session import LearnExecutionMode
+from domain.learning.interpretation.naming import listed, lower_first, plain, sentence, without_stop
+
+DESCRIPTION_LIMIT = 1024
+"""The most characters of a description (the Agent Skills specification)."""
+
+MAX_BYTES = 16 * 1024
+"""The most UTF-8 bytes of a front matter."""
+
+MAX_DEPTH = 8
+"""The deepest nesting of lists and mappings."""
+
+_COMPATIBILITY_LIMIT = 500
+
+_METADATA_LIMIT = 1500
+
+_RESERVED_SCALARS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})")
+
+_PREPOSITION = re.compile(r"(?i)(?:after|at|before|by|during|each|every|for|in|on|once|while|with)\s")
+
+_FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+
+_KEY = re.compile(r"([A-Za-z][\w-]*):")
+
+_INNER_KEY = re.compile(r"  ([A-Za-z][\w-]*):")
+
+_HEADING = re.compile(r"(#{1,2}) +(.*?)\s*$")
+
+_CODE_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+
+_ORDER = {
+    LearnExecutionMode.STRICT: "Reach these states in this order and verify each before going on.",
+    LearnExecutionMode.GUIDED: (
+        "Reach these states, normally in this order. How to reach each is yours to choose; "
+        "verify it before relying on it."
+    ),
+    LearnExecutionMode.ADAPTIVE: (
+        "These states lead to the goal. Leave out or reorder what the situation makes needless, "
+        "but verify each that you rely on."
+    ),
+}
+
+# The stubs of PyYAML leave these two half typed.
+_parse = cast("Callable[..., Iterable[yaml.Event]]", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
+
+_compose = cast("Callable[..., yaml.Node | None]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
+
+
+@dataclass(frozen=True)
+class SkillDocument:
+    """Everything a SKILL.md says, before it is laid out. ``paths`` are set in code type where they occur."""
+
+    name: str
+    title: str
+    description: str
+    goal: str
+    use_conditions: Sequence[str]
+    non_use_conditions: Sequence[str]
+    checkpoints: Sequence[Checkpoint]
+    success_conditions: Sequence[str]
+    inputs: Sequence[str]
+    safety: Sequence[str]
+    programs: Sequence[str]
+    triggers: Sequence[str]
+    negative_triggers: Sequence[str]
+    capability_id: str
+    execution_mode: LearnExecutionMode
+    parameters: Sequence[str] = ()
+    optional_steps: Sequence[str] = ()
+    documents: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    unconfirmed: Sequence[str] = ()
+
+
+def skill_description(
+    goal: str, title: str, use_conditions: Sequence[str], non_use_conditions: Sequence[str]
+) -> str:
+    """What the skill does and when to use it, in 1 to 1024 characters."""
+    what = sentence(goal) or sentence(title) or "A learned skill."
+    when = [_clause(c) for c in use_conditions if plain(c)]
+    not_when = [_clause(c) for c in non_use_conditions if plain(c)]
+    parts = [clipped(what, 500)]
+    parts.append(f"Use {'; or '.join(when[:3])}." if when else f"Use when asked for: {plain(title)}.")
+    text = " ".join(parts)
+    if not_when and len(text) < 700:
+        text += f" Do not use {'; or '.join(not_when[:2])}."
+    return clipped(text, DESCRIPTION_LIMIT)
+
+
+def _clause(condition: str) -> str:
+    """A condition as it can follow "use"."""
+    text = without_stop(condition)
+    text = re.sub(
+        r"(?i)^(?:(?:use|only|never|not|do not use|don't use)\s+(?:it\s+)?)*(?:when(?:ever)?|if)\s+", "", text
+    )
+    text = re.sub(
+        r"(?i)^(?:never|not|do not use it|do not use|don't use)\s+(?:for|on|with)\s+", "it is about ", text
+    )
+    text = lower_first(text)
+    return text if _PREPOSITION.match(text) else f"when {text}"
+
+
+def render_skill_markdown(document: SkillDocument) -> str:
+    """The SKILL.md: same document, same bytes; ends with one newline."""
+    code = _CodeType(document.paths)
+    sections = [
+        ("When to use", _bullets(document.use_conditions, code)),
+        ("When not to use", _bullets(document.non_use_conditions or ("No exception is known",), code)),
+        ("Goal", code(sentence(document.goal))),
+        *([("Parameters", _bullets(document.parameters, code))] if document.parameters else []),
+        ("Checkpoints", _checkpoints(document, code)),
+        *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
+        ("Done when", _bullets(document.success_conditions, code)),
+        ("Inputs to ask for", _bullets(document.inputs, code)),
+        *([("Documents", _bullets(document.documents, code))] if document.documents else []),
+        ("Safety", _bullets([*document.safety, *_unconfirmed(document)], code)),
+    ]
+    body = "\n\n".join(f"## {heading}\n\n{content}" for heading, content in sections)
+    return f"{_frontmatter(document)}\n# {_markdown(document.title)}\n\n{body}\n"
+
+
+def _frontmatter(document: SkillDocument) -> str:
+    metadata = {
+        "title": document.title,
+        "capability-id": document.capability_id,
+        "source": "learned from a demonstration",
+        "triggers": "; ".join(document.triggers),
+        "negative-triggers": "; ".join(document.negative_triggers),
+        "documents": "; ".join(document.documents),
+    }
+    lines = [
+        "---",
+        f"name: {_scalar(document.name, document.name)}",
+        f"description: {_scalar(document.description)}",
+    ]
+    if document.programs:
+        needs = clipped(f"Needs these programs: {listed(document.programs)}.", _COMPATIBILITY_LIMIT)
+        lines.append(f"compatibility: {_scalar(needs)}")
+    lines.append("metadata:")
+    lines += [
+        f"  {key}: {_scalar(clipped(value, _METADATA_LIMIT))}" for key, value in metadata.items() if value
+    ]
+    return "\n".join([*lines, "---", ""])
+
+
+def _scalar(value: str, slug: str = "") -> str:
+    """A YAML scalar: a slug as it is where no reader takes it for something else, else in double quotes."""
+    if slug and re.fullmatch(r"[a-z][a-z0-9-]*", slug) and slug not in _RESERVED_SCALARS:
+        return slug
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
+class _CodeType:
+    """Sets the known paths of a text in code type, and keeps the rest from acting as markup."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        known = sorted({p for p in paths if p and "`" not in p}, key=lambda p: (-len(p), p))
+        joined = "|".join(re.escape(p) for p in known)
+        self._pattern = re.compile(rf"(?<![\w/.-])(?:{joined})(?![\w/-]|\.\w)") if known else None
+
+    def __call__(self, text: str) -> str:
+        line = plain(text)
+        if self._pattern is None:
+            return _markdown(line)
+        parts: list[str] = []
+        position = 0
+        for match in self._pattern.finditer(line):
+            parts += [_markdown(line[position : match.start()]), f"`{match.group(0)}`"]
+            position = match.end()
+        return "".join([*parts, _markdown(line[position:])])
+
+
+def _markdown(text: str) -> str:
+    """Takes their meaning from the characters that would become a link, raw HTML or code."""
+    line = plain(text) if text.strip() else text
+    lead = text[: len(text) - len(text.lstrip())] if text.strip() else ""
+    tail = text[len(text.rstrip()) :] if text.strip() else ""
+    return lead + re.sub(r"([\[\]<>`*\\])", r"\\\1", line) + tail
+
+
+def _bullets(items: Sequence[str], code: _CodeType) -> str:
+    return "\n".join(f"- {code(sentence(item))}" for item in items)
+
+
+def _checkpoints(document: SkillDocument, code: _CodeType) -> str:
+    lines = [_ORDER[document.execution_mode], ""]
+    for number, checkpoint in enumerate(document.checkpoints, start=1):
+        goal, condition = sentence(checkpoint.goal), sentence(checkpoint.success_condition)
+        lines.append(f"{number}. **{code(goal)}** ({checkpoint.checkpoint_id})")
+        if condition != goal:
+            lines.append(f"   Verify: {code(lower_first(condition))}")
+    return "\n".join(lines)
+
+
+def _optional_steps(document: SkillDocument, code: _CodeType) -> str:
+    asked = (
+        "Only some demonstrations had these. Do one where the request asks for it; otherwise leave it out."
+    )
+    return f"{asked}\n\n{_bullets(document.optional_steps, code)}"
+
+
+def _unconfirmed(document: SkillDocument) -> list[str]:
+    if not document.unconfirmed:
+        return []
+    return [
+        f"Nobody has confirmed {listed(list(document.unconfirmed))}: this was read from the demonstration. "
+        "When in doubt, ask before you begin"
+    ]
+
+
+def split_frontmatter(text: str) -> tuple[str, str]:
+    """The front matter without its fences, and the body after it.
+
+    Raises:
+        Refusal: ``VALIDATION_FAILED`` when the text does not start with a front matter that ends.
+    """
+    normalised = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    opening = _FENCE.match(normalised)
+    closing = _FENCE.search(normalised, opening.end() + 1) if opening else None
+    if opening is None or closing is None:
+        raise _refused("a skill starts with a front matter between two lines of ---")
+    return normalised[opening.end() + 1 : closing.start()], normalised[closing.end() :].lstrip("\n")
+
+
+def parse_frontmatter(text: str) -> dict[str, object]:
+    """The front matter of a SKILL.md as plain values.
+
+    Strict on purpose, since skills come from strangers: no anchors, aliases, tags, directives or merge keys,
+    no key twice, text keys only, at most 16 KiB and 8 levels. A plain scalar is a boolean, null, an integer
+    of at most 15 digits, or a text: ``1.10`` and ``2026-01-31`` stay what they look like.
+
+    Raises:
+        Refusal: ``VALIDATION_FAILED``, with the line where there is one.
+    """
+    front, _ = split_frontmatter(text)
+    if len(front.encode("utf-8", errors="surrogatepass")) > MAX_BYTES:
+        raise _refused(f"the front matter is larger than {MAX_BYTES} bytes; keep details in references/")
+    try:
+        _check_events(front)
+        node = _compose(front, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = cast("yaml.Mark | None", getattr(error, "problem_mark", None))
+        problem = str(getattr(error, "problem", None) or "it is not valid YAML")
+        raise _refused(problem, mark.line if mark else None) from error
+    if not isinstance(node, yaml.MappingNode):
+        raise _refused("the front matter must be a mapping of names to values")
+    return _mapping(node)
+
+
+def _check_events(front: str) -> None:
+    """Refuses what may not occur before anything recursive looks at the text."""
+    depth = 0
+    for event in _parse(front, Loader=yaml.SafeLoader):
+        line = _line(event)
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise _refused("anchors and aliases are not allowed; write the value out", line)
+        if getattr(event, "tag", None) is not None:
+            raise _refused("tags are not allowed; write the plain value", line)
+        if isinstance(event, yaml.DocumentStartEvent) and event.explicit:
+            raise _refused("directives and further documents are not allowed", line)
+        if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise _refused(f"nested deeper than {MAX_DEPTH} levels", line)
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            depth -= 1
+
+
+def _line(part: object) -> int | None:
+    mark = cast("yaml.Mark | None", getattr(part, "start_mark", None))
+    return mark.line if mark else None
+
+
+def _value(node: yaml.Node) -> object:
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(node)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(child) for child in cast("list[yaml.Node]", node.value)]
+    return _scalar_value(cast("yaml.ScalarNode", node))
+
+
+def _mapping(node: yaml.MappingNode) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key_node, value_node in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
+        key = _value(key_node) if isinstance(key_node, yaml.ScalarNode) else None
+        line = _line(key_node)
+        if not isinstance(key, str):
+            raise _refused("every name must be a text", line)
+        if key == "<<":
+            raise _refused("merge keys are not allowed; write the values out", line)
+        if key in found:
+            raise _refused(f"the name {key[:60]!r} stands twice", line)
+        found[key] = _value(value_node)
+    return found
+
+
+def _scalar_value(node: yaml.ScalarNode) -> object:
+    text = str(node.value)
+    if node.style is not None:
+        return text
+    if text in ("", "null", "~"):
+        return None
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if _INTEGER.fullmatch(text) else text
+
+
+def _refused(what: str, line: int | None = None) -> Refusal:
+    where = f" (line {line + 2})" if line is not None else ""
+    return Refusal(ErrorCode.VALIDATION_FAILED, f"SKILL.md{where}: {what}"[:240], fields=["SKILL.md"])
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: its name within the document, and its text with the line ends."""
+
+    name: str
+    text: str
+
+
+def parts_of(document: str) -> tuple[Part, ...]:
+    """The parts in order; together they are the document. A name that occurs again is numbered."""
+    found: list[Part] = []
+    met: dict[str, int] = {}
+    for name, text in _cut(document.splitlines(keepends=True)):
+        met[name] = met.get(name, 0) + 1
+        found.append(Part(name if met[name] == 1 else f"{name} ({met[name]})", text))
+    return tuple(found)
+
+
+def texts_of(document: str) -> Mapping[str, str]:
+    """The parts by name."""
+    return {part.name: part.text for part in parts_of(document)}
+
+
+def _cut(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    name, text = "opening", ""
+    in_front = bool(lines) and lines[0].rstrip() == "---"
+    fenced = False
+    for number, line in enumerate(lines):
+        begun = None
+        if in_front and number:
+            begun = _front_part(line, name)
+            in_front = begun != "body"
+        elif not in_front:
+            fenced ^= bool(_CODE_FENCE.match(line))
+            heading = None if fenced else _HEADING.match(line)
+            if heading:
+                begun = "title" if len(heading.group(1)) == 1 else f"section {heading.group(2)}"
+        if begun is None:
+            text += line
+            continue
+        if text:
+            yield name, text
+        name, text = begun, line
+    if text:
+        yield name, text
+
+
+def _front_part(line: str, present: str) -> str | None:
+    if line.rstrip() == "---":
+        return "body"
+    if key := _KEY.match(line):
+        return key.group(1)
+    inner = _INNER_KEY.match(line)
+    return f"metadata.{inner.group(1)}" if inner and present.startswith("metadata") else None

@@ -1,0 +1,320 @@
+"""Infer title, goal, sources and conditions of a demonstration where no person stated them."""
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contracts.base import clipped
+from domain.learning.commands.command_line import named_paths, sources_in
+from domain.learning.commands.operations import (
+    COMPUTE,
+    COUNT,
+    DELETE,
+    FILTER,
+    RUN,
+    SORT,
+    TRIM,
+    WRITE,
+    NetChange,
+    NetEffect,
+    Operation,
+)
+from domain.learning.interpretation.browser import sends_or_fetches, signs_in
+from domain.learning.interpretation.checkpoint_lint import contradict, same_state
+from domain.learning.interpretation.checkpoints import (
+    PageOutcome,
+    existence,
+    main_operation,
+    may_be_shown,
+    shown_path,
+    telling_outcomes,
+)
+from domain.learning.interpretation.naming import (
+    cut_at_word,
+    listed,
+    lower_first,
+    plain,
+    starts_with_verb,
+    title_from_goal,
+)
+from domain.learning.interpretation.noise import can_be_replayed, waits_for_a_person
+from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
+
+CONDITIONS_SHOWN = 8
+"""The most success conditions the rules make up; further effects stay in the observed ones."""
+
+PAGE_EFFECTS = 20
+"""The most page outcomes that count as observed effects."""
+
+FILES_IN_CONDITION = 3
+"""The most results that a made-up condition names."""
+
+_EXTENSIONS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
+_SCRIPT = re.compile(r"\.(?:py|sh|bash|js|mjs|ts|rb|pl|r|jl|lua|awk|sql)$", re.IGNORECASE)
+_INSPECTING = frozenset({FILTER, TRIM, COUNT, COMPUTE, SORT, WRITE})
+_VARYING = re.compile(
+    r"(?i)(?:19|20)\d\d(?:[-_.]?\d{2}){0,2}|\b(?:q[1-4]|h[12]|kw\d\d|w\d\d|v\d+(?:\.\d+)*)\b"
+)
+
+
+@dataclass(frozen=True)
+class DefaultExclusion:
+    """A reason for not using a skill that the rules suggest, with wordings that give such a wish away."""
+
+    condition: str
+    phrases: tuple[tuple[str, str], ...]
+    """Each wording with a whole sentence that holds it."""
+
+
+ONLY_LOOKING = DefaultExclusion(
+    "Someone only wants existing results shown or explained",
+    (
+        ("just show me", "Just show me the {0} we have"),
+        ("explain how", "Explain how the {0} came about"),
+        ("only describe", "Only describe the {0}"),
+    ),
+)
+UNDOING = DefaultExclusion(
+    "Someone wants earlier results taken back or deleted",
+    (
+        ("delete the old", "Delete the old {0}"),
+        ("undo what", "Undo what was done to the {0}"),
+        ("get rid of", "Get rid of the {0}"),
+    ),
+)
+UNCLEAR_REMOVAL = DefaultExclusion("It is not certain which files may be removed", ())
+DEFAULT_EXCLUSIONS = (ONLY_LOOKING, UNDOING, UNCLEAR_REMOVAL)
+
+
+@dataclass(frozen=True)
+class Materials:
+    """The files a demonstration starts from and ends with, each as a path relative to its folder."""
+
+    supplied: tuple[str, ...]
+    """Read, and there before."""
+    scripts: tuple[str, ...]
+    """Programs of the person's own that were there before and did part of the work."""
+    by_hand: tuple[str, ...]
+    """Typed in or edited during the demonstration."""
+    results: tuple[str, ...]
+    """Made or changed by the work itself, and there at the end."""
+    removed: tuple[str, ...]
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """The dates, periods and versions that occur in the files' names."""
+        names = (*self.supplied, *self.by_hand, *self.results)
+        found = (m.group(0) for name in names for m in _VARYING.finditer(name))
+        return tuple(dict.fromkeys(found))
+
+
+def materials_of(steps: Sequence[DemonstratedStep]) -> Materials:
+    """Sorts the files of a demonstration by the part they play; names that may not be shown are left out."""
+    totals = [e for e in total_effects(steps) if may_be_shown(e.path)]
+    made = {e.path for e in totals if e.change in (NetChange.CREATED, NetChange.TRANSIENT)}
+    typed = _typed_paths(steps)
+    survivors = [e.path for e in totals if e.survives]
+    used = _used_after_made(steps)
+    results = [p for p in survivors if p not in typed or p not in used]
+    removed = [e.path for e in totals if e.change is NetChange.DELETED]
+    other = {*made, *results, *removed, *typed}
+    supplied = [p for p in _read_paths(steps) if p not in other and may_be_shown(p)]
+    return Materials(
+        supplied=tuple(p for p in supplied if not _SCRIPT.search(p)),
+        scripts=tuple(p for p in supplied if _SCRIPT.search(p)),
+        by_hand=tuple(p for p in survivors if p in typed),
+        results=tuple(results) or tuple(survivors),
+        removed=tuple(removed),
+    )
+
+
+def operations_in(steps: Sequence[DemonstratedStep]) -> tuple[Operation, ...]:
+    """The operations that say what a demonstration is about, each once, in order."""
+    found = [main_operation(s) for s in steps if any(e.terminal for e in s.events)]
+    rank = max((o.rank for o in found), default=0)
+    return tuple(dict.fromkeys(o for o in found if o.rank >= rank))
+
+
+def inferred_title(steps: Sequence[DemonstratedStep]) -> str:
+    """A title such as "Sort, archive and checksum reports"."""
+    operations = operations_in(steps)
+    materials = materials_of(steps)
+    has_effect = bool(materials.results or materials.removed)
+    wanted = set(materials.results)
+    labels = [
+        s.label
+        for s in steps
+        if (s.marked and (not has_effect or any(e.path in wanted for e in s.produced)))
+        or (not has_effect and not any(e.terminal for e in s.events))
+    ]
+    telling = [s.label for s in _telling_page_steps(steps)] if not has_effect else []
+    if labels and (title := title_from_goal((telling or labels)[-1])):
+        return title
+    verbs = list(dict.fromkeys(o.verb for o in operations))[-3:] or [RUN.verb]
+    if not has_effect and set(operations) <= _INSPECTING:
+        verbs = ["inspect"]
+    subject = cut_at_word(_subject(materials), 40)
+    title = f"{listed(verbs)} {subject}"
+    return title[0].upper() + title[1:]
+
+
+def inferred_goal(steps: Sequence[DemonstratedStep], title: str) -> str:
+    """A goal such as "Create reports/summary.txt and archive.tgz from reports/sales.csv"."""
+    materials = materials_of(steps)
+    totals = {e.path: e for e in total_effects(steps)}
+    created = [p for p in materials.results if totals[p].change is NetChange.CREATED]
+    updated = [p for p in materials.results if totals[p].change is NetChange.MODIFIED]
+    sources = [p for p in (*materials.supplied, *materials.by_hand) if p not in materials.results]
+    parts = [f"create {_files(created)}" if created else "", f"update {_files(updated)}" if updated else ""]
+    made = listed([p for p in parts if p])
+    if made and sources:
+        made += f" from {_files(sources)}"
+    if materials.removed:
+        made += f"{', and ' if made else ''}remove {_files(materials.removed)}"
+    if not made:
+        marked = [
+            lower_first(plain(s.label)) for s in steps if s.marked or not any(e.terminal for e in s.events)
+        ]
+        told = [lower_first(plain(s.label)) for s in _telling_page_steps(steps)]
+        made = ", then ".join(list(dict.fromkeys(told or marked))[-6:]) or lower_first(title)
+        if sites := sites_of(steps):
+            made += f" on {listed(sites[:FILES_IN_CONDITION])}"
+    return clipped(made[0].upper() + made[1:], 600)
+
+
+def inferred_use_conditions(title: str, steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
+    """When to use it, as far as the title and the results tell."""
+    first = (
+        f"Someone asks to {lower_first(title)}" if starts_with_verb(title) else f"Someone asks for: {title}"
+    )
+    results = [shown_path(p) for p in materials_of(steps).results[-FILES_IN_CONDITION:]]
+    missing = f"{listed(results, last='or')} is missing or out of date" if results else ""
+    return tuple(clipped(c, 240) for c in (first, missing) if c)
+
+
+def inferred_non_use_conditions(steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
+    """When not to use it: the usual cases."""
+    materials = materials_of(steps)
+    removes = any(main_operation(s) is DELETE for s in steps) or bool(materials.removed)
+    if not removes and not materials.results:
+        return (UNDOING.condition,)
+    return (ONLY_LOOKING.condition, (UNCLEAR_REMOVAL if removes else UNDOING).condition)
+
+
+def inferred_success_conditions(
+    steps: Sequence[DemonstratedStep], last_checkpoint_condition: str
+) -> tuple[str, ...]:
+    """The lasting effects as plain statements; the last checkpoint's where no file tells."""
+    materials = materials_of(steps)
+    wanted = {*materials.results, *materials.removed}
+    found: list[str] = []
+    for effect in reversed(total_effects(steps)):
+        text = existence(effect) if effect.path in wanted else None
+        if text and not any(same_state(text, o) or contradict(text, o, antonyms=True) for o in found):
+            found.insert(0, text)
+        if len(found) == CONDITIONS_SHOWN:
+            break
+    for outcome in telling_outcomes(steps):
+        text = outcome.statement
+        if len(found) < CONDITIONS_SHOWN and not any(
+            same_state(text, o) or contradict(text, o) for o in found
+        ):
+            found.append(text)
+    return tuple(found) or (last_checkpoint_condition,)
+
+
+def page_effects(steps: Sequence[DemonstratedStep]) -> tuple[PageOutcome, ...]:
+    """What was seen in a browser at the end of the work: each statement once, the newest holding."""
+    by_subject = {(o.kind, o.subject): o for o in telling_outcomes(steps)}
+    return tuple(by_subject.values())[-PAGE_EFFECTS:]
+
+
+def sites_of(steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
+    """The sites that were worked on, each once, in order."""
+    return tuple(dict.fromkeys(e.browser.site for e in all_events(steps) if e.browser is not None))
+
+
+def _telling_page_steps(steps: Sequence[DemonstratedStep]) -> list[DemonstratedStep]:
+    """The steps that sent or fetched something; signing in counts only where it was all there was."""
+    telling = [s for s in steps if sends_or_fetches(s.events)]
+    return [s for s in telling if not signs_in(s.events)] or telling
+
+
+def lasting_effects(steps: Sequence[DemonstratedStep]) -> tuple[NetEffect, ...]:
+    """The net effects that the taught commands can bring about again; those of an editor they cannot."""
+    replayed = {e.event_id for e in all_events(steps) if can_be_replayed(e)}
+    return tuple(
+        e for e in total_effects(steps) if e.change is not NetChange.TRANSIENT and e.event_id in replayed
+    )
+
+
+def _files(paths: Sequence[str], most: int = 4) -> str:
+    shown = [shown_path(p) for p in paths[:most]]
+    rest = len(paths) - len(shown)
+    return listed([*shown, *([f"{rest} more"] if rest else [])])
+
+
+def _subject(materials: Materials) -> str:
+    """What most results have in common, the later one on a tie; else the input's own name."""
+    stems = Counter(_stem(p) for p in reversed(materials.results or materials.removed))
+    stems.pop("", None)
+    if stems:
+        return stems.most_common(1)[0][0]
+    names = [posixpath.basename(p) for p in (*materials.supplied, *materials.scripts)]
+    return names[-1] if names else "files"
+
+
+def _stem(path: str) -> str:
+    """The first part of a path in words: ``q3-reports/top.txt`` gives "reports"."""
+    name = _EXTENSIONS.sub("", posixpath.normpath(path).split("/")[0])
+    words = re.findall(r"[^\W\d_]{2,}", _VARYING.sub(" ", name))
+    return " ".join(words[:4]).lower()
+
+
+def _typed_paths(steps: Sequence[DemonstratedStep]) -> set[str]:
+    """Files whose content a person gave on the spot, and that nothing else wrote."""
+    typed: dict[str, bool] = {}
+    for step in steps:
+        for event in step.events:
+            terminal = event.terminal
+            if terminal is None:
+                continue
+            by_hand = main_operation(DemonstratedStep(step.label, (event,))) is WRITE or waits_for_a_person(
+                terminal.command
+            )
+            for produced in terminal.produced_files:
+                typed[produced.path] = by_hand and typed.get(produced.path, True)
+    return {path for path, by_hand in typed.items() if by_hand}
+
+
+def _used_after_made(steps: Sequence[DemonstratedStep]) -> set[str]:
+    """Files that a later command names, or whose folder it names, after they were made."""
+    made: set[str] = set()
+    used: set[str] = set()
+    for event in all_events(steps):
+        if event.terminal is None:
+            continue
+        command, folder = event.terminal.command, event.terminal.working_folder
+        produced = {f.path for f in event.terminal.produced_files}
+        named = {*named_paths(command, folder), *sources_in(command, folder)} - produced
+        used |= {p for p in made if p in named or any(p.startswith(f"{n}/") for n in named)}
+        made |= produced
+    return used
+
+
+def _read_paths(steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
+    """Files that a command names before anything in the demonstration has written them."""
+    written: set[str] = set()
+    read: dict[str, None] = {}
+    for event in all_events(steps):
+        if event.terminal is None:
+            continue
+        produced = {f.path: f.change for f in event.terminal.produced_files}
+        for path in named_paths(event.terminal.command, event.terminal.working_folder):
+            fresh = produced.get(path) == "created"
+            if path not in written and not fresh and posixpath.splitext(path)[1]:
+                read[path] = None
+        written |= set(produced)
+    return tuple(read)

@@ -1,0 +1,163 @@
+"""Make titles, slugs and plain phrases from goals and file names."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from contracts.base import clipped
+
+TITLE_LIMIT = 72
+"""The most characters of a title that the rules make up; a person's own may have 160."""
+
+SLUG_LIMIT = 56
+"""The most characters of a made slug: room is left below 64 for a suffix that tells two apart."""
+
+_LEAD_INS = re.compile(
+    r"^(?:please|(?:i|we)(?: want| need| would like|'d like|’d like| am going| are going)(?: you)? to|"
+    r"(?:the |my |our )?goal(?: is| here is)?(?: to|:)|(?:let me |i will |i'll )?show(?:ing)?(?: you)? how to"
+    r"|how to|this (?:shows|demonstrates) how to|learn(?: how)? to|to)\s+",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=\w)[.!?;](?:\s|$)|\n")
+_VERB_LIST = """
+    add analyse analyze append apply approve archive assemble assign back backup batch book build bundle
+    calculate cancel capture change check checksum clean clear clone close collect combine commit
+    compare compile compress compute configure convert copy count create crop cut deduplicate delete
+    deliver deploy describe download draft draw duplicate edit email encode encrypt enter exchange
+    export extract fetch fill filter find fingerprint fix format forward gather generate get give group
+    handle hash import improve index insert inspect install join keep label launch list load log look
+    mail make mark measure merge migrate mirror mix monitor move narrow normalise normalize open order
+    organise organize pack package paste patch plan plot post prepare print process produce publish pull
+    push put read rebuild record redact refresh register release relocate remove rename render reorder
+    repair replace reply report request reset resize restart restore retrieve review rotate run sanitise
+    sanitize save scan schedule search select send separate set share sign sort split start stop store
+    submit summarise summarize sync tag take tally test tidy total track transcode transcribe transform
+    translate trim turn unpack unzip update upgrade upload validate verify view watch write zip
+"""
+_VERBS = frozenset(_VERB_LIST.split())
+
+
+_LITTLE_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "as",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "our",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "this",
+        "to",
+        "with",
+    ]
+)
+
+
+def plain(text: str) -> str:
+    """``text`` on one line: runs of white space become one space, control and format characters go.
+
+    Three hyphens in a row become a dash: some readers take them for the end of a front matter.
+    """
+    spaced = " ".join(text.split())
+    kept = "".join(c for c in spaced if unicodedata.category(c)[0] != "C")
+    return re.sub(r"-{3,}", "–", kept).strip()
+
+
+def sentence(text: str) -> str:
+    """``text`` as a sentence: a full stop unless it ends in a mark of its own, an upper-case start.
+
+    A first word that is a file's name keeps its case.
+    """
+    line = plain(text)
+    if not line:
+        return ""
+    first = line.split(" ", 1)[0].rstrip(",;:.")
+    start = line[0].upper() if re.fullmatch(r"[\w'’-]+", first) else line[0]
+    return start + line[1:] + ("" if line[-1] in ".!?…:" else ".")
+
+
+def without_stop(text: str) -> str:
+    """``text`` on one line without its final full stop."""
+    return plain(text).rstrip(" .;")
+
+
+def lower_first(text: str) -> str:
+    """``text`` with a lower-case start, unless its first word is one such as ``I`` or ``PDF``."""
+    first = text.split(" ", 1)[0]
+    return text if len(first) < 2 or first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
+
+
+def starts_with_verb(text: str) -> bool:
+    """Whether ``text`` begins with a common verb in its imperative."""
+    words = re.findall(r"[a-z]+", text.lower())
+    return bool(words) and words[0] in _VERBS
+
+
+def is_verb(word: str) -> bool:
+    """Whether ``word`` is a common verb in its imperative."""
+    return word.lower() in _VERBS
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """``a, b and c``, or with another word before the last; an empty text for nothing."""
+    return f" {last} ".join(filter(None, (", ".join(names[:-1]), names[-1] if names else "")))
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """``text`` cut to ``limit`` characters, at a word's end where there is one."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit + 1].rsplit(" ", 1)[0]
+    return head.rstrip(" ,;:-") if len(head) > limit // 2 else clipped(text, limit)
+
+
+def title_from_goal(goal: str) -> str:
+    """A title out of a stated goal: its first sentence without its lead-in, at most 72 characters."""
+    line = plain(_SENTENCE_END.split(goal.strip(), maxsplit=1)[0]) or plain(goal)
+    line = cut_at_word(without_lead_in(line).rstrip(" .,;:"), TITLE_LIMIT)
+    return line[:1].upper() + line[1:]
+
+
+def without_lead_in(text: str) -> str:
+    """``text`` on one line without openings such as "I want to" or "The goal is to"."""
+    line = plain(text)
+    previous = ""
+    while line != previous:
+        previous, line = line, _LEAD_INS.sub("", line)
+    return line
+
+
+def _without_dangling(slug: str) -> str:
+    """``slug`` without the little words that the cut has left at its end."""
+    words = slug.split("-")
+    while len(words) > 1 and words[-1] in _LITTLE_WORDS:
+        words.pop()
+    return "-".join(words)
+
+
+def slug_from_title(title: str) -> str:
+    """A skill name out of a title: lower-case ASCII words joined by hyphens, at most 56 characters.
+
+    A title without any ASCII letter or digit gets ``skill-`` and eight hex digits of its hash.
+    """
+    ascii_text = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9]+", "-", re.sub(r"['’]", "", ascii_text.lower())).strip("-")
+    if len(slug) > SLUG_LIMIT:
+        head = slug[: SLUG_LIMIT + 1].rpartition("-")[0]
+        slug = _without_dangling(head if len(head) > SLUG_LIMIT // 2 else slug[:SLUG_LIMIT].strip("-"))
+    return slug or f"skill-{hashlib.sha256(title.encode()).hexdigest()[:8]}"

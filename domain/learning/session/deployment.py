@@ -1,0 +1,169 @@
+"""Deployed parts of learning, and what is refused where one is missing (DOC3 §17, L4108-4130, §9.20)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.account import ComponentState, LearnPartialDeploymentState, PartialDeployment
+from contracts.learning.session import LearningEntryMode
+
+
+@dataclass(frozen=True)
+class Component:
+    """A part that is there when every one of its operations is."""
+
+    name: str
+    operations: frozenset[str]
+    without_it: str
+    disables: tuple[str, ...] = ()
+    entry_modes: frozenset[LearningEntryMode] = frozenset()
+    """Sessions of these modes need it."""
+
+
+def _part(
+    name: str, operations: str, without_it: str, disables: str = "", modes: Collection[LearningEntryMode] = ()
+) -> Component:
+    return Component(
+        name, frozenset(operations.split()), without_it, tuple(disables.split()), frozenset(modes)
+    )
+
+
+COMPONENTS: tuple[Component, ...] = (
+    _part(
+        "skill import",
+        "skill_import_create skill_import_scan skill_import_stage",
+        "Import sessions can be created and cancelled; nothing can be scanned or staged yet.",
+        "skill_import_create",
+        [LearningEntryMode.IMPORT_SKILL],
+    ),
+    _part(
+        "autonomous practice",
+        "learn_session_practice",
+        "A practice session can be created; the agent does not try by itself. Demonstrate the task instead.",
+        "learn_session_practice",
+        [LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE],
+    ),
+    _part(
+        "skill mining",
+        "mining_settings mining_settings_replace mining_scan mining_candidates_list mining_candidate_accept",
+        "Nothing is proposed from repeated work; teaching by hand is as ever.",
+        "mining_candidate_accept",
+    ),
+    _part(
+        "connector policy",
+        "mcp_policy_update mcp_dispatch_create",
+        "No connector can be called; what would change something elsewhere is not offered.",
+        "mcp_dispatch_create",
+    ),
+    _part(
+        "checkpoint verification",
+        "bridge_verify_checkpoint",
+        "Learned skills work; their checkpoints are for reading only.",
+    ),
+    _part("categories", "category_list category_create category_assign", "“Add to category” is hidden."),
+    _part("event stream", "learn_session_events", "Clients read the detail every five seconds instead."),
+    _part("ability lookup", "ability_lookup", "Learned skills may not be found."),
+    _part("history", "learn_history", "The history is not shown."),
+    _part(
+        "ability commands",
+        "ability_activate ability_deactivate ability_quarantine",
+        "Abilities are managed by install and approve alone.",
+        "ability_activate ability_deactivate ability_quarantine",
+    ),
+)
+"""Every part a deployment may lack."""
+
+INSTALLING = ("learn_proposal_install", "learn_proposal_approve", "ability_promote_shared")
+"""What is refused while nothing may be installed. Review goes on, and so does everything that takes back."""
+
+
+def components(operations: Collection[str]) -> tuple[ComponentState, ...]:
+    """Each part, and whether it is among the ``operations`` that this deployment answers."""
+    there = set(operations)
+    return tuple(
+        ComponentState(
+            component=part.name,
+            deployed=part.operations <= there,
+            without_it=part.without_it,
+            disables=() if part.operations <= there else part.disables,
+        )
+        for part in COMPONENTS
+    )
+
+
+def missing_for(entry_mode: LearningEntryMode, operations: Collection[str]) -> tuple[str, ...]:
+    """What a session of this mode lacks here, in sentences."""
+    there = set(operations)
+    return tuple(
+        f"{part.name} is not deployed: {part.without_it}"
+        for part in COMPONENTS
+        if entry_mode in part.entry_modes and not part.operations <= there
+    )
+
+
+def refuse_missing_part(operation: str, operations: Collection[str]) -> None:
+    """Refuses an operation that is answered here, and whose part is not all there (DOC3 §9.20).
+
+    Raises:
+        Refusal: ``PARTIAL_DEPLOYMENT``.
+    """
+    there = set(operations)
+    for part in COMPONENTS:
+        if operation in part.disables and not part.operations <= there:
+            raise Refusal(
+                ErrorCode.PARTIAL_DEPLOYMENT,
+                f"{part.name} is not whole here: {part.without_it} Ask whoever runs this service to deploy it.",
+                component=part.name,
+            )
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What the store has decided and the files do not show yet, and what does not answer."""
+
+    availability: bool = False
+    catalog: bool = False
+    bridge: bool = False
+    receipts: bool = False
+    degraded: str | None = None
+    """A short code of what does not answer: ``temporal_unavailable``, ``no_worker``."""
+
+
+def partial_deployment(pending: Pending, now: datetime) -> LearnPartialDeploymentState:
+    """The worst of what is pending. Without the truth about availability, nothing may be installed."""
+    state, blocking, reason = PartialDeployment.NONE, False, None
+    if pending.degraded:
+        state, blocking, reason = PartialDeployment.DEGRADED, True, pending.degraded
+    elif pending.availability:
+        state, blocking, reason = PartialDeployment.AVAILABILITY_PENDING, True, "snapshot_not_projected"
+    elif pending.bridge:
+        state, blocking, reason = PartialDeployment.BRIDGE_PENDING, True, "bridge_not_projected"
+    elif pending.catalog:
+        state, reason = PartialDeployment.CATALOG_PENDING, "catalog_not_projected"
+    elif pending.receipts:
+        state, reason = PartialDeployment.RECEIPT_PENDING, "receipts_not_projected"
+    return LearnPartialDeploymentState(state=state, blocking=blocking, reason_code=reason, updated_at=now)
+
+
+def disabled(state: LearnPartialDeploymentState, parts: Collection[ComponentState]) -> tuple[str, ...]:
+    """The operations that are not offered now: those of missing parts, and what the state blocks."""
+    of_parts = [operation for part in parts for operation in part.disables]
+    return tuple(dict.fromkeys([*of_parts, *(INSTALLING if state.blocking else ())]))
+
+
+def refuse_blocked(pending: Pending, now: datetime) -> None:
+    """Refuses to install or to share while the effect cannot be known (DOC3 §17 "fail closed").
+
+    Raises:
+        Refusal: ``PARTIAL_DEPLOYMENT`` with the state and its reason.
+    """
+    found = partial_deployment(pending, now)
+    if found.blocking:
+        raise Refusal(
+            ErrorCode.PARTIAL_DEPLOYMENT,
+            "Nothing can be installed or shared: the files that tell of abilities are behind the store "
+            f"({found.reason_code}). See that the worker runs and can write the memory tree, then repeat.",
+            state=found.state.value,
+            reason_code=found.reason_code,
+        )

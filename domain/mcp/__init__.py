@@ -1,1 +1,0 @@
-"""The rules of the tool gateway: policy, badges, health, scopes."""

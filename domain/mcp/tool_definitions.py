@@ -1,0 +1,259 @@
+"""Accept the tool definitions of a server: bounds, safe display, digest, diff to the pinned one, effect of a tool.
+
+A definition that is too large is left out, not cut: what comes after the cut could change unseen. The digest covers
+all that steers a model or a form: name, title, description, schemas and hints (RFC 8785, SHA-256). Display texts
+spell out invisible characters. The effect follows from name and hints (DOC3 §0.6C: reads allowed, all else asks
+first): a hint can make a call more serious than its name, never less; where the name is unknown, a read-only hint is
+believed, as the name itself would be.
+"""
+
+import difflib
+import hashlib
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import rfc8785
+
+from contracts.base import clipped
+from contracts.learning.observation import ToolEffect
+from contracts.mcp.tools import MCPToolDefinition
+
+MAX_TOOLS = 500
+
+MAX_DESCRIPTION_CHARACTERS = 20_000
+
+MAX_SCHEMA_BYTES = 65_536
+"""Of an input or an output schema, as JSON."""
+
+MAX_SCHEMA_DEPTH = 40
+
+DIFF_CHARACTERS = 40_000
+
+_COMPARED_LINES = 4_000
+
+_EXACT = 2**53 - 1
+"""Beyond this, JSON numbers are not the same number everywhere (RFC 8785 §3.1)."""
+
+_KEPT = frozenset("\t\n")
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A tool that is not taken, and why."""
+
+    tool_name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The definitions by name, and what was left out."""
+
+    definitions: dict[str, MCPToolDefinition]
+    left_out: tuple[LeftOut, ...]
+
+
+def taken(listed: Iterable[MCPToolDefinition]) -> Taken:
+    """What is taken of a server's list: each name once, within the sizes, at most 500 tools."""
+    found = list(listed)
+    times = Counter(definition.tool_name for definition in found)
+    kept: dict[str, MCPToolDefinition] = {}
+    left_out: dict[str, LeftOut] = {}
+    for definition in found:
+        name = definition.tool_name
+        reason = "its name is there twice" if times[name] > 1 else _unfit(definition)
+        if reason is None and len(kept) >= MAX_TOOLS:
+            reason = f"a server may have {MAX_TOOLS} tools"
+        if reason is None:
+            kept[name] = definition
+        else:
+            left_out[name] = LeftOut(name, reason)
+    return Taken(kept, tuple(left_out.values()))
+
+
+def _unfit(definition: MCPToolDefinition) -> str | None:
+    name = definition.tool_name
+    if not name or not name.isprintable() or name != name.strip():
+        return "its name is not printable text"
+    if len(definition.description) > MAX_DESCRIPTION_CHARACTERS:
+        return f"its description has more than {MAX_DESCRIPTION_CHARACTERS} characters"
+    for schema in (definition.input_schema, definition.output_schema):
+        if schema is None:
+            continue
+        if _depth_over(schema, MAX_SCHEMA_DEPTH):
+            return f"a schema of it is nested more than {MAX_SCHEMA_DEPTH} levels deep"
+        try:
+            size = len(json.dumps(schema, ensure_ascii=False, allow_nan=False).encode())
+        except ValueError:
+            return "a schema of it is no JSON"
+        if size > MAX_SCHEMA_BYTES:
+            return f"a schema of it has more than {MAX_SCHEMA_BYTES} bytes"
+    return None
+
+
+def _depth_over(value: object, limit: int) -> bool:
+    level: list[object] = [value]
+    for _ in range(limit):
+        inner: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += cast("dict[str, Any]", item).values()
+            elif isinstance(item, list):
+                inner += cast("list[Any]", item)
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def visible(text: str) -> str:
+    """``text`` with control, format and other unseen characters as ``\\uXXXX``; line ends and tabs stay."""
+    return "".join(
+        character
+        if character in _KEPT or unicodedata.category(character)[0] != "C"
+        else f"\\u{ord(character):04x}"
+        for character in text
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+READS = _words(
+    "browse check count describe download exists explain export fetch find get grep inspect list lookup peek ping "
+    "preview query read resolve retrieve search show stat status tail view whoami"
+)
+
+_WRITES: Mapping[ToolEffect, frozenset[str]] = {
+    ToolEffect.DELETE: _words(
+        "clear delete destroy discard drop erase expunge kill prune purge remove reset revoke rm terminate "
+        "trash truncate uninstall unlink unpublish wipe"
+    ),
+    ToolEffect.SEND: _words(
+        "broadcast dispatch forward notify pay publish respond send submit transfer tweet"
+    ),
+    ToolEffect.CREATE: _words(
+        "add create deploy duplicate generate import insert install make mkdir provision register "
+        "save subscribe"
+    ),
+    ToolEffect.UPDATE: _words(
+        "accept append apply approve assign cancel close complete decline disable edit enable execute "
+        "invoke mark modify move mutate overwrite put rename reopen replace restart restore rotate "
+        "set toggle trigger unsubscribe update upsert write"
+    ),
+}
+"""Verbs that write wherever they stand in a name, the gravest first."""
+
+_ALSO_NOUNS: Mapping[str, ToolEffect] = {
+    "archive": ToolEffect.DELETE,
+    "book": ToolEffect.CREATE,
+    "build": ToolEffect.CREATE,
+    "call": ToolEffect.UPDATE,
+    "comment": ToolEffect.SEND,
+    "commit": ToolEffect.UPDATE,
+    "copy": ToolEffect.CREATE,
+    "change": ToolEffect.UPDATE,
+    "draft": ToolEffect.CREATE,
+    "email": ToolEffect.SEND,
+    "fork": ToolEffect.CREATE,
+    "invite": ToolEffect.SEND,
+    "merge": ToolEffect.UPDATE,
+    "message": ToolEffect.SEND,
+    "new": ToolEffect.CREATE,
+    "order": ToolEffect.SEND,
+    "patch": ToolEffect.UPDATE,
+    "post": ToolEffect.SEND,
+    "purchase": ToolEffect.SEND,
+    "push": ToolEffect.SEND,
+    "record": ToolEffect.CREATE,
+    "reply": ToolEffect.SEND,
+    "run": ToolEffect.UPDATE,
+    "schedule": ToolEffect.CREATE,
+    "share": ToolEffect.SEND,
+    "start": ToolEffect.UPDATE,
+    "stop": ToolEffect.UPDATE,
+    "sync": ToolEffect.UPDATE,
+    "upload": ToolEffect.SEND,
+}
+"""Verbs that are things, too: after a reading verb they are what is read."""
+
+_JOINTS = frozenset({"and", "or", "then"})
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def definition_hash(definition: MCPToolDefinition) -> str:
+    """The definition's SHA-256 in lower-case hex."""
+    return hashlib.sha256(rfc8785.dumps(_exact(definition.model_dump(mode="json")))).hexdigest()
+
+
+def surface_hash(hashes: dict[str, str]) -> str:
+    """The hash of all of a server's tools, by the hash of each name's definition."""
+    return hashlib.sha256(rfc8785.dumps(dict(hashes))).hexdigest()
+
+
+def same_but_for_the_name(one: MCPToolDefinition, other: MCPToolDefinition) -> bool:
+    """Whether two tools say and take the same: one that went and one that came are then one renamed."""
+    compared = {"description", "input_schema", "output_schema"}
+    return one.model_dump(include=compared) == other.model_dump(include=compared)
+
+
+def definition_diff(pinned: MCPToolDefinition, now: MCPToolDefinition) -> str:
+    """A unified diff from what was pinned to what is now, at most 40,000 characters."""
+    lines = difflib.unified_diff(_lines(pinned), _lines(now), "pinned", "now", lineterm="", n=2)
+    return clipped("\n".join(lines), DIFF_CHARACTERS)
+
+
+def _lines(definition: MCPToolDefinition) -> list[str]:
+    shown = definition.model_dump(mode="json")
+    lines = [f"{name}: {visible(str(shown[name]))}" for name in ("tool_name", "title")]
+    lines += ["description:", *(f"  {visible(line)}" for line in definition.description.split("\n"))]
+    for name in ("input_schema", "output_schema"):
+        pretty = json.dumps(shown[name], indent=2, sort_keys=True, ensure_ascii=True)
+        lines += [f"{name}:", *pretty.split("\n")]
+    lines += [f"{name}: {json.dumps(shown[name])}" for name in ("read_only", "destructive", "idempotent")]
+    return lines[:_COMPARED_LINES]
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_exact(item) for item in cast("list[Any]", value)]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
+        return f"integer {value}"
+    return value
+
+
+def effect_of(definition: MCPToolDefinition) -> ToolEffect:
+    """What kind of call the tool is. What nothing is known of counts as a change."""
+    if definition.destructive is True and definition.read_only is not True:
+        return ToolEffect.DELETE
+    named = _effect_of_name(definition.tool_name)
+    if named is None:
+        return ToolEffect.READ if definition.read_only is True else ToolEffect.UPDATE
+    if named is ToolEffect.READ and (definition.read_only is False or definition.destructive is True):
+        return ToolEffect.UPDATE
+    return named
+
+
+def _effect_of_name(name: str) -> ToolEffect | None:
+    words = [word.lower() for word in _WORDS.findall(name)]
+    for effect, verbs in _WRITES.items():
+        if any(word in verbs for word in words):
+            return effect
+    reading = False
+    for word in words:
+        if word in READS:
+            reading = True
+        elif word in _JOINTS:
+            reading = False
+        elif word in _ALSO_NOUNS and not reading:
+            return _ALSO_NOUNS[word]
+    return ToolEffect.READ if any(word in READS for word in words) else None

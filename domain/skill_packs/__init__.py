@@ -1,1 +1,0 @@
-"""Rules of the skills that come with an agent."""

@@ -1,0 +1,231 @@
+"""Commands to the workflow of a learning session, and the aggregate of a new session built from the settings."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import cache, partial
+from typing import Any
+
+import anyio.to_thread
+import structlog
+from temporalio.client import Client, WithStartWorkflowOperation
+
+from config.settings import Settings
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate, LearnSettings
+from contracts.learning.proposal import BaseSkill
+from contracts.learning.session import LearnSession, SourceRun
+from contracts.learning.state_machine import AT_REST, SessionCommand, refusal
+from contracts.platform.commands import CommitKey
+from gateways.platform.updates import (
+    ANSWER_WITHIN,
+    Recall,
+    Update,
+    no_worker_answers,
+    update_id_of,
+    update_or_recall,
+    update_with_start,
+)
+from stores.learning.sessions import SessionStore
+from workflows.learning.learn_session_messages import (
+    LearnCommand,
+    LearnSessionStart,
+    StartCommand,
+    opening_of,
+)
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow
+
+log = structlog.get_logger(__name__)
+
+INSTALL_ANSWERS_WITHIN = timedelta(seconds=60)
+"""The timeout of an install, which answers when it has ended; then the client has to watch it instead."""
+
+UPDATES: Mapping[SessionCommand, Update[Any, CommandReceipt]] = {
+    SessionCommand.CREATE: LearnSessionWorkflow.create,
+    SessionCommand.START: LearnSessionWorkflow.start,
+    SessionCommand.PAUSE: LearnSessionWorkflow.pause,
+    SessionCommand.RESUME: LearnSessionWorkflow.resume,
+    SessionCommand.STOP: LearnSessionWorkflow.stop,
+    SessionCommand.CANCEL: LearnSessionWorkflow.cancel,
+    SessionCommand.MARK: LearnSessionWorkflow.mark,
+    SessionCommand.TRIM: LearnSessionWorkflow.mark,
+    SessionCommand.SET_TEST_POLICY: LearnSessionWorkflow.set_test_policy,
+    SessionCommand.GENERATE_PROPOSAL: LearnSessionWorkflow.generate_proposal,
+    SessionCommand.ANSWER_QUESTIONS: LearnSessionWorkflow.answer_questions,
+    SessionCommand.REVISE: LearnSessionWorkflow.revise,
+    SessionCommand.VALIDATE: LearnSessionWorkflow.validate,
+    SessionCommand.INSTALL: LearnSessionWorkflow.install,
+    SessionCommand.APPROVE: LearnSessionWorkflow.approve,
+    SessionCommand.REJECT: LearnSessionWorkflow.reject,
+}
+"""The update of each command; trimming is a kind of mark."""
+
+_INSTALLS = frozenset({SessionCommand.INSTALL, SessionCommand.APPROVE})
+_DRAFTS = frozenset(
+    {SessionCommand.GENERATE_PROPOSAL, SessionCommand.ANSWER_QUESTIONS, SessionCommand.REVISE}
+)
+
+
+class LearnGateway:
+    """Sends commands to sessions; every failure is raised as a ``Refusal``.
+
+    A command whose key was used before returns the stored receipt, and is not checked again: its subject may be
+    gone since.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        sessions: SessionStore,
+        *,
+        answer_within: timedelta = ANSWER_WITHIN,
+    ) -> None:
+        """``answer_within`` is the timeout of a command that is not an install."""
+        self._client = client
+        self._task_queue = task_queue
+        self._sessions = sessions
+        self._answer_within = answer_within
+        self.calls = 0
+
+    async def create(
+        self, build: Callable[[], LearnSessionAggregate], message: LearnCommand
+    ) -> CommandReceipt:
+        """Creates the session that ``build`` returns; ``build`` may block and refuse.
+
+        Raises:
+            Refusal: as ``send``.
+        """
+        return await self._send(SessionCommand.CREATE, message, cache(build), created=False)
+
+    async def send(
+        self,
+        command: SessionCommand,
+        session_id: str,
+        message: LearnCommand,
+        check: Callable[[], object] | None = None,
+    ) -> CommandReceipt:
+        """Sends one command to a session of the key's owner; ``check`` refuses what only the store can decide.
+
+        Raises:
+            Refusal: ``LEARN_SESSION_NOT_FOUND``, from ``check`` or the session; ``TEMPORAL_UNAVAILABLE`` when no
+                worker answers; ``INSTALL_IN_PROGRESS`` when an install exceeds its timeout.
+        """
+
+        def load() -> LearnSessionAggregate:
+            aggregate = self._sessions.owned(session_id, message.commit_key.owner_user_id)
+            if check is not None:
+                check()
+            _refuse_at_rest(aggregate, command)
+            return aggregate
+
+        return await self._send(command, message, load)
+
+    async def capture_began(self, session_id: str, message: StartCommand) -> None:
+        """Notifies an armed session of its first meaningful event.
+
+        The event is durable already and the next batch notifies again, so a refusal is only logged.
+        """
+        try:
+            await self.send(SessionCommand.START, session_id, message)
+        except Refusal as refused:
+            log.info("capture was not begun by an event", session_id=session_id, code=refused.code.value)
+
+    async def _send(
+        self,
+        command: SessionCommand,
+        message: LearnCommand,
+        load: Callable[[], LearnSessionAggregate],
+        *,
+        created: bool = True,
+    ) -> CommandReceipt:
+        return await update_or_recall(
+            partial(self._attempt, command, message, load, created),
+            conflict="The session is changing too fast; repeat the command.",
+            recall=Recall(message.commit_key, self._recall),
+        )
+
+    async def _attempt(
+        self,
+        command: SessionCommand,
+        message: LearnCommand,
+        load: Callable[[], LearnSessionAggregate],
+        created: bool,
+    ) -> CommandReceipt:
+        aggregate = await anyio.to_thread.run_sync(load)
+        start = WithStartWorkflowOperation(
+            LearnSessionWorkflow.run,
+            LearnSessionStart(aggregate=aggregate, created=created),
+            **opening_of(aggregate, self._task_queue),
+        )
+        within = INSTALL_ANSWERS_WITHIN if command in _INSTALLS else self._answer_within
+        if command in _DRAFTS and aggregate.settings.drafting_model is not None:
+            within += timedelta(seconds=aggregate.settings.drafting_timeout_seconds)
+        self.calls += 1
+        return await update_with_start(
+            self._client,
+            start,
+            UPDATES[command],
+            message,
+            update_id=update_id_of(message.commit_key),
+            within=within,
+            no_answer=_no_answer(command),
+        )
+
+    def _recall(self, key: CommitKey) -> CommandReceipt | None:
+        found = self._sessions.recall(key)
+        return found[0] if found is not None else None
+
+
+def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -> None:
+    """At rest no workflow runs and the store is the truth: a hopeless command need not open one."""
+    if aggregate.session.state not in AT_REST:
+        return
+    found = refusal(aggregate, command)
+    if found is not None:
+        raise Refusal(
+            found.code,
+            found.message,
+            current_state=found.current_state.value,
+            allowed=[one.value for one in found.allowed],
+        )
+
+
+def _no_answer(command: SessionCommand) -> Refusal:
+    if command in _INSTALLS:
+        return Refusal(
+            ErrorCode.INSTALL_IN_PROGRESS,
+            "The install goes on; watch the session's events, or repeat with the same idempotency key.",
+        )
+    return no_worker_answers()
+
+
+def new_session(
+    settings: Settings,
+    session: LearnSession,
+    *,
+    ask_before_build: bool,
+    allow_private_install: bool,
+    base: BaseSkill | None = None,
+    source_runs: tuple[SourceRun, ...] = (),
+) -> LearnSessionAggregate:
+    """An idle session that no store has yet; ``base`` is the pinned version to improve."""
+    return LearnSessionAggregate(
+        session=session,
+        change=0,
+        settings=_learn_settings(settings),
+        state_since=session.created_at,
+        ask_before_build=ask_before_build,
+        allow_private_install=allow_private_install,
+        base=base,
+        source_runs=source_runs,
+    )
+
+
+def _learn_settings(settings: Settings) -> LearnSettings:
+    return LearnSettings(
+        arm_timeout_seconds=int(settings.arm_timeout.total_seconds()),
+        capture_timeout_seconds=int(settings.capture_timeout.total_seconds()),
+        question_deadline_seconds=int(settings.question_deadline.total_seconds()),
+        drafting_model=settings.model_name,
+        drafting_timeout_seconds=int(settings.model_timeout.total_seconds()),
+    )

@@ -1,0 +1,98 @@
+"""Gateway to the workflow of a sign-in (auth profile): each order is one update-with-start."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import anyio.to_thread
+from temporalio.client import Client, WithStartWorkflowOperation
+
+from contracts.mcp.auth_work import (
+    AuthOrder,
+    AuthReceipt,
+    BeginSignIn,
+    ChangeProfile,
+    FinishSignIn,
+    ForgetProfile,
+    RenewToken,
+    RevokeSignIn,
+)
+from contracts.mcp.auth_work import AuthOutcome as Outcome
+from contracts.workflow_ids import auth_profile_workflow_id
+from gateways.platform.updates import Update, start_options, update_id_of, update_or_recall, update_with_start
+from stores.mcp.auth.profiles import AuthProfileStore
+from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
+from workflows.mcp.mcp_messages import AuthProfileStart
+
+ANSWER_WITHIN = timedelta(seconds=65)
+"""Two attempts at a slow authorization server, and the wait for an order that runs."""
+
+UPDATES: Mapping[type[AuthOrder], tuple[str, Update[Any, AuthReceipt]]] = {
+    BeginSignIn: ("begin_sign_in", AuthProfileWorkflow.begin_sign_in),
+    FinishSignIn: ("finish_sign_in", AuthProfileWorkflow.finish_sign_in),
+    RenewToken: ("refresh", AuthProfileWorkflow.refresh),
+    RevokeSignIn: ("revoke", AuthProfileWorkflow.revoke),
+    ChangeProfile: ("change", AuthProfileWorkflow.change),
+    ForgetProfile: ("forget", AuthProfileWorkflow.forget),
+}
+"""The prefix of the update id, and the update, of each order."""
+
+
+class AuthProfileGateway:
+    """Sends orders to sign-ins; every failure is raised as a ``Refusal``."""
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        profiles: AuthProfileStore,
+        *,
+        answer_within: timedelta = ANSWER_WITHIN,
+    ) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._profiles = profiles
+        self._answer_within = answer_within
+
+    async def send(self, order: AuthOrder) -> AuthReceipt:
+        """Carries out one order.
+
+        Raises:
+            Refusal: ``MCP_AUTH_PROFILE_NOT_FOUND``, what the sign-in refuses, ``MCP_SERVER_UNREACHABLE`` when the
+                authorization server cannot be reached, ``TEMPORAL_UNAVAILABLE`` when no worker answers.
+        """
+        return await update_or_recall(
+            partial(self._attempt, order), conflict="The sign-in is changing too fast; repeat the command."
+        )
+
+    async def _attempt(self, order: AuthOrder) -> AuthReceipt:
+        stored = await anyio.to_thread.run_sync(
+            self._profiles.get, order.auth_profile_id, order.owner_user_id
+        )
+        rest = stored.outcome(Outcome.CURRENT)
+        start = WithStartWorkflowOperation(
+            AuthProfileWorkflow.run,
+            AuthProfileStart(
+                auth_profile_id=order.auth_profile_id,
+                owner_user_id=order.owner_user_id,
+                refresh_at=rest.refresh_at,
+                token_version=rest.token_version,
+            ),
+            **start_options(
+                auth_profile_workflow_id(order.auth_profile_id),
+                self._task_queue,
+                kind="auth-profile",
+                owner=order.owner_user_id,
+                summary=f"sign-in of {order.owner_user_id}",
+            ),
+        )
+        name, update = UPDATES[type(order)]
+        return await update_with_start(
+            self._client,
+            start,
+            update,
+            order,
+            update_id=f"{name}/{update_id_of(order.commit_key)}",
+            within=self._answer_within,
+        )

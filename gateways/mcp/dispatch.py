@@ -1,0 +1,346 @@
+"""Gateway to the workflow of a tool call: dispatch, decide, cancel, reconsider."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import anyio.to_thread
+from temporalio.client import Client, WithStartWorkflowOperation
+from temporalio.service import RPCError, RPCStatusCode
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.mcp.dispatch import (
+    OPEN_DISPATCH_STATUSES,
+    DispatchCancelRequest,
+    DispatchRequest,
+    DispatchStatus,
+    DispatchView,
+    MCPAskFirstDecisionRequest,
+    MCPAskFirstDecisionResponse,
+)
+from contracts.mcp.dispatch_work import (
+    DecideOrder,
+    DecisionTaken,
+    DispatchOrder,
+    EditedArguments,
+    EndCause,
+    EndOrder,
+)
+from contracts.mcp.m365 import M365Asked
+from contracts.platform.commands import CommitKey
+from contracts.platform.identity import Principal
+from contracts.workflow_ids import mcp_dispatch_id
+from domain.mcp.approvals import undecidable
+from gateways.mcp.dispatch_orders import argument_names, arguments_bytes, order_of
+from gateways.platform.updates import (
+    ANSWER_WITHIN,
+    REOPENINGS,
+    Answer,
+    Message,
+    Recall,
+    Update,
+    WorkflowWasClosing,
+    start_options,
+    unavailable,
+    update_id_of,
+    update_or_recall,
+    update_running,
+    update_with_start,
+)
+from stores.learning.sessions import SessionStore
+from stores.mcp.dispatch.opening import DispatchOpening
+from stores.mcp.dispatch.reads import DispatchStore, record_late_answer
+from stores.mcp.servers.m365_operations import as_tool_call
+from stores.platform.answers import Answers
+from stores.platform.blobs import put_blob
+from stores.platform.canonical import digest_of
+from stores.platform.database import Database
+from workflows.mcp.mcp_dispatch_view import KIND, summary_of
+from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
+from workflows.mcp.mcp_messages import DispatchEnd, DispatchStart, DispatchWait, WaitUntil
+
+_TOO_LATE = frozenset({ErrorCode.MCP_ASK_FIRST_DECIDED, ErrorCode.MCP_ASK_FIRST_EXPIRED})
+
+
+class McpDispatchGateway:
+    """Asks for calls, decides about those that wait, gives calls up."""
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        database: Database,
+        opening: DispatchOpening,
+        dispatches: DispatchStore,
+        *,
+        console_url: str | None = None,
+        answer_within: timedelta = ANSWER_WITHIN,
+    ) -> None:
+        self._client = client
+        self._database = database
+        self._answers = Answers(database)
+        self._opening = opening
+        self._dispatches = dispatches
+        self._answer_within = answer_within
+        self._task_queue = task_queue
+        self._console_url = console_url
+
+    async def dispatch(
+        self, request: DispatchRequest, caller: Principal, key: CommitKey, correlation_id: str
+    ) -> DispatchView:
+        """Asks for one call, and waits at most ``request.wait_ms`` for its end or for it to wait for a person.
+
+        The same key finds the same call. The view is what the store has: a call that is still under
+        way goes on by itself.
+
+        Raises:
+            Refusal: ``PAYLOAD_TOO_LARGE``, ``MCP_SERVER_NOT_FOUND``, ``MCP_SERVER_NOT_ACTIVE_IN_BUILD``,
+                ``MCP_TOOL_NOT_FOUND``, what ``as_tool_call`` refuses, ``TOO_MANY_REQUESTS``,
+                ``IDEMPOTENCY_KEY_REUSED``, ``TEMPORAL_UNAVAILABLE``, which names the call's ``dispatch_id``.
+        """
+        request, m365 = await anyio.to_thread.run_sync(self._as_asked, request, caller.user_id)
+        arguments = arguments_bytes(request.arguments)
+        order = order_of(request, caller, key, correlation_id, digest_of(arguments))
+        order = order.changed(m365=m365)
+        known = await anyio.to_thread.run_sync(self._opening.prepare, order, arguments)
+        if known is None or known.record.status is DispatchStatus.RUNNING:
+            since = 0 if known is None else known.version
+            await self._wait(order if known is None else known.record.order, request.wait_ms, since)
+        return await self.view(order.dispatch_id, caller.user_id)
+
+    def _as_asked(self, request: DispatchRequest, owner: str) -> tuple[DispatchRequest, M365Asked | None]:
+        """The tool call that is asked for; a session that watches the agent sees it, whether it is named or not."""
+        request, m365 = as_tool_call(self._database, request, owner)
+        if request.learn_session_id is None:
+            watching = SessionStore(self._database).watching_the_agent(owner)
+            request = request.changed(learn_session_id=watching)
+        return request, m365
+
+    async def view(self, dispatch_id: str, owner: str) -> DispatchView:
+        """A call as it stands.
+
+        Raises:
+            Refusal: ``MCP_DISPATCH_NOT_FOUND``.
+        """
+        return await anyio.to_thread.run_sync(self._dispatches.view, dispatch_id, owner, datetime.now(UTC))
+
+    async def decide(
+        self, dispatch_id: str, asked: MCPAskFirstDecisionRequest, caller: Principal, key: CommitKey
+    ) -> MCPAskFirstDecisionResponse:
+        """Answers about a call that waits. The first answer wins; the same key gets the first answer again.
+
+        An answer that comes too late is put on record all the same.
+
+        Raises:
+            Refusal: ``MCP_ASK_FIRST_DECIDED`` with who was first, ``MCP_ASK_FIRST_EXPIRED``,
+                ``MCP_DISPATCH_NOT_FOUND``, ``VALIDATION_FAILED``, ``PAYLOAD_TOO_LARGE``, ``CONFLICT``.
+        """
+        try:
+            return await self._decide(dispatch_id, asked, caller, key)
+        except Refusal as refusal:
+            if refusal.code in _TOO_LATE:
+                await anyio.to_thread.run_sync(
+                    record_late_answer,
+                    self._database,
+                    dispatch_id,
+                    asked.decision,
+                    caller.user_id,
+                    refusal,
+                    datetime.now(UTC),
+                )
+            raise
+
+    async def _decide(
+        self, dispatch_id: str, asked: MCPAskFirstDecisionRequest, caller: Principal, key: CommitKey
+    ) -> MCPAskFirstDecisionResponse:
+        kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
+
+        def refuse_unless_waiting() -> None:
+            refusal = undecidable(kept.record, datetime.now(UTC))
+            if refusal is not None:
+                raise refusal
+
+        order = DecideOrder(
+            dispatch_id=dispatch_id,
+            commit_key=key,
+            decision=asked.decision,
+            decided_by=caller.user_id,
+            reason=asked.reason,
+            edited=await self._edited(asked),
+            seen_arguments=asked.arguments_digest,
+            seen_definition=asked.tool_definition_hash,
+        )
+        taken = await self._send(
+            kept.record.order,
+            McpDispatchWorkflow.decide,
+            order,
+            key,
+            Recall(key, self._recall),
+            refuse_unless_waiting,
+        )
+        return taken.response
+
+    async def cancel(
+        self, dispatch_id: str, asked: DispatchCancelRequest, caller: Principal, key: CommitKey
+    ) -> DispatchView:
+        """Gives a call up. One that has been sent may have had its effect: then it is ``outcome_unknown``.
+
+        One that has ended stays as it is.
+
+        Raises:
+            Refusal: ``MCP_DISPATCH_NOT_FOUND``, ``TEMPORAL_UNAVAILABLE``.
+        """
+        kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
+        if kept.record.status in OPEN_DISPATCH_STATUSES:
+            order = EndOrder(
+                dispatch_id=dispatch_id, cause=EndCause.CANCELLED, by=caller.user_id, reason=asked.reason
+            )
+            await self._send(kept.record.order, McpDispatchWorkflow.cancel, order, key)
+        return await self.view(dispatch_id, caller.user_id)
+
+    async def reconsider(
+        self, owner: str, *, server_id: str | None = None, tool_name: str | None = None
+    ) -> int:
+        """Signals the owner's waiting calls to re-check policy and standing approvals; how many were signalled."""
+        look = partial(
+            self._dispatches.waiting, owner, datetime.now(UTC), server_id=server_id, tool_name=tool_name
+        )
+        return await self._tell(await anyio.to_thread.run_sync(look))
+
+    async def recheck(self, dispatch_ids: Iterable[str]) -> int:
+        """Signals these calls to re-check, where they still wait; how many were signalled.
+
+        Raises:
+            Refusal: ``TEMPORAL_UNAVAILABLE``.
+        """
+        return await self._tell(dispatch_ids)
+
+    async def _tell(self, dispatch_ids: Iterable[str]) -> int:
+        signalled = 0
+        for dispatch_id in dispatch_ids:
+            handle = self._client.get_workflow_handle(mcp_dispatch_id(dispatch_id))
+            try:
+                await handle.signal(McpDispatchWorkflow.reconsider, rpc_timeout=self._answer_within)
+            except RPCError as error:
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    continue
+                raise unavailable(error) from error
+            except RuntimeError as error:
+                raise unavailable(error) from error
+            signalled += 1
+        return signalled
+
+    async def _wait(self, order: DispatchOrder, wait_ms: int, since: int) -> None:
+        """Starts or joins the call and waits until it ends or waits for a person; then its row exists.
+
+        ``since`` is the version of the row that the caller has seen.
+
+        Raises:
+            Refusal: ``TEMPORAL_UNAVAILABLE``, which names the call's ``dispatch_id``.
+        """
+        dispatch_id = order.dispatch_id
+        no_answer = Refusal(
+            ErrorCode.TEMPORAL_UNAVAILABLE,
+            "No worker has taken the call in time; it is made when one does. Look at it, or try again with the "
+            "same key.",
+            dispatch_id=dispatch_id,
+        )
+        if wait_ms:
+            try:
+                await self._until(order, WaitUntil.AT_REST, timedelta(milliseconds=wait_ms), no_answer, since)
+                return
+            except Refusal as refusal:
+                if refusal is not no_answer:
+                    raise
+            if await anyio.to_thread.run_sync(self._dispatches.find, dispatch_id) is not None:
+                return
+        await self._until(order, WaitUntil.JUDGED, self._answer_within, no_answer, since)
+
+    async def _until(
+        self, order: DispatchOrder, until: WaitUntil, within: timedelta, no_answer: Refusal, since: int
+    ) -> None:
+        wait = DispatchWait(dispatch_id=order.dispatch_id, until=until)
+        # One id for all callers: a repeated request waits for the same update, unless the call has moved on since.
+        update_id = f"dispatch/{until.value}/{since}"
+        for _ in range(REOPENINGS):
+            with suppress(WorkflowWasClosing):
+                await update_with_start(
+                    self._client,
+                    self._start(order),
+                    McpDispatchWorkflow.dispatch,
+                    wait,
+                    update_id=update_id,
+                    within=within,
+                    no_answer=no_answer,
+                )
+                return
+            # A call that was closing has its row. A server under load can also lose an update on its way.
+            if await anyio.to_thread.run_sync(self._dispatches.find, order.dispatch_id) is not None:
+                return
+        raise no_answer
+
+    async def _send(
+        self,
+        order: DispatchOrder,
+        update: Update[Message, Answer],
+        message: Message,
+        key: CommitKey,
+        recall: Recall[Answer] | None = None,
+        check: Callable[[], object] | None = None,
+    ) -> Answer:
+        """Sends one command to the workflow of a call, which is opened again if it has closed.
+
+        Raises:
+            Refusal: from the workflow; ``TEMPORAL_UNAVAILABLE`` when no worker answers.
+        """
+        update_id, within = update_id_of(key), self._answer_within
+
+        async def first() -> Answer:
+            workflow_id = mcp_dispatch_id(order.dispatch_id)
+            return await update_running(
+                self._client, workflow_id, update, message, update_id=update_id, within=within
+            )
+
+        async def attempt() -> Answer:
+            return await update_with_start(
+                self._client, self._start(order), update, message, update_id=update_id, within=within
+            )
+
+        return await update_or_recall(
+            attempt,
+            conflict="The call is changing too fast; repeat the command.",
+            recall=recall,
+            check=check,
+            first=first,
+        )
+
+    def _start(self, order: DispatchOrder) -> WithStartWorkflowOperation[McpDispatchWorkflow, DispatchEnd]:
+        return WithStartWorkflowOperation(
+            McpDispatchWorkflow.run,
+            DispatchStart(order=order, console_url=self._console_url),
+            **start_options(
+                mcp_dispatch_id(order.dispatch_id),
+                self._task_queue,
+                kind=KIND,
+                owner=order.caller.user_id,
+                summary=summary_of(order),
+                memo={"correlation_id": order.correlation_id},
+            ),
+        )
+
+    async def _edited(self, asked: MCPAskFirstDecisionRequest) -> EditedArguments | None:
+        if asked.arguments is None:
+            return None
+        arguments = arguments_bytes(asked.arguments)
+
+        def keep() -> str:
+            with self._database.write() as connection:
+                return put_blob(connection, arguments, datetime.now(UTC))
+
+        digest = await anyio.to_thread.run_sync(keep)
+        return EditedArguments(digest=digest, argument_names=argument_names(asked.arguments))
+
+    def _recall(self, key: CommitKey) -> DecisionTaken | None:
+        kept = self._answers.recall(key)
+        return DecisionTaken.model_validate_json(kept) if kept is not None else None

@@ -1,0 +1,288 @@
+"""Update-with-start of a workflow with idempotency: recall the stored answer, send, retry on closing, map errors.
+
+Every command of the API and of the worker takes this one path. Starts without an update go through
+``start_or_join``.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypedDict, TypeVar
+
+import anyio.to_thread
+import structlog
+from pydantic import BaseModel
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.types import MethodAsyncSingleParam
+from temporalio.workflow import UpdateMethodMultiParam
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.platform.commands import CommitKey
+from workflows.learning.session_view import search_attributes_of
+
+log = structlog.get_logger(__name__)
+
+ANSWER_WITHIN = timedelta(seconds=10)
+"""How long a command waits for a worker before the client is asked to try again."""
+
+REOPENINGS = 5
+"""How often an update is sent again because the workflow run was closing."""
+
+OWN_KEY_PREFIX = "once-"
+"""Prefix of server-generated idempotency keys, for requests without one: no client can repeat such a key."""
+
+Message = TypeVar("Message", bound=BaseModel)
+Answer = TypeVar("Answer", bound=BaseModel)
+Update = UpdateMethodMultiParam[[Any, Message], Coroutine[Any, Any, Answer]]
+"""The update method of a workflow class, which takes one message."""
+
+
+class StartOptions(TypedDict):
+    """The options of a workflow start, beside its input."""
+
+    id: str
+    task_queue: str
+    id_conflict_policy: WorkflowIDConflictPolicy
+    static_summary: str
+    search_attributes: TypedSearchAttributes
+    memo: Mapping[str, Any] | None
+
+
+def start_options(
+    workflow_id: str,
+    task_queue: str,
+    *,
+    kind: str,
+    owner: str | None,
+    summary: str,
+    memo: Mapping[str, Any] | None = None,
+    policy: WorkflowIDConflictPolicy = WorkflowIDConflictPolicy.USE_EXISTING,
+) -> StartOptions:
+    """The options of a start; by default it joins the run that exists."""
+    return StartOptions(
+        id=workflow_id,
+        task_queue=task_queue,
+        id_conflict_policy=policy,
+        static_summary=summary,
+        search_attributes=search_attributes_of(kind, owner),
+        memo=memo,
+    )
+
+
+async def start_or_join(
+    client: Client,
+    run: MethodAsyncSingleParam[Any, Message, Any],
+    message: Message,
+    options: StartOptions,
+    *,
+    within: timedelta = ANSWER_WITHIN,
+) -> None:
+    """Starts a workflow, or joins the run that exists where the conflict policy allows it.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``; nothing was started.
+        WorkflowAlreadyStartedError: the policy is ``FAIL`` and a run exists.
+    """
+    try:
+        await client.start_workflow(run, message, **options, rpc_timeout=within)
+    except (RPCError, RuntimeError) as error:
+        # The SDK's first connection attempt fails with a plain RuntimeError.
+        raise unavailable(error) from error
+
+
+@dataclass(frozen=True)
+class Recall(Generic[Answer]):
+    """Reads the answer that is stored under an idempotency key; ``find`` blocks and runs in a thread."""
+
+    key: CommitKey
+    find: Callable[[CommitKey], Answer | None]
+
+    async def earlier(self) -> Answer | None:
+        """The answer to an earlier request with this key; a server-generated key has none."""
+        return None if self.key.key.startswith(OWN_KEY_PREFIX) else await self.now()
+
+    async def now(self) -> Answer | None:
+        """The answer stored under the key, if any."""
+        return await anyio.to_thread.run_sync(self.find, self.key)
+
+
+def update_id_of(key: CommitKey) -> str:
+    """The update id of a command: repeats of one idempotency key are one update to Temporal."""
+    return f"{key.owner_user_id}/{key.key}"
+
+
+async def update_or_recall(
+    attempt: Callable[[], Awaitable[Answer]],
+    *,
+    conflict: str,
+    recall: Recall[Answer] | None = None,
+    check: Callable[[], object] | None = None,
+    first: Callable[[], Awaitable[Answer]] | None = None,
+) -> Answer:
+    """The answer of one update, or the answer that an earlier request with the same key was given.
+
+    ``attempt`` sends the update with ``update_with_start``; it is repeated while runs are closing. ``check`` may
+    block and refuse: a hopeless command need not open a workflow. ``first`` is tried before ``attempt``: a plain
+    ``update_running``, where the workflow mostly runs. ``conflict`` is the message when every run was closing.
+
+    Raises:
+        Refusal: from ``check`` or ``attempt``; ``IDEMPOTENCY_KEY_REUSED``; ``CONFLICT``.
+    """
+    recalled = await recall.earlier() if recall is not None else None
+    if recalled is not None:
+        return recalled
+    try:
+        if check is not None:
+            await anyio.to_thread.run_sync(check)
+        for send in ([first] if first else []) + [attempt] * REOPENINGS:
+            with suppress(WorkflowWasClosing):
+                return await send()
+        raise Refusal(ErrorCode.CONFLICT, conflict)
+    except Refusal:
+        # May already be committed (same key at once, or lost reply): return the stored answer.
+        recalled = await recall.now() if recall is not None else None
+        if recalled is None:
+            raise
+        return recalled
+
+
+async def update_with_start(
+    client: Client,
+    start: WithStartWorkflowOperation[Any, Any],
+    update: UpdateMethodMultiParam[..., Coroutine[Any, Any, Answer]],
+    *messages: BaseModel,
+    within: timedelta,
+    update_id: str | None = None,
+    no_answer: Refusal | None = None,
+) -> Answer:
+    """Sends one update, starting the workflow if it does not run, and waits ``within`` for the answer.
+
+    Raises:
+        Refusal: from the workflow, or the failure of the call.
+        WorkflowWasClosing: the update may be sent again, with another ``start``.
+    """
+    try:
+        with as_refusals(no_answer):
+            async with asyncio.timeout(within.total_seconds()):
+                found: Any = await client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+                    update,
+                    args=messages,
+                    start_workflow_operation=start,
+                    id=update_id,
+                    # Of two timeouts at one moment asyncio 3.11 may deliver both, the second to a later await.
+                    rpc_timeout=within + timedelta(seconds=1),
+                )
+                return found
+    except BaseException:
+        _retrieve_failure(start)
+        raise
+
+
+async def update_running(
+    client: Client,
+    workflow_id: str,
+    update: Update[Message, Answer],
+    message: Message,
+    *,
+    update_id: str,
+    within: timedelta,
+) -> Answer:
+    """Sends one update to a workflow that runs; without the start it costs the server half as much.
+
+    Raises:
+        Refusal: from the workflow, or the failure of the call.
+        WorkflowWasClosing: it does not run.
+    """
+    with as_refusals():
+        async with asyncio.timeout(within.total_seconds()):
+            found: Any = await client.get_workflow_handle(workflow_id).execute_update(  # pyright: ignore[reportUnknownMemberType]
+                update, message, id=update_id, rpc_timeout=within
+            )
+            return found
+
+
+def _retrieve_failure(start: WithStartWorkflowOperation[Any, Any]) -> None:
+    """Retrieves the failure that the SDK stores in the start's future, which asyncio would report as unhandled.
+
+    After a call that was given up the future is never resolved, so nothing waits here.
+    """
+    asking = start.workflow_handle()
+    with suppress(Exception, asyncio.CancelledError):
+        asking.send(None)
+    asking.close()
+
+
+class WorkflowWasClosing(Exception):
+    """The run closed while the update was in flight; another attempt opens the next run."""
+
+
+@contextmanager
+def as_refusals(no_answer: Refusal | None = None) -> Generator[None]:
+    """Maps the failures of an update to refusals.
+
+    ``no_answer`` is the refusal when no worker has answered in time; without one, that the client tries again.
+
+    Raises:
+        Refusal: from the workflow, or the failure of the call.
+        WorkflowWasClosing: the update may be sent again, to the next run.
+    """
+    try:
+        yield
+    except WorkflowUpdateFailedError as error:
+        raise _answer_to(error) from None
+    except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+        raise (no_answer or no_worker_answers()) from error
+    except RPCError as error:
+        raise _rpc_refusal(error, no_answer or no_worker_answers()) from error
+    except RuntimeError as error:
+        # The SDK's first connection attempt fails with a plain RuntimeError.
+        raise unavailable(error) from error
+
+
+def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
+    """The workflow's refusal in a failed update, or that its run was closing."""
+    cause = error.cause
+    if not isinstance(cause, ApplicationError):
+        return error
+    if cause.type == "AcceptedUpdateCompletedWorkflow":
+        return WorkflowWasClosing()
+    if cause.type not in ErrorCode.__members__:
+        return Refusal(ErrorCode.INTERNAL_ERROR, f"{cause.type}: {cause.message}"[:240])
+    extra: dict[str, Any] = cause.details[0] if cause.details else {}
+    return Refusal(ErrorCode(cause.type), cause.message, **extra)
+
+
+def _rpc_refusal(error: RPCError, no_answer: Refusal) -> Exception:
+    """The refusal of a failed call; ``no_answer`` when its time ran out."""
+    match error.status:
+        case RPCStatusCode.NOT_FOUND:
+            return WorkflowWasClosing()
+        case RPCStatusCode.RESOURCE_EXHAUSTED:
+            return Refusal(ErrorCode.TOO_MANY_REQUESTS, "Too many commands at once; try again shortly.")
+        case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED:
+            return no_answer
+        case _:
+            return unavailable(error)
+
+
+def no_worker_answers() -> Refusal:
+    """Temporal accepted the command, and no worker answered in time."""
+    return Refusal(
+        ErrorCode.TEMPORAL_UNAVAILABLE, "No worker has answered in time; try again with the same key."
+    )
+
+
+def unavailable(error: Exception) -> Refusal:
+    """Temporal cannot be reached."""
+    log.warning("temporal is unavailable", error=str(error))
+    return Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "Temporal cannot be reached; try again with the same key.")

@@ -1,0 +1,49 @@
+"""Gateway to autonomous practice: starts its workflow."""
+
+import anyio.to_thread
+from temporalio.client import Client
+
+from contracts.errors import Refusal
+from contracts.practice.practice import PracticeRef, PracticeRun, PracticeState, StartPracticeRequest
+from gateways.platform.updates import start_options, start_or_join
+from stores.practice.practice import PracticeStore
+from workflows.practice.practice_messages import PracticeStart
+from workflows.practice.practice_workflow import PracticeWorkflow
+
+
+class PracticeGateway:
+    """Starts practices, one for each session."""
+
+    def __init__(self, client: Client, task_queue: str, practices: PracticeStore) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._practices = practices
+
+    async def start(self, run: PracticeRun, request: StartPracticeRequest) -> PracticeRun:
+        """Starts the practice, or returns the same one where it was started before.
+
+        Raises:
+            Refusal: ``CONFLICT`` when the session practises something else; ``TEMPORAL_UNAVAILABLE``, nothing was
+                started.
+        """
+        opened = await anyio.to_thread.run_sync(self._practices.open, run, request)
+        if opened.state is not PracticeState.RUNNING:
+            return opened
+        ref = PracticeRef(
+            learn_session_id=opened.learn_session_id,
+            owner_user_id=opened.owner_user_id,
+            correlation_id=opened.correlation_id,
+        )
+        options = start_options(
+            opened.workflow_id,
+            self._task_queue,
+            kind="practice",
+            owner=opened.owner_user_id,
+            summary=f"practice of {opened.owner_user_id}",
+        )
+        try:
+            await start_or_join(self._client, PracticeWorkflow.run, PracticeStart(ref=ref), options)
+        except Refusal:
+            await anyio.to_thread.run_sync(self._practices.forget, opened.learn_session_id)
+            raise
+        return opened

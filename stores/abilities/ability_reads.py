@@ -1,0 +1,150 @@
+"""Reading abilities: the snapshot, one ability, its versions, and the prepared index of the lookup."""
+
+import threading
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilityAvailabilityItem,
+    AbilityAvailabilityResponse,
+    AbilityDetailResponse,
+    AbilityLifecycleAction,
+    AbilityVersionsResponse,
+    InstallLane,
+    SkillCatalogCurrent,
+)
+from contracts.errors import ErrorCode, Refusal
+from domain.abilities.life import state_of
+from domain.abilities.lookup_index import AbilityIndex
+from stores.abilities.ability_files import CANONICAL
+from stores.abilities.ability_rows import all_entries, allowed_actions, entry_of, life_of, versions_of
+from stores.abilities.capability_bridge import AVAILABILITY, CATALOG
+from stores.platform.database import Database
+from stores.platform.projection.documents import read_document
+from stores.platform.tables import abilities, documents
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class AbilityStore:
+    """What is known of abilities. A private one is visible to its owner alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._indexed: tuple[str | None, AbilityIndex] | None = None
+
+    def entries(self) -> tuple[AbilityAvailabilityEntry, ...]:
+        """Every ability."""
+        with self._database.read() as connection:
+            return all_entries(connection)
+
+    def index(self) -> AbilityIndex:
+        """The prepared index of the newest snapshot; rebuilt only when the snapshot has changed."""
+        with self._database.read() as connection:
+            digest = connection.scalar(
+                select(documents.c.digest).where(
+                    documents.c.root == "memory", documents.c.path == AVAILABILITY
+                )
+            )
+            with self._lock:
+                if self._indexed is None or self._indexed[0] != digest:
+                    self._indexed = (digest, AbilityIndex(all_entries(connection)))
+                return self._indexed[1]
+
+    def availability(self, user_id: str) -> AbilityAvailabilityResponse:
+        """The snapshot as the user may see it."""
+        with self._database.read() as connection:
+            entries = [entry for entry in all_entries(connection) if visible(entry, user_id)]
+            newest = connection.scalar(select(func.max(abilities.c.updated_at)))
+            mine = [entry for entry in entries if entry.owner_user_id == user_id]
+            allowed = allowed_actions(connection, mine)
+        return AbilityAvailabilityResponse(
+            abilities=tuple(_item(entry, allowed.get(entry.ability_id, ())) for entry in entries),
+            snapshot_as_of=datetime.fromisoformat(newest) if newest else _NEVER,
+        )
+
+    def visible_entry(self, ability_id: str, user_id: str) -> AbilityAvailabilityEntry:
+        """One ability whole.
+
+        Raises:
+            Refusal: ``ABILITY_NOT_FOUND``, also for another owner's private one.
+        """
+        with self._database.read() as connection:
+            entry = entry_of(connection, ability_id)
+        if entry is None or not visible(entry, user_id):
+            raise Refusal(
+                ErrorCode.ABILITY_NOT_FOUND,
+                "There is no such ability that you may see; list them with GET /api/abilities/availability.",
+            )
+        return entry
+
+    def detail(self, ability_id: str, user_id: str) -> AbilityDetailResponse:
+        """One ability with its present version and text."""
+        entry = self.visible_entry(ability_id, user_id)
+        path = f"skills/{entry.skill_slug}/SKILL.md"
+        mine = [entry] if entry.owner_user_id == user_id else []
+        with self._database.read() as connection:
+            version = connection.scalar(
+                select(abilities.c.version).where(abilities.c.ability_id == ability_id)
+            )
+            projected = read_document(connection, "workspace", path) is not None
+            text = read_document(connection, "memory", f"{CANONICAL}/{entry.skill_slug}/SKILL.md")
+            allowed = allowed_actions(connection, mine)
+            quarantine = life_of(connection, ability_id).quarantine
+        quarantined = entry.install_lane is InstallLane.QUARANTINED
+        return AbilityDetailResponse(
+            ability=entry,
+            version=version or 1,
+            skill_path=path if projected else None,
+            skill_markdown=text.decode() if text is not None else None,
+            state=state_of(entry),
+            quarantine_reason=quarantine.reason if quarantined and quarantine is not None else None,
+            allowed_actions=allowed.get(ability_id, ()),
+        )
+
+    def versions(self, ability_id: str, user_id: str) -> AbilityVersionsResponse:
+        """The installed versions, newest first."""
+        self.visible_entry(ability_id, user_id)
+        with self._database.read() as connection:
+            found = versions_of(connection, ability_id)
+            current = connection.scalar(
+                select(abilities.c.version).where(abilities.c.ability_id == ability_id)
+            )
+        return AbilityVersionsResponse(
+            ability_id=ability_id,
+            versions=tuple(v.changed(current=v.version == current) for v in found),
+        )
+
+    def catalog(self, user_id: str) -> SkillCatalogCurrent:
+        """The skills catalog as the user may see it."""
+        with self._database.read() as connection:
+            content = read_document(connection, "memory", CATALOG)
+            seen = {entry.ability_id for entry in all_entries(connection) if visible(entry, user_id)}
+        if content is None:
+            return SkillCatalogCurrent(items=(), refreshed_at=_NEVER)
+        whole = SkillCatalogCurrent.model_validate_json(content)
+        items = tuple(item for item in whole.items if item.ability_id in seen)
+        return whole.changed(items=items)
+
+    def owner_of_slug(self, slug: str) -> str | None:
+        """Whose the skill of this name is, if there is one."""
+        with self._database.read() as connection:
+            return connection.scalar(select(abilities.c.owner).where(abilities.c.slug == slug))
+
+
+def visible(entry: AbilityAvailabilityEntry, user_id: str) -> bool:
+    """Whether the user may see it: private, quarantined and archived abilities are their owner's alone."""
+    shared = entry.install_lane in (InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED)
+    return (shared and entry.archived_at is None) or entry.owner_user_id == user_id
+
+
+def _item(
+    entry: AbilityAvailabilityEntry, allowed: tuple[AbilityLifecycleAction, ...]
+) -> AbilityAvailabilityItem:
+    shown = entry.model_dump(include=set(AbilityAvailabilityItem.model_fields))
+    return AbilityAvailabilityItem.model_validate(
+        {**shown, "state": state_of(entry), "allowed_actions": allowed}
+    )

@@ -1,0 +1,179 @@
+"""Rows of abilities: entries, versions, kept contents, lifecycle record, and the facts for the lifecycle rules.
+
+All functions run within the caller's transaction. The content of each version is kept for rollback (routes.md).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilityLifecycleAction,
+    AbilityVersion,
+    InstallLane,
+)
+from contracts.abilities.lifecycle import AbilityContent, AbilityLife, ContentFile
+from contracts.learning.install import InstallSaga, SagaState
+from contracts.learning.validation import ValidationRun, proof_of
+from domain.abilities.life import AbilityFacts, legal_actions
+from stores.platform import tables
+from stores.platform.document_table import DocumentTable
+from stores.platform.tables import abilities, ability_contents, ability_versions
+
+ABILITIES = DocumentTable(
+    abilities,
+    AbilityAvailabilityEntry,
+    lambda one: {"ability_id": one.ability_id, "lane": one.install_lane.value},
+)
+"""Callers give ``version`` and ``updated_at``, and with a new row ``owner``, ``slug`` and ``created_at``."""
+
+VERSIONS = DocumentTable(
+    ability_versions, AbilityVersion, lambda one: {"ability_id": one.ability_id, "version": one.version}
+)
+"""Callers give ``saga_id``."""
+
+CONTENTS = DocumentTable(
+    ability_contents, AbilityContent, lambda one: {"ability_id": one.ability_id, "version": one.version}
+)
+LIVES = DocumentTable(
+    tables.ability_lives, AbilityLife, lambda one: {"ability_id": one.ability_id, "change": one.change}
+)
+
+
+def entry_of(connection: Connection, ability_id: str) -> AbilityAvailabilityEntry | None:
+    """The ability as the availability snapshot has it, or ``None``."""
+    return ABILITIES.find(connection, ability_id)
+
+
+def all_entries(connection: Connection) -> tuple[AbilityAvailabilityEntry, ...]:
+    """Every ability, by id."""
+    return ABILITIES.all(connection, order_by=(abilities.c.ability_id,))
+
+
+def keep_content(
+    connection: Connection,
+    version: int,
+    entry: AbilityAvailabilityEntry,
+    manifest: str,
+    files: Iterable[ContentFile],
+) -> None:
+    """Keeps a version's content; what was kept of the same version before is replaced."""
+    content = AbilityContent(
+        ability_id=entry.ability_id, version=version, entry=entry, manifest=manifest, files=tuple(files)
+    )
+    CONTENTS.put(connection, content)
+
+
+def forget_content(connection: Connection, ability_id: str, version: int) -> None:
+    """Forgets a version that was not installed after all."""
+    CONTENTS.delete(connection, (ability_id, version))
+
+
+def content_of(connection: Connection, ability_id: str, version: int) -> AbilityContent | None:
+    """What the version holds, or ``None`` where nothing is kept of it."""
+    return CONTENTS.find(connection, (ability_id, version))
+
+
+def versions_of(connection: Connection, ability_id: str) -> tuple[AbilityVersion, ...]:
+    """The installed versions, newest first."""
+    table = ability_versions
+    newest_first = (table.c.version.desc(),)
+    return VERSIONS.all(connection, table.c.ability_id == ability_id, order_by=newest_first)
+
+
+def previous_of(versions: Iterable[AbilityVersion], current: int) -> AbilityVersion | None:
+    """The newest version before the current one whose content differs; ``versions`` are newest first."""
+    known = tuple(versions)
+    present = next((one for one in known if one.version == current), None)
+    return next(
+        (
+            one
+            for one in known
+            if one.version < current and (present is None or one.content_hash != present.content_hash)
+        ),
+        None,
+    )
+
+
+_UNDER_WAY = (SagaState.RUNNING.value, SagaState.COMPENSATING.value)
+
+
+def life_of(connection: Connection, ability_id: str) -> AbilityLife:
+    """What is kept beside the ability's entry; an ability that was never commanded has an empty record."""
+    return LIVES.find(connection, ability_id) or AbilityLife(ability_id=ability_id, change=0)
+
+
+def facts_of(
+    connection: Connection,
+    entry: AbilityAvailabilityEntry,
+    life: AbilityLife,
+    version: int,
+    versions: tuple[AbilityVersion, ...],
+) -> AbilityFacts:
+    """The facts about one ability; ``versions`` are newest first, ``version`` is the current one."""
+    present = next((one for one in versions if one.version == version), None)
+    return AbilityFacts(
+        entry=entry,
+        has_earlier=previous_of(versions, version) is not None,
+        revalidated=(
+            entry.install_lane is InstallLane.QUARANTINED
+            and life.quarantine is not None
+            and present is not None
+            and is_proven_version(connection, present, since=life.quarantine.since)
+        ),
+        installing=entry.ability_id in abilities_installing(connection),
+    )
+
+
+def allowed_actions(
+    connection: Connection, entries: Iterable[AbilityAvailabilityEntry]
+) -> dict[str, tuple[AbilityLifecycleAction, ...]]:
+    """What their owner may do with each of these abilities now, by id; three queries however many they are."""
+    wanted = {entry.ability_id: entry for entry in entries}
+    if not wanted:
+        return {}
+    installing = abilities_installing(connection)
+    table = tables.ability_versions
+    query = select(table.c.ability_id, table.c.body).order_by(table.c.version.desc())
+    if len(wanted) == 1:
+        query = query.where(table.c.ability_id == next(iter(wanted)))
+    versions: dict[str, list[AbilityVersion]] = defaultdict(list)
+    for row in connection.execute(query):
+        if row.ability_id in wanted:
+            versions[row.ability_id].append(VERSIONS.parse(row.body))
+    rows = connection.execute(select(tables.abilities.c.ability_id, tables.abilities.c.version))
+    current: dict[str, int] = {row.ability_id: row.version for row in rows}
+    return {
+        ability_id: legal_actions(
+            AbilityFacts(
+                entry=entry,
+                has_earlier=previous_of(versions[ability_id], current[ability_id]) is not None,
+                installing=ability_id in installing,
+            )
+        )
+        for ability_id, entry in wanted.items()
+    }
+
+
+def abilities_installing(connection: Connection) -> frozenset[str]:
+    """The abilities that an install is under way for."""
+    sagas = tables.install_sagas
+    bodies = connection.scalars(select(sagas.c.body).where(sagas.c.state.in_(_UNDER_WAY)))
+    return frozenset(InstallSaga.model_validate_json(body).ability_id for body in bodies)
+
+
+def is_proven_version(connection: Connection, version: AbilityVersion, since: datetime | None = None) -> bool:
+    """Whether this very content is proven, by runs that ended after ``since`` where that is given.
+
+    The runs of each proposal are judged for themselves: a name that is taken for one owner is not for another.
+    """
+    runs = tables.validation_runs
+    bodies = connection.scalars(select(runs.c.body).where(runs.c.content_hash == version.content_hash))
+    by_proposal: dict[str, list[ValidationRun]] = defaultdict(list)
+    for run in map(ValidationRun.model_validate_json, bodies):
+        if since is None or (run.completed_at is not None and run.completed_at > since):
+            by_proposal[run.proposal_id].append(run)
+    return any(proof_of(found).complete for found in by_proposal.values())

@@ -1,0 +1,357 @@
+"""Capability health: effects of outcomes on bridge and availability, read models, rechecks (DOC3 §1.1C-I)."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, select, update
+
+from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth, InstallLane
+from contracts.abilities.capability_health import (
+    CapabilityHealthCurrent,
+    CapabilityHealthState,
+    CapabilityOutcome,
+    CapabilityStatsCurrent,
+    OutcomeKind,
+    ReprobeSelection,
+    RuntimeInventory,
+    SessionAvailability,
+)
+from contracts.abilities.capability_manifest import BridgeState, CapabilityBridgeCurrent, HealthStatus
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.lifecycle import LearningReceiptKind
+from contracts.platform.commands import CommitKey
+from domain.abilities.availability import Usability, usability
+from domain.abilities.bridge import health_current, stats_current
+from domain.abilities.capability_health import (
+    HealthChange,
+    after_outcome,
+    bridge_state,
+    is_due,
+    missing,
+    unsupported_reason,
+    unusable_reason,
+)
+from stores.abilities.ability_reads import visible
+from stores.abilities.ability_rows import all_entries, entry_of
+from stores.abilities.capability_bridge import (
+    HEALTH,
+    health_state,
+    read_bridge,
+    rebuild_or_keep,
+    refresh_snapshot,
+    stats_of,
+)
+from stores.abilities.capability_health_rows import (
+    HealthEntries,
+    Standing,
+    capability_rows,
+    put_inventory,
+    put_standing,
+    read_inventory,
+    standing_in,
+    standing_of,
+)
+from stores.platform.answers import answered_within
+from stores.platform.canonical import canonical_json, digest_of
+from stores.platform.database import Database
+from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.projection.documents import read_document
+from stores.platform.tables import abilities, capabilities
+
+
+def apply_outcome(
+    connection: Connection, outcome: CapabilityOutcome, correlation_id: str
+) -> tuple[JournalDraft, ...]:
+    """Counts an outcome once and settles what follows; returns the entries for the caller to append.
+
+    An outcome of a capability that is not installed any more, or that was counted before, changes nothing.
+    """
+    found: list[JournalDraft] = []
+
+    def act() -> str:
+        found.extend(_applied(connection, outcome, correlation_id))
+        return "{}"
+
+    key = f"outcome-{outcome.outcome_id}"
+    answered_within(
+        connection,
+        CommitKey(owner_user_id=outcome.reported_by, key=key, request_digest=digest_of(key)),
+        act,
+    )
+    return tuple(found)
+
+
+def hold_ability(connection: Connection, ability_id: str) -> AbilityAvailabilityEntry | None:
+    """The ability's entry; its row is held until the transaction ends.
+
+    Hold the ability before its capability, as everything here does, and two transactions never wait for
+    each other.
+    """
+    connection.execute(
+        select(abilities.c.ability_id).where(abilities.c.ability_id == ability_id).with_for_update()
+    )
+    return entry_of(connection, ability_id)
+
+
+def settled(
+    connection: Connection, entry: AbilityAvailabilityEntry, standing: Standing | None
+) -> AbilityAvailabilityEntry:
+    """``entry`` with ``usable_now`` and its reason as lane, switch, workspace, health and runtime have them."""
+    found = _usability(connection, entry, standing)
+    return entry.changed(usable_now=found.usable_now, reason_unusable=found.reason_unusable)
+
+
+def settle_ability(
+    connection: Connection,
+    entry: AbilityAvailabilityEntry,
+    standing: Standing | None,
+    now: datetime,
+    *,
+    checkpoint_health: CheckpointHealth | None = None,
+) -> AbilityAvailabilityEntry:
+    """Writes the ability as it now is, and the snapshot after it; nothing where nothing has changed."""
+    changed = settled(connection, entry, standing)
+    if checkpoint_health is not None:
+        changed = changed.changed(checkpoint_health=checkpoint_health)
+    if changed != entry:
+        connection.execute(
+            update(abilities)
+            .where(abilities.c.ability_id == entry.ability_id)
+            .values(body=canonical_json(changed), updated_at=rfc3339(now))
+        )
+        refresh_snapshot(connection, now)
+    return changed
+
+
+def _applied(
+    connection: Connection, outcome: CapabilityOutcome, correlation_id: str
+) -> tuple[JournalDraft, ...]:
+    ability_id = connection.scalar(
+        select(capabilities.c.ability_id).where(capabilities.c.capability_id == outcome.capability_id)
+    )
+    entry = hold_ability(connection, ability_id) if ability_id is not None else None
+    standing = standing_of(connection, capability_id=outcome.capability_id)
+    if ability_id is None or standing is None:
+        return ()
+    change = after_outcome(standing.status, standing.record, outcome)
+    if entry is not None and entry.install_lane is InstallLane.QUARANTINED:
+        # A person took the ability back; only a person brings it back.
+        change = HealthChange(standing.status, change.record)
+    put_standing(connection, standing, change.status, change.record)
+    now = datetime.now(UTC)
+    owner = entry.owner_user_id if entry is not None else outcome.reported_by
+    entries = HealthEntries(ability_id, owner, correlation_id, now)
+    entries.outcome(outcome)
+    entries.changed(standing, change)
+    entries.canary(outcome, standing, change)
+    if change.status is not standing.status or outcome.kind is OutcomeKind.CANARY:
+        rebuild_or_keep(connection, now)
+    if entry is not None and change.status is not standing.status:
+        moved = replace(standing, status=change.status, record=change.record)
+        after = settle_ability(connection, entry, moved, now)
+        if after.usable_now is not entry.usable_now:
+            reason = after.reason_unusable or "It is usable again."
+            entries.receipt(LearningReceiptKind.AVAILABILITY_UPDATED, reason)
+    return tuple(entries.drafts)
+
+
+def _usability(
+    connection: Connection, entry: AbilityAvailabilityEntry, standing: Standing | None
+) -> Usability:
+    # What has no files of its own, a native tool say, need not be in the workspace.
+    skill = (
+        read_document(connection, "workspace", f"skills/{entry.skill_slug}/SKILL.md")
+        if entry.skill_slug is not None
+        else b""
+    )
+    status = standing.status if standing is not None else HealthStatus.HEALTHY
+    found = usability(
+        enabled=entry.enabled,
+        lane=entry.install_lane,
+        capability_health=HealthStatus.HEALTHY,
+        projected=skill is not None,
+    )
+    if not found.usable_now:
+        # The reason recorded when it was taken out of use is more specific.
+        return found if entry.usable_now else Usability(False, entry.reason_unusable)
+    if standing is None:
+        return found
+    reason = unusable_reason(status, standing.record) or unsupported_reason(
+        missing(standing.manifest, read_inventory(connection))
+    )
+    if reason is not None:
+        return Usability(False, reason)
+    return usability(enabled=True, lane=entry.install_lane, capability_health=status, projected=True)
+
+
+MOST_AT_ONCE = 50
+"""How many capabilities one scheduled recheck takes on; the others wait for the next."""
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class CapabilityHealthStore:
+    """Read models and health of capabilities; those of private abilities are visible to their owner alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record_outcome(self, outcome: CapabilityOutcome, correlation_id: str) -> Standing | None:
+        """Takes in how a use or a canary went; counted once by its ``outcome_id``. The standing afterwards.
+
+        Every execution of a capability is reported here. ``None``, and nothing
+        written, when no such capability is installed. ``summary`` must be free of secrets.
+        """
+        with self._database.write() as connection:
+            append(connection, apply_outcome(connection, outcome, correlation_id))
+            return standing_of(connection, capability_id=outcome.capability_id)
+
+    def bridge(self, reader: str, now: datetime) -> CapabilityBridgeCurrent:
+        """The bridge as it was last built, as far as ``reader`` may see it; ``stale`` on an old inventory."""
+        with self._database.read() as connection:
+            kept = read_bridge(connection)
+            if kept is None:
+                return CapabilityBridgeCurrent(bridge_state=BridgeState.FRESH, entries=(), rebuilt_at=_NEVER)
+            seen = _visible_ids(connection, reader)
+            inventory = read_inventory(connection)
+        return kept.changed(
+            bridge_state=bridge_state(kept.bridge_state, inventory, now),
+            entries=tuple(entry for entry in kept.entries if entry.capability_id in seen),
+        )
+
+    def health(self, reader: str, now: datetime) -> CapabilityHealthCurrent:
+        """Installed, healthy and usable now, of every capability that ``reader`` may see, as of ``now``."""
+        with self._database.read() as connection:
+            seen = _visible_ids(connection, reader)
+            inventory = read_inventory(connection)
+            abilities = {entry.ability_id: entry for entry in all_entries(connection)}
+            states = [
+                health_state(one, abilities.get(one.ability_id), inventory, now)
+                for one in _readable(connection)
+            ]
+            known = {one.capability_id for one in states}
+            kept = [one for one in _kept_health(connection) if one.capability_id not in known]
+        # What cannot be read any more is shown as it last was, and never as available.
+        states += [one.changed(session_availability=SessionAvailability.UNKNOWN) for one in kept]
+        return health_current((one for one in states if one.capability_id in seen), now)
+
+    def stats(self, reader: str, now: datetime) -> CapabilityStatsCurrent:
+        """How often each capability that ``reader`` may see was used, and how its checkpoints went."""
+        with self._database.read() as connection:
+            seen = _visible_ids(connection, reader)
+            stats = [stats_of(one) for one in _readable(connection)]
+        return stats_current((one for one in stats if one.capability_id in seen), now)
+
+    def require_visible(self, capability_id: str, reader: str) -> None:
+        """Refuses what ``reader`` may not see.
+
+        Raises:
+            Refusal: ``NOT_FOUND``.
+        """
+        with self._database.read() as connection:
+            if capability_id not in _visible_ids(connection, reader):
+                raise _no_capability()
+
+    def recheckable(self, capability_id: str, reader: str) -> HealthStatus:
+        """The health of a capability that may be rechecked.
+
+        Raises:
+            Refusal: ``NOT_FOUND`` when there is none that ``reader`` may see, ``CONFLICT`` when a person has
+                quarantined its ability or it is switched off: no recheck can bring that back.
+        """
+        with self._database.read() as connection:
+            seen = _visible_ids(connection, reader)
+            found = next(
+                (one for one in _readable(connection) if one.manifest.capability_id == capability_id), None
+            )
+            held_back = _held_back(connection)
+        if found is None or capability_id not in seen:
+            raise _no_capability()
+        if found.ability_id in held_back:
+            raise Refusal(
+                ErrorCode.CONFLICT, "Its ability was quarantined by a person; lift that quarantine instead."
+            )
+        if found.status is HealthStatus.DISABLED:
+            raise Refusal(ErrorCode.CONFLICT, "This capability is switched off; switch it on first.")
+        return found.status
+
+    def due(self, selection: ReprobeSelection) -> tuple[str, ...]:
+        """The capabilities to recheck, by id: the one asked for, or those that are due."""
+        with self._database.read() as connection:
+            held_back = _held_back(connection)
+            found = [one for one in _readable(connection) if one.ability_id not in held_back]
+        if selection.capability_id is not None:
+            return tuple(
+                one.manifest.capability_id
+                for one in found
+                if one.manifest.capability_id == selection.capability_id
+            )
+        due = [one for one in found if is_due(one.status, one.record, selection.now)]
+        return tuple(one.manifest.capability_id for one in due)[:MOST_AT_ONCE]
+
+    def standing(self, capability_id: str) -> tuple[Standing, str | None] | None:
+        """A capability with its ability's owner; ``None`` when it is not installed."""
+        with self._database.read() as connection:
+            found = next(
+                (one for one in _readable(connection) if one.manifest.capability_id == capability_id), None
+            )
+            entry = entry_of(connection, found.ability_id) if found is not None else None
+        return None if found is None else (found, entry.owner_user_id if entry is not None else None)
+
+    def required_caps(self) -> tuple[str, ...]:
+        """Everything that installed capabilities require of the runtime, by name."""
+        with self._database.read() as connection:
+            return tuple(
+                sorted({cap for one in _readable(connection) for cap in one.manifest.required_runtime_caps})
+            )
+
+    def keep_inventory(self, inventory: RuntimeInventory) -> None:
+        """Keeps what the runtime was seen to have, and settles bridge and abilities after it."""
+        with self._database.write() as connection:
+            # Every row before any file: others that settle one ability hold its row when they write the files.
+            held = [
+                hold_ability(connection, ability_id)
+                for ability_id in sorted({one.ability_id for one in _readable(connection)})
+            ]
+            put_inventory(connection, inventory)
+            rebuild_or_keep(connection, inventory.checked_at)
+            for entry in held:
+                if entry is not None:
+                    standing = standing_of(connection, ability_id=entry.ability_id)
+                    settle_ability(connection, entry, standing, inventory.checked_at)
+
+
+def _no_capability() -> Refusal:
+    return Refusal(
+        ErrorCode.NOT_FOUND,
+        "There is no such capability that you may see; list them with GET /api/capabilities/bridge.",
+    )
+
+
+def _readable(connection: Connection) -> Iterable[Standing]:
+    found: list[Standing] = []
+    for row in capability_rows(connection):
+        try:
+            found.append(standing_in(row))
+        except ValueError:
+            continue
+    return found
+
+
+def _visible_ids(connection: Connection, reader: str) -> frozenset[str]:
+    abilities = {entry.ability_id for entry in all_entries(connection) if visible(entry, reader)}
+    rows = connection.execute(select(capabilities.c.capability_id, capabilities.c.ability_id))
+    return frozenset(row.capability_id for row in rows if row.ability_id in abilities)
+
+
+def _held_back(connection: Connection) -> frozenset[str]:
+    return frozenset(
+        entry.ability_id for entry in all_entries(connection) if entry.install_lane is InstallLane.QUARANTINED
+    )
+
+
+def _kept_health(connection: Connection) -> tuple[CapabilityHealthState, ...]:
+    content = read_document(connection, "memory", HEALTH)
+    return CapabilityHealthCurrent.model_validate_json(content).capabilities if content is not None else ()

@@ -1,0 +1,403 @@
+"""Changes that each step of an install makes in the store, planned before the first one, and their undo."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import Field, JsonValue
+from sqlalchemy import Connection, Table, delete, insert, select
+
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion
+from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
+from contracts.abilities.lifecycle import ContentFile
+from contracts.base import Contract, rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
+from contracts.learning.install import InstallSagaInput, SagaStepName
+from contracts.learning.proposal import SkillBundleProposal
+from contracts.learning.validation import DraftProof
+from domain.abilities.availability import AbilityStanding, availability_entry
+from domain.abilities.bridge import capability_metadata
+from domain.abilities.life import in_service
+from stores.abilities.ability_rows import forget_content, keep_content, versions_of
+from stores.abilities.capability_bridge import BRIDGE_FILES, SNAPSHOT_FILES, rebuild_bridge, refresh_snapshot
+from stores.learning.checkpoints import checkpoint_health_of
+from stores.learning.drafts import load_bundle
+from stores.platform import tables
+from stores.platform.blobs import get_blob, put_blob
+from stores.platform.canonical import canonical_json, digest_of, document_bytes
+from stores.platform.projection.documents import (
+    DocumentRoot,
+    list_documents,
+    put_document,
+    read_document,
+    remove_document,
+)
+
+
+class FileChange(Contract):
+    """One file before and after, as blobs; ``None`` is absence."""
+
+    root: DocumentRoot
+    path: str
+    before: str | None = None
+    after: str | None = None
+
+
+class InstallPlan(Contract):
+    """The whole change. ``prior_*`` are the rows as they were, for the undo."""
+
+    version: int
+    files: tuple[FileChange, ...]
+    derived_before: dict[str, str | None]
+    derived_after: dict[str, str | None] = Field(default_factory=dict)
+    prior_ability: dict[str, JsonValue] | None = None
+    prior_capability: dict[str, JsonValue] | None = None
+
+
+def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
+    """Works out the change.
+
+    Raises:
+        Refusal: ``VALIDATION_REQUIRED`` when the draft is not proven as it stands, ``SKILL_SLUG_TAKEN`` when
+            the name is another owner's.
+    """
+    proposal, bundle = load_bundle(connection, request.proposal_id)
+    _require_proof(connection, request, proposal)
+    ability = tables.abilities
+    prior = (
+        connection.execute(select(ability).where(ability.c.slug == request.skill_slug).with_for_update())
+        .mappings()
+        .one_or_none()
+    )
+    if prior is not None and (
+        prior["owner"] != request.owner_user_id or prior["ability_id"] != request.ability_id
+    ):
+        raise Refusal(
+            ErrorCode.SKILL_SLUG_TAKEN,
+            f"The skill name {request.skill_slug} is taken; revise proposed_skill_slug.",
+        )
+    _refuse_moved_base(connection, proposal, prior["version"] if prior is not None else None)
+    capability = (
+        connection.execute(
+            select(tables.capabilities).where(
+                tables.capabilities.c.capability_id == bundle.draft.capability_id
+            )
+        )
+        .mappings()
+        .one_or_none()
+    )
+    newest = connection.scalar(
+        select(tables.ability_versions.c.version)
+        .where(tables.ability_versions.c.ability_id == request.ability_id)
+        .order_by(tables.ability_versions.c.version.desc())
+        .limit(1)
+    )
+    return InstallPlan(
+        version=(newest or 0) + 1,
+        files=_file_changes(connection, request, proposal, bundle),
+        derived_before={
+            path: kept_digest(connection, "memory", path, request.requested_at)
+            for path in (*BRIDGE_FILES, *SNAPSHOT_FILES)
+        },
+        prior_ability=dict(prior) if prior is not None else None,
+        prior_capability=dict(capability) if capability is not None else None,
+    )
+
+
+def _refuse_moved_base(connection: Connection, proposal: SkillBundleProposal, present: int | None) -> None:
+    """An improvement is installed on the version it was made for, or again on itself (DOC3 §0C.4)."""
+    base = proposal.base
+    if base is None or present == base.version:
+        return
+    versions = versions_of(connection, base.ability_id)
+    if any(v.version == present and v.proposal_id == proposal.proposal_id for v in versions):
+        return
+    raise Refusal(
+        ErrorCode.PROPOSAL_STALE,
+        "What the proposal improves has moved meanwhile; revise the proposal to rebase it.",
+    )
+
+
+def _require_proof(connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal) -> None:
+    body = connection.scalar(
+        select(tables.learn_sessions.c.aggregate).where(
+            tables.learn_sessions.c.session_id == request.learn_session_id
+        )
+    )
+    aggregate = LearnSessionAggregate.model_validate_json(body) if body is not None else None
+    proof = (
+        DraftProof(aggregate.passed_checks, aggregate.not_applicable_checks) if aggregate else DraftProof()
+    )
+    if not proof.complete or proposal.content_hash != request.content_hash:
+        raise Refusal(
+            ErrorCode.VALIDATION_REQUIRED,
+            "This draft has not passed every check as it stands; validate it again.",
+        )
+
+
+def _file_changes(
+    connection: Connection,
+    request: InstallSagaInput,
+    proposal: SkillBundleProposal,
+    bundle: DraftBundle,
+) -> tuple[FileChange, ...]:
+    wanted = target_files(request.skill_slug, proposal, bundle)
+    folders: dict[DocumentRoot, str] = {
+        "memory": f"system/learning/installed/{request.skill_slug}",
+        "workspace": f"skills/{request.skill_slug}",
+    }
+    for root, folder in folders.items():
+        for path in list_documents(connection, root, folder):
+            wanted.setdefault((root, path), None)
+    changes: list[FileChange] = []
+    for (root, path), content in sorted(wanted.items()):
+        changes.append(
+            FileChange(
+                root=root,
+                path=path,
+                before=kept_digest(connection, root, path, request.requested_at),
+                after=put_blob(connection, content, request.requested_at) if content is not None else None,
+            )
+        )
+    return tuple(changes)
+
+
+def target_files(
+    slug: str, proposal: SkillBundleProposal, bundle: DraftBundle
+) -> dict[tuple[DocumentRoot, str], bytes | None]:
+    """The files of the installed skill (DOC3 §0C.23): canonical ones, and their copies for the agent."""
+    draft = bundle.draft
+    metadata = document_bytes(capability_metadata(draft, bundle.interpretation, proposal))
+    wanted: dict[tuple[DocumentRoot, str], bytes | None] = {
+        ("memory", f"system/capabilities/metadata/{draft.capability_id}.json"): metadata
+    }
+    for file in draft.files:
+        content = file.content.encode()
+        wanted["workspace", f"skills/{slug}/{file.path}"] = content
+        if file.path == f"capabilities/{draft.capability_id}.json":
+            wanted["memory", f"system/capabilities/manifests/{draft.capability_id}.json"] = content
+        else:
+            wanted["memory", f"system/learning/installed/{slug}/{file.path}"] = content
+    return wanted
+
+
+def kept_digest(connection: Connection, root: DocumentRoot, path: str, now: datetime) -> str | None:
+    """Keeps the present content as a blob and returns its digest."""
+    content = read_document(connection, root, path)
+    return put_blob(connection, content, now) if content is not None else None
+
+
+def manifest_of(bundle: DraftBundle) -> str:
+    """The drafted capability manifest, as JSON text."""
+    path = f"capabilities/{bundle.draft.capability_id}.json"
+    content = next(file.content for file in bundle.draft.files if file.path == path)
+    return canonical_json(json.loads(content))
+
+
+def present_digest(connection: Connection, path: str) -> str | None:
+    """The digest of a derived file as it stands."""
+    content = read_document(connection, "memory", path)
+    return digest_of(content) if content is not None else None
+
+
+DERIVED: dict[SagaStepName, Sequence[str]] = {
+    SagaStepName.REBUILD_BRIDGE: BRIDGE_FILES,
+    SagaStepName.REFRESH_AVAILABILITY: SNAPSHOT_FILES,
+}
+"""The files that a step derives from all rows, not from its own alone."""
+
+
+def do_effect(
+    connection: Connection, request: InstallSagaInput, plan: InstallPlan, step: SagaStepName
+) -> int:
+    """Makes a step's changes to the store; returns how many files follow from them."""
+    match step:
+        case SagaStepName.PLAN:
+            return 0
+        case SagaStepName.MATERIALISE:
+            return _put_files(connection, plan, "memory", forward=True)
+        case SagaStepName.PROJECT_WORKSPACE:
+            return _put_files(connection, plan, "workspace", forward=True)
+        case SagaStepName.REBUILD_BRIDGE:
+            _put_capability(connection, request)
+            rebuild_bridge(connection, request.requested_at)
+            return len(BRIDGE_FILES)
+        case SagaStepName.REFRESH_AVAILABILITY:
+            _put_ability(connection, request, plan)
+            if _was_out_of_service(plan):
+                rebuild_bridge(connection, request.requested_at)
+            refresh_snapshot(connection, request.requested_at)
+            return len(SNAPSHOT_FILES)
+
+
+def undo_effect(
+    connection: Connection, request: InstallSagaInput, plan: InstallPlan, step: SagaStepName
+) -> None:
+    """Puts back what the step changed, byte for byte where it has not changed since."""
+    match step:
+        case SagaStepName.PLAN:
+            return
+        case SagaStepName.MATERIALISE:
+            _put_files(connection, plan, "memory", forward=False)
+        case SagaStepName.PROJECT_WORKSPACE:
+            _put_files(connection, plan, "workspace", forward=False)
+        case SagaStepName.REBUILD_BRIDGE:
+            capability_id = load_bundle(connection, request.proposal_id)[1].draft.capability_id
+            _restore_row(
+                connection, tables.capabilities, "capability_id", capability_id, plan.prior_capability
+            )
+            _restore_derived(connection, plan, BRIDGE_FILES, rebuild_bridge)
+        case SagaStepName.REFRESH_AVAILABILITY:
+            _restore_row(connection, tables.abilities, "ability_id", request.ability_id, plan.prior_ability)
+            versions = tables.ability_versions
+            connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
+            forget_content(connection, request.ability_id, plan.version)
+            if _was_out_of_service(plan):
+                rebuild_bridge(connection, datetime.now(UTC))
+            _restore_derived(connection, plan, SNAPSHOT_FILES, refresh_snapshot)
+
+
+def with_digests(connection: Connection, plan: InstallPlan, paths: Sequence[str]) -> InstallPlan:
+    """Remembers what the derived files became, to detect later changes."""
+    after = {**plan.derived_after, **{path: present_digest(connection, path) for path in paths}}
+    return plan.changed(derived_after=after)
+
+
+def _put_files(connection: Connection, plan: InstallPlan, root: DocumentRoot, *, forward: bool) -> int:
+    """Puts the files of one root as they shall be, or back as they were."""
+    files = [change for change in plan.files if change.root == root]
+    for change in files:
+        digest = change.after if forward else change.before
+        if digest is None:
+            remove_document(connection, root, change.path)
+        else:
+            put_document(connection, root, change.path, get_blob(connection, digest))
+    return len(files)
+
+
+def _put_capability(connection: Connection, request: InstallSagaInput) -> None:
+    _, bundle = load_bundle(connection, request.proposal_id)
+    table = tables.capabilities
+    connection.execute(delete(table).where(table.c.capability_id == bundle.draft.capability_id))
+    connection.execute(
+        insert(table).values(
+            capability_id=bundle.draft.capability_id,
+            ability_id=request.ability_id,
+            health=HealthStatus.HEALTHY.value,
+            manifest=manifest_of(bundle),
+            updated_at=rfc3339(request.requested_at),
+        )
+    )
+
+
+def _put_ability(connection: Connection, request: InstallSagaInput, plan: InstallPlan) -> None:
+    proposal, bundle = load_bundle(connection, request.proposal_id)
+    manifest = CapabilityManifest.model_validate_json(manifest_of(bundle))
+    entry = availability_entry(
+        ability_id=request.ability_id,
+        draft=bundle.draft,
+        proposal=proposal,
+        interpretation=bundle.interpretation,
+        standing=AbilityStanding(
+            lane=request.lane,
+            enabled=True,
+            projected=True,
+            checkpoint_health=checkpoint_health_of(connection, request.ability_id),
+            last_validated_at=request.requested_at,
+        ),
+        family=manifest.family,
+        project_id=_project_of(connection, request.learn_session_id),
+    )
+    now = rfc3339(request.requested_at)
+    created = plan.prior_ability["created_at"] if plan.prior_ability else now
+    table = tables.abilities
+    connection.execute(delete(table).where(table.c.ability_id == request.ability_id))
+    connection.execute(
+        insert(table).values(
+            ability_id=request.ability_id,
+            owner=request.owner_user_id,
+            slug=request.skill_slug,
+            lane=request.lane.value,
+            version=plan.version,
+            created_at=created,
+            updated_at=now,
+            body=canonical_json(entry),
+        )
+    )
+    versions = tables.ability_versions
+    connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
+    version = AbilityVersion(
+        ability_id=request.ability_id,
+        version=plan.version,
+        proposal_id=request.proposal_id,
+        content_hash=request.content_hash,
+        install_lane=request.lane,
+        installed_at=request.requested_at,
+        current=True,
+    )
+    connection.execute(
+        insert(versions).values(
+            ability_id=request.ability_id,
+            version=plan.version,
+            saga_id=request.saga_id,
+            body=canonical_json(version),
+        )
+    )
+    files = [
+        ContentFile(root=change.root, path=change.path, digest=change.after)
+        for change in plan.files
+        if change.after is not None
+    ]
+    keep_content(connection, plan.version, entry, manifest_of(bundle), files)
+
+
+def _was_out_of_service(plan: InstallPlan) -> bool:
+    """Whether the bridge holds the ability back until this install gives it back its place."""
+    prior = plan.prior_ability
+    return prior is not None and not in_service(
+        AbilityAvailabilityEntry.model_validate_json(str(prior["body"]))
+    )
+
+
+def _project_of(connection: Connection, session_id: str) -> str | None:
+    body = connection.scalar(
+        select(tables.learn_sessions.c.aggregate).where(tables.learn_sessions.c.session_id == session_id)
+    )
+    return LearnSessionAggregate.model_validate_json(body).session.project_id if body else None
+
+
+def _restore_row(
+    connection: Connection, table: Table, key: str, value: str, prior: dict[str, Any] | None
+) -> None:
+    connection.execute(delete(table).where(table.c[key] == value))
+    if prior is not None:
+        connection.execute(insert(table).values(**prior))
+
+
+def with_files_before(
+    connection: Connection, request: InstallSagaInput, plan: InstallPlan, paths: Sequence[str]
+) -> InstallPlan:
+    """Keeps the derived files as the step finds them: other installs may have come since the plan."""
+    found = {path: kept_digest(connection, "memory", path, request.requested_at) for path in paths}
+    return plan.changed(derived_before={**plan.derived_before, **found})
+
+
+def _restore_derived(
+    connection: Connection,
+    plan: InstallPlan,
+    paths: Sequence[str],
+    derive: Callable[[Connection, datetime], None],
+) -> None:
+    """Puts derived files back byte for byte, or derives them anew where another install came between."""
+    untouched = all(present_digest(connection, path) == plan.derived_after.get(path) for path in paths)
+    if not untouched:
+        derive(connection, datetime.now(UTC))
+        return
+    for path in paths:
+        digest = plan.derived_before.get(path)
+        if digest is not None:
+            put_document(connection, "memory", path, get_blob(connection, digest))
+        elif read_document(connection, "memory", path) is not None:
+            remove_document(connection, "memory", path)

@@ -1,0 +1,293 @@
+"""Read models of proposals: list, detail, files, diff, draft rounds (DOC3 §0A.24), validation runs, install sagas."""
+
+import difflib
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, case, insert, select
+
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import StagedDraft
+from contracts.learning.install import InstallSaga
+from contracts.learning.proposal import (
+    ProposalRound,
+    ProposalRoundsResponse,
+    ProposalState,
+    SkillBundleProposal,
+    SkillDraft,
+)
+from contracts.learning.questions import LearningAnswer, LearningQuestion
+from contracts.learning.responses import (
+    LearnProposalsListResponse,
+    ProposalDetailResponse,
+    ProposalDiffResponse,
+    ProposalFilesResponse,
+    QuestionView,
+    ValidationRunsListResponse,
+)
+from contracts.learning.validation import ValidationRun
+from domain.learning.drafting.revision import document_dependencies
+from stores.learning.allowed_actions import AllowedActions
+from stores.learning.drafts import load_bundle
+from stores.learning.learning_tables import PROPOSALS, QUESTIONS, SAGAS, VALIDATION_RUNS, VALIDATION_STEPS
+from stores.platform import tables
+from stores.platform.blobs import get_blob
+from stores.platform.canonical import canonical_json
+from stores.platform.database import Database, PageRequest, containing
+from stores.platform.projection.documents import read_document
+
+_TABLE = tables.proposal_rounds
+_RUNS = tables.validation_runs
+
+
+def keep_round(connection: Connection, proposal: SkillBundleProposal, staged: StagedDraft) -> None:
+    """Keeps the draft that ``proposal`` adopts now; its revision is its number."""
+    connection.execute(
+        insert(_TABLE).values(
+            proposal_id=proposal.proposal_id,
+            revision=proposal.revision,
+            drafted_at=rfc3339(proposal.updated_at),
+            staged=canonical_json(staged),
+            body=canonical_json(proposal),
+        )
+    )
+
+
+def rounds_of(connection: Connection, proposal: SkillBundleProposal) -> ProposalRoundsResponse:
+    """Every round, the newest first, with what its newest validation run came to."""
+    rows = connection.execute(
+        select(_TABLE.c.body, _TABLE.c.drafted_at)
+        .where(_TABLE.c.proposal_id == proposal.proposal_id)
+        .order_by(_TABLE.c.revision.desc())
+    )
+    runs = VALIDATION_RUNS.all(
+        connection, _RUNS.c.proposal_id == proposal.proposal_id, order_by=(_RUNS.c.run_id,)
+    )
+    tested = {run.content_hash: run.overall_result for run in runs}
+    found = [(PROPOSALS.parse(row.body), row.drafted_at) for row in rows]
+    return ProposalRoundsResponse(
+        proposal_id=proposal.proposal_id,
+        rounds=tuple(
+            ProposalRound(
+                revision=then.revision,
+                present=then.revision == proposal.revision,
+                title=then.title,
+                content_hash=then.content_hash,
+                drafted_by=then.drafted_by,
+                drafter_note=then.drafter_note,
+                drafted_at=drafted_at,
+                tested=tested.get(then.content_hash),
+            )
+            for then, drafted_at in found
+        ),
+    )
+
+
+def draft_of_round(connection: Connection, proposal_id: str, revision: int) -> SkillDraft:
+    """The draft of one round.
+
+    Raises:
+        Refusal: ``NOT_FOUND``.
+    """
+    staged = connection.scalar(
+        select(_TABLE.c.staged).where(_TABLE.c.proposal_id == proposal_id, _TABLE.c.revision == revision)
+    )
+    if staged is None:
+        raise Refusal(
+            ErrorCode.NOT_FOUND,
+            f"The proposal has no draft r{revision}; GET /api/learn/proposals/{proposal_id}/rounds lists them.",
+        )
+    place = StagedDraft.model_validate_json(staged).draft_blob
+    return SkillDraft.model_validate_json(get_blob(connection, place))
+
+
+_SEARCHED = ("title", "proposed_skill_slug", "trigger_phrases", "primary_capability_id", "ability_id")
+
+
+class ProposalReads:
+    """Read models of proposals. Another owner's proposal is not found."""
+
+    def __init__(self, database: Database, actions: AllowedActions) -> None:
+        self._database = database
+        self._actions = actions
+
+    def owned(self, proposal_id: str, owner: str) -> SkillBundleProposal:
+        """The proposal.
+
+        Raises:
+            Refusal: ``PROPOSAL_NOT_FOUND``.
+        """
+        with self._database.read() as connection:
+            return PROPOSALS.owned(connection, proposal_id, owner)
+
+    def proposals(
+        self,
+        owner: str,
+        wanted: PageRequest,
+        state: ProposalState | None = None,
+        search: str | None = None,
+    ) -> LearnProposalsListResponse:
+        """The owner's proposals that are not archived: the one at work first, then the newest first.
+
+        ``search`` finds those whose title, name or trigger phrases have its words.
+        """
+        table = tables.proposals
+        where = [table.c.owner == owner, table.c.archived_at.is_(None)]
+        if state is not None:
+            where.append(table.c.state == state.value)
+        with self._database.read() as connection:
+            if search:
+                where.append(containing(connection, table.c.body, _SEARCHED, search))
+            sessions = tables.learn_sessions
+            at_work = select(sessions.c.session_id).where(sessions.c.owner == owner, sessions.c.holds_slot)
+            order = (case((table.c.session_id.in_(at_work), 0), else_=1), table.c.proposal_id.desc())
+            found = PROPOSALS.page(connection, wanted, *where, order_by=order)
+        return LearnProposalsListResponse(
+            proposals=self._actions.of_proposals(found.documents),
+            total=found.total,
+            page=wanted.page,
+            page_size=wanted.page_size,
+        )
+
+    def detail(self, proposal_id: str) -> ProposalDetailResponse:
+        """All that a person needs to judge the proposal."""
+        with self._database.read() as connection:
+            proposal, bundle = load_bundle(connection, proposal_id)
+            saga_id = connection.scalar(
+                select(tables.install_sagas.c.saga_id)
+                .where(tables.install_sagas.c.proposal_id == proposal_id)
+                .order_by(tables.install_sagas.c.saga_id.desc())
+                .limit(1)
+            )
+        return ProposalDetailResponse(
+            proposal=proposal,
+            saga_id=saga_id,
+            interpretation=bundle.interpretation,
+            checkpoint_lint_report=bundle.lint,
+            questions=tuple(_view(q, a) for q, a in self._questions(proposal_id)),
+            **dict(self._actions.of_proposal(proposal)),
+        )
+
+    def files(self, proposal_id: str, revision: int | None = None) -> ProposalFilesResponse:
+        """The drafted files, and what they rest on; of an earlier round where its ``revision`` is given.
+
+        Raises:
+            Refusal: ``NOT_FOUND`` for a round that there was not.
+        """
+        with self._database.read() as connection:
+            proposal, bundle = load_bundle(connection, proposal_id)
+            draft = draft_of_round(connection, proposal_id, revision) if revision else bundle.draft
+        return ProposalFilesResponse(
+            proposal_id=proposal_id,
+            revision=revision or proposal.revision,
+            files=draft.files,
+            depends_on=document_dependencies(proposal, draft, bundle.interpretation.dependencies),
+        )
+
+    def rounds(self, proposal: SkillBundleProposal) -> ProposalRoundsResponse:
+        """Every draft that the proposal has had, the newest first."""
+        with self._database.read() as connection:
+            return rounds_of(connection, proposal)
+
+    def diff(self, proposal_id: str, present: Mapping[str, str] | None = None) -> ProposalDiffResponse:
+        """The draft against ``present``, the files it improves, or else what is installed under its name."""
+        with self._database.read() as connection:
+            proposal, bundle = load_bundle(connection, proposal_id)
+            version = connection.scalar(
+                select(tables.abilities.c.version).where(
+                    tables.abilities.c.slug == proposal.proposed_skill_slug
+                )
+            )
+            parts: list[str] = []
+            for file in bundle.draft.files:
+                path = f"skills/{proposal.proposed_skill_slug}/{file.path}"
+                if present is not None:
+                    installed = present.get(file.path)
+                else:
+                    content = read_document(connection, "workspace", path)
+                    installed = content.decode() if content is not None else None
+                parts.extend(
+                    difflib.unified_diff(
+                        (installed or "").splitlines(keepends=True),
+                        file.content.splitlines(keepends=True),
+                        fromfile=f"installed/{file.path}" if installed is not None else "/dev/null",
+                        tofile=f"proposed/{file.path}",
+                    )
+                )
+        return ProposalDiffResponse(
+            proposal_id=proposal_id,
+            base_version=proposal.base.version if proposal.base else version,
+            diff="".join(parts),
+        )
+
+    def answers_of(self, proposal_id: str) -> tuple[LearningAnswer, ...]:
+        """The answers given so far."""
+        return tuple(answer for _, answer in self._questions(proposal_id) if answer is not None)
+
+    def validation_runs(self, proposal_id: str, wanted: PageRequest) -> ValidationRunsListResponse:
+        """The proposal's runs, newest first, with the steps of the runs on this page."""
+        steps = tables.validation_steps
+        with self._database.read() as connection:
+            proposal_hash = connection.scalar(
+                select(tables.proposals.c.content_hash).where(tables.proposals.c.proposal_id == proposal_id)
+            )
+            found = VALIDATION_RUNS.page(
+                connection, wanted, _RUNS.c.proposal_id == proposal_id, order_by=(_RUNS.c.run_id.desc(),)
+            )
+            found_steps = VALIDATION_STEPS.all(
+                connection,
+                steps.c.run_id.in_([run.validation_run_id for run in found.documents]),
+                order_by=(steps.c.run_id.desc(), steps.c.test_case_id),
+            )
+        return ValidationRunsListResponse(
+            runs=tuple(run.changed(stale=run.content_hash != proposal_hash) for run in found.documents),
+            steps=found_steps,
+            total=found.total,
+            page=wanted.page,
+            page_size=wanted.page_size,
+        )
+
+    def validation_run(self, run_id: str) -> ValidationRun:
+        """One run.
+
+        Raises:
+            Refusal: ``NOT_FOUND``.
+        """
+        with self._database.read() as connection:
+            return VALIDATION_RUNS.get(connection, run_id)
+
+    def saga(self, saga_id: str, owner: str) -> InstallSaga:
+        """An install saga.
+
+        Raises:
+            Refusal: ``SAGA_NOT_FOUND``.
+        """
+        with self._database.read() as connection:
+            return SAGAS.owned(connection, saga_id, owner)
+
+    def _questions(self, proposal_id: str) -> list[tuple[LearningQuestion, LearningAnswer | None]]:
+        table = tables.questions
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(table.c.body, table.c.answer)
+                .where(table.c.proposal_id == proposal_id)
+                .order_by(table.c.question_id)
+            ).all()
+        return [
+            (
+                QUESTIONS.parse(row.body),
+                LearningAnswer.model_validate_json(row.answer) if row.answer else None,
+            )
+            for row in rows
+        ]
+
+
+def _view(question: LearningQuestion, answer: LearningAnswer | None) -> QuestionView:
+    return QuestionView(
+        question_id=question.question_id,
+        question_text=question.prompt,
+        answered=answer is not None,
+        answer_text=answer.answer if answer else None,
+        suggestion=question.suggestion,
+        evidence_event_ids=question.evidence_event_ids,
+    )

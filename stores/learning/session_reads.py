@@ -1,0 +1,262 @@
+"""Read models of sessions: lists, history, receipts, runtime snapshot; open sessions and what they refer to.
+
+An open session is one that is not at rest: its workflow should be running, and maintenance deletes nothing that
+it refers to (DOC3 §0C.16D). Nothing here calls Temporal.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.allowed_actions import LearnSessionView
+from contracts.learning.checkpoints import CheckpointVerificationReceipt
+from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
+from contracts.learning.observation import ObservationScopeRuntime
+from contracts.learning.responses import (
+    LearnCheckpointReceiptsResponse,
+    LearnHistoryItem,
+    LearnHistoryResponse,
+    LearningRuntimeSnapshot,
+    LearnReceiptsResponse,
+    LearnSessionsListResponse,
+)
+from contracts.learning.session import LearnSessionState
+from contracts.learning.state_machine import AT_REST
+from domain.learning.session.account import history_outcome, observation_scope, runtime_snapshot
+from domain.maintenance.retention import ids_in_use
+from stores.abilities.ability_rows import entry_of
+from stores.learning.allowed_actions import AllowedActions
+from stores.learning.learning_tables import SESSIONS
+from stores.learning.session_entries import latest_receipt_ids, observed_adapters
+from stores.platform import tables
+from stores.platform.database import Database, PageRequest, containing, fetch_page
+from stores.platform.document_table import DocumentPage
+from stores.platform.journal.records import CHECKPOINT_RECEIPTS, RECEIPTS
+
+_SESSIONS = tables.learn_sessions
+_SEARCHED = (
+    "proposal.title",
+    "proposal.proposed_skill_slug",
+    "session.target_skill_id",
+    "session.target_app_family",
+    "session.project_id",
+    "session.ability_id",
+)
+
+
+class SessionReads:
+    """What clients read about sessions."""
+
+    def __init__(self, database: Database, actions: AllowedActions) -> None:
+        self._database = database
+        self._actions = actions
+
+    def view(self, aggregate: LearnSessionAggregate) -> LearnSessionView:
+        """One session with what it takes now."""
+        return self._actions.of_sessions([aggregate])[0]
+
+    def sessions(
+        self,
+        owner: str,
+        wanted: PageRequest,
+        state: LearnSessionState | None = None,
+        search: str | None = None,
+    ) -> LearnSessionsListResponse:
+        """The owner's sessions that are not archived, newest first.
+
+        ``search`` finds those whose skill, application or project is called so.
+        """
+        where: list[ColumnElement[bool]] = [_SESSIONS.c.archived_at.is_(None)]
+        if state is not None:
+            where.append(_SESSIONS.c.state == state.value)
+        found = self._page(owner, wanted, search, *where)
+        return LearnSessionsListResponse(
+            sessions=self._actions.of_sessions(found.documents),
+            total=found.total,
+            page=wanted.page,
+            page_size=wanted.page_size,
+        )
+
+    def history(self, owner: str, wanted: PageRequest, search: str | None = None) -> LearnHistoryResponse:
+        """All the owner's sessions, archived ones included; ``search`` as for ``sessions``."""
+        found = self._page(owner, wanted, search)
+        items = tuple(map(_history_item, found.documents))
+        return LearnHistoryResponse(
+            items=items, total=found.total, page=wanted.page, page_size=wanted.page_size
+        )
+
+    def _page(
+        self, owner: str, wanted: PageRequest, search: str | None, *where: ColumnElement[bool]
+    ) -> DocumentPage[LearnSessionAggregate]:
+        with self._database.read() as connection:
+            if search:
+                where = (*where, containing(connection, _SESSIONS.c.aggregate, _SEARCHED, search))
+            newest_first = (_SESSIONS.c.session_id.desc(),)
+            return SESSIONS.page(
+                connection, wanted, _SESSIONS.c.owner == owner, *where, order_by=newest_first
+            )
+
+    def receipts(
+        self,
+        owner: str,
+        wanted: PageRequest,
+        session_id: str | None = None,
+        kind: LearningReceiptKind | None = None,
+    ) -> LearnReceiptsResponse:
+        """The owner's learning receipts, newest first."""
+        journal = tables.journal
+        query = select(journal.c.document).where(journal.c.owner == owner, journal.c.stream == RECEIPTS)
+        if session_id is not None:
+            query = query.where(journal.c.session_id == session_id)
+        if kind is not None:
+            query = query.where(journal.c.document.contains(f'"event_kind":"{kind.value}"'))
+        with self._database.read() as connection:
+            found = fetch_page(connection, query.order_by(journal.c.seq.desc()), wanted)
+        return LearnReceiptsResponse(
+            receipts=tuple(LearningReceipt.model_validate_json(row.document) for row in found.rows),
+            total=found.total,
+            page=wanted.page,
+            page_size=wanted.page_size,
+        )
+
+    def checkpoint_receipts(self, session_id: str, wanted: PageRequest) -> LearnCheckpointReceiptsResponse:
+        """Checkpoint receipts of a session, newest first."""
+        journal = tables.journal
+        query = (
+            select(journal.c.document)
+            .where(journal.c.session_id == session_id, journal.c.stream == CHECKPOINT_RECEIPTS)
+            .order_by(journal.c.seq.desc())
+        )
+        with self._database.read() as connection:
+            found = fetch_page(connection, query, wanted)
+        return LearnCheckpointReceiptsResponse(
+            receipts=tuple(CheckpointVerificationReceipt.model_validate_json(r.document) for r in found.rows),
+            total=found.total,
+            page=wanted.page,
+            page_size=wanted.page_size,
+        )
+
+    def observation_scope(self, aggregate: LearnSessionAggregate) -> ObservationScopeRuntime:
+        """What the session observes, with the counters as they are now."""
+        session = aggregate.session
+        counters = tables.observation_counters
+        with self._database.read() as connection:
+            row = connection.execute(
+                select(counters).where(counters.c.session_id == session.learn_session_id)
+            ).one_or_none()
+        adapters = observed_adapters(row.adapters if row is not None else None)
+        return observation_scope(
+            session,
+            dropped_off_target=row.off_target if row is not None else 0,
+            adapters=adapters,
+            data_classes=adapters,
+            started_at=aggregate.state_since,
+        )
+
+    def runtime_current(self, owner: str) -> LearningRuntimeSnapshot:
+        """The owner's active session, or else the one changed last.
+
+        Raises:
+            Refusal: ``LEARN_SESSION_NOT_FOUND`` when there never was one.
+        """
+        newest = (_SESSIONS.c.holds_slot.desc(), _SESSIONS.c.updated_at.desc())
+        with self._database.read() as connection:
+            aggregate = SESSIONS.first(connection, _SESSIONS.c.owner == owner, order_by=newest)
+            if aggregate is None:
+                raise Refusal(
+                    ErrorCode.LEARN_SESSION_NOT_FOUND,
+                    "Nothing has been learned yet; start with POST /api/learn/sessions.",
+                )
+            session = aggregate.session
+            counters = tables.observation_counters
+            adapters = connection.scalar(
+                select(counters.c.adapters).where(counters.c.session_id == session.learn_session_id)
+            )
+            return runtime_snapshot(
+                session,
+                proposal=aggregate.proposal,
+                observed_data_classes=observed_adapters(adapters),
+                latest_receipt_ids=latest_receipt_ids(connection, session.learn_session_id),
+                ability_entry=entry_of(connection, session.ability_id) if session.ability_id else None,
+                now=session.updated_at,
+            )
+
+
+def _history_item(aggregate: LearnSessionAggregate) -> LearnHistoryItem:
+    session = aggregate.session
+    return LearnHistoryItem(
+        learn_session_id=session.learn_session_id,
+        entry_mode=session.entry_mode.value,
+        state=session.state.value,
+        title=aggregate.proposal.title if aggregate.proposal else None,
+        created_at=session.created_at,
+        completed_at=aggregate.state_since if session.state in AT_REST else None,
+        proposal_id=session.proposal_id,
+        ability_id=session.ability_id,
+        outcome=history_outcome(session.state),
+    )
+
+
+class OpenSessions:
+    """Reads them as last committed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ids(self) -> tuple[str, ...]:
+        """Every session that is not at rest, oldest first; an owner has at most one."""
+        query = select(_SESSIONS.c.session_id).where(_SESSIONS.c.holds_slot).order_by(_SESSIONS.c.created_at)
+        with self._database.read() as connection:
+            return tuple(connection.scalars(query))
+
+    def one(self, session_id: str) -> LearnSessionAggregate | None:
+        """The session, unless it has come to rest meanwhile."""
+        with self._database.read() as connection:
+            return SESSIONS.first(connection, _SESSIONS.c.session_id == session_id, _SESSIONS.c.holds_slot)
+
+
+class OpenReferences:
+    """The ids in use, read again only when an open session has changed."""
+
+    def __init__(self) -> None:
+        self._read: tuple[tuple[object, ...], frozenset[str]] = ((), frozenset())
+
+    def ids(self, connection: Connection) -> frozenset[str]:
+        """Every id that an open session refers to, as the caller's transaction sees it."""
+        signature = tuple(
+            connection.execute(
+                select(
+                    func.count(),
+                    func.sum(_SESSIONS.c.change),
+                    func.min(_SESSIONS.c.session_id),
+                    func.max(_SESSIONS.c.session_id),
+                ).where(_SESSIONS.c.holds_slot)
+            ).one()
+        )
+        known, ids = self._read
+        if signature != known:
+            by_id = (_SESSIONS.c.session_id,)
+            ids = _ids_of(SESSIONS.all(connection, _SESSIONS.c.holds_slot, order_by=by_id))
+            self._read = (signature, ids)
+        return ids
+
+
+def session_refs(aggregate: LearnSessionAggregate) -> frozenset[str]:
+    """The names under which other sessions may refer to this one."""
+    session = aggregate.session
+    named = {session.learn_session_id, *session.active_trace_ids, *session.active_observation_batch_ids}
+    if session.proposal_id is not None:
+        named.add(session.proposal_id)
+    return frozenset(named)
+
+
+def _ids_of(aggregates: Sequence[LearnSessionAggregate]) -> frozenset[str]:
+    traces = {
+        trace
+        for aggregate in aggregates
+        if aggregate.proposal is not None
+        for trace in aggregate.proposal.source_trace_ids
+    }
+    return ids_in_use(aggregate.session for aggregate in aggregates) | traces

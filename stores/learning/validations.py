@@ -1,0 +1,133 @@
+"""Store of validation step results: each case is kept once, however often its check is repeated.
+
+A safety failure in a rehearsal of installed content counts against its capability at once (DOC3 §1.1I).
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+from sqlalchemy import Connection, insert, select
+
+from contracts.abilities.availability import AbilityVersion
+from contracts.abilities.capability_health import CapabilityOutcome, OutcomeKind
+from contracts.base import clipped, rfc3339
+from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.validation import ValidationRunInput, ValidationStepResult
+from contracts.workflow_ids import validation_run_id
+from stores.abilities.capability_health import apply_outcome
+from stores.learning.session_entries import STEP_RESULTS
+from stores.platform import tables
+from stores.platform.canonical import canonical_json
+from stores.platform.database import Database
+from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.tables import abilities, ability_versions, capabilities, learn_sessions
+
+_RUNS = UUID("7c5f0a53-4a1b-5a66-8f0e-5f4d0d6f1f0b")
+"""The namespace of the ids of the outcomes that rehearsals report."""
+
+FINGERPRINT = "rehearsal:safety_failure"
+
+
+def unsafe_content(
+    connection: Connection, run: ValidationRunInput, safety_failure: str, now: datetime
+) -> tuple[JournalDraft, ...]:
+    """What follows where the run's content is what the session's ability has in use; the caller appends the entries.
+
+    A draft that is not installed, or no more, affects no ability: only its session is quarantined.
+    """
+    capability_id = _in_use(connection, run)
+    if capability_id is None:
+        return ()
+    outcome = CapabilityOutcome(
+        outcome_id=str(uuid5(_RUNS, run.validation_run_id)),
+        capability_id=capability_id,
+        kind=OutcomeKind.CANARY,
+        success=False,
+        critical=True,
+        failure_fingerprint=FINGERPRINT,
+        summary=clipped(safety_failure, 500),
+        reported_by=run.owner_user_id,
+        happened_at=now,
+    )
+    return apply_outcome(connection, outcome, run.correlation_id)
+
+
+def _in_use(connection: Connection, run: ValidationRunInput) -> str | None:
+    """The capability of the session's ability, where the ability's present version is the run's content."""
+    body = connection.scalar(
+        select(learn_sessions.c.aggregate).where(learn_sessions.c.session_id == run.learn_session_id)
+    )
+    ability_id = (
+        LearnSessionAggregate.model_validate_json(body).session.ability_id if body is not None else None
+    )
+    row = connection.execute(
+        select(ability_versions.c.body, capabilities.c.capability_id)
+        .join(
+            abilities,
+            (abilities.c.ability_id == ability_versions.c.ability_id)
+            & (abilities.c.version == ability_versions.c.version),
+        )
+        .join(capabilities, capabilities.c.ability_id == abilities.c.ability_id)
+        .where(abilities.c.ability_id == ability_id)
+    ).first()
+    if row is None or AbilityVersion.model_validate_json(row.body).content_hash != run.content_hash:
+        return None
+    return str(row.capability_id)
+
+
+class ValidationStore:
+    """The durable side of a validation run's checks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(
+        self,
+        run: ValidationRunInput,
+        steps: Sequence[ValidationStepResult],
+        safety_failure: str | None = None,
+    ) -> None:
+        """Keeps the results that are not there yet; what was recorded first stands.
+
+        A safety failure of content that is installed is one of its capability, and counted once a run.
+        """
+        table = tables.validation_steps
+        with self._database.write() as connection:
+            if safety_failure is not None:
+                append(connection, unsafe_content(connection, run, safety_failure, datetime.now(UTC)))
+            known = set(
+                connection.scalars(
+                    select(table.c.test_case_id).where(table.c.run_id == run.validation_run_id)
+                )
+            )
+            fresh = [step for step in steps if step.test_case_id not in known]
+            if not fresh:
+                return
+            connection.execute(
+                insert(table),
+                [
+                    {
+                        "run_id": run.validation_run_id,
+                        "test_case_id": step.test_case_id,
+                        "body": canonical_json(step),
+                    }
+                    for step in fresh
+                ],
+            )
+            append(
+                connection,
+                [
+                    JournalDraft(
+                        stream=STEP_RESULTS,
+                        aggregate=validation_run_id(run.validation_run_id),
+                        owner=run.owner_user_id,
+                        correlation_id=run.correlation_id,
+                        created_at=rfc3339(step.created_at),
+                        document=step.model_dump(mode="json", exclude_none=True),
+                        session_id=run.learn_session_id,
+                        proposal_id=run.proposal_id,
+                    )
+                    for step in fresh
+                ],
+            )

@@ -1,0 +1,307 @@
+"""Sweeps of nightly maintenance: mining runs and candidates, practice files, documents, secrets, tool calls, grants.
+
+Receipts are journal entries and stay; the contents of a tool call go with the blobs, once no row names them.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Column, ColumnElement, Connection, delete, exists, or_, select
+
+from contracts.base import rfc3339
+from contracts.maintenance.runs import SweepName
+from contracts.mining.candidates import CandidateState, MiningCandidate
+from contracts.mining.runs import MiningRunState
+from domain.maintenance.retention import (
+    GRANT_KEPT,
+    MINING_CANDIDATE_KEPT,
+    MINING_RUN_KEPT,
+    SIGN_IN_FLOW_KEPT,
+    TOOL_CALL_KEPT,
+    mining_candidate_due,
+    mining_run_due,
+    practice_files_due,
+)
+from stores.documents.acrobat import ArtifactKey, drop_artifact, expired_artifacts
+from stores.learning.learning_tables import SESSIONS
+from stores.learning.observations import ObservationLog
+from stores.learning.session_reads import OpenReferences, session_refs
+from stores.maintenance.archive_sweeps import ArchiveProposals, ArchiveSessions, PurgeObservations
+from stores.maintenance.compaction_sweeps import ForgetKeys, RemoveBlobs, referred_digests
+from stores.maintenance.receipt_sweeps import CompactCheckpointReceipts, RotateReceipts
+from stores.maintenance.runs import MaintenanceStore, is_preview
+from stores.maintenance.sweeps import LEFT_ALONE, RetentionSweeps, Settled
+from stores.mcp.mcp_tables import mcp_call_attempts, mcp_dispatches, mcp_grants, mcp_oauth_flows
+from stores.mining.candidate_reads import CANDIDATES
+from stores.mining.runs import RUNS
+from stores.platform import tables
+from stores.platform.database import Database
+from stores.platform.tables import blobs, secrets
+
+_RUNS = tables.mining_runs
+_CANDIDATES = tables.mining_candidates
+_OBSERVATIONS = tables.observations
+
+ENDED = frozenset({CandidateState.DISMISSED, CandidateState.EXPIRED})
+"""The states in which nothing comes of a candidate by itself any more."""
+
+
+class RemoveMiningRuns:
+    """Records of mining runs go after 90 days; a running one stays."""
+
+    name = SweepName.REMOVE_MINING_RUNS
+    batch = 200
+
+    def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
+        """Run ids in their own order."""
+        old = (_RUNS.c.started_at <= rfc3339(now - MINING_RUN_KEPT), _RUNS.c.run_id > after)
+        return connection.scalars(
+            select(_RUNS.c.run_id).where(*old).order_by(_RUNS.c.run_id).limit(limit)
+        ).all()
+
+    def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
+        """Removes one record."""
+        run = RUNS.find(connection, item, lock=True)
+        if run is None or run.state is MiningRunState.RUNNING:
+            return LEFT_ALONE
+        if not mining_run_due(run.finished_at or run.started_at, now):
+            return LEFT_ALONE
+        return _removed(RUNS.delete(connection, item))
+
+
+class RemoveMiningCandidates:
+    """Candidates go 90 days after they were dismissed or expired.
+
+    A dismissed one stays for as long as observations of its captures are kept: it is what keeps them from being
+    found again. So does either while a session that was built from it holds any, since copies are no evidence.
+    """
+
+    name = SweepName.REMOVE_MINING_CANDIDATES
+    batch = 50
+
+    def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
+        """Candidate ids in their own order."""
+        query = select(_CANDIDATES.c.candidate_id).where(
+            _CANDIDATES.c.state.in_([state.value for state in ENDED]),
+            _CANDIDATES.c.updated_at <= rfc3339(now - MINING_CANDIDATE_KEPT),
+            _CANDIDATES.c.candidate_id > after,
+        )
+        return connection.scalars(query.order_by(_CANDIDATES.c.candidate_id).limit(limit)).all()
+
+    def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
+        """Removes one candidate."""
+        candidate = CANDIDATES.find(connection, item, lock=True)
+        if candidate is None or candidate.state not in ENDED:
+            return LEFT_ALONE
+        if not mining_candidate_due(candidate.updated_at, now) or _observed(connection, _guarded(candidate)):
+            return LEFT_ALONE
+        return _removed(CANDIDATES.delete(connection, item))
+
+
+def _removed(deleted: bool) -> Settled:
+    return Settled(done=deleted, removed=int(deleted))
+
+
+def _guarded(candidate: MiningCandidate) -> tuple[str, ...]:
+    """The sessions that would count as evidence again without the candidate."""
+    built = (*candidate.earlier_session_ids, *filter(None, (candidate.learn_session_id,)))
+    shown = candidate.source_session_ids if candidate.state is CandidateState.DISMISSED else ()
+    return (*built, *shown)
+
+
+def _observed(connection: Connection, session_ids: Sequence[str]) -> bool:
+    return bool(connection.scalar(select(exists().where(_OBSERVATIONS.c.session_id.in_(session_ids)))))
+
+
+_SESSIONS = tables.learn_sessions
+
+
+class RemovePracticeFiles:
+    """Start files go once their session is at rest and its observations are purged: no rehearsal needs them."""
+
+    name = SweepName.REMOVE_PRACTICE_FILES
+    batch = 10
+
+    def __init__(self, folder: Path, references: OpenReferences) -> None:
+        """``folder`` holds one folder a session; what has another name than a session is left alone."""
+        self._folder = folder
+        self._references = references
+
+    def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
+        """Session ids in their own order."""
+        if not self._folder.is_dir():
+            return []
+        kept = sorted(p.name for p in self._folder.iterdir() if _is_folder(p) and p.name > after)
+        found: list[str] = []
+        for first in range(0, len(kept), 500):
+            query = select(_SESSIONS.c.session_id).where(
+                _SESSIONS.c.session_id.in_(kept[first : first + 500]),
+                _SESSIONS.c.at_rest_at.is_not(None),
+                _SESSIONS.c.observations_purged_at.is_not(None),
+            )
+            found += connection.scalars(query.order_by(_SESSIONS.c.session_id)).all()
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
+        """Removes one session's start files; a preview only counts them, since no rollback brings files back."""
+        row = connection.execute(
+            select(_SESSIONS.c.aggregate, _SESSIONS.c.at_rest_at, _SESSIONS.c.observations_purged_at)
+            .where(_SESSIONS.c.session_id == item)
+            .with_for_update()
+        ).one_or_none()
+        place = self._folder / item
+        if row is None or not _is_folder(place):
+            return LEFT_ALONE
+        aggregate = SESSIONS.parse(row.aggregate)
+        referenced = bool(session_refs(aggregate) & self._references.ids(connection))
+        if not practice_files_due(
+            row.at_rest_at, purged=row.observations_purged_at is not None, referenced=referenced
+        ):
+            return LEFT_ALONE
+        files = sum(1 for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
+        if not is_preview(connection, run_id):
+            shutil.rmtree(place)
+        return Settled(done=True, removed=files)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+_MARK = "!"
+# Sorts before every digest, so that documents go first.
+
+
+class RemoveContent:
+    """Documents and outputs whose seven days are over go with their content; then what ``RemoveBlobs`` finds.
+
+    Other content that no row refers to is kept 30 days; a person's document is not.
+    """
+
+    name = SweepName.REMOVE_BLOBS
+    batch = 200
+
+    def __init__(self, blobs_after: RemoveBlobs) -> None:
+        self._blobs_after = blobs_after
+
+    def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
+        """Artifacts, then blobs, each in the order of their digests."""
+        found: list[str] = []
+        if not after or after.startswith(_MARK):
+            last = ArtifactKey(*after[1:].split("|", 2)) if after else None
+            found = [f"{_MARK}{'|'.join(key)}" for key in expired_artifacts(connection, now, last, limit)]
+            after = ""
+        if len(found) < limit:
+            found += self._blobs_after.due(connection, now, after, limit - len(found))
+        return found
+
+    def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
+        """Deletes one artifact, and its content when nothing else refers to that; or one blob."""
+        if not item.startswith(_MARK):
+            return self._blobs_after.settle(connection, item, now, run_id)
+        key = ArtifactKey(*item[1:].split("|", 2))
+        if not drop_artifact(connection, key, now):
+            return LEFT_ALONE
+        if referred_digests(connection, {key.digest}):
+            return Settled(done=True, removed=1)
+        content = connection.execute(delete(blobs).where(blobs.c.digest == key.digest)).rowcount
+        return Settled(done=True, removed=1 + content)
+
+
+class RemoveExpired:
+    """Deletes the rows of a table that are past their term, in the order of their keys."""
+
+    batch = 200
+
+    def __init__(
+        self, name: SweepName, key: Column[str], past: Callable[[datetime], ColumnElement[bool]]
+    ) -> None:
+        """``past`` is the condition of a row whose term is over."""
+        self.name = name
+        self._key = key
+        self._past = past
+
+    def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
+        """The keys of rows past their term."""
+        query = select(self._key).where(self._past(now), self._key > after)
+        return connection.scalars(query.order_by(self._key).limit(limit)).all()
+
+    def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
+        """Deletes one row, unless it was written anew meanwhile."""
+        gone = connection.execute(delete(self._key.table).where(self._key == item, self._past(now)))
+        return Settled(done=gone.rowcount == 1, removed=gone.rowcount)
+
+
+class RemoveToolCalls:
+    """Calls go 90 days after their end, with their attempts; one that runs or waits has no end."""
+
+    name = SweepName.REMOVE_TOOL_CALLS
+    batch = 200
+
+    def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
+        """Calls in the order of their ids."""
+        query = select(mcp_dispatches.c.dispatch_id).where(
+            mcp_dispatches.c.completed_at <= rfc3339(now - TOOL_CALL_KEPT),
+            mcp_dispatches.c.dispatch_id > after,
+        )
+        return connection.scalars(query.order_by(mcp_dispatches.c.dispatch_id).limit(limit)).all()
+
+    def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
+        """Removes one call."""
+        past = (
+            mcp_dispatches.c.dispatch_id == item,
+            mcp_dispatches.c.completed_at <= rfc3339(now - TOOL_CALL_KEPT),
+        )
+        if connection.execute(delete(mcp_dispatches).where(*past)).rowcount != 1:
+            return LEFT_ALONE
+        attempts = connection.execute(
+            delete(mcp_call_attempts).where(mcp_call_attempts.c.dispatch_id == item)
+        ).rowcount
+        return Settled(done=True, removed=1 + attempts)
+
+
+def past_secret(now: datetime) -> ColumnElement[bool]:
+    """Needs no key: nothing reveals an expired secret."""
+    return secrets.c.expires_at <= rfc3339(now)
+
+
+def _past_flow(now: datetime) -> ColumnElement[bool]:
+    """A day after the sign-in ran out, used or not; what it kept sealed expires by itself."""
+    return mcp_oauth_flows.c.expires_at <= rfc3339(now - SIGN_IN_FLOW_KEPT)
+
+
+def _past_grant(now: datetime) -> ColumnElement[bool]:
+    """90 days after the standing approval was revoked or expired."""
+    before = rfc3339(now - GRANT_KEPT)
+    return or_(mcp_grants.c.expires_at <= before, mcp_grants.c.revoked_at <= before)
+
+
+def nightly_sweeps(
+    database: Database, runs: MaintenanceStore, observations: ObservationLog, practice_folder: Path
+) -> RetentionSweeps:
+    """The sweeps over ``database`` and the start files in ``practice_folder``; the workflow decides their order."""
+    references = OpenReferences()
+    return RetentionSweeps(
+        database,
+        runs,
+        (
+            ArchiveSessions(references),
+            PurgeObservations(references, observations),
+            ArchiveProposals(references),
+            ForgetKeys(),
+            RotateReceipts(),
+            CompactCheckpointReceipts(),
+            RemoveContent(RemoveBlobs()),
+            RemoveExpired(SweepName.REMOVE_EXPIRED_SECRETS, secrets.c.ref, past_secret),
+            RemoveMiningRuns(),
+            RemoveMiningCandidates(),
+            RemovePracticeFiles(practice_folder, references),
+            RemoveToolCalls(),
+            RemoveExpired(SweepName.REMOVE_GRANTS, mcp_grants.c.grant_id, _past_grant),
+            RemoveExpired(SweepName.REMOVE_SIGN_IN_FLOWS, mcp_oauth_flows.c.challenge_id, _past_flow),
+        ),
+    )

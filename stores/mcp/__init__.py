@@ -1,1 +1,0 @@
-"""What is kept of tool servers, policy, approvals and calls."""

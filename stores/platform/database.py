@@ -1,0 +1,164 @@
+"""SQL database, SQLite or PostgreSQL: read and write transactions, upserts, advisory locks, text search, pages."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    and_,
+    cast,
+    create_engine,
+    event,
+    func,
+    literal,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import Text
+
+SQLITE_BUSY_MS = 10_000
+"""How long a SQLite writer waits for another one before it gives up."""
+
+
+class Database:
+    """An engine and its transactions. Safe to share between threads; close it once."""
+
+    def __init__(self, url: str) -> None:
+        """``url`` is ``sqlite:///path`` or ``postgresql+psycopg://…``."""
+        self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
+        self.engine: Engine = create_engine(
+            url, pool_pre_ping=not self.is_sqlite, pool_size=8, max_overflow=16, hide_parameters=True
+        )
+        if self.is_sqlite:
+            event.listen(self.engine, "connect", _prepare_sqlite)
+            event.listen(self.engine, "begin", _begin_sqlite)
+        self._writers: Engine = self.engine.execution_options(writes=True)
+
+    @contextmanager
+    def read(self) -> Generator[Connection]:
+        """A consistent view; what is done in it is never kept."""
+        with self.engine.connect() as connection:
+            if not self.is_sqlite:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            yield connection
+
+    @contextmanager
+    def write(self) -> Generator[Connection]:
+        """One transaction, durable when the block is left; an exception undoes all of it.
+
+        SQLite takes its write lock at once, so that a transaction never fails half way for want of it.
+        """
+        with self._writers.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Closes every pooled connection."""
+        self.engine.dispose()
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # The driver's own transaction handling begins too late and only for some statements.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        f"busy_timeout={SQLITE_BUSY_MS}",
+        "foreign_keys=ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def insert_or(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """An insert into ``table`` that has ``on_conflict_do_nothing`` and ``on_conflict_do_update``."""
+    return insert_for(connection.dialect.name, table)
+
+
+def insert_for(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """The same by the dialect's name, for statements that are built once and kept."""
+    if dialect == "sqlite":
+        return sqlite.insert(table)
+    return postgresql.insert(table)
+
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+
+
+def advisory_lock(connection: Connection, name: str) -> None:
+    """Transaction-scoped advisory lock: waits until no other transaction holds ``name``, released at the end.
+
+    ``connection`` must be of ``Database.write``. SQLite's writer is alone anyway.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.execute(_LOCK, {"name": name})
+
+
+MAX_WORDS = 10
+"""Words of a search beyond these are not looked at."""
+
+
+def containing(
+    connection: Connection, column: Column[str], fields: Sequence[str], search: str
+) -> ColumnElement[bool]:
+    """That every word of ``search`` is in one of the JSON's ``fields``, each named by its path with dots.
+
+    Letters of ASCII match in either case; whether others do is up to the database. A list is searched as it
+    is written.
+    """
+    parts = [func.coalesce(_text_at(connection, column, field), "") for field in fields]
+    whole: ColumnElement[str] = parts[0]
+    for part in parts[1:]:
+        whole = whole.concat(" ").concat(part)
+    words = search.casefold().split()[:MAX_WORDS]
+    return and_(literal(True), *(func.lower(whole).contains(word, autoescape=True) for word in words))
+
+
+def _text_at(connection: Connection, column: Column[str], field: str) -> ColumnElement[str]:
+    if connection.dialect.name == "sqlite":
+        return cast(func.json_extract(column, f"$.{field}"), Text)
+    return func.jsonb_extract_path_text(cast(column, JSONB), *field.split("."))
+
+
+DEFAULT_PAGE_SIZE = 25
+MAX_PAGE_SIZE = 100
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """Which page is wanted; pages count from 1."""
+
+    page: int = 1
+    page_size: int = DEFAULT_PAGE_SIZE
+
+
+@dataclass(frozen=True)
+class PageOfRows:
+    """One page and how many rows there are in all."""
+
+    rows: tuple[Any, ...]
+    total: int
+
+
+def fetch_page(connection: Connection, query: Select[*tuple[Any, ...]], wanted: PageRequest) -> PageOfRows:
+    """Runs an ordered query for one page."""
+    total = connection.scalar(select(func.count()).select_from(query.order_by(None).subquery()))
+    rows = connection.execute(
+        query.limit(wanted.page_size).offset((wanted.page - 1) * wanted.page_size)
+    ).all()
+    return PageOfRows(rows=tuple(rows), total=total or 0)

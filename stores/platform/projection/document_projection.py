@@ -1,0 +1,252 @@
+"""The documents as files: tombstones first, then what changed, each old or new and never a mixture."""
+
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, func, select, text, true, tuple_, update
+
+from stores.platform.canonical import digest_of
+from stores.platform.database import Database, insert_or
+from stores.platform.projection.atomic_files import FileTree
+from stores.platform.projection.documents import parents_of
+from stores.platform.tables import claimed_folders, documents
+
+DOCUMENTS_A_BATCH = 200
+"""How many documents are in memory, and recorded in one transaction, at a time."""
+
+IS_DIRTY = text("documents.dirty")
+"""Spelled as the partial index spells it, so that the index serves it."""
+
+
+@dataclass(frozen=True)
+class ProjectionFailure:
+    """A file that could not be made true; it is tried again at every catch-up."""
+
+    root: str
+    path: str
+    reason: str
+
+
+class ForeignFileError(OSError):
+    """Someone else's file is where a document must go in the workspace."""
+
+
+class DocumentProjection:
+    """Writes the documents. Its caller holds the single writer's place, which ``confirm`` checks."""
+
+    def __init__(
+        self, database: Database, trees: Mapping[str, FileTree], confirm: Callable[[], None]
+    ) -> None:
+        self._database = database
+        self._trees = trees
+        self._confirm = confirm
+        self.written = 0
+        self.removed = 0
+        self.edits_kept = 0
+        self.failures: list[ProjectionFailure] = []
+
+    def catch_up(self) -> None:
+        """Removes what was removed, then writes what changed. What fails is kept in ``failures``."""
+        with self._database.read() as connection:
+            dirty = connection.execute(
+                select(documents.c.root, documents.c.path, documents.c.digest, documents.c.claimed)
+                .where(IS_DIRTY)
+                .order_by(documents.c.root, documents.c.path)
+            ).all()
+        self._remove([row for row in dirty if row.digest is None])
+        keys = [(row.root, row.path) for row in dirty if row.digest is not None]
+        for start in range(0, len(keys), DOCUMENTS_A_BATCH):
+            self._write(keys[start : start + DOCUMENTS_A_BATCH])
+
+    def mend(self) -> None:
+        """Marks dirty every document whose file is missing, cut short or, in the memory tree, of another length.
+
+        A workspace file that holds something else was edited by hand: it is left alone until an install that
+        has taken the edit in, or a rebuild, writes it.
+        """
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(
+                    documents.c.root, documents.c.path, func.length(documents.c.content).label("size")
+                ).where(documents.c.digest.is_not(None), ~documents.c.dirty)
+            ).all()
+        self._mark_dirty([row for row in rows if self._is_damaged(row)])
+
+    def mark_differing(self, *, discard_edits: bool) -> None:
+        """Marks dirty every document whose file has other bytes or permissions than it should.
+
+        Unless ``discard_edits``, workspace files that were edited by hand are left alone, as by ``mend``.
+        """
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(
+                    documents.c.root,
+                    documents.c.path,
+                    documents.c.digest,
+                    func.length(documents.c.content).label("size"),
+                ).where(documents.c.digest.is_not(None), ~documents.c.dirty)
+            ).all()
+        differing = [row for row in rows if not self._is_true(row)]
+        wrong = [row for row in differing if discard_edits or not self._is_edited(row)]
+        self.edits_kept = len(differing) - len(wrong)
+        self._mark_dirty(wrong)
+
+    def _is_edited(self, row: Row[*tuple[Any, ...]]) -> bool:
+        if row.root == "memory" or self._is_damaged(row):
+            return False
+        return digest_of(b"".join(self._trees[row.root].chunks(row.path))) != row.digest
+
+    def _is_damaged(self, row: Row[*tuple[Any, ...]]) -> bool:
+        size = self._trees[row.root].size(row.path)
+        if size is None or row.root == "memory":
+            return size != row.size
+        if size >= row.size:
+            return False
+        with self._database.read() as connection:
+            content = connection.scalar(
+                select(documents.c.content).where(documents.c.root == row.root, documents.c.path == row.path)
+            )
+        held = b"".join(self._trees[row.root].chunks(row.path))
+        return content is not None and bytes(content).startswith(held)
+
+    def _is_true(self, row: Row[*tuple[Any, ...]]) -> bool:
+        tree = self._trees[row.root]
+        found = tree.status(row.path)
+        if found is None or not stat.S_ISREG(found.st_mode) or stat.S_IMODE(found.st_mode) != tree.file_mode:
+            return False
+        return digest_of(b"".join(tree.chunks(row.path))) == row.digest
+
+    def _mark_dirty(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> None:
+        if rows:
+            with self._database.write() as connection:
+                connection.execute(
+                    update(documents)
+                    .where(documents.c.root == bindparam("of_root"), documents.c.path == bindparam("of_path"))
+                    .values(dirty=true()),
+                    [{"of_root": row.root, "of_path": row.path} for row in rows],
+                )
+
+    def _remove(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> None:
+        if not rows:
+            return
+        with self._database.read() as connection:
+            ours = set(connection.scalars(select(claimed_folders.c.path)))
+        done: list[Row[*tuple[Any, ...]]] = []
+        folders: set[str] = set()
+        for row in rows:
+            try:
+                if row.root == "memory" or row.claimed:
+                    self.removed += self._trees[row.root].remove(row.path)
+                    folders |= self._remove_empty(row, ours)
+                done.append(row)
+            except OSError as error:
+                self._fail(row.root, row.path, error)
+        self._settle()
+        with self._database.write() as connection:
+            if done:
+                connection.execute(
+                    delete(documents).where(
+                        documents.c.root == bindparam("of_root"),
+                        documents.c.path == bindparam("of_path"),
+                        documents.c.digest.is_(None),
+                    ),
+                    [{"of_root": row.root, "of_path": row.path} for row in done],
+                )
+            connection.execute(delete(claimed_folders).where(claimed_folders.c.path.in_(folders)))
+
+    def _remove_empty(self, row: Row[*tuple[Any, ...]], ours: set[str]) -> set[str]:
+        gone: set[str] = set()
+        for folder in reversed(parents_of(row.path)):
+            if row.root == "workspace" and folder not in ours:
+                break
+            if not self._trees[row.root].remove_folder(folder):
+                break
+            if row.root == "workspace":
+                gone.add(folder)
+        return gone
+
+    def _write(self, keys: list[tuple[str, str]]) -> None:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(documents)
+                .where(tuple_(documents.c.root, documents.c.path).in_(keys), documents.c.digest.is_not(None))
+                .order_by(documents.c.root, documents.c.path)
+            ).all()
+        done: list[Row[*tuple[Any, ...]]] = []
+        for row in self._claim(rows):
+            try:
+                self._trees[row.root].replace(row.path, [bytes(row.content)])
+                done.append(row)
+            except OSError as error:
+                self._fail(row.root, row.path, error)
+        self._settle()
+        if done:
+            with self._database.write() as connection:
+                connection.execute(
+                    update(documents)
+                    .where(
+                        documents.c.root == bindparam("of_root"),
+                        documents.c.path == bindparam("of_path"),
+                        documents.c.digest == bindparam("of_digest"),
+                    )
+                    .values(dirty=False),
+                    [{"of_root": row.root, "of_path": row.path, "of_digest": row.digest} for row in done],
+                )
+        self.written += len(done)
+
+    def _claim(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Row[*tuple[Any, ...]]]:
+        """The rows that may be written: in the workspace, those whose place is free or already ours.
+
+        The claim is durable before the file is: after a crash the file is known to be ours.
+        """
+        tree = self._trees["workspace"]
+        allowed: list[Row[*tuple[Any, ...]]] = []
+        claims: list[dict[str, str]] = []
+        folders: set[str] = set()
+        for row in rows:
+            if row.root == "workspace":
+                try:
+                    if not row.claimed:
+                        self._refuse_foreign(tree, row)
+                        claims.append({"of_root": row.root, "of_path": row.path})
+                    folders |= {folder for folder in parents_of(row.path) if tree.status(folder) is None}
+                except OSError as error:
+                    self._fail(row.root, row.path, error)
+                    continue
+            allowed.append(row)
+        if claims or folders:
+            with self._database.write() as connection:
+                if claims:
+                    connection.execute(
+                        update(documents)
+                        .where(
+                            documents.c.root == bindparam("of_root"),
+                            documents.c.path == bindparam("of_path"),
+                        )
+                        .values(claimed=true()),
+                        claims,
+                    )
+                if folders:
+                    connection.execute(
+                        insert_or(connection, claimed_folders).on_conflict_do_nothing(),
+                        [{"path": folder} for folder in sorted(folders)],
+                    )
+        return allowed
+
+    def _refuse_foreign(self, tree: FileTree, row: Row[*tuple[Any, ...]]) -> None:
+        found = tree.status(row.path)
+        if found is None:
+            return
+        if stat.S_ISREG(found.st_mode) and digest_of(b"".join(tree.chunks(row.path))) == row.digest:
+            return
+        raise ForeignFileError("something that is not ours is there: move it away, or use another name")
+
+    def _fail(self, root: str, path: str, error: OSError) -> None:
+        self.failures.append(ProjectionFailure(root, path, error.strerror or str(error)))
+
+    def _settle(self) -> None:
+        for tree in self._trees.values():
+            tree.settle()
+        self._confirm()

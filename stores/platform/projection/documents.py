@@ -1,0 +1,170 @@
+"""Documents of the memory tree and the agent's workspace as rows, written with the transaction they belong to.
+
+The projector writes them to disk afterwards. Paths are checked here.
+"""
+
+import unicodedata
+from functools import cache, lru_cache
+from typing import Literal
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    and_,
+    bindparam,
+    false,
+    null,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from stores.platform.canonical import digest_of
+from stores.platform.database import insert_for
+from stores.platform.tables import documents, journal
+
+TEMPORARY_SUFFIX = ".apprentice-tmp"
+"""Ends the name of a file while it is being written."""
+
+STREAM_SUFFIX = ".jsonl"
+
+MAX_PATH_CHARACTERS = 1_024
+MAX_NAME_BYTES = 200
+"""Of one file or folder name; file systems allow 255, and a temporary name is longer than its file's."""
+
+
+class InvalidTreePathError(ValueError):
+    """A path that cannot be that of a projected file."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path!r} cannot be a file of the tree: {reason}")
+        self.path = path
+
+
+@lru_cache(maxsize=4_096)
+def checked_path(path: str) -> str:
+    """``path`` itself, when it is relative, normal and printable.
+
+    Raises:
+        InvalidTreePathError: it is empty, absolute or too long, steps out of the tree, or holds characters
+            that are invisible or that file systems read differently.
+    """
+    if not path or len(path) > MAX_PATH_CHARACTERS:
+        raise InvalidTreePathError(path, f"it needs 1 to {MAX_PATH_CHARACTERS} characters")
+    if any(unicodedata.category(character)[0] == "C" for character in path) or "\\" in path:
+        raise InvalidTreePathError(path, "it holds a control or invisible character, or a backslash")
+    if not unicodedata.is_normalized("NFC", path):
+        raise InvalidTreePathError(path, "it is not in Unicode's composed form (NFC)")
+    for name in path.split("/"):
+        if name in {"", ".", ".."}:
+            raise InvalidTreePathError(path, "it must be relative, without empty, '.' or '..' parts")
+        if len(name.encode()) > MAX_NAME_BYTES:
+            raise InvalidTreePathError(path, f"the name {name[:20]}… has more than {MAX_NAME_BYTES} bytes")
+    if path.endswith(TEMPORARY_SUFFIX):
+        raise InvalidTreePathError(path, f"{TEMPORARY_SUFFIX} is kept for files being written")
+    return path
+
+
+@lru_cache(maxsize=1_024)
+def stream_path(stream: str) -> str:
+    """The file of a journal stream, below the memory root.
+
+    Raises:
+        InvalidTreePathError: the stream's name cannot be a path, or already has the suffix.
+    """
+    if stream.endswith(STREAM_SUFFIX):
+        raise InvalidTreePathError(stream, f"a stream is named without {STREAM_SUFFIX}")
+    return checked_path(checked_path(stream) + STREAM_SUFFIX)
+
+
+def parents_of(path: str) -> tuple[str, ...]:
+    """The folders above ``path``, the outermost first; none for a file at the top."""
+    names = path.split("/")[:-1]
+    return tuple("/".join(names[: depth + 1]) for depth in range(len(names)))
+
+
+DocumentRoot = Literal["memory", "workspace"]
+"""The memory tree, or the folder shared with the agent."""
+
+_DIGEST = select(documents.c.digest).where(
+    documents.c.root == bindparam("of_root"), documents.c.path == bindparam("of_path")
+)
+
+
+class DocumentConflictError(ValueError):
+    """A file cannot be where a folder or a stream of the journal already is, nor the other way round."""
+
+    def __init__(self, root: str, path: str, rival: str) -> None:
+        super().__init__(f"the document {path} of {root} cannot be kept beside {rival}; remove one of them")
+        self.path = path
+        self.rival = rival
+
+
+def put_document(connection: Connection, root: DocumentRoot, path: str, content: bytes) -> None:
+    """Makes ``content`` what the file ``path`` below ``root`` holds; the same content again changes nothing.
+
+    Raises:
+        InvalidTreePathError: ``path`` is not a relative, printable path.
+        DocumentConflictError: another document, or a stream, needs the same place as something else.
+    """
+    checked_path(path)
+    digest = digest_of(content)
+    known: str | None = connection.scalar(_DIGEST, {"of_root": root, "of_path": path})
+    if known == digest:
+        return
+    if known is None:
+        _refuse_conflicts(connection, root, path)
+    row = {"root": root, "path": path, "content": content, "digest": digest, "dirty": True, "claimed": False}
+    connection.execute(_puts(connection.dialect.name), row)
+
+
+def remove_document(connection: Connection, root: DocumentRoot, path: str) -> None:
+    """Removes the file ``path`` below ``root``; nothing happens when there is none."""
+    gone = {"content": null(), "digest": null(), "dirty": true()}
+    connection.execute(
+        update(documents).where(*_at(root, checked_path(path)), documents.c.digest.is_not(None)).values(gone)
+    )
+
+
+def read_document(connection: Connection, root: DocumentRoot, path: str) -> bytes | None:
+    """What the file ``path`` below ``root`` holds, on disk or soon; None when there is no such file."""
+    content: bytes | None = connection.scalar(select(documents.c.content).where(*_at(root, path)))
+    return None if content is None else bytes(content)
+
+
+def list_documents(connection: Connection, root: DocumentRoot, folder: str = "") -> tuple[str, ...]:
+    """The paths of the documents below ``folder`` (all of them when it is empty), sorted."""
+    query = select(documents.c.path).where(documents.c.root == root, documents.c.digest.is_not(None))
+    if folder:
+        # "0" is the character after "/": the range is everything that begins with "folder/".
+        query = query.where(documents.c.path > f"{folder}/", documents.c.path < f"{folder}0")
+    return tuple(sorted(connection.scalars(query)))
+
+
+@cache
+def _puts(dialect: str) -> Executable:
+    statement = insert_for(dialect, documents)
+    fresh = {"content": statement.excluded.content, "digest": statement.excluded.digest, "dirty": true()}
+    return statement.on_conflict_do_update(index_elements=["root", "path"], set_=fresh)
+
+
+def _at(root: str, path: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return documents.c.root == root, documents.c.path == path
+
+
+def _refuse_conflicts(connection: Connection, root: str, path: str) -> None:
+    inside = and_(documents.c.path > f"{path}/", documents.c.path < f"{path}0")
+    above = documents.c.path.in_(parents_of(path)) if "/" in path else false()
+    rival = connection.scalar(
+        select(documents.c.path)
+        .where(documents.c.root == root, documents.c.digest.is_not(None), or_(above, inside))
+        .limit(1)
+    )
+    if rival is not None:
+        raise DocumentConflictError(root, path, rival)
+    if root == "memory" and path.endswith(STREAM_SUFFIX):
+        stream = path.removesuffix(STREAM_SUFFIX)
+        if connection.scalar(select(journal.c.seq).where(journal.c.stream == stream).limit(1)) is not None:
+            raise DocumentConflictError(root, path, f"the journal's stream {stream}")

@@ -1,0 +1,240 @@
+"""Projects the store into files: the memory tree and our files in the agent's workspace.
+
+Both are a pure function of the store: they can be caught up after any crash, and rebuilt byte for byte. A file
+lock, and on PostgreSQL an advisory lock, let one process at a time write them.
+"""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from sqlalchemy import Connection, exists, func, select, text
+
+from stores.platform.database import Database
+from stores.platform.projection.atomic_files import FileTree
+from stores.platform.projection.document_projection import IS_DIRTY, DocumentProjection, ProjectionFailure
+from stores.platform.projection.documents import stream_path
+from stores.platform.projection.stream_projection import StreamProjection
+from stores.platform.projection.tree_verifier import TreeReport, TreeVerifier
+from stores.platform.tables import documents, journal, projection_offsets, stream_archives
+
+LOCK_KEY = 0x41505052_54524545
+"""The advisory lock on PostgreSQL."""
+
+WAIT_SECONDS = 30.0
+_POLL_SECONDS = 0.02
+
+
+class ProjectionBusyError(RuntimeError):
+    """Another process has been writing the memory tree for longer than this one waits."""
+
+    def __init__(self, memory_root: Path, waited: float) -> None:
+        super().__init__(
+            f"{memory_root} has been written by another process for {waited:g} s;"
+            " find the worker or command that holds it, and try again"
+        )
+
+
+@contextmanager
+def single_writer(
+    database: Database, memory_root: Path, wait_seconds: float = WAIT_SECONDS
+) -> Generator[Callable[[], None]]:
+    """Holds the writer's place, and yields a check that fails once it was lost.
+
+    The lock file beside the memory root keeps out the processes of this machine, and is let go by the kernel
+    when its holder dies; on PostgreSQL an advisory lock keeps out those of others.
+
+    Raises:
+        ProjectionBusyError: the place was taken for ``wait_seconds``.
+    """
+    memory_root.parent.mkdir(parents=True, exist_ok=True)
+    # A soft lock would outlive its holder, so a file system without locks is an error.
+    lock = FileLock(
+        memory_root.parent / f".{memory_root.name}.lock",
+        timeout=wait_seconds,
+        mode=0o600,
+        poll_interval=_POLL_SECONDS,
+        fallback_to_soft=False,
+    )
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise ProjectionBusyError(memory_root, wait_seconds) from error
+    try:
+        if database.is_sqlite:
+            yield _held
+        else:
+            with (
+                database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+                _advisory_lock(connection, memory_root, wait_seconds),
+            ):
+                yield lambda: _confirm(connection)
+    finally:
+        lock.release()
+
+
+def _held() -> None:
+    """A lock of this machine's kernel is not lost while its holder lives."""
+
+
+def _confirm(connection: Connection) -> None:
+    # The lock lives as long as its session: a session that answers still holds it.
+    connection.execute(text("SELECT 1"))
+
+
+@contextmanager
+def _advisory_lock(connection: Connection, memory_root: Path, wait_seconds: float) -> Generator[None]:
+    give_up_at = time.monotonic() + wait_seconds
+    while not connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": LOCK_KEY}):
+        if time.monotonic() >= give_up_at:
+            raise ProjectionBusyError(memory_root, wait_seconds)
+        time.sleep(_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": LOCK_KEY})
+
+
+_PENDING = select(
+    exists().where(IS_DIRTY).select_from(documents).label("documents"),
+    select(func.max(journal.c.seq)).scalar_subquery().label("newest"),
+    select(func.max(projection_offsets.c.seq)).scalar_subquery().label("projected"),
+    exists()
+    .where(stream_archives.c.archive.not_in(select(projection_offsets.c.stream)))
+    .select_from(stream_archives)
+    .label("archives"),
+)
+
+
+@dataclass(frozen=True)
+class ProjectionReport:
+    """What a catch-up or a rebuild changed on disk; ``upto_seq`` is 0 when there was nothing to look at."""
+
+    documents_written: int = 0
+    documents_removed: int = 0
+    lines_appended: int = 0
+    streams_rewritten: int = 0
+    unexplained_removed: int = 0
+    edits_kept: int = 0
+    upto_seq: int = 0
+
+
+class ProjectionError(RuntimeError):
+    """Some files could not be made true; all others were, and these are tried again at every catch-up."""
+
+    def __init__(self, failures: tuple[ProjectionFailure, ...]) -> None:
+        first = failures[0]
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        super().__init__(f"{first.root} file {first.path} could not be made true: {first.reason}{more}")
+        self.failures = failures
+
+
+class Projector:
+    """The writer of both trees. Several may exist; one at a time writes, the others wait for it."""
+
+    def __init__(self, database: Database, memory_root: Path, workspace: Path) -> None:
+        """Files of the memory tree are for this user alone; those in the workspace are read-only inputs."""
+        self._database = database
+        self._memory_root = memory_root
+        self._trees = {
+            "memory": FileTree(memory_root, file_mode=0o600, folder_mode=0o700),
+            "workspace": FileTree(workspace, file_mode=0o444, folder_mode=0o755),
+        }
+        self._mended = False
+
+    def catch_up(self) -> ProjectionReport:
+        """Makes true what changed since the last time; one query when nothing did.
+
+        The first call, and the first after a failure, also mends files that are missing or cut short.
+
+        Raises:
+            ProjectionError: some files could not be written.
+            ProjectionBusyError: another process holds the writer's place.
+            OSError: a stream's file could not be written (the disk is full, say).
+        """
+        if self._mended and not self._is_behind():
+            return ProjectionReport()
+        with self._writing() as (streams, files):
+            if not self._mended:
+                streams.mend()
+                files.mend()
+            return self._brought_up(streams, files)
+
+    def rebuild(self, *, discard_edits: bool = False) -> ProjectionReport:
+        """Writes both trees anew from the store, and removes memory files that nothing in it explains.
+
+        Hand edits to a workspace file are kept unless ``discard_edits``. A file is replaced
+        at once or not at all, so readers see the old or the new. Raises as ``catch_up``.
+        """
+        with self._writing() as (streams, files):
+            unexplained = self._sweep()
+            streams.restore_all()
+            files.mark_differing(discard_edits=discard_edits)
+            return self._brought_up(streams, files, unexplained)
+
+    def verify(self) -> TreeReport:
+        """Compares every file with the store, and the journal with its own hashes; changes nothing.
+
+        Raises:
+            ProjectionBusyError: another process holds the writer's place.
+        """
+        with single_writer(self._database, self._memory_root):
+            return TreeVerifier(self._database, self._trees).report()
+
+    @contextmanager
+    def _writing(self) -> Generator[tuple[StreamProjection, DocumentProjection]]:
+        with single_writer(self._database, self._memory_root) as confirm:
+            streams = StreamProjection(self._database, self._trees["memory"], confirm)
+            files = DocumentProjection(self._database, self._trees, confirm)
+            try:
+                yield streams, files
+            except BaseException:
+                self._mended = False
+                raise
+            self._mended = True
+
+    def _brought_up(
+        self, streams: StreamProjection, files: DocumentProjection, unexplained: int = 0
+    ) -> ProjectionReport:
+        files.catch_up()
+        streams.catch_up()
+        if files.failures:
+            raise ProjectionError(tuple(files.failures))
+        return ProjectionReport(
+            documents_written=files.written,
+            documents_removed=files.removed,
+            lines_appended=streams.lines_appended,
+            streams_rewritten=streams.files_rewritten,
+            unexplained_removed=unexplained,
+            edits_kept=files.edits_kept,
+            upto_seq=streams.upto_seq,
+        )
+
+    def _is_behind(self) -> bool:
+        with self._database.read() as connection:
+            row = connection.execute(_PENDING).one()
+        return bool(row.documents or row.archives or (row.newest or 0) > (row.projected or 0))
+
+    def _sweep(self) -> int:
+        with self._database.read() as connection:
+            explained = explained_paths(connection)
+        tree = self._trees["memory"]
+        removed = 0
+        for path, is_folder in tree.paths():
+            if is_folder:
+                tree.remove_folder(path)
+            elif path not in explained:
+                removed += tree.remove(path)
+        tree.settle()
+        return removed
+
+
+def explained_paths(connection: Connection) -> set[str]:
+    """Every file of the memory tree that a row of the store explains."""
+    paths = set(connection.scalars(select(documents.c.path).where(documents.c.root == "memory")))
+    paths.update(connection.scalars(select(stream_archives.c.archive)))
+    paths.update(stream_path(stream) for stream in connection.scalars(select(journal.c.stream).distinct()))
+    return paths

@@ -1,0 +1,426 @@
+"""The SQL schema, the same on SQLite and PostgreSQL. Times are RFC 3339 text, documents canonical JSON text."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData()
+
+Sequence64 = BigInteger().with_variant(Integer, "sqlite")
+
+learn_sessions = Table(
+    "learn_sessions",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("change", Integer, nullable=False),
+    Column("holds_slot", Boolean, nullable=False),
+    Column("at_rest_at", Text),
+    Column("archived_at", Text),
+    Column("observations_purged_at", Text),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("aggregate", Text, nullable=False),
+    Index("learn_sessions_by_owner", "owner", "session_id"),
+    # One session that is not at rest per owner: the database, not the application, holds the rule.
+    Index(
+        "one_active_session",
+        "owner",
+        unique=True,
+        sqlite_where=text("holds_slot"),
+        postgresql_where=text("holds_slot"),
+    ),
+)
+
+commits = Table(
+    "commits",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("request_digest", Text, nullable=False),
+    Column("receipt", Text, nullable=False),
+    Column("response", Text),
+    Column("created_at", Text, nullable=False),
+    Index("commits_by_age", "created_at"),
+)
+
+observations = Table(
+    "observations",
+    metadata,
+    Column("seq", Sequence64, primary_key=True, autoincrement=True),
+    Column("session_id", Text, nullable=False),
+    Column("event_id", Text, nullable=False),
+    Column("retain", Boolean, nullable=False),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("session_id", "event_id", name="observed_once"),
+)
+
+observation_counters = Table(
+    "observation_counters",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("accepted", Integer, nullable=False),
+    Column("off_target", Integer, nullable=False),
+    Column("not_meaningful", Integer, nullable=False),
+    Column("adapters", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+)
+
+boundaries = Table(
+    "boundaries",
+    metadata,
+    Column("boundary_id", Text, primary_key=True),
+    Column("session_id", Text, nullable=False, index=True),
+    Column("body", Text, nullable=False),
+)
+
+blobs = Table(
+    "blobs",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("proposal_id", Text, primary_key=True),
+    Column("session_id", Text, nullable=False, index=True),
+    Column("owner", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    Column("staged", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("archived_at", Text),
+    Column("body", Text, nullable=False),
+    Index("proposals_by_owner", "owner", "proposal_id"),
+)
+
+proposal_rounds = Table(
+    "proposal_rounds",
+    metadata,
+    Column("proposal_id", Text, primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("drafted_at", Text, nullable=False),
+    Column("staged", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("question_id", Text, primary_key=True),
+    Column("proposal_id", Text, nullable=False, index=True),
+    Column("body", Text, nullable=False),
+    Column("answer", Text),
+)
+
+validation_runs = Table(
+    "validation_runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("proposal_id", Text, nullable=False, index=True),
+    Column("content_hash", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+validation_steps = Table(
+    "validation_steps",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("test_case_id", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+install_sagas = Table(
+    "install_sagas",
+    metadata,
+    Column("saga_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("proposal_id", Text, nullable=False, index=True),
+    Column("state", Text, nullable=False),
+    Column("plan", Text),
+    Column("body", Text, nullable=False),
+)
+
+capabilities = Table(
+    "capabilities",
+    metadata,
+    Column("capability_id", Text, primary_key=True),
+    Column("ability_id", Text, nullable=False),
+    Column("health", Text, nullable=False),
+    Column("manifest", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+)
+
+abilities = Table(
+    "abilities",
+    metadata,
+    Column("ability_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("slug", Text, nullable=False, unique=True),
+    Column("lane", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+ability_versions = Table(
+    "ability_versions",
+    metadata,
+    Column("ability_id", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("saga_id", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("root", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    # No content is a tombstone: the projector removes the file, then the row.
+    Column("content", LargeBinary),
+    Column("digest", Text),
+    Column("dirty", Boolean, nullable=False),
+    # Set before the first write to the workspace: a file that someone else made is never touched.
+    Column("claimed", Boolean, nullable=False, server_default=text("false")),
+    Index("dirty_documents", "dirty", sqlite_where=text("dirty"), postgresql_where=text("dirty")),
+)
+
+# The folders that the projector made in the workspace, and so removes when they are empty.
+claimed_folders = Table("claimed_folders", metadata, Column("path", Text, primary_key=True))
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("seq", Sequence64, primary_key=True, autoincrement=True),
+    Column("stream", Text, nullable=False),
+    Column("aggregate", Text, nullable=False),
+    Column("aggregate_seq", Integer, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("session_id", Text),
+    Column("proposal_id", Text),
+    Column("ability_id", Text),
+    Column("correlation_id", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    Column("prev_hash", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    UniqueConstraint("aggregate", "aggregate_seq", name="journal_chain"),
+    Index("journal_by_stream", "stream", "seq"),
+    Index("journal_by_session", "session_id", "seq"),
+    Index("journal_by_owner", "owner", "stream", "seq"),
+    Index(
+        "journal_by_ability",
+        "ability_id",
+        "stream",
+        "seq",
+        sqlite_where=text("ability_id IS NOT NULL"),
+        postgresql_where=text("ability_id IS NOT NULL"),
+    ),
+    # A number is never given twice, even after the newest entries were archived.
+    sqlite_autoincrement=True,
+)
+
+journal_heads = Table(
+    "journal_heads",
+    metadata,
+    Column("aggregate", Text, primary_key=True),
+    Column("aggregate_seq", Integer, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+journal_anchors = Table(
+    "journal_anchors",
+    metadata,
+    Column("anchor_id", Integer, primary_key=True, autoincrement=True),
+    Column("upto_seq", Sequence64, nullable=False),
+    Column("heads_hash", Text, nullable=False),
+    Column("prev_hash", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+projection_offsets = Table(
+    "projection_offsets",
+    metadata,
+    Column("stream", Text, primary_key=True),
+    Column("seq", Sequence64, nullable=False),
+    Column("size_bytes", Sequence64, nullable=False),
+)
+
+stream_archives = Table(
+    "stream_archives",
+    metadata,
+    Column("stream", Text, primary_key=True),
+    Column("archive", Text, primary_key=True),
+    Column("upto_seq", Sequence64, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("token_id", Text, primary_key=True),
+    Column("secret_hash", Text, nullable=False, unique=True),
+    Column("user_id", Text, nullable=False, index=True),
+    Column("body", Text, nullable=False),
+    Column("revoked_at", Text),
+)
+
+maintenance_runs = Table(
+    "maintenance_runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("started_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+categories = Table(
+    "categories",
+    metadata,
+    Column("category_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("title_key", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("owner", "title_key", name="one_title_an_owner"),
+)
+
+category_items = Table(
+    "category_items",
+    metadata,
+    Column("category_id", Text, ForeignKey("categories.category_id", ondelete="CASCADE"), primary_key=True),
+    Column("item_kind", Text, primary_key=True),
+    Column("item_id", Text, primary_key=True),
+    Column("assigned_at", Text, nullable=False),
+)
+Index("category_items_by_item", category_items.c.item_kind, category_items.c.item_id)
+
+# The registry of observation adapters: what each user's recorders last reported of themselves.
+observation_adapters = Table(
+    "observation_adapters",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("last_seen_at", Text, nullable=False),
+    Column("last_error_code", Text),
+)
+
+# The life of installed abilities: what each version holds, and what is kept beside the entry.
+ability_contents = Table(
+    "ability_contents",
+    metadata,
+    Column("ability_id", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+ability_lives = Table(
+    "ability_lives",
+    metadata,
+    Column("ability_id", Text, primary_key=True),
+    Column("change", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+# The evidence behind a capability's health, one record an install: the capability's own row has the verdict.
+capability_health = Table(
+    "capability_health",
+    metadata,
+    Column("capability_id", Text, primary_key=True),
+    Column("installed_at", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+# Skill mining: what each person allows, what was found in their captures, and the runs that looked.
+mining_settings = Table(
+    "mining_settings",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+mining_candidates = Table(
+    "mining_candidates",
+    metadata,
+    Column("candidate_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("mining_candidates_by_owner", "owner", "candidate_id"),
+)
+
+mining_runs = Table(
+    "mining_runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("owner", Text),
+    Column("started_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+configurations = Table(
+    "configurations",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("capability_id", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+configuration_intents = Table(
+    "configuration_intents",
+    metadata,
+    Column("intent_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+)
+
+# Values encrypted under a key of this installation; other rows refer to them by ``ref``.
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("ref", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("key_id", Text, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+    Column("expires_at", Text),
+    Column("updated_at", Text, nullable=False),
+    Index("secrets_by_key", "key_id"),
+)
+
+# Uploaded documents and what was found in them: the content is a blob, the row its owner and expiry.
+acrobat_artifacts = Table(
+    "acrobat_artifacts",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("size_bytes", Integer, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Index("acrobat_artifacts_by_age", "expires_at"),
+    Index("acrobat_artifacts_by_digest", "digest"),
+)

@@ -1,0 +1,81 @@
+"""Setup and later changes for the requests that the idempotency tests repeat."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+from uuid_utils import uuid7
+
+from api.platform.openapi import examples
+from tests.api.mcp.mcp_world import TOOL_NAME, add_tool_server, discovered
+from tests.fixtures.learner import Learner
+from tests.fixtures.mined import add_mined
+from tests.fixtures.pdf_documents import written
+from tests.fixtures.stack import Stack
+
+EXAMPLES = examples().requests
+
+Ask = Callable[..., Awaitable[dict[str, Any]]]
+"""Sends a request under a key of its own, remembers it, and gives the answer."""
+
+
+async def documents_read(alice: Learner, ask: Ask) -> None:
+    """A document that is handed in, every operation on it, and that it is forgotten."""
+    head = {"authorization": f"Bearer {alice.secret}", "content-type": "application/pdf"}
+    content = written(["Hello", "mail me at ada@example.org"])
+    kept = await alice.http.post("/api/adapters/acrobat/sources", content=content, headers=head)
+    source = {"source_ref_kind": "temp_artifact_ref", "source_ref": kept.json()["temp_artifact_ref"]}
+    for operation in ("extract_text", "extract_tables", "ocr", "redaction_prep"):
+        await ask(f"acrobat_{operation}", source)
+    await ask("acrobat_forget", digest=kept.json()["digest"])
+
+
+async def registered(stack: Stack, alice: Learner, ask: Ask) -> None:
+    """A tool server that is registered, looked at, changed and deleted."""
+    made = await ask("mcp_server_register", {**EXAMPLES["mcp_server_register"], "enabled": False})
+    server_id = made["server"]["registry"]["server_id"]
+    seen = discovered(stack, server_id, alice.user)
+    ids = {"server_id": server_id, "tool_name": TOOL_NAME}
+    await ask("mcp_tool_review", {"definition_hash": seen}, **ids)
+    await ask("mcp_server_patch", EXAMPLES["mcp_server_patch"], server_id=server_id)
+    await ask("mcp_server_delete", server_id=server_id)
+
+
+async def called(stack: Stack, alice: Learner, ask: Ask) -> None:
+    """Calls of a tool: one that is given up, one that is denied, one that is approved once nobody can be called."""
+    world = await add_tool_server(stack, alice)
+    body = {**EXAMPLES["mcp_dispatch_create"], "server_id": world["server_id"]}
+    first, second, third = [(await ask("mcp_dispatch_create", body))["dispatch_id"] for _ in range(3)]
+    await ask("mcp_dispatch_cancel", EXAMPLES["mcp_dispatch_cancel"], mcp_dispatch_id=first)
+    await ask("mcp_ask_first_deny", EXAMPLES["mcp_ask_first_deny"], mcp_dispatch_id=second)
+    await alice.ok("PATCH", f"/api/mcp/servers/{world['server_id']}", {"enabled": False})
+    tried = {**EXAMPLES["mcp_server_smoke_test"], "server_id": world["server_id"]}
+    await ask("mcp_server_smoke_test", tried, server_id=world["server_id"])
+    await ask("mcp_ask_first_approve", EXAMPLES["mcp_ask_first_approve"], mcp_dispatch_id=third)
+    with anyio.fail_after(30):
+        while (await alice.ok("GET", f"/api/mcp/dispatches/{third}"))["status"] == "running":
+            await anyio.sleep(0.02)
+
+
+async def mined(stack: Stack, alice: Learner, ask: Ask) -> None:
+    """A task shown three times and found; what is found of it accepted, and something else dismissed."""
+    await ask("mining_settings_replace", EXAMPLES["mining_settings_replace"])
+    for _ in range(3):
+        await alice.demonstrate("Pack the holiday photos")
+        await alice.act("cancel")
+    run = await ask("mining_scan", {})
+    with anyio.fail_after(30):
+        while run["state"] == "running":
+            await anyio.sleep(0.05)
+            run = await alice.ok("GET", f"/api/learn/mining/runs/{run['run_id']}")
+    found = (await alice.ok("GET", "/api/learn/mining/candidates?state=open"))["candidates"]
+    accepted = await ask("mining_candidate_accept", {"reason": "Every summer"}, candidate_id=_id_of(found[0]))
+    alice.session_id = accepted["candidate"]["learn_session_id"]
+    await alice.act("cancel")
+    other = str(uuid7())
+    add_mined(stack.database, "alice", other, str(uuid7()))
+    await ask("mining_candidate_dismiss", {"reason": "not now"}, candidate_id=other)
+
+
+def _id_of(view: dict[str, Any]) -> str:
+    return str(view["candidate"]["candidate_id"])

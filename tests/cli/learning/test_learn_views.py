@@ -1,0 +1,163 @@
+"""How failures look: what failed, why, and how often it was tried."""
+
+import io
+from datetime import UTC, datetime
+from uuid import UUID
+
+from rich.console import Console, RenderableType
+
+from cli.learning.progress import event_line, payload_of
+from cli.learning.views import proposal_view, saga_view, validation_view
+from cli.platform.output import print_parts
+from clients.apprentice.sse import ServerSentEvent
+from contracts.abilities.availability import InstallLane
+from contracts.learning.install import InstallSaga, SagaState, SagaStep, SagaStepName, SagaStepState
+from contracts.learning.interpretation import (
+    OptionalStep,
+    ParameterType,
+    ProjectScope,
+    SemanticWorkflowInterpretation,
+    SkillParameter,
+)
+from contracts.learning.proposal import ProposalState, SkillBundleProposal
+from contracts.learning.responses import ProposalDetailResponse
+from contracts.learning.validation import (
+    OverallResult,
+    StepResult,
+    ValidationRun,
+    ValidationRunKind,
+    ValidationStepResult,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+RUN, OTHER_RUN = str(UUID(int=1)), str(UUID(int=2))
+
+
+def printed(*parts: RenderableType) -> str:
+    out = io.StringIO()
+    print_parts(Console(file=out, width=40), parts)
+    return out.getvalue()
+
+
+def step(run_id: str, case: str, result: StepResult, details: str | None = None) -> ValidationStepResult:
+    return ValidationStepResult(
+        validation_run_id=run_id,
+        test_case_id=case,
+        label=f"Case {case}",
+        result=result,
+        details=details,
+        created_at=NOW,
+    )
+
+
+def test_a_failed_check_shows_the_failed_case_and_no_passed_one() -> None:
+    run = ValidationRun(
+        validation_run_id=RUN,
+        proposal_id=RUN,
+        run_kind=ValidationRunKind.TRIGGER,
+        content_hash="0" * 64,
+        started_at=NOW,
+        overall_result=OverallResult.FAILED,
+    )
+    text = printed(
+        validation_view(
+            run,
+            [
+                step(RUN, "trigger/negative-1", StepResult.FAILED, "matched [anyway]"),
+                step(RUN, "lint/files", StepResult.PASSED),
+                step(RUN, "trigger/positive-1", StepResult.PASSED),
+                step(OTHER_RUN, "lint/files", StepResult.FAILED, "of another run"),
+            ],
+        )
+    )
+    lint, trigger, case = text.splitlines()
+    assert "✓ lint" in lint
+    assert "✗ trigger" in trigger
+    assert "1 of 2" in trigger
+    assert case.strip() == "✗ Case trigger/negative-1: matched [anyway]"
+
+
+def test_a_rolled_back_install_shows_what_failed_and_what_was_undone() -> None:
+    steps = (
+        SagaStep(name=SagaStepName.PLAN, state=SagaStepState.COMPENSATED, attempts=1),
+        SagaStep(
+            name=SagaStepName.MATERIALISE, state=SagaStepState.FAILED, attempts=5, error="no space left"
+        ),
+        SagaStep(name=SagaStepName.PROJECT_WORKSPACE),
+    )
+    saga = InstallSaga(
+        saga_id=RUN,
+        proposal_id=RUN,
+        learn_session_id=RUN,
+        ability_id="learned.x",
+        skill_slug="x",
+        install_lane=InstallLane.APPROVED_WORKSPACE,
+        state=SagaState.ROLLED_BACK,
+        steps=steps,
+        error="materialise failed",
+        workflow_id=f"install-saga/{RUN}",
+        started_at=NOW,
+        updated_at=NOW,
+    )
+    lines = [line.strip() for line in printed(saga_view(saga)).splitlines()]
+    assert lines[0].endswith("is rolled_back")
+    assert lines[1:] == [
+        "↩ plan",
+        "✗ materialise  5 attempts",
+        "no space left",
+        "· project workspace",
+        "materialise failed",
+    ]
+
+
+def test_a_long_line_is_never_broken_so_that_it_can_be_copied() -> None:
+    command = "apprentice learn approve 01a1fda6-e088-75a6-98e6-c029d182cef2 --note why"
+    assert printed(command) == command + "\n"
+
+
+def test_an_event_is_one_line_with_its_time_and_its_facts() -> None:
+    data = (
+        '{"schema_version":1,"event":"learn.install.started","data":{"event_kind":"learn.install.started",'
+        '"session_id":"s","payload":{"saga_id":"g","note":null},"timestamp":"2026-01-01T10:11:12.000000Z"}}'
+    )
+    event = ServerSentEvent("learn.install.started", data, "7")
+    assert payload_of(event) == {"saga_id": "g", "note": None}
+    assert event_line(event).split() == ["10:11:12", "learn.install.started", "saga_id=g"]
+
+
+def test_an_event_that_is_no_json_is_still_shown() -> None:
+    assert event_line(ServerSentEvent("reset", "?", "7")).split() == ["reset"]
+
+
+def test_a_proposal_shows_what_differs_and_what_only_some_demonstrations_had() -> None:
+    meaning = SemanticWorkflowInterpretation(
+        interpretation_id=RUN,
+        learn_session_id=RUN,
+        title="Sort",
+        goal_summary="Sort the figures",
+        project_scope=ProjectScope.GLOBAL,
+        parameters=(
+            SkillParameter(
+                name="quarter", type=ParameterType.TEXT, description="Which quarter", examples=("q3", "q4")
+            ),
+        ),
+        optional_steps=(OptionalStep(label="Verify {quarter}.sum", demonstrations=(2,), of=2),),
+        created_at=NOW,
+    )
+    proposal = SkillBundleProposal(
+        proposal_id=RUN,
+        owner_user_id="ann",
+        source_trace_ids=(RUN,),
+        title="Sort",
+        proposed_skill_slug="sort",
+        draft_skill_path="SKILL.md",
+        draft_manifest_path="m.json",
+        content_hash="0" * 64,
+        proposal_state=ProposalState.DRAFT,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    text = printed(proposal_view(ProposalDetailResponse(proposal=proposal, interpretation=meaning)))
+
+    assert "quarter (text): Which quarter" in text
+    assert "Verify {quarter}.sum, in demonstration 2 of 2" in text

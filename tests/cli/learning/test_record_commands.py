@@ -1,0 +1,121 @@
+"""``apprentice record terminal``: what it needs before it opens a shell."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.learning.record_commands import app
+from cli.platform.output import ExitCode
+
+
+def record(person, *arguments: str):
+    environment = {"APPRENTICE_API_URL": person.state.api_url, "APPRENTICE_TOKEN": person.token}
+    return CliRunner().invoke(app, ["terminal", *arguments], env=environment)
+
+
+def test_without_a_session_it_says_how_to_begin_one(person) -> None:
+    result = record(person)
+    assert result.exit_code == ExitCode.USAGE
+    assert "apprentice learn create" in result.stderr
+
+
+def test_a_session_that_is_over_is_not_recorded(person) -> None:
+    session_id = person.gets("learn", "create")["session"]["learn_session_id"]
+    person.gets("learn", "cancel")
+    result = record(person, "--session", session_id)
+    assert result.exit_code == ExitCode.USAGE
+    assert "is cancelled" in result.stderr
+
+
+def test_without_a_token_it_does_not_start() -> None:
+    result = CliRunner().invoke(app, ["terminal", "--api-url", "http://another.example"])
+    assert result.exit_code == ExitCode.USAGE
+    assert "APPRENTICE_TOKEN" in result.stderr
+
+
+def test_what_is_typed_in_the_recorded_shell_arrives_in_the_session(
+    person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id = person.gets("learn", "create", "--only", "terminal")["session"]["learn_session_id"]
+    folder = tmp_path / "shown"
+    folder.mkdir()
+    environment = {
+        **os.environ,
+        "APPRENTICE_API_URL": person.state.api_url,
+        "APPRENTICE_TOKEN": person.token,
+        "APPRENTICE_DATA_DIR": str(tmp_path / "data"),
+        "HOME": str(tmp_path),
+    }
+    code, screen = type_into(
+        [sys.executable, "-P", "-m", "cli.main", "record", "terminal", "--folder", str(folder)],
+        environment,
+        (
+            ("[rec]", "printf 'b\\na\\n' > list.txt"),
+            ("[rec]", "sort list.txt > sorted.txt"),
+            ("[rec]", "exit"),
+        ),
+    )
+    assert code == 0, screen
+    assert f"apprentice learn stop {session_id}" in screen
+    assert person.gets("learn", "stop")["captured_event_count"] == 2
+    assert (folder / "sorted.txt").read_text() == "a\nb\n"
+
+
+def test_at_a_terminal_questions_are_asked_and_enter_takes_the_suggestion(person, taught) -> None:
+    session_id = taught("orchard")
+    person.gets("learn", "propose", "--ask")
+    questions = person.gets("learn", "questions", session_id)
+    environment = {
+        **os.environ,
+        "APPRENTICE_API_URL": person.state.api_url,
+        "APPRENTICE_TOKEN": person.token,
+    }
+    replies = tuple(("answer", "") for _ in questions[1:])
+    code, screen = type_into(
+        [sys.executable, "-P", "-m", "cli.main", "learn", "answer"],
+        environment,
+        (("answer", "In the autumn"), *replies),
+    )
+    assert code == 0, screen
+    assert "seen in: sort orchard.txt" in screen
+    answers = [one["answer_text"] for one in person.gets("learn", "questions", session_id)]
+    assert answers == ["In the autumn", *(one["suggestion"] for one in questions[1:])]
+
+
+def type_into(
+    command: list[str], environment: dict[str, str], lines: tuple[tuple[str, str], ...]
+) -> tuple[int, str]:
+    """Run a command in a terminal of its own; each line is typed once its prompt has been shown."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        command, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+    )
+    os.close(slave)
+    screen, seen = "", 0
+    waiting = list(lines)
+    try:
+        while True:
+            select.select([master], [], [])
+            try:
+                screen += os.read(master, 65536).decode(errors="replace")
+            except OSError:  # the other end is closed
+                break
+            if waiting and (at := screen.find(waiting[0][0], seen)) >= 0:
+                # What is typed is echoed: the next prompt is looked for behind it.
+                seen = at + len(waiting[0][0])
+                os.write(master, waiting.pop(0)[1].encode() + b"\n")
+    finally:
+        os.close(master)
+    return process.wait(), screen
+
+
+def test_json_is_not_mixed_with_anything_else(person) -> None:
+    created = person.types("learn", "create", "--json").stdout
+    assert json.loads(created)["session"]["state"] == "armed"

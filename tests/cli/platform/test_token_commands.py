@@ -1,0 +1,37 @@
+"""``apprentice tokens`` against a whole running service."""
+
+from cli.platform.output import ExitCode
+
+
+def test_a_token_works_until_it_is_revoked(person) -> None:
+    made = person.gets("tokens", "create", "recorder", "--scope", "observe", "--scope", "read")
+    assert set(made["token"]["scopes"]) == {"observe", "read"}
+    assert person.types("learn", "list", "--token", made["secret"]).exit_code == ExitCode.OK
+
+    revoked = person.types("tokens", "revoke", made["token"]["token_id"])
+    assert revoked.exit_code == ExitCode.OK
+    assert person.types("learn", "list", "--token", made["secret"]).exit_code == ExitCode.REFUSED
+
+
+def test_a_secret_is_shown_once_and_never_listed(person) -> None:
+    shown = person.types("tokens", "create", "laptop", "--scope", "read").stdout
+    secret = shown.splitlines()[-1]
+    assert secret.startswith("apr_")
+    listed = person.types("tokens", "list").stdout
+    assert "laptop" in listed
+    assert secret not in listed
+
+
+def test_a_right_that_one_lacks_cannot_be_given_away(person) -> None:
+    refused = person.types("tokens", "create", "root", "--scope", "admin")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "FORBIDDEN" in refused.stderr
+
+
+def test_a_token_that_is_bound_to_a_runtime_is_listed_with_it(person) -> None:
+    made = person.gets("tokens", "create", "agent", "--scope", "read", "--runtime", "codex")
+    assert made["token"]["runtime"] == "codex"
+    assert "codex" in person.types("tokens", "list").stdout
+    assert (
+        person.types("tokens", "create", "x", "--scope", "read", "--runtime", "a b").exit_code != ExitCode.OK
+    )

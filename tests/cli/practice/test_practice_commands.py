@@ -1,0 +1,70 @@
+"""``apprentice learn practice`` against a whole running service."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from api.platform.openapi import examples
+from cli.platform.output import ExitCode
+from cli.practice.practice_commands import practice_view
+from contracts.practice.practice import PracticeRun
+
+
+def test_practice_says_what_was_tried_and_what_comes_next(person, tmp_path: Path) -> None:
+    figures = tmp_path / "harvest.csv"
+    figures.write_text("pears,3\napples,9\n")
+    arguments = ("--allow", "sort", "--makes", "ranked.csv=apples,9", "--check", "sort -c ranked.csv")
+    result = person.types(
+        "learn", "practice", "Sort the harvest into ranked.csv", *arguments, "--file", str(figures)
+    )
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert "reached" in result.stdout
+    assert "sort harvest.csv > ranked.csv" in result.stdout
+    assert "2 of 40 actions used" in result.stdout
+    assert "apprentice learn propose" in result.stdout
+
+
+def test_practice_that_does_not_know_how_asks(person) -> None:
+    arguments = ("--allow", "sort", "--makes", "no/such/place.csv")
+    result = person.types("learn", "practice", "Make something out of nothing", *arguments)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert "asks" in result.stdout
+    assert "Which command does it?" in " ".join(result.stdout.split())
+    assert "Next: `apprentice learn practice` again" in " ".join(result.stdout.split())
+
+
+def test_an_idea_below_the_confidence_asked_for_is_asked_about(person, tmp_path: Path) -> None:
+    figures = tmp_path / "harvest.csv"
+    figures.write_text("pears,3\napples,9\n")
+    arguments = ("--allow", "sort", "--makes", "ranked.csv", "--file", str(figures), "--confirm-below", "1")
+    result = person.types("learn", "practice", "Sort the harvest into ranked.csv", *arguments)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert "sort harvest.csv > ranked.csv?" in " ".join(result.stdout.split())
+
+
+def test_a_file_that_is_no_text_is_refused_before_anything_is_begun(person, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.bin"
+    picture.write_bytes(b"\xff\xfe\x00")
+    arguments = ("--allow", "sort", "--makes", "out.csv", "--file", str(picture))
+    result = person.types("learn", "practice", "Sort it", *arguments)
+    assert result.exit_code == ExitCode.USAGE
+    assert person.gets("learn", "list")["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("by", "note", "said"),
+    [
+        ("model:small-writer", "", "suggested by model:small-writer"),
+        ("deterministic", "small-writer was asked: HTTP 500.", "small-writer was asked: HTTP 500."),
+    ],
+)
+def test_an_attempt_says_whose_idea_it_was(by: str, note: str, said: str) -> None:
+    run = PracticeRun.model_validate(examples().responses["PracticeRun"])
+    (attempt,) = run.attempts
+    idea = attempt.idea.changed(proposed_by=by, proposer_note=note)
+    shown = run.changed(attempts=(attempt.changed(idea=idea),))
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(practice_view(shown))
+    assert said in console.export_text()

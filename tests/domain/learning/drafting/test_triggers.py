@@ -1,0 +1,69 @@
+from typing import Any
+
+import pytest
+
+from domain.learning.drafting.triggers import negative_triggers, trigger_cases, trigger_phrases
+
+
+def meaning(teach: Any, **changes: object) -> Any:
+    return teach.learn(teach.reports()).interpretation.changed(**changes)
+
+
+def test_phrases_are_terse_and_start_with_the_title(teach: Any) -> None:
+    phrases = trigger_phrases(meaning(teach), ["sort", "archive", "checksum"], ["reports.tgz"])
+    assert phrases[:4] == (
+        "sort, archive and checksum reports", "make reports.tgz", "archive reports", "checksum reports",
+    )  # fmt: skip
+    assert len(phrases) == len(set(phrases)) <= 8
+
+
+def test_a_title_that_is_no_request_is_made_one(teach: Any) -> None:
+    phrases = trigger_phrases(meaning(teach, title="Weekly pack", goal_summary="Weekly pack"), [])
+    assert phrases == ("weekly pack", "run weekly pack", "do weekly pack", "start weekly pack")
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("Do not use it for payroll", ("payroll",)),
+        ("When someone only wants to preview it", ("preview it",)),
+        ("Never when the user asks to restore backups.", ("restore backups",)),
+        ("For sort", ()),
+        ("Not for reports", ()),
+        ("It is late at night and nobody who could approve the results of this is around any more", ()),
+    ],
+)
+def test_a_negative_trigger_is_what_a_person_would_say(
+    teach: Any, condition: str, expected: tuple[str, ...]
+) -> None:
+    read = meaning(teach, non_use_conditions=(condition,))
+    phrases = trigger_phrases(read, ["sort"])
+    assert negative_triggers(read, phrases) == expected
+
+
+def test_no_negative_trigger_occurs_in_a_wanted_phrase(teach: Any) -> None:
+    read = meaning(teach, title="Explain how reports differ", goal_summary="Explain how reports differ")
+    phrases = trigger_phrases(read, [])
+    negatives = negative_triggers(read, phrases)
+    assert "explain how" not in negatives
+    assert "just show me" in negatives
+
+
+def test_an_example_that_a_negative_trigger_shuts_out_is_no_positive_case() -> None:
+    cases = trigger_cases("Pack photos", ["pack photos", "pack reports"], ["photos"])
+    assert [c.input for c in cases if c.kind == "positive"] == ["Pack reports"]
+
+
+def test_near_misses_are_whole_requests() -> None:
+    cases = trigger_cases("Pack reports", ["pack reports"], ["photos", "restore reports"])
+    assert [c.input for c in cases if c.kind == "negative"][:2] == [
+        "Now the same for photos",
+        "Restore reports",
+    ]
+
+
+def test_an_everyday_request_that_sounds_like_the_skill_is_no_negative_case() -> None:
+    cases = trigger_cases("Call my dentist", ["call my dentist"], [])
+    negatives = [c.input for c in cases if c.kind == "negative"]
+    assert "Call my dentist" not in negatives
+    assert len(negatives) >= 3

@@ -1,0 +1,100 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.learning.interpretation.checkpoints import state_of
+from domain.learning.interpretation.naming import (
+    listed,
+    lower_first,
+    plain,
+    sentence,
+    slug_from_title,
+    title_from_goal,
+)
+
+
+@pytest.mark.parametrize(
+    ("goal", "title"),
+    [
+        ("I want to publish the weekly figures.", "Publish the weekly figures"),
+        ("The goal is to pack it. Then send it.", "Pack it"),
+        ("show you how to bake bread", "Bake bread"),
+        ("Quarterly report", "Quarterly report"),
+        ("to v1.2 and back", "V1.2 and back"),
+        ("word " * 40, "Word word word word word word word word word word word word word word"),
+    ],
+)
+def test_a_title_is_the_goal_without_its_lead_in(goal: str, title: str) -> None:
+    assert title_from_goal(goal) == title
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Sort, archive and checksum reports", "sort-archive-and-checksum-reports"),
+        ("  Ünïcode -- Tïtle!  ", "unicode-title"),
+        ("Ada's report", "adas-report"),
+        ("../../etc", "etc"),
+        ("a" * 100, "a" * 56),
+    ],
+)
+def test_a_slug_is_made_of_the_titles_words(title: str, slug: str) -> None:
+    assert slug_from_title(title) == slug
+
+
+def test_titles_without_latin_letters_get_distinct_slugs() -> None:
+    assert re.fullmatch(r"skill-[0-9a-f]{8}", slug_from_title("週報"))
+    assert slug_from_title("週報") != slug_from_title("月報")
+
+
+@given(st.text(max_size=200))
+def test_any_title_gives_a_valid_slug(title: str) -> None:
+    slug = slug_from_title(title)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
+    assert len(slug) <= 56
+
+
+@given(st.text(max_size=100))
+def test_plain_text_is_one_printable_line(text: str) -> None:
+    line = plain(text)
+    assert plain(line) == line
+    assert line.isprintable()
+    assert "---" not in line
+
+
+def test_sentences_keep_file_names_as_they_are() -> None:
+    assert sentence("all is well") == "All is well."
+    assert sentence("reports/top.txt, a.md exist") == "reports/top.txt, a.md exist."
+    assert sentence("Really?") == "Really?"
+    assert sentence(" ") == ""
+    assert lower_first("PDF is ready") == "PDF is ready"
+    assert lower_first("The end") == "the end"
+
+
+def test_lists_are_spelled_out() -> None:
+    assert listed(["a", "b", "c"]) == "a, b and c"
+    assert listed(["a", "b"], last="or") == "a or b"
+    assert listed(["a"]) == "a"
+    assert listed([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "state"),
+    [
+        ("Open the export dialog", "The export dialog is open"),
+        ("Select PDF format.", "The PDF format is selected"),
+        ("Send the reports to the client", "The reports to the client are sent"),
+        ("Copy invoices", "The invoices are copied"),
+        ("The list is sorted", "The list is sorted"),
+        ("Export confirmed", "Export confirmed"),
+        ("Click Save", None),
+        ("Sort and archive", None),
+        ("Open div-8472", None),
+        ("Save", None),
+        ("", None),
+    ],
+)
+def test_a_label_becomes_the_state_it_leads_to(label: str, state: str | None) -> None:
+    assert state_of(label) == state

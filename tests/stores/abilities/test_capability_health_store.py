@@ -1,0 +1,125 @@
+"""Outcomes on either database: counted once, by the install they speak of, in step with bridge and snapshot."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from contracts.abilities.availability import InstallLane
+from contracts.abilities.capability_health import (
+    CapabilityOutcome,
+    OutcomeKind,
+    ReprobeSelection,
+    RuntimeCapabilityCheck,
+    RuntimeInventory,
+)
+from contracts.abilities.capability_manifest import HealthStatus
+from stores.abilities.ability_rows import entry_of
+from stores.abilities.capability_health import CapabilityHealthStore
+from stores.platform.database import Database
+from stores.platform.journal.journal import verify_chains
+from tests.fixtures.installed import INSTALLED_AT, install, put_capability, restate
+
+NOW = datetime.now(UTC)
+
+
+def failed(capability_id: str, **fields: Any) -> CapabilityOutcome:
+    return CapabilityOutcome(
+        **{
+            "outcome_id": str(uuid4()),
+            "capability_id": capability_id,
+            "kind": OutcomeKind.USE,
+            "success": False,
+            "failure_fingerprint": "timeout",
+            "reported_by": "alice",
+            "happened_at": NOW,
+            **fields,
+        }
+    )
+
+
+def status(store: Database, who: str = "alice") -> HealthStatus:
+    (state,) = CapabilityHealthStore(store).health(who, NOW).capabilities
+    return state.health_status
+
+
+def test_failures_that_come_at_once_all_count_and_one_told_twice_counts_once(store: Database) -> None:
+    capability = install(store)
+    health = CapabilityHealthStore(store)
+    different = [failed(capability) for _ in range(5)]
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda one: health.record_outcome(one, "test"), [*different[:2]] * 4))
+    assert status(store) is HealthStatus.HEALTHY
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda one: health.record_outcome(one, "test"), different))
+    assert status(store) is HealthStatus.QUARANTINED
+    (stats,) = health.stats("alice", NOW).capabilities
+    assert stats.uses == 5
+    assert verify_chains(store).intact
+
+
+def test_outcomes_and_inventories_that_meet_do_not_wait_for_each_other_for_ever(store: Database) -> None:
+    names = [install(store, f"report-{number}") for number in range(4)]
+    health = CapabilityHealthStore(store)
+    checks = (RuntimeCapabilityCheck(name="program:tar", present=False),)
+
+    def work(number: int) -> None:
+        if number % 3 == 0:
+            health.keep_inventory(RuntimeInventory(checks=checks, checked_at=NOW + timedelta(seconds=number)))
+        else:
+            health.record_outcome(failed(names[number % 4], critical=number > 15), "test")
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(work, range(24)))
+    assert {one.health_status for one in health.health("alice", NOW).capabilities} == {
+        HealthStatus.QUARANTINED
+    }
+    with store.read() as connection:
+        entries = [entry_of(connection, name) for name in names]
+    assert [entry is not None and entry.usable_now for entry in entries] == [False] * 4
+
+
+def test_a_new_version_starts_healthy_and_one_that_is_rolled_back_finds_its_own_evidence(
+    store: Database,
+) -> None:
+    capability = install(store)
+    health = CapabilityHealthStore(store)
+    for _ in range(2):
+        health.record_outcome(failed(capability), "test")
+    put_capability(store, capability, INSTALLED_AT + timedelta(days=1))
+    fresh = health.record_outcome(failed(capability), "test")
+    assert fresh is not None
+    assert (fresh.status, len(fresh.record.failures)) == (HealthStatus.HEALTHY, 1)
+    put_capability(store, capability, INSTALLED_AT)
+    old = health.record_outcome(failed(capability), "test")
+    assert old is not None
+    assert (old.status, len(old.record.failures)) == (HealthStatus.DEGRADED, 3)
+
+
+def test_what_a_person_has_quarantined_no_canary_brings_back(store: Database) -> None:
+    capability = install(store)
+    health = CapabilityHealthStore(store)
+    health.record_outcome(failed(capability, critical=True), "test")
+    restate(store, capability, install_lane=InstallLane.QUARANTINED)
+    for _ in range(6):
+        good = failed(capability, success=True, failure_fingerprint=None, kind=OutcomeKind.CANARY)
+        health.record_outcome(good, "test")
+    assert status(store) is HealthStatus.QUARANTINED
+    later = ReprobeSelection(now=NOW + timedelta(days=1))
+    assert health.due(later) == ()
+    restate(store, capability, install_lane=InstallLane.APPROVED_WORKSPACE)
+    assert health.due(later) == (capability,)
+
+
+def test_an_ability_that_is_switched_off_keeps_its_reason_when_its_capability_changes(
+    store: Database,
+) -> None:
+    capability = install(store)
+    restate(store, capability, enabled=False, usable_now=False, reason_unusable="Deactivated by its owner.")
+    CapabilityHealthStore(store).record_outcome(failed(capability, critical=True), "test")
+    with store.read() as connection:
+        entry = entry_of(connection, capability)
+    assert entry is not None
+    assert entry.reason_unusable == "Deactivated by its owner."
+    (state,) = CapabilityHealthStore(store).health("alice", NOW).capabilities
+    assert "ability_deactivated" in state.reason_codes

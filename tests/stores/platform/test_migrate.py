@@ -1,0 +1,140 @@
+import subprocess
+import sys
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, text
+
+from stores.mcp.mcp_tables import metadata
+from stores.migrations.runner import MIGRATIONS
+from stores.platform.database import Database
+from stores.platform.migrate import NEWEST, upgrade
+
+PROCESSES = 4
+
+
+def _differences(url: str) -> list[object]:
+    database = Database(url)
+    try:
+        with database.write() as connection:
+            options = {"compare_type": True, "compare_server_default": False}
+            return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+    finally:
+        database.close()
+
+
+def _schema(url: str) -> dict[str, object]:
+    """What compare_metadata does not look at too: partial indexes, nullability, autoincrement."""
+    engine = create_engine(url)
+    inspector = inspect(engine)
+    try:
+        return {
+            table: (
+                [(c["name"], str(c["type"]), c["nullable"]) for c in inspector.get_columns(table)],
+                inspector.get_pk_constraint(table)["constrained_columns"],
+                sorted(
+                    (
+                        i["name"],
+                        bool(i["unique"]),
+                        sorted(f"{k}={v}" for k, v in i["dialect_options"].items()),
+                    )
+                    for i in inspector.get_indexes(table)
+                ),
+                sorted(str(c["column_names"]) for c in inspector.get_unique_constraints(table)),
+            )
+            for table in inspector.get_table_names()
+            if table != "alembic_version"
+        }
+    finally:
+        engine.dispose()
+
+
+def test_the_migrations_give_the_schema_of_the_tables(database_url: str) -> None:
+    upgrade(database_url)
+    assert _differences(database_url) == []
+
+
+def test_the_migrations_give_what_creating_the_tables_gives(database_url: str) -> None:
+    upgrade(database_url)
+    migrated = _schema(database_url)
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        metadata.drop_all(connection)
+        metadata.create_all(connection)
+    engine.dispose()
+    assert migrated == _schema(database_url)
+    assert migrated.keys() == metadata.tables.keys()
+
+
+def test_a_number_of_the_journal_is_never_given_twice_on_a_migrated_sqlite(sqlite_url: str) -> None:
+    upgrade(sqlite_url)
+    database = Database(sqlite_url)
+    with database.read() as connection:
+        created = connection.scalar(text("SELECT sql FROM sqlite_master WHERE name = 'journal'"))
+    database.close()
+    assert "AUTOINCREMENT" in created
+
+
+def test_a_second_upgrade_keeps_what_is_there(database_url: str) -> None:
+    upgrade(database_url)
+    database = Database(database_url)
+    with database.write() as connection:
+        connection.execute(text("INSERT INTO boundaries VALUES ('b', 's', '{}')"))
+    upgrade(database_url)
+    with database.read() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM boundaries")) == 1
+    database.close()
+
+
+def test_processes_that_start_at_once_migrate_once(database_url: str) -> None:
+    program = (
+        "import sys; from stores.platform.migrate import upgrade; sys.stdin.readline(); upgrade(sys.argv[1])"
+    )
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, database_url],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(PROCESSES)
+    ]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    failures = [error for process in processes if (error := process.communicate(timeout=60)[1])]
+    assert failures == []
+    assert [process.returncode for process in processes] == [0] * PROCESSES
+    assert _differences(database_url) == []
+
+
+def test_a_failed_upgrade_leaves_nothing_behind(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("no room for an index")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("alembic.operations.base.Operations.create_index", refuse)
+        patch.setattr("alembic.operations.base.BatchOperations.create_index", refuse)
+        with pytest.raises(RuntimeError, match="no room"):
+            upgrade(database_url)
+    engine = create_engine(database_url)
+    assert inspect(engine).get_table_names() == []
+    engine.dispose()
+    upgrade(database_url)
+    assert _differences(database_url) == []
+
+
+def test_the_revision_that_needs_no_migrating_is_the_newest_there_is() -> None:
+    assert ScriptDirectory(str(MIGRATIONS)).get_heads() == [NEWEST]
+
+
+def test_a_database_of_the_newest_schema_is_opened_without_the_migration_tool(database_url: str) -> None:
+    upgrade(database_url)
+    program = (
+        "import sys; from stores.platform.migrate import upgrade; upgrade(sys.argv[1]);"
+        " sys.exit('alembic' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, database_url], check=True)

@@ -1,0 +1,71 @@
+"""Workflows and activities of learning and of installed abilities, for the worker."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from activities.abilities.ability_activities import AbilityActivities, ReprobeActivities
+from activities.learning.drafting import Drafter
+from activities.learning.model_drafting import ModelDrafting
+from activities.learning.session_activities import InstallActivities, SessionActivities
+from activities.learning.validation_activities import ValidationActivities
+from clients.learning.model_endpoint import ModelEndpoint
+from stores.abilities.ability_commands import AbilityLifeStore
+from stores.abilities.ability_reads import AbilityStore
+from stores.abilities.capability_health import CapabilityHealthStore
+from stores.learning.allowed_actions import AllowedActions
+from stores.learning.base_skills import BaseSkills
+from stores.learning.drafts import DraftStore, ModelWordingStore
+from stores.learning.installs import InstallStore
+from stores.learning.proposals import ProposalReads
+from stores.learning.sessions import SessionStore
+from stores.learning.validations import ValidationStore
+from stores.platform.projection.workspace_edits import WorkspaceEdits
+from worker.resources import WorkerResources
+from workflows.abilities.ability_workflow import AbilityWorkflow
+from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
+from workflows.learning.install_saga_workflow import InstallSagaWorkflow
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow
+from workflows.learning.validation_run_workflow import ValidationRunWorkflow
+
+LEARNING_WORKFLOWS: Sequence[type] = (LearnSessionWorkflow, ValidationRunWorkflow, InstallSagaWorkflow)
+ABILITY_WORKFLOWS: Sequence[type] = (AbilityWorkflow, CapabilityReprobeWorkflow)
+
+
+def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) -> Sequence[Callable[..., Any]]:
+    """Activities of sessions, drafting, validation and installs; ``model`` words drafts, if there is one."""
+    database, wake = shared.database, shared.projection.wake
+    drafts, wordings = DraftStore(database), ModelWordingStore(database)
+    bases = BaseSkills(database, WorkspaceEdits(database, shared.settings.workspace))
+    proposals = ProposalReads(database, AllowedActions(database, bases))
+    drafter = Drafter(shared.observations, drafts, proposals, wordings, bases)
+    sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
+    rehearsals = shared.settings.data_dir / "rehearsals"
+    validation = ValidationActivities(
+        drafts, AbilityStore(database), ValidationStore(database), rehearsals, wake
+    )
+    installs = InstallActivities(InstallStore(database), shared.projector.catch_up, bases)
+    return (
+        sessions.commit_session,
+        sessions.draft_proposal,
+        sessions.check_base,
+        ModelDrafting(drafter, wordings, model).word_draft,
+        validation.run_check,
+        validation.rehearse,
+        installs.do_step,
+        installs.undo_step,
+        installs.close,
+    )
+
+
+def ability_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
+    """Activities of commands on installed abilities, and of the recheck of their capabilities."""
+    database, wake = shared.database, shared.projection.wake
+    edits = WorkspaceEdits(database, shared.settings.workspace)
+    abilities = AbilityActivities(AbilityLifeStore(database), edits, shared.projector.catch_up, wake)
+    reprobe = ReprobeActivities(CapabilityHealthStore(database), DraftStore(database), wake)
+    return (
+        abilities.command_ability,
+        reprobe.take_inventory,
+        reprobe.select_due,
+        reprobe.run_canary,
+    )

@@ -1,0 +1,147 @@
+"""What is said to a LearnSessionWorkflow: one frozen model a message.
+
+Start options of a session's workflow, for gateways and recovery.
+"""
+
+from typing import TypedDict
+
+from pydantic import Field
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+
+from contracts.abilities.availability import InstallLane
+from contracts.base import Contract, Text200, Text240, Uuid
+from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.observation import BoundaryKind, BoundarySource
+from contracts.learning.questions import LearningAnswer
+from contracts.learning.session import LearnSessionState
+from contracts.learning.test_policy import TestPolicy
+from contracts.learning.validation import ValidationRunKind
+from contracts.platform.commands import CommitKey
+from contracts.workflow_ids import learn_session_id
+from workflows.learning.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE, phase_of
+
+
+class LearnSessionStart(Contract):
+    """Starts a session's workflow: a new one from its idle state, a resting one from what the store has."""
+
+    aggregate: LearnSessionAggregate
+    created: bool = True
+    """False only for the very first run, whose first message must be ``create``."""
+
+
+class LearnSessionEnd(Contract):
+    """Why a session's workflow closed. At rest, the next command opens another run."""
+
+    state: LearnSessionState
+    change: int
+
+
+class LearnCommand(Contract):
+    """Who asks, under which key, as part of which request."""
+
+    commit_key: CommitKey
+    correlation_id: Text200
+    reason: Text240 | None = None
+
+
+class StartCommand(LearnCommand):
+    """Begin capture; ``by_event`` when a first meaningful event did it rather than a person."""
+
+    by_event: bool = False
+
+
+class ResumeCommand(LearnCommand):
+    """Go on with the capture, or begin another demonstration of the same task."""
+
+    new_demonstration: bool = False
+
+
+class MarkCommand(LearnCommand):
+    """Mark a goal, a step or a trimmed end."""
+
+    kind: BoundaryKind
+    source: BoundarySource = BoundarySource.API_CALL
+    label: str | None = None
+    at_event_id: Uuid | None = None
+
+
+class SetTestPolicyCommand(LearnCommand):
+    """Set the rehearsal's bounds."""
+
+    policy: TestPolicy
+
+
+class GenerateProposalCommand(LearnCommand):
+    """Draft a proposal, asking first if wanted."""
+
+    ask_before_build: bool | None = None
+
+
+class AnswerQuestionsCommand(LearnCommand):
+    """Answers to open questions."""
+
+    answers: tuple[LearningAnswer, ...]
+
+
+class ReviseCommand(LearnCommand):
+    """Send the proposal back to drafting with these changes; already checked by the API."""
+
+    instructions: str
+    edits: dict[str, object] = Field(default_factory=dict)
+
+
+class ValidateCommand(LearnCommand):
+    """Run the selected checks, or all."""
+
+    run_label: str | None = None
+    selected: tuple[ValidationRunKind, ...] = ()
+
+
+class InstallCommand(LearnCommand):
+    """Install into a lane."""
+
+    lane: InstallLane
+    note: str | None = None
+
+
+class Opening(TypedDict):
+    """The arguments of a start: one that runs already is joined."""
+
+    id: str
+    task_queue: str
+    id_conflict_policy: WorkflowIDConflictPolicy
+    static_summary: str
+    static_details: str
+    search_attributes: TypedSearchAttributes
+
+
+def opening_of(aggregate: LearnSessionAggregate, task_queue: str) -> Opening:
+    """The start of this session's workflow."""
+    session = aggregate.session
+    return Opening(
+        id=learn_session_id(session.learn_session_id),
+        task_queue=task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        static_summary=f"{session.entry_mode.value} by {session.owner_user_id}",
+        static_details=_static_details(aggregate),
+        search_attributes=TypedSearchAttributes(
+            [
+                SearchAttributePair(STATE_ATTRIBUTE, phase_of(session.state)),
+                SearchAttributePair(OWNER_ATTRIBUTE, session.owner_user_id),
+                SearchAttributePair(KIND_ATTRIBUTE, "learn-session"),
+            ]
+        ),
+    )
+
+
+def _static_details(aggregate: LearnSessionAggregate) -> str:
+    session = aggregate.session
+    return "\n".join(
+        [
+            f"Learning session `{session.learn_session_id}`",
+            "",
+            f"- entry mode: {session.entry_mode.value}",
+            f"- observation: {session.observation_mode.value}",
+            f"- build policy: {session.build_policy.value}",
+        ]
+    )

@@ -1,0 +1,231 @@
+"""A learning session from its creation to its rest: one person teaches one ability."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from contracts.errors import ErrorCode
+    from contracts.learning.aggregate import CommandReceipt
+    from contracts.learning.lifecycle import LearningLifecycleEvent as Event
+    from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+    from contracts.learning.observation import BoundaryKind, BoundarySource
+    from contracts.learning.session import LearnSessionState as S
+    from contracts.learning.state_machine import SessionCommand
+    from contracts.learning.validation import ValidationRunKind
+    from workflows.learning import session_capture, session_drafting, session_validation
+    from workflows.learning.learn_session_messages import (
+        AnswerQuestionsCommand,
+        GenerateProposalCommand,
+        InstallCommand,
+        LearnCommand,
+        LearnSessionEnd,
+        LearnSessionStart,
+        MarkCommand,
+        ResumeCommand,
+        ReviseCommand,
+        SetTestPolicyCommand,
+        StartCommand,
+        ValidateCommand,
+    )
+    from workflows.learning.session_core import SessionCore
+    from workflows.learning.session_decision import SessionDecision
+    from workflows.platform.refusals import refused
+
+
+@workflow.defn(name="LearnSessionWorkflow")
+class LearnSessionWorkflow:
+    """Takes commands as updates, keeps the deadline of its state, runs validation and install as children.
+
+    Validators refuse before anything is written. Every decision is one commit to the store, and memory
+    changes only once it is written: the store can rebuild this workflow at any time, and at rest it closes.
+    """
+
+    @workflow.init
+    def __init__(self, start: LearnSessionStart) -> None:
+        self._core = SessionCore(start.aggregate, not_created=not start.created)
+
+    @workflow.run
+    async def run(self, start: LearnSessionStart) -> LearnSessionEnd:
+        """Lives until the session is at rest and everybody has been answered."""
+        core = self._core
+        while not core.may_close():
+            if core.validation_is_due():
+                await core.validate()
+            elif core.install_is_due():
+                await core.resume_install()
+            elif core.installs_by_itself():
+                await core.install_by_itself()
+            elif core.needs_new_run():
+                workflow.continue_as_new(LearnSessionStart(aggregate=core.aggregate))
+            else:
+                await core.wait()
+        return LearnSessionEnd(state=core.aggregate.session.state, change=core.aggregate.change)
+
+    @workflow.update(description="Create the session and arm it")
+    async def create(self, message: LearnCommand) -> CommandReceipt:
+        return await self._core.create(message)
+
+    @create.validator
+    def _may_create(self, message: LearnCommand) -> None:
+        self._core.refuse_unless(SessionCommand.CREATE)
+
+    @workflow.update(description="Begin capture")
+    async def start(self, message: StartCommand) -> CommandReceipt:
+        return await self._core.take(
+            SessionCommand.START, message, lambda decision: session_capture.begin(decision, message)
+        )
+
+    @start.validator
+    def _may_start(self, message: StartCommand) -> None:
+        self._core.refuse_unless(SessionCommand.START)
+
+    @workflow.update(description="Pause capture")
+    async def pause(self, message: LearnCommand) -> CommandReceipt:
+        return await self._core.take(
+            SessionCommand.PAUSE,
+            message,
+            lambda decision: session_capture.pause(decision, message.reason, BoundarySource.API_CALL),
+        )
+
+    @pause.validator
+    def _may_pause(self, message: LearnCommand) -> None:
+        self._core.refuse_unless(SessionCommand.PAUSE)
+
+    @workflow.update(description="Resume capture")
+    async def resume(self, message: ResumeCommand) -> CommandReceipt:
+        return await self._core.take(
+            SessionCommand.RESUME, message, lambda decision: session_capture.resume(decision, message)
+        )
+
+    @resume.validator
+    def _may_resume(self, message: ResumeCommand) -> None:
+        self._core.refuse_unless(SessionCommand.RESUME)
+
+    @workflow.update(description="Stop capture")
+    async def stop(self, message: LearnCommand) -> CommandReceipt:
+        return await self._core.take(
+            SessionCommand.STOP, message, lambda decision: session_capture.stop(decision, message)
+        )
+
+    @stop.validator
+    def _may_stop(self, message: LearnCommand) -> None:
+        self._core.refuse_unless(SessionCommand.STOP)
+
+    @workflow.update(description="Mark a goal, a step or a trimmed end")
+    async def mark(self, message: MarkCommand) -> CommandReceipt:
+        return await self._core.take(
+            _command_of(message), message, lambda decision: session_capture.mark(decision, message)
+        )
+
+    @mark.validator
+    def _may_mark(self, message: MarkCommand) -> None:
+        self._core.refuse_unless(_command_of(message))
+
+    @workflow.update(name="set-test-policy", description="Set the bounds of the rehearsal")
+    async def set_test_policy(self, message: SetTestPolicyCommand) -> CommandReceipt:
+        return await self._core.take(
+            SessionCommand.SET_TEST_POLICY,
+            message,
+            lambda decision: session_capture.set_test_policy(decision, message.policy),
+        )
+
+    @set_test_policy.validator
+    def _may_set_test_policy(self, message: SetTestPolicyCommand) -> None:
+        self._core.refuse_unless(SessionCommand.SET_TEST_POLICY)
+
+    @workflow.update(name="generate-proposal", description="Draft a proposal from the capture")
+    async def generate_proposal(self, message: GenerateProposalCommand) -> CommandReceipt:
+        return await self._core.take_with_draft(
+            SessionCommand.GENERATE_PROPOSAL,
+            message,
+            lambda: session_drafting.draft_request(self._core.aggregate),
+            lambda decision, draft: session_drafting.propose(decision, message, draft),
+        )
+
+    @generate_proposal.validator
+    def _may_generate_proposal(self, message: GenerateProposalCommand) -> None:
+        self._core.refuse_unless(SessionCommand.GENERATE_PROPOSAL)
+
+    @workflow.update(name="answer-questions", description="Answer open questions")
+    async def answer_questions(self, message: AnswerQuestionsCommand) -> CommandReceipt:
+        return await self._core.answer(message)
+
+    @answer_questions.validator
+    def _may_answer_questions(self, message: AnswerQuestionsCommand) -> None:
+        self._core.refuse_unless(SessionCommand.ANSWER_QUESTIONS)
+        self._core.check_answers(message)
+
+    @workflow.update(description="Send the proposal back to drafting")
+    async def revise(self, message: ReviseCommand) -> CommandReceipt:
+        return await self._core.take_with_draft(
+            SessionCommand.REVISE,
+            message,
+            lambda: session_drafting.draft_request(
+                self._core.aggregate, edits=message.edits, instructions=message.instructions, rebase=True
+            ),
+            lambda decision, draft: session_drafting.revise(decision, message, draft),
+        )
+
+    @revise.validator
+    def _may_revise(self, message: ReviseCommand) -> None:
+        self._core.refuse_unless(SessionCommand.REVISE)
+
+    @workflow.update(description="Start a validation run")
+    async def validate(self, message: ValidateCommand) -> CommandReceipt:
+        return await self._core.take(
+            SessionCommand.VALIDATE, message, lambda decision: session_validation.begin(decision, message)
+        )
+
+    @validate.validator
+    def _may_validate(self, message: ValidateCommand) -> None:
+        self._core.refuse_unless(SessionCommand.VALIDATE)
+        if not self._core.aggregate.lint_passed and message.selected != (ValidationRunKind.LINT,):
+            raise refused(
+                ErrorCode.CHECKPOINT_LINT_FAILED, "The draft fails the checkpoint lint; revise it first."
+            )
+
+    @workflow.update(description="Install the proposal")
+    async def install(self, message: InstallCommand) -> CommandReceipt:
+        return await self._core.install(SessionCommand.INSTALL, message)
+
+    @install.validator
+    def _may_install(self, message: InstallCommand) -> None:
+        self._core.refuse_unless(SessionCommand.INSTALL)
+        self._core.refuse_lane(message.lane)
+
+    @workflow.update(description="Approve the proposal for the workspace")
+    async def approve(self, message: InstallCommand) -> CommandReceipt:
+        return await self._core.install(SessionCommand.APPROVE, message)
+
+    @approve.validator
+    def _may_approve(self, message: InstallCommand) -> None:
+        self._core.refuse_unless(SessionCommand.APPROVE)
+        self._core.refuse_lane(message.lane)
+
+    @workflow.update(description="Turn the proposal down")
+    async def reject(self, message: LearnCommand) -> CommandReceipt:
+        return await self._core.take(
+            SessionCommand.REJECT,
+            message,
+            lambda d: d.go(S.REJECTED, Event.SESSION_REJECTED, Receipt.REJECTED, message.reason),
+        )
+
+    @reject.validator
+    def _may_reject(self, message: LearnCommand) -> None:
+        self._core.refuse_unless(SessionCommand.REJECT)
+
+    @workflow.update(description="Cancel the session")
+    async def cancel(self, message: LearnCommand) -> CommandReceipt:
+        def decide(decision: SessionDecision) -> None:
+            session_validation.cancel(decision)
+            decision.go(S.CANCELLED, Event.SESSION_CANCELLED, Receipt.CANCELLED, message.reason)
+
+        return await self._core.cancel(message, decide)
+
+    @cancel.validator
+    def _may_cancel(self, message: LearnCommand) -> None:
+        self._core.refuse_unless(SessionCommand.CANCEL)
+
+
+def _command_of(message: MarkCommand) -> SessionCommand:
+    trims = message.kind in (BoundaryKind.TRIM_START, BoundaryKind.TRIM_END)
+    return SessionCommand.TRIM if trims else SessionCommand.MARK

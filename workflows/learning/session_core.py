@@ -1,0 +1,396 @@
+"""The machinery under a session's commands: one decision at a time, each committed before it is believed.
+
+A session's child workflows: one validation run, one install saga, each under its own id.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
+from temporalio.exceptions import ApplicationError, ChildWorkflowError, FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.learning.session_activities import SessionActivities
+    from contracts.abilities.availability import InstallLane
+    from contracts.base import rfc3339
+    from contracts.errors import ErrorCode
+    from contracts.learning.aggregate import (
+        CommandReceipt,
+        CommitResult,
+        DraftRequest,
+        DraftSummary,
+        LearnSessionAggregate,
+    )
+    from contracts.learning.install import InstallSagaOutput, SagaState
+    from contracts.learning.observation import BoundarySource
+    from contracts.learning.session import BuildPolicy
+    from contracts.learning.session import LearnSessionState as S
+    from contracts.learning.state_machine import AT_REST, SessionCommand, lane_refusal, refusal
+    from contracts.learning.validation import OverallResult, ValidationRunOutput
+    from contracts.platform.commands import CommitKey
+    from contracts.workflow_ids import install_saga_id, validation_run_id
+    from workflows.learning import session_capture, session_drafting, session_install, session_validation
+    from workflows.learning.install_saga_workflow import InstallSagaWorkflow
+    from workflows.learning.learn_session_messages import AnswerQuestionsCommand, InstallCommand, LearnCommand
+    from workflows.learning.session_decision import SessionDecision
+    from workflows.learning.session_drafting import WordingCall
+    from workflows.learning.session_install import check_base
+    from workflows.learning.session_view import KIND_ATTRIBUTE, STATE_ATTRIBUTE, phase_of, render_details
+    from workflows.learning.validation_run_workflow import ValidationRunWorkflow
+    from workflows.platform.alarm import Alarm
+    from workflows.platform.presets import CHECK_CALL, STORE_CALL
+    from workflows.platform.refusals import application_error_in, refused, refused_command
+
+
+async def run_saga(aggregate: LearnSessionAggregate, saga_id: str) -> InstallSagaOutput:
+    """Runs the saga of the open install. One that is cancelled or fails has undone what it did."""
+    request = session_install.saga_input(aggregate, workflow.info().workflow_id)
+    try:
+        return await workflow.execute_child_workflow(
+            InstallSagaWorkflow.run,
+            request,
+            id=install_saga_id(saga_id),
+            static_summary=f"Install {request.skill_slug} ({request.lane.value})",
+            search_attributes=_child_attributes("install-saga"),
+        )
+    except ChildWorkflowError as error:
+        return InstallSagaOutput(state=SagaState.ROLLED_BACK, error=_cause(error))
+
+
+async def run_checks(aggregate: LearnSessionAggregate, run_id: str) -> ValidationRunOutput:
+    """Runs the checks of the run under way. A run that breaks has proven nothing."""
+    request = session_validation.run_input(aggregate, workflow.info().workflow_id)
+    try:
+        return await workflow.execute_child_workflow(
+            ValidationRunWorkflow.run,
+            request,
+            id=validation_run_id(run_id),
+            static_summary=f"Validate {', '.join(check.value for check in request.checks)}",
+            search_attributes=_child_attributes("validation-run"),
+        )
+    except ChildWorkflowError as error:
+        return ValidationRunOutput(
+            overall_result=OverallResult.FAILED, passed_checks=(), failed_summary=_cause(error)
+        )
+
+
+def _child_attributes(kind: str) -> TypedSearchAttributes:
+    """The session's search attributes, under the child's own kind."""
+    return workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
+        SearchAttributePair(KIND_ATTRIBUTE, kind)
+    )
+
+
+def _cause(error: ChildWorkflowError) -> str:
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    return f"{type(cause).__name__}: {cause}"[:240]
+
+
+EVENTS_BEFORE_NEW_RUN = 2_000
+"""Continue as new well before the server's own limits (4,096 events, 2,000 updates a run)."""
+
+
+class SessionCore:
+    """Holds the aggregate of a session; its commands are serialised by a lock."""
+
+    def __init__(self, aggregate: LearnSessionAggregate, *, not_created: bool) -> None:
+        self.aggregate = aggregate
+        self._not_created = not_created
+        self._over = False
+        self._turn = asyncio.Lock()
+        self._alarm = Alarm()
+        self._wording = WordingCall()
+        self._checks: asyncio.Task[ValidationRunOutput] | None = None
+        self._installing = False
+        self._show()
+
+    # ---- what a command does ----
+
+    def refuse_unless(self, command: SessionCommand) -> None:
+        """Raises the refusal of a command that the session does not take now."""
+        found = refusal(self.aggregate, command)
+        if found is not None:
+            raise refused_command(found)
+
+    def refuse_lane(self, lane: InstallLane) -> None:
+        """Raises the refusal of a lane that the session's mode keeps closed."""
+        found = lane_refusal(self.aggregate, lane)
+        if found is not None:
+            raise refused_command(found)
+
+    async def take(
+        self, command: SessionCommand, message: LearnCommand, decide: Callable[[SessionDecision], None]
+    ) -> CommandReceipt:
+        """Takes a command in its turn: look again, decide, commit."""
+        async with self._turn:
+            self.refuse_unless(command)
+            decision = self._decision()
+            decide(decision)
+            return await self._commit(decision, message)
+
+    async def take_with_draft(
+        self,
+        command: SessionCommand,
+        message: LearnCommand,
+        request: Callable[[], DraftRequest],
+        decide: Callable[[SessionDecision, DraftSummary], None],
+    ) -> CommandReceipt:
+        """As ``take``, with a fresh draft staged in the store first."""
+        async with self._turn:
+            self.refuse_unless(command)
+            draft = await self._draft(request())
+            decision = self._decision()
+            decide(decision, draft)
+            return await self._commit(decision, message)
+
+    def check_answers(self, message: AnswerQuestionsCommand) -> None:
+        """Refuses answers to questions that this session does not ask."""
+        open_ids = {question.question_id for question in self.aggregate.questions}
+        unknown = sorted({answer.question_id for answer in message.answers} - open_ids)
+        if unknown:
+            raise refused(
+                ErrorCode.QUESTION_NOT_FOUND,
+                "No such question is open in this session.",
+                {"unknown": unknown},
+            )
+
+    async def answer(self, message: AnswerQuestionsCommand) -> CommandReceipt:
+        """Keeps answers; with the last one the draft is made again from all of them."""
+        async with self._turn:
+            self.refuse_unless(SessionCommand.ANSWER_QUESTIONS)
+            self.check_answers(message)
+            answered = {*self.aggregate.answered, *(answer.question_id for answer in message.answers)}
+            draft = None
+            if len(answered) == len(self.aggregate.questions):
+                request = session_drafting.draft_request(self.aggregate, answers=message.answers)
+                draft = await self._draft(request)
+            decision = self._decision()
+            session_drafting.answer(decision, message, draft)
+            return await self._commit(decision, message)
+
+    async def create(self, message: LearnCommand) -> CommandReceipt:
+        """The first commit. If the store refuses it (the owner has a session already), nothing was ever here."""
+        try:
+            receipt = await self.take(SessionCommand.CREATE, message, session_capture.arm)
+        except ApplicationError:
+            self._over = True
+            raise
+        self._not_created = False
+        return receipt
+
+    async def cancel(
+        self, message: LearnCommand, decide: Callable[[SessionDecision], None]
+    ) -> CommandReceipt:
+        """Cancels the session and the validation that may be running for it."""
+        self._wording.cut_short()
+        receipt = await self.take(SessionCommand.CANCEL, message, decide)
+        if self._checks is not None:
+            self._checks.cancel()
+        return receipt
+
+    async def install(self, command: SessionCommand, message: InstallCommand) -> CommandReceipt:
+        """Begins an install, waits for its saga, and takes the result: the answer says how it ended."""
+        async with self._turn:
+            self.refuse_unless(command)
+            await check_base(self.aggregate, message.lane)
+            await self._begin_install(message.lane, message.note, message.commit_key)
+        return await self._see_install_through(message)
+
+    # ---- the story of the run ----
+
+    def may_close(self) -> bool:
+        """At rest, nothing under way, everybody answered; or never born; or overtaken by the store."""
+        if not workflow.all_handlers_finished():
+            return False
+        busy = self.aggregate.validation is not None or self.aggregate.install is not None
+        resting = self.aggregate.session.state in AT_REST and not busy and not self._not_created
+        return self._over or resting
+
+    def validation_is_due(self) -> bool:
+        """Whether a run was begun whose result is not in."""
+        return self.aggregate.validation is not None
+
+    def install_is_due(self) -> bool:
+        """Whether an install is open whose run was lost."""
+        return self.aggregate.install is not None and not self._installing
+
+    def installs_by_itself(self) -> bool:
+        """Whether the owner's policy has the proven proposal installed privately without a person."""
+        session = self.aggregate.session
+        return (
+            session.state is S.READY_FOR_REVIEW
+            and session.build_policy is BuildPolicy.PRIVATE_AUTO_INSTALL
+            and self.aggregate.allow_private_install
+            and self.aggregate.install is None
+        )
+
+    def needs_new_run(self) -> bool:
+        """Whether this run's history has grown long enough to go on in a new one."""
+        return (
+            workflow.info().is_continue_as_new_suggested()
+            or workflow.info().get_current_history_length() > EVENTS_BEFORE_NEW_RUN
+        ) and workflow.all_handlers_finished()
+
+    async def install_by_itself(self) -> None:
+        """The install that the build policy asks for."""
+        async with self._turn:
+            if not self.installs_by_itself():
+                return
+            note = "by the session's build policy"
+            await self._begin_install(InstallLane.EXPERIMENTAL_PRIVATE, note, None)
+        await self._see_install_through(None)
+
+    async def resume_install(self) -> None:
+        """Sees an open install through: the same saga again, whose steps do nothing twice.
+
+        Its end is committed under the key of the command that began it, so that a client which repeats
+        that command gets its answer.
+        """
+        key = self.aggregate.install.asked_under if self.aggregate.install else None
+        message = LearnCommand(commit_key=key, correlation_id=workflow.info().workflow_id) if key else None
+        await self._see_install_through(message)
+
+    async def validate(self) -> None:
+        """Runs the checks as a child and takes their result, unless the session was cancelled meanwhile."""
+        run = self.aggregate.validation
+        assert run is not None, "only called when a validation is due"
+        self._checks = asyncio.create_task(run_checks(self.aggregate, run.validation_run_id))
+        try:
+            output = await self._checks
+        except asyncio.CancelledError:
+            output = None
+        finally:
+            self._checks = None
+        async with self._turn:
+            under_way = self.aggregate.validation
+            if output is None or under_way is None or under_way.validation_run_id != run.validation_run_id:
+                return
+            decision = self._decision()
+            session_validation.finish(decision, output)
+            await self._commit(decision, None)
+
+    async def wait(self) -> None:
+        """Waits for something to do, at most until the deadline of the present state."""
+        self._alarm.set(self._deadline())
+        await workflow.wait_condition(
+            lambda: self._has_work() or self._alarm.rang or not self._alarm.is_set_for(self._deadline())
+        )
+        if self._alarm.rang:
+            self._alarm.answer()
+            await self._look_at_deadline()
+
+    # ---- parts ----
+
+    def _has_work(self) -> bool:
+        return (
+            self.may_close()
+            or self.validation_is_due()
+            or self.install_is_due()
+            or self.installs_by_itself()
+            or self.needs_new_run()
+        )
+
+    def _deadline(self) -> datetime | None:
+        aggregate = self.aggregate
+        settings = aggregate.settings
+        match aggregate.session.state:
+            case S.ARMED:
+                return aggregate.state_since + timedelta(seconds=settings.arm_timeout_seconds)
+            case S.CAPTURING:
+                return aggregate.state_since + timedelta(seconds=settings.capture_timeout_seconds)
+            case S.AWAITING_QUESTIONS:
+                return aggregate.questions_due_at
+            case _:
+                return None
+
+    async def _look_at_deadline(self) -> None:
+        """The alarm rang: if the deadline of the present state has passed, what it asks for happens."""
+        async with self._turn:
+            deadline = self._deadline()
+            if deadline is None or workflow.now() < deadline:
+                return
+            state = self.aggregate.session.state
+            draft = None
+            if state is S.AWAITING_QUESTIONS:
+                draft = await self._draft(session_drafting.draft_request(self.aggregate))
+            decision = self._decision()
+            if draft is not None:
+                session_drafting.expire_questions(decision, draft)
+            elif state is S.ARMED:
+                session_capture.time_out_armed(decision)
+            else:
+                session_capture.pause(decision, "capture_timeout", BoundarySource.SYSTEM_INFERRED)
+            await self._commit(decision, None)
+
+    async def _begin_install(self, lane: InstallLane, note: str | None, key: CommitKey | None) -> None:
+        decision = self._decision()
+        session_install.begin(decision, lane, note, key)
+        await self._commit(decision, None)
+
+    async def _see_install_through(self, message: LearnCommand | None) -> CommandReceipt:
+        open_install = self.aggregate.install
+        if open_install is None:
+            raise refused(ErrorCode.CONFLICT, "Another run has ended this install; read the session again.")
+        self._installing = True
+        try:
+            output = await run_saga(self.aggregate, open_install.saga_id)
+            async with self._turn:
+                decision = self._decision()
+                session_install.finish(decision, output)
+                return await self._commit(decision, message, saga_id=open_install.saga_id)
+        finally:
+            self._installing = False
+
+    async def _draft(self, request: DraftRequest) -> DraftSummary:
+        request = await self._wording.worded(request, self.aggregate.settings)
+        try:
+            return await workflow.execute_local_activity_method(
+                SessionActivities.draft_proposal,
+                request,
+                summary=f"draft r{request.revision}",
+                **CHECK_CALL,
+            )
+        except FailureError as error:
+            raise application_error_in(error) from None
+
+    def _decision(self) -> SessionDecision:
+        return SessionDecision(self.aggregate, workflow.now())
+
+    async def _commit(
+        self, decision: SessionDecision, message: LearnCommand | None, saga_id: str | None = None
+    ) -> CommandReceipt:
+        before = phase_of(self.aggregate.session.state)
+        commit = decision.commit(message, workflow.info().workflow_id, saga_id)
+        try:
+            result: CommitResult = await workflow.execute_local_activity_method(
+                SessionActivities.commit_session,
+                commit,
+                summary=f"{commit.aggregate.session.state.value} #{commit.aggregate.change}",
+                **STORE_CALL,
+            )
+        except FailureError as error:
+            failure = application_error_in(error)
+            # The store has moved on without this run: the next command opens another from what it has.
+            self._over = failure.type == ErrorCode.CONFLICT
+            raise failure from None
+        # A decision made again after a lost answer differs from the one that was written, which counts.
+        written = result.present if result.replayed else commit.aggregate
+        if written is None:
+            self._over = True
+            return result.receipt
+        self.aggregate = written
+        self._show()
+        after = phase_of(self.aggregate.session.state)
+        if after != before:
+            workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
+                [STATE_ATTRIBUTE.value_set(after)]
+            )
+        return result.receipt
+
+    def _show(self) -> None:
+        deadline = self._deadline()
+        workflow.set_current_details(render_details(self.aggregate, rfc3339(deadline) if deadline else None))
