@@ -11,14 +11,17 @@ from config.settings import Settings
 
 @pytest.fixture(autouse=True)
 def restored_logging() -> Generator[None]:
-    root, server = logging.getLogger(), logging.getLogger("uvicorn.error")
-    handlers, level, server_level = root.handlers[:], root.level, server.level
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    named = [one for one in root.manager.loggerDict.values() if isinstance(one, logging.Logger)]
+    levels = {one: one.level for one in named}
     # A web server that an earlier test ran in this process may have made its logger quieter.
-    server.setLevel(logging.NOTSET)
+    logging.getLogger("uvicorn.error").setLevel(logging.NOTSET)
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
-    server.setLevel(server_level)
+    for one in [one for one in root.manager.loggerDict.values() if isinstance(one, logging.Logger)]:
+        one.setLevel(levels.get(one, logging.NOTSET))
     logging.captureWarnings(False)
     structlog.reset_defaults()
 

@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 from contracts.base import rfc3339
 from contracts.mcp.health import MCPConnectionHealth, MCPConnectionOutcome
 from contracts.mcp.tools import ToolFailure, ToolFailureKind
-from stores.mcp.mcp_tables import mcp_server_health, mcp_servers
+from stores.mcp.mcp_tables import SERVERS, mcp_server_health
 from stores.mcp.servers.health import HealthStore
 from stores.platform.canonical import canonical_json
 from stores.platform.tables import capabilities
@@ -284,7 +284,9 @@ async def test_a_degraded_server_counts_once_against_the_capability_that_require
         manifest = json.loads(connection.scalar(select(capabilities.c.manifest)))
         manifest["required_runtime_caps"] = [f"mcp_connector:{server_id}"]
         connection.execute(update(capabilities).values(manifest=json.dumps(manifest)))
-        connection.execute(update(mcp_servers).values(enabled=True))
+        entry = SERVERS.get(connection, server_id).changed(enabled=True)
+        # Written here, as enabling through the API would probe the server.
+        SERVERS.replace(connection, entry)
     health = HealthStore(taught.stack.database)
     lost = ToolFailure(kind=ToolFailureKind.CONNECTION_LOST, message="it hung up")
     throttled = ToolFailure(kind=ToolFailureKind.THROTTLED, message="not so fast", http_status=429)
