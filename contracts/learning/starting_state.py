@@ -1,0 +1,67 @@
+"""Starting state of a demonstration: what its folder held before the first command, and text that was written by hand.
+
+Our addition to DOC3 §0C.22: a rehearsal needs the files that the task works on. Kept privately beside the
+observations, under the same retention and deletion; never what holds a secret by its name or content.
+"""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import (
+    Contract,
+    Sha256,
+    Text80,
+    Text120,
+    Text160,
+    Text400,
+    UtcTime,
+    Uuid,
+    VersionedContract,
+)
+
+MAX_FILES = 5_000
+"""The most files, folders and links of one starting state."""
+
+MAX_FILE_BYTES = 1024 * 1024
+"""The largest file whose content is kept, by default."""
+
+MAX_TOTAL_BYTES = 64 * 1024 * 1024
+"""The most content that one starting state keeps, by default."""
+
+
+class EntryKind(StrEnum):
+    """What stands at a path."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+
+
+class StartingEntry(Contract):
+    """One path of the folder as it was before the first command."""
+
+    path: Text400 = Field(description="Relative to the demonstration's folder, with slashes.")
+    kind: EntryKind
+    size_bytes: int = Field(default=0, ge=0)
+    mode: int = Field(default=0o644, ge=0, le=0o7777)
+    modified_at: UtcTime
+    sha256: Sha256 | None = Field(
+        default=None, description="Of a file's content; absent where it was not read."
+    )
+    link_target: Text400 | None = Field(default=None, description="Where a link points, as it is written.")
+    kept: bool = Field(default=False, description="Whether the file's content is kept.")
+    left_out: Text120 | None = Field(default=None, description="Why the content is not kept.")
+
+
+class StartingState(VersionedContract):
+    """A folder before the first command of a demonstration; the contents are kept apart, by their digests."""
+
+    state_id: Uuid
+    learn_session_id: Uuid
+    folder_name: Text160 = Field(description="The folder's own name, without where it lies.")
+    entries: tuple[StartingEntry, ...] = Field(default=(), max_length=MAX_FILES)
+    partial: bool = Field(default=False, description="Whether a limit ended the list early.")
+    locale: Text80 = "C.UTF-8"
+    time_zone: Text80 = "UTC"
+    taken_at: UtcTime
