@@ -44,7 +44,7 @@ from stores.mcp.servers.tools import ToolStore
 from stores.platform.configuration import Configurations
 from stores.platform.database import Database
 from stores.platform.journal.tail import JournalTail
-from stores.platform.projection.workspace_edits import WorkspaceEdits
+from stores.platform.projection.document_projection import WorkspaceEdits
 from stores.platform.secrets.store import SecretStore, open_secret_store
 from stores.platform.tokens import Tokens
 from stores.projects.bindings import ProjectReads

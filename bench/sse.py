@@ -23,8 +23,7 @@ from bench.servers import Running, running
 from contracts.base import rfc3339
 from contracts.workflow_ids import learn_session_id
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.journal.records import LIFECYCLE
+from stores.platform.journal.journal import LIFECYCLE, JournalDraft, append
 
 GRACE_SECONDS = 2.0
 SENT_AT = b'"sent_at":'

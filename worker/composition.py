@@ -15,6 +15,7 @@ from clients.learning.model_endpoint import ModelEndpoint
 from clients.platform.key_reference import read_api_key
 from config.settings import Settings
 from stores.platform.database import Database
+from stores.platform.projection.projector import ProjectionLoop
 from worker.learning_composition import (
     ABILITY_WORKFLOWS,
     LEARNING_WORKFLOWS,
@@ -31,7 +32,6 @@ from worker.mining_composition import (
     mining_activities,
     practice_activities,
 )
-from worker.projection import ProjectionLoop
 from worker.resources import WorkerResources, open_resources
 
 WORKFLOWS: Sequence[type] = (

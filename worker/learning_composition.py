@@ -19,7 +19,7 @@ from stores.learning.installs import InstallStore
 from stores.learning.proposals import ProposalReads
 from stores.learning.sessions import SessionStore
 from stores.learning.validations import ValidationStore
-from stores.platform.projection.workspace_edits import WorkspaceEdits
+from stores.platform.projection.document_projection import WorkspaceEdits
 from worker.resources import WorkerResources
 from workflows.abilities.ability_workflow import AbilityWorkflow
 from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow

@@ -39,8 +39,8 @@ from stores.mcp.servers.health import HealthStore
 from stores.mcp.servers.servers import ServerStore
 from stores.mcp.servers.tools import ToolStore
 from stores.platform.database import Database
+from stores.platform.projection.projector import ProjectionLoop
 from stores.platform.secrets.store import SecretStore, open_secret_store
-from worker.projection import ProjectionLoop
 from worker.recovery import call_stopping
 from worker.resources import WorkerResources
 from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow

@@ -11,8 +11,7 @@ from stores.learning.observations import ObservationLog
 from stores.mcp.servers.servers import ServerStore
 from stores.platform.database import Database
 from stores.platform.journal.chains import anchor
-from stores.platform.projection.projector import Projector
-from worker.projection import ProjectionLoop
+from stores.platform.projection.projector import ProjectionLoop, Projector
 
 
 @dataclass(frozen=True)

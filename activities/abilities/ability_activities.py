@@ -25,8 +25,8 @@ from skills.rehearsal.report import CheckReport, CheckStep
 from stores.abilities.ability_commands import AbilityLifeStore
 from stores.abilities.capability_health import CapabilityHealthStore
 from stores.learning.drafts import DraftStore
+from stores.platform.projection.document_projection import WorkspaceEdits
 from stores.platform.projection.projector import ProjectionError
-from stores.platform.projection.workspace_edits import WorkspaceEdits
 
 
 class AbilityActivities:

@@ -20,7 +20,7 @@ from stores.abilities.capability_bridge import rebuild_bridge, refresh_snapshot
 from stores.maintenance.runs import MaintenanceStore
 from stores.maintenance.sweeps import RetentionSweeps
 from stores.platform.database import Database
-from stores.platform.journal.journal import anchor, verify_chains
+from stores.platform.journal.chains import anchor, verify_chains
 
 
 class MaintenanceActivities:

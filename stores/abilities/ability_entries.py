@@ -29,8 +29,7 @@ from contracts.workflow_ids import ability_workflow_id
 from stores.learning.session_entries import entries_of, project_truth
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
-from stores.platform.journal.journal import JournalDraft
-from stores.platform.journal.records import LIFECYCLE, RECEIPTS
+from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft
 
 ACTIVATION_HISTORY = "system/abilities/activation_history"
 

@@ -20,7 +20,7 @@ from domain.learning.session.deployment import Pending
 from stores.abilities.capability_bridge import AVAILABILITY, BRIDGE, CATALOG, read_bridge
 from stores.abilities.capability_health_rows import INVENTORY, read_inventory
 from stores.platform.database import Database
-from stores.platform.journal.records import CHECKPOINT_RECEIPTS, RECEIPTS
+from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
 from stores.platform.tables import ability_versions, documents, journal, projection_offsets
 
 _FILES = (AVAILABILITY, CATALOG, BRIDGE, INVENTORY)

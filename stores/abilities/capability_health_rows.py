@@ -26,8 +26,7 @@ from contracts.workflow_ids import ability_workflow_id
 from domain.abilities.capability_health import HealthChange, why
 from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.database import insert_or
-from stores.platform.journal.journal import JournalDraft
-from stores.platform.journal.records import RECEIPTS
+from stores.platform.journal.journal import RECEIPTS, JournalDraft
 from stores.platform.projection.documents import put_document, read_document
 from stores.platform.tables import capabilities, capability_health
 

@@ -20,8 +20,8 @@ from stores.learning.drafts import load_bundle
 from stores.platform.blobs import get_blob
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
+from stores.platform.projection.document_projection import WorkspaceEdits
 from stores.platform.projection.documents import list_documents, put_document, read_document
-from stores.platform.projection.workspace_edits import WorkspaceEdits
 from stores.platform.tables import abilities
 
 

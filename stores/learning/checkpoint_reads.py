@@ -10,7 +10,7 @@ from contracts.workflow_ids import mcp_dispatch_id
 from domain.abilities.capability_health import progress
 from stores.learning.drafts import planned_of_ability, planned_of_session
 from stores.platform.database import Database, PageRequest, fetch_page
-from stores.platform.journal.records import CHECKPOINT_RECEIPTS
+from stores.platform.journal.journal import CHECKPOINT_RECEIPTS
 from stores.platform.tables import journal
 
 MOST_RECEIPTS = 500

@@ -33,8 +33,14 @@ from stores.learning.drafts import planned_of_ability, planned_of_session
 from stores.platform import tables
 from stores.platform.answers import answered_within
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, JournalFilter, append, read_entries
-from stores.platform.journal.records import CHECKPOINT_RECEIPTS, LIFECYCLE
+from stores.platform.journal.journal import (
+    CHECKPOINT_RECEIPTS,
+    LIFECYCLE,
+    JournalDraft,
+    JournalFilter,
+    append,
+    read_entries,
+)
 from stores.platform.tables import journal
 
 FRICTION_EVENTS = "system/learning/friction_events"

@@ -22,8 +22,7 @@ from stores.abilities.ability_rows import entry_of
 from stores.platform import tables
 from stores.platform.blobs import get_blob
 from stores.platform.canonical import document_bytes
-from stores.platform.journal.journal import JournalDraft
-from stores.platform.journal.records import LIFECYCLE, RECEIPTS
+from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft
 from stores.platform.projection.documents import put_document
 
 SESSIONS = "system/learning/sessions"

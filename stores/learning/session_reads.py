@@ -33,7 +33,7 @@ from stores.learning.session_entries import latest_receipt_ids, observed_adapter
 from stores.platform import tables
 from stores.platform.database import Database, PageRequest, containing, fetch_page
 from stores.platform.document_table import DocumentPage
-from stores.platform.journal.records import CHECKPOINT_RECEIPTS, RECEIPTS
+from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
 
 _SESSIONS = tables.learn_sessions
 _SEARCHED = (

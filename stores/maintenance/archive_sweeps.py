@@ -40,8 +40,7 @@ from stores.learning.session_reads import OpenReferences, session_refs
 from stores.maintenance.sweeps import LEFT_ALONE, Settled
 from stores.platform import tables
 from stores.platform.canonical import document_bytes
-from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.journal.records import LIFECYCLE, RECEIPTS
+from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft, append
 from stores.platform.projection.documents import put_document
 
 _SESSIONS = tables.learn_sessions

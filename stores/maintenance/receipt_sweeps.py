@@ -14,7 +14,7 @@ from contracts.maintenance.runs import CompactedAbility, CompactedCheckpointRece
 from domain.maintenance.retention import CHECKPOINT_RECEIPTS_KEPT, compact_checkpoint_receipts
 from stores.maintenance.sweeps import LEFT_ALONE, Settled
 from stores.platform.canonical import document_bytes
-from stores.platform.journal.records import CHECKPOINT_RECEIPTS, RECEIPTS
+from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
 from stores.platform.projection.documents import put_document, read_document
 from stores.platform.tables import journal, stream_archives
 

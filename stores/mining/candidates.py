@@ -26,8 +26,7 @@ from stores.learning.learning_tables import SESSIONS
 from stores.mining.candidate_reads import CANDIDATES, candidate_facts
 from stores.mining.runs import settings_of
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.journal.records import RECEIPTS
+from stores.platform.journal.journal import RECEIPTS, JournalDraft, append
 
 CLUSTERS = "system/capabilities/trace_clusters"
 FEEDBACK = "system/capabilities/skill_proposal_feedback"

@@ -34,8 +34,7 @@ from stores.learning.observations import ObservationLog
 from stores.platform.blobs import BlobNotFoundError, get_blob, put_blob
 from stores.platform.canonical import canonical_json, digest_of, document_bytes
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.journal.records import LIFECYCLE, RECEIPTS
+from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft, append
 from stores.platform.projection.documents import put_document, read_document, remove_document
 from stores.platform.tables import learn_sessions as table
 

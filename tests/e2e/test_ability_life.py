@@ -7,7 +7,7 @@ import pytest
 
 from contracts.errors import ErrorCode
 from contracts.workflow_ids import ability_workflow_id
-from stores.platform.journal.journal import verify_chains
+from stores.platform.journal.chains import verify_chains
 from tests.e2e.ability_owner import WHY, owner_of_one
 from tests.fixtures.stack import Stack
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from stores.platform.journal.journal import verify_chains
+from stores.platform.journal.chains import verify_chains
 from tests.e2e.ability_owner import WHY, owner_of_one, taught_again
 from tests.fixtures.stack import connect, running_stack, stack_settings
 

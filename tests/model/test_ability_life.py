@@ -14,7 +14,7 @@ from sqlalchemy import select
 from contracts.abilities.availability import AbilityAvailabilitySnapshot
 from contracts.errors import ERROR_RULES, ErrorCode
 from contracts.learning.validation import ValidationRun
-from stores.platform.journal.journal import verify_chains
+from stores.platform.journal.chains import verify_chains
 from stores.platform.projection.documents import list_documents, read_document
 from stores.platform.tables import abilities, ability_versions, learn_sessions, validation_runs
 from tests.fixtures.learner import Learner

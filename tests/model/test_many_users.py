@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from stores.platform.journal.journal import verify_chains
+from stores.platform.journal.chains import verify_chains
 from tests.fixtures.mcp_servers import GoodServer
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack, connect

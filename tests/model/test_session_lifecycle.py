@@ -11,7 +11,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import randoms
 
-from stores.platform.journal.journal import verify_chains
+from stores.platform.journal.chains import verify_chains
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
 from tests.fixtures.thoroughness import times
 from tests.model.driver import Driver

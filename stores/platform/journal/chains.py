@@ -10,7 +10,7 @@ from sqlalchemy import Connection, RowMapping, insert, select
 
 from contracts.base import rfc3339
 from stores.platform.database import Database
-from stores.platform.journal.records import GENESIS, anchor_hash, heads_hash, link_hash, safe_upper_bound
+from stores.platform.journal.journal import GENESIS, anchor_hash, heads_hash, link_hash, safe_upper_bound
 from stores.platform.tables import journal, journal_anchors, journal_heads
 
 _BATCH = 1_000

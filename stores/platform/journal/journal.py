@@ -1,46 +1,209 @@
-"""Appends to the journal, which is numbered across all aggregates and hash-chained within each.
+"""The journal: entries of named streams, numbered as a whole and hash-chained within each aggregate.
 
-No lock is global: two transactions wait for each other only when they write to the same aggregate.
+Appends, filters and reads them, and the number below which nothing more appears. No lock is global: two transactions
+wait for each other only when they write to the same aggregate.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Executable, bindparam, insert, select, text
-
-from stores.platform.canonical import canonical_json
-from stores.platform.database import insert_for, insert_or
-from stores.platform.journal.chains import ChainFault, ChainReport, anchor, verify_chains
-from stores.platform.journal.records import (
-    GENESIS,
-    JournalDraft,
-    JournalEntry,
-    JournalFilter,
-    count_entries,
-    link_hash,
-    read_entries,
-    read_stream,
-    safe_upper_bound,
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    RowMapping,
+    bindparam,
+    func,
+    insert,
+    select,
+    text,
 )
+
+from stores.platform.canonical import canonical_json, digest_of
+from stores.platform.database import insert_for, insert_or
 from stores.platform.projection.documents import stream_path
 from stores.platform.tables import journal, journal_heads
 
-__all__ = [
-    "ChainFault",
-    "ChainReport",
-    "JournalDraft",
-    "JournalEntry",
-    "JournalFilter",
-    "anchor",
-    "append",
-    "count_entries",
-    "read_entries",
-    "read_stream",
-    "safe_upper_bound",
-    "verify_chains",
-]
+LIFECYCLE = "system/learning/lifecycle_events"
+RECEIPTS = "system/learning/receipts"
+CHECKPOINT_RECEIPTS = "system/learning/checkpoint_receipts"
+
+GENESIS = "0" * 64
+"""The previous hash of an aggregate's first entry, and of the first anchor."""
+
+LINKED_COLUMNS = (
+    "prev_hash",
+    "seq",
+    "stream",
+    "aggregate",
+    "aggregate_seq",
+    "owner",
+    "session_id",
+    "proposal_id",
+    "ability_id",
+    "correlation_id",
+    "created_at",
+    "document",
+)
+"""Every column of an entry but its own hash, in the order in which they are hashed."""
+
+
+@dataclass(frozen=True)
+class JournalDraft:
+    """An entry before the journal gave it a number.
+
+    ``stream`` is the path of the JSONL file it is a line of, without the suffix. ``aggregate`` names the one
+    thing whose history it belongs to (``session/…``, ``ability/…``): entries are chained within it.
+    """
+
+    stream: str
+    aggregate: str
+    owner: str
+    correlation_id: str
+    created_at: str
+    document: Mapping[str, Any]
+    session_id: str | None = None
+    proposal_id: str | None = None
+    ability_id: str | None = None
+
+
+@dataclass(frozen=True)
+class JournalEntry:
+    """An entry as it was kept; ``seq`` numbers the whole journal, ``aggregate_seq`` one aggregate from 1."""
+
+    seq: int
+    stream: str
+    aggregate: str
+    aggregate_seq: int
+    owner: str
+    session_id: str | None
+    proposal_id: str | None
+    ability_id: str | None
+    correlation_id: str
+    created_at: str
+    document: dict[str, Any]
+
+
+def link_hash(row: Mapping[str, Any]) -> str:
+    """The hash of an entry: SHA-256 over the canonical JSON of all other columns, the previous hash first."""
+    return digest_of(canonical_json([row[column] for column in LINKED_COLUMNS]))
+
+
+def anchor_hash(prev_hash: str, upto_seq: int, heads_hash: str, created_at: str) -> str:
+    """The hash of an anchor, chained to the anchor before it."""
+    return digest_of(canonical_json([prev_hash, upto_seq, heads_hash, created_at]))
+
+
+def heads_hash(heads: Mapping[str, tuple[int, str]]) -> str:
+    """One hash over ``aggregate → (aggregate_seq, hash)``, whatever the order they were met in."""
+    return digest_of(canonical_json([[name, *heads[name]] for name in sorted(heads)]))
+
+
+_ENTRY_COLUMNS = (
+    journal.c.seq,
+    journal.c.stream,
+    journal.c.aggregate,
+    journal.c.aggregate_seq,
+    journal.c.owner,
+    journal.c.session_id,
+    journal.c.proposal_id,
+    journal.c.ability_id,
+    journal.c.correlation_id,
+    journal.c.created_at,
+    journal.c.document,
+)
+
+
+# Transaction ids wrap at 2^32; what lies less than 2^26 ahead of the oldest running one is newer than it.
+_NEWEST_SETTLED = text(
+    """
+    SELECT seq FROM journal
+    WHERE ((xmin::text::bigint - pg_snapshot_xmin(pg_current_snapshot())::text::bigint) & 4294967295)
+        >= 67108864
+    ORDER BY seq DESC LIMIT 1
+    """
+)
+
+
+@dataclass(frozen=True)
+class JournalFilter:
+    """Which entries are meant: those that match everything that is given; nothing given means all."""
+
+    streams: Sequence[str] = ()
+    aggregate: str | None = None
+    owner: str | None = None
+    session_id: str | None = None
+    proposal_id: str | None = None
+    ability_id: str | None = None
+    correlation_id: str | None = None
+
+
+def read_entries(
+    connection: Connection,
+    wanted: JournalFilter,
+    *,
+    after: int = 0,
+    upto: int | None = None,
+    limit: int = 100,
+    offset: int = 0,
+    newest_first: bool = False,
+) -> tuple[JournalEntry, ...]:
+    """Entries with ``after < seq <= upto``, at most ``limit`` of them.
+
+    A follower of the journal gives ``upto=safe_upper_bound(connection)``; a page need not.
+    """
+    query = select(*_ENTRY_COLUMNS).where(journal.c.seq > after, *_conditions(wanted))
+    if upto is not None:
+        query = query.where(journal.c.seq <= upto)
+    order = journal.c.seq.desc() if newest_first else journal.c.seq
+    rows = connection.execute(query.order_by(order).limit(limit).offset(offset))
+    return tuple(_entry(row) for row in rows.mappings())
+
+
+def read_stream(
+    connection: Connection, stream: str, *, after: int = 0, upto: int | None = None, limit: int = 100
+) -> tuple[JournalEntry, ...]:
+    """The entries of one stream with ``after < seq <= upto``, oldest first, at most ``limit`` of them."""
+    return read_entries(connection, JournalFilter(streams=(stream,)), after=after, upto=upto, limit=limit)
+
+
+def count_entries(connection: Connection, wanted: JournalFilter) -> int:
+    """How many entries match."""
+    return connection.scalar(select(func.count()).select_from(journal).where(*_conditions(wanted))) or 0
+
+
+def safe_upper_bound(connection: Connection) -> int:
+    """The number up to which ``connection`` sees every entry there will ever be; 0 when it sees none.
+
+    On PostgreSQL an entry with a lower number can commit after one with a higher: a reader that goes on
+    from the highest number it saw would skip it. A transaction that runs elsewhere for long, and has written,
+    holds the bound back.
+    """
+    if connection.dialect.name == "sqlite":
+        return connection.scalar(select(func.max(journal.c.seq))) or 0
+    return connection.scalar(_NEWEST_SETTLED) or 0
+
+
+def _conditions(wanted: JournalFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if len(wanted.streams) == 1:
+        conditions.append(journal.c.stream == wanted.streams[0])
+    elif wanted.streams:
+        conditions.append(journal.c.stream.in_(wanted.streams))
+    for column in ("aggregate", "owner", "session_id", "proposal_id", "ability_id", "correlation_id"):
+        value = getattr(wanted, column)
+        if value is not None:
+            conditions.append(journal.c[column] == value)
+    return conditions
+
+
+def _entry(row: RowMapping) -> JournalEntry:
+    return JournalEntry(**{**row, "document": json.loads(row["document"])})
+
 
 _NEXT_NUMBERS = text(
     "SELECT nextval(pg_get_serial_sequence('journal', 'seq')) FROM generate_series(1, :count) ORDER BY 1"

@@ -19,8 +19,7 @@ from sqlalchemy import RowMapping, func, select
 
 from contracts.learning.session import LearnSessionState
 from stores.platform.database import Database
-from stores.platform.journal.journal import safe_upper_bound
-from stores.platform.journal.records import LIFECYCLE
+from stores.platform.journal.journal import LIFECYCLE, safe_upper_bound
 from stores.platform.tables import journal
 
 

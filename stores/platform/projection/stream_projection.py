@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from stores.platform.database import Database, insert_or
-from stores.platform.journal.records import safe_upper_bound
+from stores.platform.journal.journal import safe_upper_bound
 from stores.platform.projection.atomic_files import FileTree
 from stores.platform.projection.documents import stream_path
 from stores.platform.tables import journal, projection_offsets, stream_archives

@@ -22,8 +22,7 @@ from api.learning.events import KEEPALIVE, RETRY, EventStreamResponse, parse_eve
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.lifecycle import LearnSessionEventEnvelope
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.journal.records import LIFECYCLE
+from stores.platform.journal.journal import LIFECYCLE, JournalDraft, append
 from stores.platform.journal.tail import JournalTail
 from stores.platform.tables import journal, metadata
 

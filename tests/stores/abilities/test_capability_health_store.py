@@ -17,7 +17,7 @@ from contracts.abilities.capability_manifest import HealthStatus
 from stores.abilities.ability_rows import entry_of
 from stores.abilities.capability_health import CapabilityHealthStore
 from stores.platform.database import Database
-from stores.platform.journal.journal import verify_chains
+from stores.platform.journal.chains import verify_chains
 from tests.fixtures.installed import INSTALLED_AT, install, put_capability, restate
 
 NOW = datetime.now(UTC)

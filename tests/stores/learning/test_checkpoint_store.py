@@ -15,8 +15,8 @@ from stores.learning.checkpoint_reads import CheckpointReads
 from stores.learning.checkpoints import CheckpointStore
 from stores.platform.canonical import digest_of
 from stores.platform.database import Database, PageRequest
-from stores.platform.journal.journal import JournalFilter, count_entries, verify_chains
-from stores.platform.journal.records import CHECKPOINT_RECEIPTS
+from stores.platform.journal.chains import verify_chains
+from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, JournalFilter, count_entries
 from tests.fixtures.installed import install, restate
 
 

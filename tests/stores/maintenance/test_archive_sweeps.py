@@ -12,7 +12,8 @@ from contracts.learning.session import LearnSessionState as S
 from contracts.maintenance.runs import ArchivedProposal, ArchivedSession, SweepName
 from stores.maintenance.archive_sweeps import archived_proposal_path, archived_session_path
 from stores.platform import tables
-from stores.platform.journal.journal import JournalFilter, read_entries, verify_chains
+from stores.platform.journal.chains import verify_chains
+from stores.platform.journal.journal import JournalFilter, read_entries
 from stores.platform.projection.documents import read_document
 from stores.platform.projection.projector import Projector
 from tests.fixtures.past import (

@@ -21,8 +21,7 @@ from stores.platform import tables
 from stores.platform.blobs import put_blob
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.journal.records import CHECKPOINT_RECEIPTS, RECEIPTS
+from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS, JournalDraft, append
 from stores.platform.projection.documents import read_document
 from stores.platform.projection.projector import Projector
 from tests.fixtures.past import NOW, Nights, add_proposal, add_session, days, make_proposal

@@ -35,8 +35,7 @@ from stores.mining.mining import STUCK_AFTER, MiningTraces
 from stores.mining.runs import CURRENT, MiningRunStore, MiningSettingsStore
 from stores.platform import tables
 from stores.platform.database import Database, PageRequest
-from stores.platform.journal.journal import read_stream
-from stores.platform.journal.records import RECEIPTS
+from stores.platform.journal.journal import RECEIPTS, read_stream
 from stores.platform.projection.documents import read_document
 from tests.fixtures.past import add_proposal, make_proposal
 from tests.stores.mining.mining_past import NOW, capture, mine

@@ -22,7 +22,7 @@ from stores.mcp.servers.server_rows import CURRENT
 from stores.mcp.servers.servers import ServerStore
 from stores.mcp.servers.tools import ToolStore, pin_seen
 from stores.platform.database import Database
-from stores.platform.journal.journal import verify_chains
+from stores.platform.journal.chains import verify_chains
 from stores.platform.projection.documents import read_document
 from tests.stores.mcp.registrations import NOW, RULES, asked, key, registered, signed_in, told
 

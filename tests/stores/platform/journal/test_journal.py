@@ -5,17 +5,18 @@ import pytest
 from sqlalchemy import Connection, delete, func, select, text, update
 
 from stores.platform.database import Database
+from stores.platform.journal.chains import anchor, verify_chains
 from stores.platform.journal.journal import (
+    GENESIS,
     JournalFilter,
-    anchor,
     append,
     count_entries,
+    heads_hash,
+    link_hash,
     read_entries,
     read_stream,
     safe_upper_bound,
-    verify_chains,
 )
-from stores.platform.journal.records import GENESIS, heads_hash, link_hash
 from stores.platform.projection.documents import InvalidTreePathError
 from stores.platform.tables import journal, journal_anchors, journal_heads
 from tests.stores.platform.journal_drafts import CHECKPOINTS, RECEIPTS, draft

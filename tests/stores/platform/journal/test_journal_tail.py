@@ -10,8 +10,7 @@ from uuid_utils import uuid7
 
 from contracts.learning.session import LearnSessionState
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.journal.records import LIFECYCLE
+from stores.platform.journal.journal import LIFECYCLE, JournalDraft, append
 from stores.platform.journal.tail import PAGE, JournalTail, Kept, Subscription, TailEntry
 from stores.platform.tables import metadata
 

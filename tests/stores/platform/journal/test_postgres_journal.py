@@ -5,13 +5,8 @@ import threading
 from sqlalchemy import text
 
 from stores.platform.database import Database
-from stores.platform.journal.journal import (
-    JournalFilter,
-    append,
-    read_entries,
-    safe_upper_bound,
-    verify_chains,
-)
+from stores.platform.journal.chains import verify_chains
+from stores.platform.journal.journal import JournalFilter, append, read_entries, safe_upper_bound
 from tests.stores.platform.journal_drafts import draft
 
 

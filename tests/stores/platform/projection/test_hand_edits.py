@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stores.platform.database import Database
-from stores.platform.projection.workspace_edits import WorkspaceEdits
+from stores.platform.projection.document_projection import WorkspaceEdits
 from tests.stores.platform.projection.projection_steps import CURRENT, SKILL, put
 from tests.stores.platform.projection.tree_snapshots import Trees
 

@@ -12,7 +12,8 @@ from sqlalchemy import event, insert
 
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
-from stores.platform.journal.journal import append, verify_chains
+from stores.platform.journal.chains import verify_chains
+from stores.platform.journal.journal import append
 from stores.platform.projection.documents import put_document, remove_document
 from stores.platform.tables import stream_archives
 from tests.stores.platform.journal_drafts import CHECKPOINTS, RECEIPTS, draft

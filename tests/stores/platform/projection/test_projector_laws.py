@@ -13,7 +13,8 @@ from sqlalchemy import insert
 
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
-from stores.platform.journal.journal import append, verify_chains
+from stores.platform.journal.chains import verify_chains
+from stores.platform.journal.journal import append
 from stores.platform.migrate import upgrade
 from stores.platform.projection.documents import (
     DocumentConflictError,
