@@ -213,6 +213,9 @@ class RehearsalCommand(Contract):
     event_id: Uuid
     command: str = Field(max_length=2000)
     working_folder: str = Field(max_length=400)
+    may_fail: bool = Field(
+        default=False, description="Whether its exit status was not 0 when it was shown, and its work counts."
+    )
 
 
 MAX_REHEARSED_DEMONSTRATIONS = 3

@@ -1,0 +1,106 @@
+"""Evidence of a lesson: what a replay of its commands on the starting state showed, and conditions that can be checked.
+
+Our addition to DOC3 §0A.12, §0A.13 and §0A.18: which commands contribute to the final state, and which statements
+about it tell a right result from a wrong one.
+"""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Contract, Text120, Text240, Text400, UtcTime, Uuid, VersionedContract
+
+MAX_CONDITIONS = 40
+"""The most conditions that one lesson is checked by."""
+
+
+class ConditionKind(StrEnum):
+    """What a condition states about a file, given the folder before and after the work."""
+
+    EXISTS = "exists"
+    ABSENT = "absent"
+    NOT_EMPTY = "not_empty"
+    SORTED = "sorted"
+    LINE_COUNT = "line_count"
+    LINES_OF = "lines_of"
+    DISTINCT_LINES = "distinct_lines"
+    HEADER_OF = "header_of"
+    HOLDS_TEXT = "holds_text"
+    LACKS_TEXT = "lacks_text"
+    COLUMNS = "columns"
+    VALID_JSON = "valid_json"
+    SAME_CONTENT = "same_content"
+    MEMBERS_OF = "members_of"
+    MODE = "mode"
+    STATE = "state"
+    CHECK_PASSES = "check_passes"
+
+
+class ProofCondition(Contract):
+    """A statement about the result that a rehearsal can check, on the demonstration's files and on others."""
+
+    kind: ConditionKind
+    path: Text240 = Field(description="The file that it is about, relative to the working folder.")
+    other: Text240 | None = Field(default=None, description="The file or folder that it is compared with.")
+    argument: Text400 = Field(default="", description="What is compared: an order, a number, a text, a mode.")
+    statement: Text240 = Field(description="The same in words.")
+
+
+class ConditionProof(Contract):
+    """What proves a condition: the commands whose omission breaks it, and the variations it holds for."""
+
+    condition: ProofCondition
+    told_apart_by: tuple[int, ...] = Field(
+        default=(),
+        max_length=200,
+        description="The commands, counted from 1, without which it does not hold.",
+    )
+    holds_for: int = Field(default=0, ge=0, description="Variations of the input for which it holds.")
+    tried: int = Field(default=0, ge=0, description="Variations of the input that were tried.")
+
+
+class LeftOutCommand(Contract):
+    """A command of the demonstration that is no part of the lesson, and why."""
+
+    event_id: Uuid
+    reason: Text240
+
+
+class UnrehearsedCommand(Contract):
+    """A command that no rehearsal can carry out here, and what would help."""
+
+    event_id: Uuid
+    command: Text120
+    reason: Text240
+
+
+class CommandUse(Contract):
+    """The files that one replayed command used, relative to the working folder."""
+
+    event_id: Uuid
+    succeeded: bool
+    read: tuple[Text240, ...] = Field(default=(), max_length=500)
+    written: tuple[Text240, ...] = Field(default=(), max_length=500)
+    removed: tuple[Text240, ...] = Field(default=(), max_length=500)
+
+
+class LessonEvidence(VersionedContract):
+    """What the replay of one demonstration on its starting state showed."""
+
+    state_id: Uuid
+    reproduced: bool = Field(description="Whether the replay ended as the demonstration did.")
+    note: Text240 = Field(default="", description="What keeps the replay from being evidence, if anything.")
+    kept: tuple[Uuid, ...] = Field(default=(), description="The commands that contribute to the final state.")
+    left_out: tuple[LeftOutCommand, ...] = ()
+    unrehearsed: tuple[UnrehearsedCommand, ...] = ()
+    uses: tuple[CommandUse, ...] = ()
+    inputs: tuple[Text240, ...] = Field(
+        default=(), max_length=500, description="Files of the starting state that a kept command reads."
+    )
+    proofs: tuple[ConditionProof, ...] = Field(default=(), max_length=MAX_CONDITIONS)
+    made_at: UtcTime
+
+    @property
+    def conditions(self) -> tuple[ProofCondition, ...]:
+        """The conditions that at least one omission breaks."""
+        return tuple(one.condition for one in self.proofs)

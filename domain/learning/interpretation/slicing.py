@@ -1,0 +1,98 @@
+"""Backward slice of a demonstration: the commands that contribute to its final state, by what each reads and writes.
+
+DOC3 §0A.12, rows SL-13. Works on what a replay showed (``CommandUse``), so that scripts and pipelines count by the
+files they really touch.
+"""
+
+import posixpath
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from contracts.learning.evidence import CommandUse, LeftOutCommand
+from domain.learning.commands.command_line import appends, parts_of
+
+GENERATED = frozenset(
+    {".venv", "venv", "env", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".tox", ".cache"}
+)
+"""Folders that tools fill: what changes inside one is a single change, of the folder."""
+
+_DEFINES = re.compile(r"(?:^|[;&|({\s])(?:export\s+|declare\s+(?:-\w+\s+)*|readonly\s+)?([A-Za-z_]\w*)=")
+_FUNCTION = re.compile(r"(?:^|[;\s])(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)")
+_ALIAS = re.compile(r"(?:^|[;\s])alias\s+([\w-]+)=")
+_SHELL_STATE = frozenset({"source", ".", "set", "shopt", "umask", "ulimit", "trap"})
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The commands that contribute, by their event ids in order, and the others with the reason."""
+
+    kept: tuple[str, ...]
+    left_out: tuple[LeftOutCommand, ...]
+
+
+def contributing(commands: Sequence[str], uses: Sequence[CommandUse], changed: Collection[str]) -> Slice:
+    """The backward slice from the final state.
+
+    ``commands`` are the lines of ``uses``, in the same order; ``changed`` are the paths that differ between the
+    starting and the final state. A command is kept where it wrote or removed one of them, or a file that a later kept
+    command read, and nothing after it overwrote that unread. What only defines a variable, a function or an alias is
+    kept where a later kept command names it; what sets the shell is kept where any later command is kept.
+    """
+    needed = {collapsed(path) for path in changed}
+    kept: list[str] = []
+    left_out: list[LeftOutCommand] = []
+    later: list[str] = []
+    for command, use in reversed([*zip(commands, uses, strict=True)]):
+        touched = {collapsed(path) for path in (*use.written, *use.removed)}
+        is_needed = bool(touched & needed) or _defines_for(command, later)
+        if not is_needed:
+            left_out.append(LeftOutCommand(event_id=use.event_id, reason=_reason(use, touched)))
+            continue
+        kept.append(use.event_id)
+        later.append(command)
+        read = {collapsed(path) for path in use.read}
+        if not appends(command):
+            # What it replaced without reading it need not be made before.
+            needed -= {path for path in touched if path not in read}
+        needed |= read
+        # A folder that it makes itself need not be there before.
+        needed |= {parent for path in (*touched, *read) for parent in _parents(path)} - touched
+    return Slice(tuple(reversed(kept)), tuple(reversed(left_out)))
+
+
+def collapsed(path: str) -> str:
+    """The path, or the tool's folder that it lies in; everything in ``.git`` is the repository."""
+    parts = path.split("/")
+    for position, part in enumerate(parts):
+        if part in GENERATED or part == ".git":
+            return "/".join(parts[: position + 1])
+    return path
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:n]) for n in range(1, len(parts))]
+
+
+def _defines_for(command: str, later: Sequence[str]) -> bool:
+    programs = {part.program for part in parts_of(command)}
+    if programs & _SHELL_STATE:
+        return bool(later)
+    text = "\n".join(later)
+    names = [
+        *(rf"\$\{{?[#!]?{name}\b" for name in _DEFINES.findall(command)),
+        *(rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in _FUNCTION.findall(command)),
+        *(rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in _ALIAS.findall(command)),
+    ]
+    if "export" in programs and later:
+        return True
+    return any(re.search(name, text) for name in names)
+
+
+def _reason(use: CommandUse, touched: Collection[str]) -> str:
+    if not touched:
+        return "It changed no file and nothing that came later depends on it."
+    shown = ", ".join(sorted(posixpath.basename(path) for path in touched)[:3])
+    what = "It failed, and what" if not use.succeeded else "What"
+    return f"{what} it changed ({shown}) was replaced or removed before anything used it."[:240]

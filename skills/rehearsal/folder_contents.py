@@ -1,0 +1,123 @@
+"""The files of a folder read once, as conditions and variations look at them."""
+
+import hashlib
+import os
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_TEXT_BYTES = 1024 * 1024
+"""The largest file that is looked at as text."""
+
+MAX_FILES = 20_000
+MAX_MEMBERS = 20_000
+"""The most files of a folder, and of an archive."""
+
+Facts = Callable[[Path], Mapping[str, str]]
+"""Reads the state behind files (git, databases) of a folder, by subject."""
+
+
+def no_facts(_folder: Path) -> Mapping[str, str]:
+    """Nothing is known of the state behind files."""
+    return {}
+
+
+@dataclass(frozen=True)
+class _File:
+    digest: str
+    text: str | None
+    mode: int
+    members: frozenset[str] | None
+
+
+class ReadContents:
+    """The contents of a folder at the moment of reading; later changes on the disk do not show.
+
+    Links are not followed, files that are no regular files are left out, as are those beyond ``MAX_FILES``.
+    """
+
+    def __init__(self, folder: Path, facts: Facts = no_facts) -> None:
+        self._files = {path: _read(folder / path) for path in _paths(folder)}
+        self._facts = dict(facts(folder))
+
+    def paths(self) -> Collection[str]:
+        """Every file."""
+        return self._files.keys()
+
+    def text(self, path: str) -> str | None:
+        """The text of a file of at most 1 MiB; ``None`` for others."""
+        found = self._files.get(path)
+        return found.text if found else None
+
+    def digest(self, path: str) -> str | None:
+        """The SHA-256 of a file's content."""
+        found = self._files.get(path)
+        return found.digest if found else None
+
+    def mode(self, path: str) -> int | None:
+        """A file's permission bits."""
+        found = self._files.get(path)
+        return found.mode if found else None
+
+    def members(self, path: str) -> Collection[str] | None:
+        """The files in an archive."""
+        found = self._files.get(path)
+        return found.members if found else None
+
+    def facts(self) -> Mapping[str, str]:
+        """What is true of the state behind files."""
+        return self._facts
+
+
+def _paths(folder: Path) -> list[str]:
+    found: list[str] = []
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(place, name)
+            if len(found) < MAX_FILES and not path.is_symlink() and path.is_file():
+                found.append(path.relative_to(folder).as_posix())
+    return found
+
+
+def _read(path: Path) -> _File:
+    try:
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            file.seek(0)
+            head = file.read(MAX_TEXT_BYTES + 1)
+    except OSError:
+        return _File("", None, 0, None)
+    return _File(digest, _text(head), mode, _members(path, head))
+
+
+def _text(content: bytes) -> str | None:
+    if len(content) > MAX_TEXT_BYTES or b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _members(path: Path, head: bytes) -> frozenset[str] | None:
+    """The names in a tar or zip archive; nothing is unpacked."""
+    try:
+        if head.startswith(b"PK"):
+            with zipfile.ZipFile(path) as archive:
+                return frozenset(archive.namelist()[:MAX_MEMBERS])
+        if head[257:262] == b"ustar" or head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
+            with tarfile.open(path) as archive:
+                names: list[str] = []
+                for member in archive:
+                    names.append(member.name)
+                    if len(names) >= MAX_MEMBERS:
+                        break
+                return frozenset(names)
+    except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, ValueError):
+        return None
+    return None

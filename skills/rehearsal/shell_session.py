@@ -1,0 +1,204 @@
+"""Runs the commands of a demonstration one after the other in one shell of the sandbox, as they were typed.
+
+What a command leaves in the shell (variables, functions, the activated environment) is there for the next one. A
+failure inside a pipe counts. The jail holds three folders: the work, a home of its own, and the driver's.
+"""
+
+import shlex
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contracts.learning.proposal import RehearsalCommand
+from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
+from host.file_trace import FileTrace, FileUse
+from skills.rehearsal.launch_order import CommandOutcome, HostIsolation
+from skills.rehearsal.sandbox import TEMPORARY_FOLDER, Sandbox
+
+WORK_FOLDER, HOME_FOLDER = "work", "home"
+"""The folders of a jail: what the commands work on, and their home."""
+
+_DRIVER_FOLDER, _MARKS = ".driver", ".driver/marks"
+_SEPARATOR = "\x1e"
+_ANSWERS = frozenset({"grep", "egrep", "fgrep", "rg", "zgrep", "diff", "cmp", "comm", "test", "[", "expr"})
+"""Programs whose exit status 1 is an answer ("no", "they differ") and no failure."""
+
+_GIT_IDENTITY = "[user]\n\tname = Rehearsal\n\temail = rehearsal@localhost\n[init]\n\tdefaultBranch = main\n"
+
+_PRELUDE = """\
+shopt -s expand_aliases
+__apprentice_mark() {{ builtin printf '%s' "$2" > {marks}/"$1"; }}
+__apprentice_begin() {{
+  builtin printf '\\036%s\\036' "$1"
+  command mkdir -p -- "$2" 2>/dev/null
+  builtin cd -- "$2" || {{ __apprentice_mark "$1" folder; exit 0; }}
+}}
+__apprentice_end() {{
+  builtin local number=$1 tolerated=" $2 " status=$3 stage=0 one
+  builtin shift 3
+  if (( $# > 1 )); then
+    for one in "$@"; do
+      if (( one != 0 && one != 141 )) && ! {{ (( one == 1 )) && [[ $tolerated == *" $stage "* ]]; }}; then
+        status=$one
+      fi
+      stage=$(( stage + 1 ))
+    done
+  fi
+  if (( status == 141 )); then status=0; fi
+  __apprentice_mark "$number" "$status"
+  if (( status != 0 )) && [[ $tolerated != *" any "* ]]; then exit 0; fi
+}}
+exec </dev/null
+{exports}
+__apprentice_mark begin 0
+"""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a shell session is given beside its files: locale, time zone and further variables."""
+
+    locale: str = "C.UTF-8"
+    time_zone: str = "UTC"
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How one command of a session ended; ``status`` is ``None`` where it was not reached or did not end."""
+
+    status: int | None
+    output: str
+    use: FileUse
+
+
+@dataclass(frozen=True)
+class SessionOutcome:
+    """How a session of commands ended."""
+
+    results: tuple[CommandResult, ...]
+    """One for each command, in order."""
+    outcome: CommandOutcome
+    """The shell's own end: time, limits, isolation."""
+    trace_is_partial: bool
+
+    @property
+    def isolation(self) -> HostIsolation:
+        """What held the commands."""
+        return self.outcome.isolation
+
+    def failed_at(self, commands: Sequence[RehearsalCommand]) -> int | None:
+        """The index of the command that ended the session early; ``None`` where all were carried out."""
+        for index, (command, result) in enumerate(zip(commands, self.results, strict=True)):
+            if result.status is None or (result.status != 0 and not command.may_fail):
+                return index
+        return None
+
+
+def prepare_jail(root: Path) -> Path:
+    """Makes the folders of a jail; the one to put the files of the work into."""
+    work = root / WORK_FOLDER
+    for folder in (work, root / HOME_FOLDER, root / TEMPORARY_FOLDER, root / _MARKS):
+        folder.mkdir(parents=True, exist_ok=True)
+    (root / HOME_FOLDER / ".gitconfig").write_text(_GIT_IDENTITY, encoding="utf-8")
+    return work
+
+
+def run_session(
+    sandbox: Sandbox,
+    commands: Sequence[RehearsalCommand],
+    surroundings: Surroundings | None = None,
+    *,
+    cancelled: threading.Event | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> SessionOutcome:
+    """Runs the commands in the work folder of a prepared jail until one fails.
+
+    A command fails by an exit status other than 0, also of a stage within its last pipeline; the status 1 of a
+    program that answers with it (``grep``, ``diff``) does not count there, nor does any of a command that failed
+    when it was shown. ``progress`` is called about once a second with the number of commands that have ended.
+
+    Raises:
+        SandboxUnavailable: this host cannot isolate commands, so nothing was run.
+    """
+    marks = sandbox.root / _MARKS
+    driver = sandbox.root / _DRIVER_FOLDER / "driver.sh"
+    driver.write_text(_driver(sandbox.root, commands, surroundings or Surroundings()), encoding="utf-8")
+
+    def note_progress() -> None:
+        if progress is not None:
+            progress(sum(1 for n in range(len(commands)) if (marks / _number(n)).exists()))
+
+    with FileTrace(sandbox.root / WORK_FOLDER, marks) as trace:
+        outcome = sandbox.run(
+            f". {shlex.quote(str(driver))}", WORK_FOLDER, cancelled=cancelled, while_running=note_progress
+        )
+    uses = trace.stretches[1:]
+    printed = _printed(outcome.output)
+    results = tuple(
+        CommandResult(
+            _status(marks / _number(n)), printed.get(n, ""), uses[n] if n < len(uses) else FileUse()
+        )
+        for n in range(len(commands))
+    )
+    return SessionOutcome(results, outcome, trace.is_partial)
+
+
+def _number(index: int) -> str:
+    return f"{index:04d}"
+
+
+def _status(mark: Path) -> int | None:
+    try:
+        text = mark.read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+def _printed(output: str) -> dict[int, str]:
+    """What each command printed, as far as it was kept."""
+    parts = output.split(_SEPARATOR)
+    return {int(n): text for n, text in zip(parts[1::2], parts[2::2], strict=False) if n.isdigit()}
+
+
+def _driver(root: Path, commands: Sequence[RehearsalCommand], surroundings: Surroundings) -> str:
+    variables = {
+        "HOME": str(root / HOME_FOLDER),
+        "LANG": surroundings.locale,
+        "LC_ALL": surroundings.locale,
+        "TZ": surroundings.time_zone,
+        "GIT_PAGER": "cat",
+        "PAGER": "cat",
+        "GIT_EDITOR": "true",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **surroundings.variables,
+    }
+    exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items())
+    lines = [_PRELUDE.format(marks=shlex.quote(str(root / _MARKS)), exports=exports)]
+    for index, command in enumerate(commands):
+        folder = root / WORK_FOLDER / (command.working_folder or ".")
+        tolerated = " ".join(["any"] if command.may_fail else _answering_stages(command.command))
+        lines.append(
+            f"__apprentice_begin {_number(index)} {shlex.quote(str(folder))}\n"
+            f"eval {shlex.quote(command.command)}$'\\n''__apprentice_stages=($? \"${{PIPESTATUS[@]}}\")'\n"
+            f'__apprentice_end {_number(index)} {shlex.quote(tolerated)} "${{__apprentice_stages[@]}}"\n'
+        )
+    return "".join(lines)
+
+
+def _answering_stages(command: str) -> list[str]:
+    """The stages of the last pipeline whose exit status 1 is an answer."""
+    try:
+        simple = split_commands(command)
+    except UnreadableCommand:
+        return []
+    begin = max((n for n, one in enumerate(simple) if not one.fed_by_pipe), default=0)
+    stages = simple[begin:]
+    # The last stage's status is the pipeline's own, as the person saw it.
+    return [
+        str(n)
+        for n, one in enumerate(stages[:-1])
+        if one.words and one.words[0].rsplit("/", 1)[-1] in _ANSWERS
+    ]
