@@ -37,6 +37,20 @@ class SimpleCommand:
     """Its standard input, where a here-document or here-string gives it."""
 
 
+@dataclass(frozen=True)
+class ControlWords:
+    """The words of loops, branches, calculations and calls of own functions, which belong to no program."""
+
+    items: tuple[str, ...] = ()
+    """What ``for`` and ``select`` go through."""
+    patterns: tuple[str, ...] = ()
+    """The patterns of ``case``."""
+    calculations: tuple[str, ...] = ()
+    """What stands in ``((…))``, that of ``for ((…))`` included."""
+    function_calls: tuple[tuple[str, ...], ...] = ()
+    """Calls of functions that the text itself defines, with their arguments."""
+
+
 @dataclass
 class _Pending:
     """A command while its here-document may still follow."""
@@ -106,11 +120,34 @@ def defined_functions(text: str) -> frozenset[str]:
     return _parsed(text)[1]
 
 
+def control_words(text: str) -> ControlWords:
+    """The words of ``text`` that are part of its control flow instead of a command.
+
+    Raises:
+        UnreadableCommand: bash would refuse the text, or it is nested too deep.
+    """
+    return _parsed(text)[2]
+
+
 @lru_cache(maxsize=2048)
-def _parsed(text: str) -> tuple[tuple[SimpleCommand, ...], frozenset[str]]:
+def _parsed(text: str) -> tuple[tuple[SimpleCommand, ...], frozenset[str], ControlWords]:
     parser = _Parser(text)
     parser.script()
-    return tuple(_finished(parser.found, parser.functions)), frozenset(parser.functions)
+    functions = frozenset(parser.functions)
+    control = ControlWords(
+        tuple(parser.items),
+        tuple(parser.patterns),
+        tuple(parser.calculations),
+        tuple(_function_calls(parser.found, functions)),
+    )
+    return tuple(_finished(parser.found, parser.functions)), functions, control
+
+
+def _function_calls(found: list[_Pending], functions: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    for command in found:
+        yield from _function_calls(command.in_document, functions)
+        if command.words and command.words[0] in functions:
+            yield tuple(command.words)
 
 
 def _finished(found: list[_Pending], functions: set[str]) -> Iterator[SimpleCommand]:
@@ -134,6 +171,9 @@ class _Parser(WordReader):
         super().__init__(text, depth)
         self.found: list[_Pending] = []
         self.functions: set[str] = set()
+        self.items: list[str] = []
+        self.patterns: list[str] = []
+        self.calculations: list[str] = []
         self.documents: list[_Document] = []
         self.is_piped = False
 
@@ -155,6 +195,9 @@ class _Parser(WordReader):
         inner.script() if is_script else inner.substitutions()
         self.found += inner.found
         self.functions |= inner.functions
+        self.items += inner.items
+        self.patterns += inner.patterns
+        self.calculations += inner.calculations
 
     def read_brackets(self) -> None:
         outer, self.documents = self.documents, []
@@ -230,7 +273,7 @@ class _Parser(WordReader):
 
     def _compound(self, symbol: str) -> None:
         match symbol:
-            case "(" if not self.arithmetic(self.at - 1):
+            case "(" if not self._calculation(self.at - 1):
                 self._list(")")
             case "{":
                 self._list("}")
@@ -292,17 +335,23 @@ class _Parser(WordReader):
         if end == "else":
             self._list("fi")
 
+    def _calculation(self, start: int) -> bool:
+        is_read = self.arithmetic(start)
+        if is_read:
+            self.calculations.append(self.text[start + 2 : self.at - 2].strip())
+        return is_read
+
     def _for(self) -> None:
         if self.text.startswith("((", self.skip()):
-            if not self.arithmetic(self.at):
+            if not self._calculation(self.at):
                 raise UnreadableCommand(OPEN_BRACKET)
         else:
             self.needed_word("for")
             self._newlines()
             if header := _IN.match(self.text, self.skip()):
                 self.at = header.end()
-                while self.word() is not None:
-                    pass
+                while (item := self.word()) is not None:
+                    self.items.append(item)
         if self._peek() == ";":
             self._take(";")
         self._newlines()
@@ -332,10 +381,10 @@ class _Parser(WordReader):
         """Reads the patterns and commands of one branch of ``case``; returns what ends it."""
         if self._peek() == "(":
             self._take("(")
-        self.needed_word("case")
+        self.patterns.append(self.needed_word("case"))
         while self._peek() == "|":
             self._take("|")
-            self.needed_word("case")
+            self.patterns.append(self.needed_word("case"))
         self._expect(")")
         return self._list(";;", ";&", ";;&", "esac", may_be_empty=True)
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from domain.learning.commands.command_line import calls_in
 from domain.learning.commands.command_safety import destructive_reason, external_send_reason
 from domain.learning.commands.shell_grammar import (
+    ControlWords,
     Redirection,
     UnreadableCommand,
+    control_words,
     defined_functions,
     split_commands,
 )
@@ -29,6 +31,26 @@ def read(text: str) -> Line:
         return Line(text, None, risk=risk)
     redirections = tuple(f"{r.operator} {r.target}" for call in calls for r in call.redirections)
     return Line(text, tuple(call.program for call in calls if call.program), redirections, risk)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "for f in *.csv 'a b'; do select x in yes no; do break; done; done",
+            {"items": ("*.csv", "a b", "yes", "no")},
+        ),
+        ("case $1 in (start|stop) ls;; *.txt) ;; esac", {"patterns": ("start", "stop", "*.txt")}),
+        ("for ((i=0; i<3; i++)); do ((n += i)); done", {"calculations": ("i=0; i<3; i++", "n += i")}),
+        ("f() { ls \"$1\"; }; f a; g b; x=$(f 'c d')", {"function_calls": (("f", "a"), ("f", "c d"))}),
+        ("x=$(for f in a; do ls; done)", {"items": ("a",)}),
+        ("echo $((1 + 2)); (cd a)", {}),
+    ],
+)
+def test_words_of_loops_branches_calculations_and_own_functions_are_control_words(
+    text: str, expected: dict[str, tuple[str, ...]]
+) -> None:
+    assert control_words(text) == ControlWords(**expected)
 
 
 def test_every_line_of_the_table_is_read_as_bash_reads_it() -> None:
