@@ -12,18 +12,17 @@ from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
 from gateways.mcp.probes import McpProbeGateway
 from stores.abilities.ability_reads import AbilityStore
-from stores.abilities.ability_standing import FreshnessReads, PendingProjection
+from stores.abilities.ability_standing import FreshnessReads
 from stores.abilities.capability_explain import CapabilityExplainer
 from stores.abilities.capability_health import CapabilityHealthStore
 from stores.abilities.categories import Categories
+from stores.abilities.derived_files import PendingProjection
 from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
 from stores.learning.adapters import AdapterStore
-from stores.learning.allowed_actions import AllowedActions
 from stores.learning.base_skills import BaseSkills
-from stores.learning.checkpoint_reads import CheckpointReads
-from stores.learning.checkpoints import CheckpointStore
+from stores.learning.checkpoints import CheckpointReads, CheckpointStore
 from stores.learning.observations import ObservationLog
-from stores.learning.proposals import ProposalReads
+from stores.learning.proposals import AllowedActions, ProposalReads
 from stores.learning.recent_runs import RecentRuns
 from stores.learning.session_reads import SessionReads
 from stores.learning.sessions import SessionStore

@@ -22,7 +22,7 @@ from contracts.abilities.availability import (
     InstallLane,
 )
 from contracts.base import rfc3339
-from stores.abilities.capability_bridge import refresh_snapshot
+from stores.abilities.derived_files import refresh_snapshot
 from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.database import Database
 from stores.platform.tables import abilities, metadata

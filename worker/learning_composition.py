@@ -12,11 +12,10 @@ from clients.learning.model_endpoint import ModelEndpoint
 from stores.abilities.ability_commands import AbilityLifeStore
 from stores.abilities.ability_reads import AbilityStore
 from stores.abilities.capability_health import CapabilityHealthStore
-from stores.learning.allowed_actions import AllowedActions
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import DraftStore, ModelWordingStore
 from stores.learning.installs import InstallStore
-from stores.learning.proposals import ProposalReads
+from stores.learning.proposals import AllowedActions, ProposalReads
 from stores.learning.sessions import SessionStore
 from stores.learning.validations import ValidationStore
 from stores.platform.projection.document_projection import WorkspaceEdits
@@ -35,7 +34,8 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     """Activities of sessions, drafting, validation and installs; ``model`` words drafts, if there is one."""
     database, wake = shared.database, shared.projection.wake
     drafts, wordings = DraftStore(database), ModelWordingStore(database)
-    bases = BaseSkills(database, WorkspaceEdits(database, shared.settings.workspace))
+    edits = WorkspaceEdits(database, shared.settings.workspace)
+    bases = BaseSkills(database, edits)
     proposals = ProposalReads(database, AllowedActions(database, bases))
     drafter = Drafter(shared.observations, drafts, proposals, wordings, bases)
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
@@ -43,7 +43,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     validation = ValidationActivities(
         drafts, AbilityStore(database), ValidationStore(database), rehearsals, wake
     )
-    installs = InstallActivities(InstallStore(database), shared.projector.catch_up, bases)
+    installs = InstallActivities(InstallStore(database, edits), shared.projector.catch_up)
     return (
         sessions.commit_session,
         sessions.draft_proposal,

@@ -7,7 +7,7 @@ from temporalio import activity
 from activities.learning.drafting import Drafter
 from activities.platform.refusals import refusing
 from contracts.learning.aggregate import BaseCheck, CommitResult, DraftRequest, DraftSummary, SessionCommit
-from contracts.learning.install import SagaClose, SagaStepInput, SagaStepName, SagaStepOutput
+from contracts.learning.install import SagaClose, SagaStepInput, SagaStepOutput
 from stores.learning.base_skills import BaseSkills
 from stores.learning.installs import InstallStore
 from stores.learning.sessions import SessionStore
@@ -50,16 +50,11 @@ class SessionActivities:
         self._bases.check(request.proposal, request.lane)
 
 
-_BEFORE_FILES = frozenset({SagaStepName.PLAN, SagaStepName.PROJECT_WORKSPACE})
-"""Before these, files edited by hand are looked for."""
-
-
 class InstallActivities:
     """A step is its transaction and the files that follow from it: both are there when it answers."""
 
-    def __init__(self, installs: InstallStore, project: Callable[[], object], bases: BaseSkills) -> None:
+    def __init__(self, installs: InstallStore, project: Callable[[], object]) -> None:
         """``project`` makes the files on disk agree with the store, now."""
-        self._bases = bases
         self._installs = installs
         self._project = project
 
@@ -68,8 +63,6 @@ class InstallActivities:
     def do_step(self, request: SagaStepInput) -> SagaStepOutput:
         """Does one step; a repeated one changes nothing more."""
         try:
-            if request.step in _BEFORE_FILES:
-                self._bases.guard_hand_edits(request.saga)
             output = self._installs.do_step(request.saga, request.step)
             self._project()
         except Exception as error:

@@ -16,7 +16,7 @@ from contracts.maintenance.runs import (
     SweepPage,
     SweepProgress,
 )
-from stores.abilities.capability_bridge import rebuild_bridge, refresh_snapshot
+from stores.abilities.derived_files import rebuild_bridge, refresh_snapshot
 from stores.maintenance.runs import MaintenanceStore
 from stores.maintenance.sweeps import RetentionSweeps
 from stores.platform.database import Database

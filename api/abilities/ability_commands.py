@@ -3,7 +3,6 @@
 import anyio.to_thread
 from fastapi import APIRouter
 
-from api.learning.deployment_gate import may_install
 from api.platform.dependencies import Approver, CommandFrame, FrameDep, Installer, Reader, ServicesDep
 from api.platform.paths import AbilityId, masked
 from api.services import Services
@@ -102,7 +101,7 @@ async def promote_shared(
     body: AbilityActionRequest = NOTHING,
 ) -> AbilityLaneResponse:
     """Shares an ability with everybody here."""
-    await anyio.to_thread.run_sync(may_install(services))
+    await anyio.to_thread.run_sync(services.pending.require_settled)
     receipt = await _command(Action.PROMOTE_SHARED, ability_id, body, caller, services, frame)
     return AbilityLaneResponse(ability_id=receipt.ability_id, install_lane=receipt.install_lane)
 

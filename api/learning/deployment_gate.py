@@ -1,31 +1,12 @@
 """Refuses operations that this deployment cannot carry out, before a workflow is reached (DOC3 §17, §9.20)."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from api.platform.dependencies import authenticated
-from api.services import Services
 from contracts.platform.identity import Principal
-from domain.learning.session.deployment import refuse_blocked, refuse_missing_part
-
-SNAPSHOT_WAIT_SECONDS = 10.0
-"""How long the files about abilities may be behind the store before nothing is installed; usually it is much less."""
-
-
-def may_install(services: Services) -> Callable[[], None]:
-    """A check for commands that install or share: the snapshot and the bridge are up to date with the store.
-
-    Raises:
-        Refusal: the check raises ``PARTIAL_DEPLOYMENT``, after waiting for what is only on its way.
-    """
-
-    def check() -> None:
-        refuse_blocked(services.pending.settled(SNAPSHOT_WAIT_SECONDS), datetime.now(UTC))
-
-    return check
+from domain.learning.session.deployment import refuse_missing_part
 
 
 async def whole_part(caller: Annotated[Principal, Depends(authenticated)], request: Request) -> None:

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.learning.deployment_gate import may_install
 from api.platform.commands import Commands
 from api.platform.dependencies import (
     Approver,
@@ -197,7 +196,9 @@ async def install(
         lane=body.install_lane,
     )
     command = SessionCommand.INSTALL if private else SessionCommand.APPROVE
-    receipt = await Commands(services).to_proposal(command, proposal_id, asked, may_install(services))
+    receipt = await Commands(services).to_proposal(
+        command, proposal_id, asked, services.pending.require_settled
+    )
 
     def compose() -> ProposalInstallResponse:
         proposal = services.proposals.owned(proposal_id, caller.user_id)
@@ -225,7 +226,9 @@ async def approve(
         lane=body.approval_scope,
         note=masked(body.approval_note),
     )
-    await Commands(services).to_proposal(SessionCommand.APPROVE, proposal_id, asked, may_install(services))
+    await Commands(services).to_proposal(
+        SessionCommand.APPROVE, proposal_id, asked, services.pending.require_settled
+    )
     return await _detail_after(proposal_id, asked, services)
 
 

@@ -1,29 +1,34 @@
-"""Build the availability snapshot and catalog of abilities, and judge their freshness.
+"""Availability of abilities: entry of the snapshot and catalog, standing, checkpoint health, freshness.
 
-DOC3 §0C.11A, §0C.11B, §9.19-3.
+DOC3 §0C.9B, §0C.11A, §0C.11B, §9.19-3.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
     AbilityFreshness,
     AbilitySource,
+    AbilityState,
     CheckpointHealth,
     FreshnessReason,
     FreshnessState,
     InstallLane,
 )
 from contracts.abilities.availability import FreshnessCode as Code
-from contracts.abilities.capability_health import RuntimeInventory
+from contracts.abilities.capability_health import (
+    RuntimeInventory,
+)
 from contracts.abilities.capability_manifest import BridgeState, HealthStatus
 from contracts.abilities.control_surface import ControlSurface
+from contracts.learning.checkpoints import (
+    CheckpointStatus,
+)
 from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillBundleProposal, SkillDraft
-from domain.abilities.capability_health import is_stale
 
 USABLE_HEALTH = frozenset({HealthStatus.HEALTHY, HealthStatus.DEGRADED})
 """The health in which a capability is routed to (DOC3 §1.1I)."""
@@ -176,3 +181,52 @@ def freshness(seen: Seen, now: datetime) -> AbilityFreshness:
         state=_STATES.get(codes[0], FreshnessState.REFRESHING),
         reasons=tuple(FreshnessReason(code=code, meaning=_MEANINGS[code]) for code in codes),
     )
+
+
+def state_of(entry: AbilityAvailabilityEntry) -> AbilityState:
+    """How the ability stands. Archived outweighs quarantined, which outweighs deactivated."""
+    if entry.archived_at is not None:
+        return AbilityState.ARCHIVED
+    if entry.install_lane is InstallLane.QUARANTINED:
+        return AbilityState.QUARANTINED
+    return AbilityState.ACTIVE if entry.enabled else AbilityState.DEACTIVATED
+
+
+def in_service(entry: AbilityAvailabilityEntry) -> bool:
+    """Whether its files belong in the agent's workspace: what lies there is used, whatever a lookup says."""
+    return state_of(entry) is AbilityState.ACTIVE
+
+
+STALE_AFTER = timedelta(hours=6)
+"""An inventory this old is not believed any more; the reprobe schedule takes a new one far more often."""
+
+
+def is_stale(inventory: RuntimeInventory, now: datetime) -> bool:
+    """Whether the inventory is too old to be believed."""
+    return now - inventory.checked_at > STALE_AFTER
+
+
+RECEIPTS_COUNTED = 20
+"""How many of an ability's receipts count, the newest ones."""
+
+RECEIPTS_NEEDED = 3
+"""Fewer say nothing."""
+
+STRONG_FROM = 0.9
+"""The share of reached checkpoints from which on the health is strong."""
+
+MODERATE_FROM = 0.7
+"""The share from which on it is moderate; below it is weak."""
+
+
+def checkpoint_health(statuses: Sequence[CheckpointStatus], *, quarantined: bool) -> CheckpointHealth:
+    """The health that ``statuses``, newest first, make; only the newest 20 count."""
+    if quarantined:
+        return CheckpointHealth.QUARANTINED
+    counted = statuses[:RECEIPTS_COUNTED]
+    if len(counted) < RECEIPTS_NEEDED:
+        return CheckpointHealth.NO_DATA
+    share = sum(status is CheckpointStatus.REACHED for status in counted) / len(counted)
+    if share >= STRONG_FROM:
+        return CheckpointHealth.STRONG
+    return CheckpointHealth.MODERATE if share >= MODERATE_FROM else CheckpointHealth.WEAK

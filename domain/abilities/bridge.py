@@ -1,13 +1,19 @@
-"""Build the capability bridge and the files beside it (DOC3 §1.1C, §1.1E; rows P-05, G0-11)."""
+"""Build the capability bridge and the files beside it: routing entry, health, what the runtime allows now.
+
+DOC3 §1.1C, §1.1D, §1.1E; rows P-05, G0-11.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
 
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityState
 from contracts.abilities.capability_health import (
     CapabilityHealthCurrent,
     CapabilityHealthState,
     CapabilityStats,
     CapabilityStatsCurrent,
+    RuntimeInventory,
+    SessionAvailability,
 )
 from contracts.abilities.capability_manifest import (
     BridgeState,
@@ -24,7 +30,7 @@ from contracts.abilities.control_surface import ControlSurface as Surface
 from contracts.base import clipped
 from contracts.learning.interpretation import DependencyKind, SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillBundleProposal, SkillDraft
-from domain.abilities.availability import USABLE_HEALTH
+from domain.abilities.availability import USABLE_HEALTH, is_stale, state_of
 
 METADATA_FOLDER = "ELNOR_MEMORY/system/capabilities/metadata"
 """Where the sidecars are kept; a bridge entry names its own there."""
@@ -148,3 +154,58 @@ def stats_current(stats: Iterable[CapabilityStats], as_of: datetime) -> Capabili
 
 def _first_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name.strip()))[:MAX_NAMES]
+
+
+def effective_health(
+    own: HealthStatus, ability: AbilityAvailabilityEntry | None
+) -> tuple[HealthStatus, str | None]:
+    """A capability's health as the bridge states it, and why where its ability's standing overrides it.
+
+    A capability is never more available than the ability it belongs to.
+    """
+    state = state_of(ability) if ability is not None else AbilityState.ACTIVE
+    if state is AbilityState.ACTIVE:
+        return own, None
+    if state is AbilityState.QUARANTINED:
+        return HealthStatus.QUARANTINED, "ability_quarantined"
+    return HealthStatus.DISABLED, f"ability_{state.value}"
+
+
+def session_availability(
+    manifest: CapabilityManifest, inventory: RuntimeInventory | None, now: datetime
+) -> SessionAvailability:
+    """Whether the present runtime lets the capability be used.
+
+    Unsupported when something it requires is known to be missing, degraded when all that is known is stale,
+    unknown without an inventory. What requires nothing is supported wherever the inventory is recent.
+    """
+    if inventory is None:
+        return SessionAvailability.UNKNOWN
+    if missing(manifest, inventory):
+        return SessionAvailability.UNSUPPORTED
+    if is_stale(inventory, now):
+        return SessionAvailability.DEGRADED
+    known = {check.name for check in inventory.checks}
+    if not known.issuperset(manifest.required_runtime_caps):
+        return SessionAvailability.UNKNOWN
+    return SessionAvailability.SUPPORTED
+
+
+def missing(manifest: CapabilityManifest, inventory: RuntimeInventory | None) -> tuple[str, ...]:
+    """What the capability requires and the runtime is known not to have."""
+    absent = {check.name for check in inventory.checks if not check.present} if inventory else set[str]()
+    return tuple(name for name in manifest.required_runtime_caps if name in absent)
+
+
+def unsupported_reason(missing_caps: tuple[str, ...]) -> str | None:
+    """Why an ability cannot be used in this runtime; ``None`` when nothing is missing."""
+    if not missing_caps:
+        return None
+    return clipped(f"The runtime lacks {', '.join(missing_caps)}; it comes back once that is there.", 240)
+
+
+def bridge_state(kept: BridgeState, inventory: RuntimeInventory | None, now: datetime) -> BridgeState:
+    """The state of a bridge that was built as ``kept``: on a stale inventory the bridge is stale too."""
+    if inventory is not None and is_stale(inventory, now):
+        return BridgeState.STALE
+    return kept

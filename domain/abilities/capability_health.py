@@ -1,29 +1,25 @@
-"""Capability health: transitions by uses and canaries, what the runtime allows now, and the health of checkpoints.
+"""Capability health: transitions by uses and canaries; the progress of checkpoints.
 
-DOC3 §1.1I, §1.1D, §0C.9B; decisions "Numbers", "Checkpoints".
+DOC3 §1.1I, §0C.9B; decisions "Numbers", "Checkpoints".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from contracts.abilities.availability import CheckpointHealth
 from contracts.abilities.capability_health import (
     CapabilityHealthRecord,
     CapabilityOutcome,
     FailureNote,
     OutcomeKind,
-    RuntimeInventory,
-    SessionAvailability,
 )
-from contracts.abilities.capability_manifest import BridgeState, CapabilityManifest, HealthStatus
+from contracts.abilities.capability_manifest import HealthStatus
 from contracts.base import clipped
 from contracts.learning.checkpoints import (
     CheckpointProgressItem,
     CheckpointProgressResponse,
     CheckpointProgressStatus,
-    CheckpointStatus,
     CheckpointVerificationReceipt,
 )
 from contracts.learning.interpretation import Checkpoint
@@ -164,81 +160,6 @@ def _failed(status: HealthStatus, record: CapabilityHealthRecord, outcome: Capab
     if found is not HealthStatus.HEALTHY:
         changes["reason_codes"] = tuple(dict.fromkeys(reasons))
     return HealthChange(found, record.changed(**changes))
-
-
-STALE_AFTER = timedelta(hours=6)
-"""An inventory this old is not believed any more; the reprobe schedule takes a new one far more often."""
-
-
-def session_availability(
-    manifest: CapabilityManifest, inventory: RuntimeInventory | None, now: datetime
-) -> SessionAvailability:
-    """Whether the present runtime lets the capability be used.
-
-    Unsupported when something it requires is known to be missing, degraded when all that is known is stale,
-    unknown without an inventory. What requires nothing is supported wherever the inventory is recent.
-    """
-    if inventory is None:
-        return SessionAvailability.UNKNOWN
-    if missing(manifest, inventory):
-        return SessionAvailability.UNSUPPORTED
-    if is_stale(inventory, now):
-        return SessionAvailability.DEGRADED
-    known = {check.name for check in inventory.checks}
-    if not known.issuperset(manifest.required_runtime_caps):
-        return SessionAvailability.UNKNOWN
-    return SessionAvailability.SUPPORTED
-
-
-def missing(manifest: CapabilityManifest, inventory: RuntimeInventory | None) -> tuple[str, ...]:
-    """What the capability requires and the runtime is known not to have."""
-    absent = {check.name for check in inventory.checks if not check.present} if inventory else set[str]()
-    return tuple(name for name in manifest.required_runtime_caps if name in absent)
-
-
-def unsupported_reason(missing_caps: tuple[str, ...]) -> str | None:
-    """Why an ability cannot be used in this runtime; ``None`` when nothing is missing."""
-    if not missing_caps:
-        return None
-    return clipped(f"The runtime lacks {', '.join(missing_caps)}; it comes back once that is there.", 240)
-
-
-def is_stale(inventory: RuntimeInventory, now: datetime) -> bool:
-    """Whether the inventory is too old to be believed."""
-    return now - inventory.checked_at > STALE_AFTER
-
-
-def bridge_state(kept: BridgeState, inventory: RuntimeInventory | None, now: datetime) -> BridgeState:
-    """The state of a bridge that was built as ``kept``: on a stale inventory the bridge is stale too."""
-    if inventory is not None and is_stale(inventory, now):
-        return BridgeState.STALE
-    return kept
-
-
-RECEIPTS_COUNTED = 20
-"""How many of an ability's receipts count, the newest ones."""
-
-RECEIPTS_NEEDED = 3
-"""Fewer say nothing."""
-
-STRONG_FROM = 0.9
-"""The share of reached checkpoints from which on the health is strong."""
-
-MODERATE_FROM = 0.7
-"""The share from which on it is moderate; below it is weak."""
-
-
-def checkpoint_health(statuses: Sequence[CheckpointStatus], *, quarantined: bool) -> CheckpointHealth:
-    """The health that ``statuses``, newest first, make; only the newest 20 count."""
-    if quarantined:
-        return CheckpointHealth.QUARANTINED
-    counted = statuses[:RECEIPTS_COUNTED]
-    if len(counted) < RECEIPTS_NEEDED:
-        return CheckpointHealth.NO_DATA
-    share = sum(status is CheckpointStatus.REACHED for status in counted) / len(counted)
-    if share >= STRONG_FROM:
-        return CheckpointHealth.STRONG
-    return CheckpointHealth.MODERATE if share >= MODERATE_FROM else CheckpointHealth.WEAK
 
 
 def failure_fingerprint(checkpoint_id: str) -> str:

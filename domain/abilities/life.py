@@ -13,7 +13,7 @@ from contracts.abilities.availability import LifecycleRequester as Requester
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityQuarantine, AbilityRefusal
 from contracts.errors import ErrorCode
-from domain.abilities.availability import usability
+from domain.abilities.availability import state_of, usability
 
 TAKEN_IN: Mapping[Action, frozenset[State]] = MappingProxyType(
     {
@@ -63,20 +63,6 @@ class AbilityFacts:
     """Whether the present content has passed a rehearsal since it was quarantined."""
     installing: bool = False
     """Whether an install of it is under way."""
-
-
-def state_of(entry: AbilityAvailabilityEntry) -> State:
-    """How the ability stands. Archived outweighs quarantined, which outweighs deactivated."""
-    if entry.archived_at is not None:
-        return State.ARCHIVED
-    if entry.install_lane is Lane.QUARANTINED:
-        return State.QUARANTINED
-    return State.ACTIVE if entry.enabled else State.DEACTIVATED
-
-
-def in_service(entry: AbilityAvailabilityEntry) -> bool:
-    """Whether its files belong in the agent's workspace: what lies there is used, whatever a lookup says."""
-    return state_of(entry) is State.ACTIVE
 
 
 def legal_actions(facts: AbilityFacts) -> tuple[Action, ...]:
@@ -197,18 +183,3 @@ def restated(entry: AbilityAvailabilityEntry, capability_health: HealthStatus) -
     elif entry.install_lane is not Lane.SHARED_PROMOTED and source is AbilitySource.PROMOTED:
         source = AbilitySource.LEARNED
     return entry.changed(usable_now=reason is None, reason_unusable=reason, source=source)
-
-
-def effective_health(
-    own: HealthStatus, ability: AbilityAvailabilityEntry | None
-) -> tuple[HealthStatus, str | None]:
-    """A capability's health as the bridge states it, and why where its ability's standing overrides it.
-
-    A capability is never more available than the ability it belongs to.
-    """
-    state = state_of(ability) if ability is not None else State.ACTIVE
-    if state is State.ACTIVE:
-        return own, None
-    if state is State.QUARANTINED:
-        return HealthStatus.QUARANTINED, "ability_quarantined"
-    return HealthStatus.DISABLED, f"ability_{state.value}"

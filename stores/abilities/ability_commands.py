@@ -18,7 +18,8 @@ from contracts.abilities.lifecycle import (
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
-from domain.abilities.life import entry_after, entry_rolled_back, in_service, refusal, state_of
+from domain.abilities.availability import in_service, state_of
+from domain.abilities.life import entry_after, entry_rolled_back, refusal
 from stores.abilities.ability_entries import AbilityEntries, follow_ability, locked_session
 from stores.abilities.ability_files import follow_standing, own_health, restore_content, set_aside
 from stores.abilities.ability_reads import visible
@@ -32,11 +33,11 @@ from stores.abilities.ability_rows import (
     keep_content,
     life_of,
     previous_of,
+    standing_of,
     versions_of,
 )
-from stores.abilities.capability_bridge import rebuild_bridge, refresh_snapshot
 from stores.abilities.capability_health import settled
-from stores.abilities.capability_health_rows import standing_of
+from stores.abilities.derived_files import rebuild_bridge, refresh_snapshot
 from stores.platform import tables
 from stores.platform.answers import kept_under
 from stores.platform.canonical import canonical_json

@@ -26,7 +26,7 @@ from contracts.learning.proposal import ProposalState
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import may_go
 from contracts.workflow_ids import ability_workflow_id
-from stores.learning.session_entries import entries_of, project_truth
+from stores.learning.sessions import entries_of, project_truth
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
 from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft

@@ -8,7 +8,7 @@ from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityContent
 from contracts.base import UtcTime, rfc3339
-from domain.abilities.life import in_service
+from domain.abilities.availability import in_service
 from domain.learning.redaction.redaction import redact
 from stores.platform.blobs import get_blob
 from stores.platform.projection.documents import list_documents, put_document, read_document, remove_document

@@ -16,11 +16,11 @@ from contracts.abilities.availability import (
     SkillCatalogCurrent,
 )
 from contracts.errors import ErrorCode, Refusal
-from domain.abilities.life import state_of
+from domain.abilities.availability import state_of
 from domain.abilities.lookup_index import AbilityIndex
 from stores.abilities.ability_files import CANONICAL
 from stores.abilities.ability_rows import all_entries, allowed_actions, entry_of, life_of, versions_of
-from stores.abilities.capability_bridge import AVAILABILITY, CATALOG
+from stores.abilities.derived_files import AVAILABILITY, CATALOG
 from stores.platform.database import Database
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, documents

@@ -1,27 +1,51 @@
-"""Rows of abilities: entries, versions, kept contents, lifecycle record, and the facts for the lifecycle rules.
+"""Rows of abilities and of their capabilities, and the facts for the lifecycle rules.
 
-All functions run within the caller's transaction. The content of each version is kept for rollback (routes.md).
+Entries, versions, kept contents and lifecycle records; capabilities with their health record. All functions run within
+the caller's transaction. The content of each version is kept for rollback (routes.md).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, RowMapping, and_, select, update
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
     AbilityLifecycleAction,
     AbilityVersion,
+    CheckpointHealth,
     InstallLane,
 )
+from contracts.abilities.capability_health import (
+    CapabilityHealthRecord,
+)
+from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
 from contracts.abilities.lifecycle import AbilityContent, AbilityLife, ContentFile
+from contracts.learning.checkpoints import (
+    CheckpointStatus,
+)
 from contracts.learning.install import InstallSaga, SagaState
 from contracts.learning.validation import ValidationRun, proof_of
+from domain.abilities.availability import RECEIPTS_COUNTED, checkpoint_health
 from domain.abilities.life import AbilityFacts, legal_actions
 from stores.platform import tables
+from stores.platform.canonical import canonical_json
+from stores.platform.database import insert_or
 from stores.platform.document_table import DocumentTable
-from stores.platform.tables import abilities, ability_contents, ability_versions
+from stores.platform.journal.journal import (
+    CHECKPOINT_RECEIPTS,
+    JournalFilter,
+    read_entries,
+)
+from stores.platform.tables import (
+    abilities,
+    ability_contents,
+    ability_versions,
+    capabilities,
+    capability_health,
+)
 
 ABILITIES = DocumentTable(
     abilities,
@@ -177,3 +201,123 @@ def is_proven_version(connection: Connection, version: AbilityVersion, since: da
         if since is None or (run.completed_at is not None and run.completed_at > since):
             by_proposal[run.proposal_id].append(run)
     return any(proof_of(found).complete for found in by_proposal.values())
+
+
+_WITH_RECORD = (
+    select(capabilities, capability_health.c.body.label("record"))
+    .join(
+        capability_health,
+        and_(
+            capability_health.c.capability_id == capabilities.c.capability_id,
+            capability_health.c.installed_at == capabilities.c.updated_at,
+        ),
+        isouter=True,
+    )
+    .order_by(capabilities.c.capability_id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One installed capability: what it is, how it is doing, and on what evidence.
+
+    Each install has its own evidence: a new version starts anew, and one that is rolled back finds its own.
+    """
+
+    manifest: CapabilityManifest
+    ability_id: str
+    status: HealthStatus
+    installed_at: datetime
+    record: CapabilityHealthRecord
+
+
+def capability_rows(connection: Connection) -> Sequence[RowMapping]:
+    """Every capability's row with its record, by id, to be read with ``standing_in``."""
+    return connection.execute(_WITH_RECORD).mappings().all()
+
+
+def capability_row(connection: Connection, capability_id: str) -> RowMapping | None:
+    """One capability's row with its record, as in ``capability_rows``."""
+    query = _WITH_RECORD.where(capabilities.c.capability_id == capability_id)
+    return connection.execute(query).mappings().one_or_none()
+
+
+def standing_in(row: RowMapping) -> Standing:
+    """The standing that a row holds.
+
+    Raises:
+        ValueError: the row's manifest or health cannot be read.
+    """
+    body: str | None = row["record"]
+    return Standing(
+        manifest=CapabilityManifest.model_validate_json(row["manifest"]),
+        ability_id=row["ability_id"],
+        status=HealthStatus(row["health"]),
+        installed_at=datetime.fromisoformat(row["updated_at"]),
+        record=CapabilityHealthRecord.model_validate_json(body)
+        if body is not None
+        else CapabilityHealthRecord(capability_id=row["capability_id"]),
+    )
+
+
+def standing_of(
+    connection: Connection, *, capability_id: str | None = None, ability_id: str | None = None
+) -> Standing | None:
+    """The standing of one capability, or of an ability's; its row is held until the transaction ends.
+
+    ``None`` when there is none, or none that can be read.
+    """
+    wanted = (
+        capabilities.c.capability_id == capability_id
+        if capability_id is not None
+        else capabilities.c.ability_id == ability_id
+    )
+    # The row is locked by itself: PostgreSQL cannot lock the optional side of a join.
+    held = connection.scalar(select(capabilities.c.capability_id).where(wanted).with_for_update())
+    row = capability_row(connection, held) if held is not None else None
+    if row is None:
+        return None
+    try:
+        return standing_in(row)
+    except ValueError:
+        return None
+
+
+def put_standing(
+    connection: Connection, standing: Standing, status: HealthStatus, record: CapabilityHealthRecord
+) -> None:
+    """Writes a capability's health and the evidence for it."""
+    capability_id = standing.manifest.capability_id
+    installed_at = connection.scalar(
+        select(capabilities.c.updated_at).where(capabilities.c.capability_id == capability_id)
+    )
+    if status is not standing.status:
+        connection.execute(
+            update(capabilities)
+            .where(capabilities.c.capability_id == capability_id)
+            .values(health=status.value)
+        )
+    statement = insert_or(connection, capability_health).values(
+        capability_id=capability_id, installed_at=installed_at, body=canonical_json(record)
+    )
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["capability_id", "installed_at"], set_={"body": statement.excluded.body}
+        )
+    )
+
+
+def newest_statuses(connection: Connection, ability_id: str) -> tuple[CheckpointStatus, ...]:
+    """What the ability's newest 20 receipts say, newest first."""
+    entries = read_entries(
+        connection,
+        JournalFilter(streams=(CHECKPOINT_RECEIPTS,), ability_id=ability_id),
+        limit=RECEIPTS_COUNTED,
+        newest_first=True,
+    )
+    return tuple(CheckpointStatus(entry.document["status"]) for entry in entries)
+
+
+def checkpoint_health_of(connection: Connection, ability_id: str) -> CheckpointHealth:
+    """The checkpoint health of an ability that is not quarantined, from the receipts in the journal."""
+    return checkpoint_health(newest_statuses(connection, ability_id), quarantined=False)

@@ -2,12 +2,11 @@
 
 import json
 import threading
-import time
 from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from contracts.abilities.availability import AbilityFreshness
 from contracts.abilities.capability_health import RuntimeInventory
@@ -16,12 +15,17 @@ from contracts.abilities.lifecycle import AbilityOutcomes
 from contracts.learning.checkpoints import CheckpointStatus
 from contracts.learning.lifecycle import LearningReceiptKind as Receipt
 from domain.abilities.availability import Seen, freshness
-from domain.learning.session.deployment import Pending
-from stores.abilities.capability_bridge import AVAILABILITY, BRIDGE, CATALOG, read_bridge
-from stores.abilities.capability_health_rows import INVENTORY, read_inventory
+from stores.abilities.derived_files import (
+    AVAILABILITY,
+    BRIDGE,
+    CATALOG,
+    INVENTORY,
+    read_bridge,
+    read_inventory,
+)
 from stores.platform.database import Database
 from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
-from stores.platform.tables import ability_versions, documents, journal, projection_offsets
+from stores.platform.tables import ability_versions, documents, journal
 
 _FILES = (AVAILABILITY, CATALOG, BRIDGE, INVENTORY)
 
@@ -68,44 +72,6 @@ class FreshnessReads:
             with self._lock:
                 self._known = known
         return known[1], known[2]
-
-
-LOOK_AGAIN_SECONDS = 0.05
-
-
-class PendingProjection:
-    """Which of the files that state abilities are not yet projected into the memory tree."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def look(self) -> Pending:
-        """Whether snapshot, catalog, bridge and receipts have changes that are not projected yet."""
-        dirty = select(documents.c.path).where(documents.c.root == "memory", documents.c.dirty)
-        decided = select(func.max(journal.c.seq)).where(journal.c.stream == RECEIPTS)
-        written = select(projection_offsets.c.seq).where(projection_offsets.c.stream == RECEIPTS)
-        with self._database.read() as connection:
-            paths = set(connection.scalars(dirty))
-            newest = connection.scalar(decided) or 0
-            reached = connection.scalar(written) or 0
-        return Pending(
-            availability=AVAILABILITY in paths,
-            catalog=CATALOG in paths,
-            bridge=BRIDGE in paths,
-            receipts=newest > reached,
-        )
-
-    def settled(self, within: float) -> Pending:
-        """As ``look``, once nothing about abilities is pending, or when ``within`` seconds have gone by.
-
-        Every change leaves the files behind for a moment, which is no reason to refuse anything.
-        """
-        give_up = time.monotonic() + within
-        while (found := self.look()).availability or found.bridge:
-            if time.monotonic() >= give_up:
-                break
-            time.sleep(LOOK_AGAIN_SECONDS)
-        return found
 
 
 def outcomes_of(connection: Connection, ability_id: str) -> AbilityOutcomes:

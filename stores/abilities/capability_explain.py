@@ -18,15 +18,14 @@ from contracts.mcp.routing import (
     RouteExplanation,
 )
 from domain.abilities.availability import USABLE_HEALTH
-from domain.abilities.capability_health import bridge_state, missing
+from domain.abilities.bridge import bridge_state, missing
 from domain.abilities.capability_plan import plan_of, surface_choices
 from domain.abilities.hybrid_plan import CONNECTORS, CannotPlan
 from domain.abilities.matching import explain
 from domain.mcp.route_scoring import servers_required
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import entry_of
-from stores.abilities.capability_bridge import health_state, read_bridge
-from stores.abilities.capability_health_rows import Standing, capability_row, read_inventory, standing_in
+from stores.abilities.ability_rows import Standing, capability_row, entry_of, standing_in
+from stores.abilities.derived_files import health_state, read_bridge, read_inventory
 from stores.platform.database import Database
 
 ExplainRoute = Callable[[Connection, RouteExplainRequest, DispatchCaller, datetime], RouteExplanation]

@@ -4,10 +4,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, select, update
+from uuid_utils import uuid7
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth, InstallLane
 from contracts.abilities.capability_health import (
+    CapabilityEvent,
+    CapabilityEventName,
     CapabilityHealthCurrent,
     CapabilityHealthState,
     CapabilityOutcome,
@@ -17,46 +21,43 @@ from contracts.abilities.capability_health import (
     RuntimeInventory,
     SessionAvailability,
 )
-from contracts.abilities.capability_manifest import BridgeState, CapabilityBridgeCurrent, HealthStatus
-from contracts.base import rfc3339
-from contracts.errors import ErrorCode, Refusal
-from contracts.learning.lifecycle import LearningReceiptKind
-from contracts.platform.commands import CommitKey
-from domain.abilities.availability import Usability, usability
-from domain.abilities.bridge import health_current, stats_current
-from domain.abilities.capability_health import (
-    HealthChange,
-    after_outcome,
-    bridge_state,
-    is_due,
-    missing,
-    unsupported_reason,
-    unusable_reason,
+from contracts.abilities.capability_manifest import (
+    BridgeState,
+    CapabilityBridgeCurrent,
+    HealthStatus,
 )
+from contracts.base import clipped, rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
+from contracts.platform.commands import CommitKey
+from contracts.workflow_ids import ability_workflow_id
+from domain.abilities.availability import Usability, usability
+from domain.abilities.bridge import bridge_state, health_current, missing, stats_current, unsupported_reason
+from domain.abilities.capability_health import HealthChange, after_outcome, is_due, unusable_reason, why
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import all_entries, entry_of
-from stores.abilities.capability_bridge import (
+from stores.abilities.ability_rows import (
+    Standing,
+    all_entries,
+    capability_rows,
+    entry_of,
+    put_standing,
+    standing_in,
+    standing_of,
+)
+from stores.abilities.derived_files import (
     HEALTH,
     health_state,
+    put_inventory,
     read_bridge,
+    read_inventory,
     rebuild_or_keep,
     refresh_snapshot,
     stats_of,
 )
-from stores.abilities.capability_health_rows import (
-    HealthEntries,
-    Standing,
-    capability_rows,
-    put_inventory,
-    put_standing,
-    read_inventory,
-    standing_in,
-    standing_of,
-)
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.journal import RECEIPTS, JournalDraft, append
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, capabilities
 
@@ -355,3 +356,76 @@ def _held_back(connection: Connection) -> frozenset[str]:
 def _kept_health(connection: Connection) -> tuple[CapabilityHealthState, ...]:
     content = read_document(connection, "memory", HEALTH)
     return CapabilityHealthCurrent.model_validate_json(content).capabilities if content is not None else ()
+
+
+OUTCOMES = "system/capabilities/outcomes"
+EVENTS = "system/capabilities/events"
+
+
+class HealthEntries:
+    """Collects the entries of one outcome; all belong to the ability's chain."""
+
+    def __init__(self, ability_id: str, owner: str, correlation_id: str, now: datetime) -> None:
+        self.drafts: list[JournalDraft] = []
+        self._ability_id = ability_id
+        self._owner = owner
+        self._correlation_id = correlation_id
+        self._now = now
+
+    def outcome(self, outcome: CapabilityOutcome) -> None:
+        """What was reported."""
+        self._add(OUTCOMES, outcome)
+
+    def changed(self, before: Standing, after: HealthChange) -> None:
+        """That the health is another, and the receipt of a quarantine."""
+        if after.status is before.status:
+            return
+        self.event(CapabilityEventName.HEALTH_CHANGED, before, after)
+        if after.status is HealthStatus.QUARANTINED:
+            self.event(CapabilityEventName.QUARANTINED, before, after)
+            self.receipt(
+                LearningReceiptKind.QUARANTINED, f"Its capability was quarantined: {why(after.record)}"
+            )
+
+    def canary(self, outcome: CapabilityOutcome, before: Standing, after: HealthChange) -> None:
+        """That a recheck went well."""
+        if outcome.kind is OutcomeKind.CANARY and outcome.success:
+            self.event(CapabilityEventName.REPROBE_SUCCEEDED, before, after)
+
+    def event(self, name: CapabilityEventName, before: Standing, after: HealthChange) -> None:
+        """One event of the capability."""
+        event = CapabilityEvent(
+            event=name,
+            capability_id=before.manifest.capability_id,
+            ability_id=self._ability_id,
+            health_before=before.status,
+            health_status=after.status,
+            reason_codes=after.record.reason_codes,
+            correlation_id=self._correlation_id,
+            created_at=self._now,
+        )
+        self._add(EVENTS, event)
+
+    def receipt(self, kind: LearningReceiptKind, reason: str) -> None:
+        """A learning receipt about the ability (DOC3 §0C.12)."""
+        receipt = LearningReceipt(
+            receipt_id=str(uuid7()),
+            event_kind=kind,
+            reason=clipped(reason, 240),
+            correlation_id=self._correlation_id,
+            created_at=self._now,
+        )
+        self._add(RECEIPTS, receipt)
+
+    def _add(self, stream: str, document: BaseModel) -> None:
+        self.drafts.append(
+            JournalDraft(
+                stream=stream,
+                aggregate=ability_workflow_id(self._ability_id),
+                owner=self._owner,
+                correlation_id=self._correlation_id,
+                created_at=rfc3339(self._now),
+                document=document.model_dump(mode="json", exclude_none=True),
+                ability_id=self._ability_id,
+            )
+        )

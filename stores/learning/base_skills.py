@@ -1,12 +1,9 @@
 """The installed skills that proposals improve: pinned, read whole, and how they stand (DOC3 §0C.4, §0A.8)."""
 
-from collections.abc import Mapping
-
 from sqlalchemy import Connection, or_, select
 
 from contracts.abilities.availability import AbilityVersion, InstallLane
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.install import InstallSagaInput
 from contracts.learning.proposal import (
     BaseSkill,
     BaseStanding,
@@ -18,10 +15,9 @@ from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import content_of, entry_of, versions_of
 from stores.learning.drafts import load_bundle
 from stores.platform.blobs import get_blob
-from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
-from stores.platform.projection.document_projection import WorkspaceEdits
-from stores.platform.projection.documents import list_documents, put_document, read_document
+from stores.platform.projection.document_projection import WorkspaceEdits, edits_digest
+from stores.platform.projection.documents import list_documents, read_document
 from stores.platform.tables import abilities
 
 
@@ -191,35 +187,10 @@ class BaseSkills:
             )
         return None
 
-    def guard_hand_edits(self, request: InstallSagaInput) -> None:
-        """Makes the hand edits that the proposal has taken in part of the store: an undo puts them back.
-
-        Raises:
-            Refusal: ``HAND_EDITED`` when there are others than those; nothing is touched.
-        """
-        edited = self._edits.of_skill(request.skill_slug)
-        if not edited:
-            return
-        with self._database.write() as connection:
-            proposal, _ = load_bundle(connection, request.proposal_id)
-            if edits_digest(edited) != proposal.hand_edits:
-                raise Refusal(
-                    ErrorCode.HAND_EDITED,
-                    "Installed files were edited by hand and would be overwritten; nothing was installed.",
-                    conflicts=sorted(edited),
-                )
-            for path, content in edited.items():
-                put_document(connection, "workspace", path, content)
-
     def edits_of(self, slug: str) -> str | None:
         """The digest of a skill's hand edits; None without any."""
         edited = self._edits.of_skill(slug)
         return edits_digest(edited) if edited else None
-
-
-def edits_digest(edited: Mapping[str, bytes]) -> str:
-    """One digest for a set of edited files."""
-    return digest_of(canonical_json({path: digest_of(content) for path, content in edited.items()}))
 
 
 def _present(connection: Connection, ability_id: str) -> BaseSkill:

@@ -15,6 +15,7 @@ from contracts.learning.install import (
     SagaStepState,
 )
 from contracts.workflow_ids import install_saga_id
+from stores.learning.drafts import load_bundle
 from stores.learning.install_effects import (
     DERIVED,
     InstallPlan,
@@ -28,6 +29,8 @@ from stores.learning.learning_tables import SAGAS, SESSIONS
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
+from stores.platform.projection.document_projection import WorkspaceEdits, edits_digest
+from stores.platform.projection.documents import put_document
 
 _SAGAS = tables.install_sagas
 
@@ -35,16 +38,19 @@ _SAGAS = tables.install_sagas
 class InstallStore:
     """The durable side of InstallSagaWorkflow."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, edits: WorkspaceEdits) -> None:
         self._database = database
+        self._edits = edits
 
     def do_step(self, request: InstallSagaInput, step: SagaStepName) -> SagaStepOutput:
         """Does one step; does nothing more once the saga is installed.
 
         Raises:
-            Refusal: from planning (``VALIDATION_REQUIRED``, ``SKILL_SLUG_TAKEN``); ``CONFLICT`` when the undo
-                has begun, or the session no longer waits for this saga.
+            Refusal: ``HAND_EDITED``; from planning (``VALIDATION_REQUIRED``, ``SKILL_SLUG_TAKEN``); ``CONFLICT`` when
+                the undo has begun, or the session no longer waits for this saga.
         """
+        if step in _BEFORE_FILES:
+            self._guard_hand_edits(request)
         with self._database.write() as connection:
             saga, plan = _open_saga(connection, request)
             _refuse_if_over(connection, request, saga)
@@ -107,6 +113,29 @@ class InstallStore:
             closed = saga.changed(state=state, error=error, updated_at=datetime.now(UTC))
             _write_saga(connection, request, closed, plan)
 
+    def _guard_hand_edits(self, request: InstallSagaInput) -> None:
+        """Makes the hand edits that the proposal has taken in part of the store: an undo puts them back.
+
+        Raises:
+            Refusal: ``HAND_EDITED`` when there are others than those; nothing is touched.
+        """
+        edited = self._edits.of_skill(request.skill_slug)
+        if not edited:
+            return
+        with self._database.write() as connection:
+            proposal, _ = load_bundle(connection, request.proposal_id)
+            if edits_digest(edited) != proposal.hand_edits:
+                raise Refusal(
+                    ErrorCode.HAND_EDITED,
+                    "Installed files were edited by hand and would be overwritten; nothing was installed.",
+                    conflicts=sorted(edited),
+                )
+            for path, content in edited.items():
+                put_document(connection, "workspace", path, content)
+
+
+_BEFORE_FILES = frozenset({SagaStepName.PLAN, SagaStepName.PROJECT_WORKSPACE})
+"""Before these, files edited by hand are looked for."""
 
 _LAST = list(SagaStepName)[-1]
 """The step with which a saga is installed: what it writes and that it is done are one transaction."""

@@ -1,13 +1,17 @@
-"""Read models of proposals: list, detail, files, diff, draft rounds (DOC3 §0A.24), validation runs, install sagas."""
+"""Read models of proposals, and what sessions and proposals allow their owner to do as they stand.
+
+List, detail, files, diff, draft rounds (DOC3 §0A.24), validation runs, install sagas.
+"""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, case, insert, select
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import StagedDraft
+from contracts.learning.aggregate import LearnSessionAggregate, StagedDraft
+from contracts.learning.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from contracts.learning.install import InstallSaga
 from contracts.learning.proposal import (
     ProposalRound,
@@ -25,9 +29,11 @@ from contracts.learning.responses import (
     QuestionView,
     ValidationRunsListResponse,
 )
+from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
 from contracts.learning.validation import ValidationRun
 from domain.learning.drafting.revision import document_dependencies
-from stores.learning.allowed_actions import AllowedActions
+from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
+from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import load_bundle
 from stores.learning.learning_tables import PROPOSALS, QUESTIONS, SAGAS, VALIDATION_RUNS, VALIDATION_STEPS
 from stores.platform import tables
@@ -101,6 +107,79 @@ def draft_of_round(connection: Connection, proposal_id: str, revision: int) -> S
     return SkillDraft.model_validate_json(get_blob(connection, place))
 
 
+_DRAFTED_FROM = TAKEN_IN[SessionCommand.GENERATE_PROPOSAL]
+_INSTALLED_FROM = frozenset(state for command in LANES_OF for state in TAKEN_IN[command])
+
+
+class AllowedActions:
+    """Reads the facts and asks the rules; however many sessions, two queries and those on improvements."""
+
+    def __init__(self, database: Database, bases: BaseSkills) -> None:
+        self._database = database
+        self._bases = bases
+
+    def of_sessions(self, aggregates: Sequence[LearnSessionAggregate]) -> tuple[LearnSessionView, ...]:
+        """The sessions as clients read them, in the order given."""
+        return tuple(
+            LearnSessionView.model_validate(dict(facts.aggregate.session) | dict(session_actions(facts)))
+            for facts in self._facts(aggregates)
+        )
+
+    def of_proposals(self, proposals: Sequence[SkillBundleProposal]) -> tuple[ProposalView, ...]:
+        """The proposals as clients list them, in the order given; one without a session takes nothing."""
+        found = self._facts_by_proposal(proposals)
+        return tuple(_with_actions(one, found.get(one.proposal_id)) for one in proposals)
+
+    def of_proposal(self, proposal: SkillBundleProposal) -> SessionActions:
+        """What the proposal takes now."""
+        facts = self._facts_by_proposal([proposal]).get(proposal.proposal_id)
+        return proposal_actions(facts) if facts is not None else SessionActions()
+
+    def _facts_by_proposal(self, proposals: Sequence[SkillBundleProposal]) -> dict[str, SessionFacts]:
+        table = tables.learn_sessions
+        wanted = {one.learn_session_id for one in proposals if one.learn_session_id is not None}
+        with self._database.read() as connection:
+            bodies = connection.scalars(select(table.c.aggregate).where(table.c.session_id.in_(wanted))).all()
+        facts = self._facts([LearnSessionAggregate.model_validate_json(body) for body in bodies])
+        return {
+            one.aggregate.proposal.proposal_id: one for one in facts if one.aggregate.proposal is not None
+        }
+
+    def _facts(self, aggregates: Sequence[LearnSessionAggregate]) -> list[SessionFacts]:
+        nothing_captured = self._without_capture(aggregates)
+        return [
+            SessionFacts(
+                aggregate=one,
+                captured=one.session.learn_session_id not in nothing_captured,
+                closed_lanes=self._bases.closed_lanes(one.proposal)
+                if one.proposal is not None and one.session.state in _INSTALLED_FROM
+                else {},
+            )
+            for one in aggregates
+        ]
+
+    def _without_capture(self, aggregates: Sequence[LearnSessionAggregate]) -> frozenset[str]:
+        """The sessions that are to be drafted from what was captured in them, and hold nothing."""
+        asked = {
+            one.session.learn_session_id
+            for one in aggregates
+            if one.session.state in _DRAFTED_FROM and one.base is None and not one.source_runs
+        }
+        if not asked:
+            return frozenset()
+        table = tables.observation_counters
+        query = select(table.c.session_id).where(table.c.session_id.in_(asked), table.c.accepted > 0)
+        with self._database.read() as connection:
+            return frozenset(asked.difference(connection.scalars(query)))
+
+
+def _with_actions(proposal: SkillBundleProposal, facts: SessionFacts | None) -> ProposalView:
+    if facts is None:
+        return ProposalView.model_validate(dict(proposal))
+    pinned = facts.aggregate.session.state not in AT_REST
+    return ProposalView.model_validate(dict(proposal) | dict(proposal_actions(facts)) | {"pinned": pinned})
+
+
 _SEARCHED = ("title", "proposed_skill_slug", "trigger_phrases", "primary_capability_id", "ability_id")
 
 
@@ -164,7 +243,7 @@ class ProposalReads:
             saga_id=saga_id,
             interpretation=bundle.interpretation,
             checkpoint_lint_report=bundle.lint,
-            questions=tuple(_view(q, a) for q, a in self._questions(proposal_id)),
+            questions=tuple(_question_view(q, a) for q, a in self._questions(proposal_id)),
             **dict(self._actions.of_proposal(proposal)),
         )
 
@@ -282,7 +361,7 @@ class ProposalReads:
         ]
 
 
-def _view(question: LearningQuestion, answer: LearningAnswer | None) -> QuestionView:
+def _question_view(question: LearningQuestion, answer: LearningAnswer | None) -> QuestionView:
     return QuestionView(
         question_id=question.question_id,
         question_text=question.prompt,

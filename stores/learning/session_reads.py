@@ -27,9 +27,9 @@ from contracts.learning.state_machine import AT_REST
 from domain.learning.session.account import history_outcome, observation_scope, runtime_snapshot
 from domain.maintenance.retention import ids_in_use
 from stores.abilities.ability_rows import entry_of
-from stores.learning.allowed_actions import AllowedActions
 from stores.learning.learning_tables import SESSIONS
-from stores.learning.session_entries import latest_receipt_ids, observed_adapters
+from stores.learning.proposals import AllowedActions
+from stores.learning.sessions import latest_receipt_ids, observed_adapters
 from stores.platform import tables
 from stores.platform.database import Database, PageRequest, containing, fetch_page
 from stores.platform.document_table import DocumentPage

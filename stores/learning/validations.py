@@ -16,7 +16,7 @@ from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.validation import ValidationRunInput, ValidationStepResult
 from contracts.workflow_ids import validation_run_id
 from stores.abilities.capability_health import apply_outcome
-from stores.learning.session_entries import STEP_RESULTS
+from stores.learning.sessions import STEP_RESULTS
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from api.learning import deployment_gate
+from stores.abilities import derived_files
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.e2e.ability_owner import owner_of_one
 from tests.fixtures.stack import Stack
@@ -18,7 +18,7 @@ expect.set_options(timeout=PATIENCE_MS)
 async def test_while_nothing_may_be_installed_every_page_says_so_and_what_is_off(
     console: Console, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deployment_gate, "SNAPSHOT_WAIT_SECONDS", 1.0)
+    monkeypatch.setattr(derived_files, "SNAPSHOT_WAIT_SECONDS", 1.0)
     page, learner = console.page, console.learner
     await owner_of_one(stack, "bob", lane="experimental_private")
     await learner.teach("Pack the sales figures")

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import update
 
 from contracts.abilities.capability_health import RuntimeInventory
-from domain.abilities.capability_health import STALE_AFTER
-from stores.abilities.capability_bridge import rebuild_bridge
+from domain.abilities.availability import STALE_AFTER
+from stores.abilities.derived_files import rebuild_bridge
 from stores.platform.projection.projector import Projector
 from stores.platform.tables import capabilities
 from tests.fixtures.agents import agent, agent_token, answer

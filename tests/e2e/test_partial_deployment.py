@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import func, select
 
-from api.learning import deployment_gate
+from stores.abilities import derived_files
 from stores.platform.tables import install_sagas
 from tests.e2e.ability_owner import WHY, owner_of_one
 from tests.e2e.calling import DESTROY, WRITE, Calling, calling
@@ -29,7 +29,7 @@ def sagas(stack: Stack) -> int:
 async def test_nothing_is_installed_or_shared_while_the_snapshot_cannot_be_written(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deployment_gate, "SNAPSHOT_WAIT_SECONDS", 1.0)
+    monkeypatch.setattr(derived_files, "SNAPSHOT_WAIT_SECONDS", 1.0)
     owner = await owner_of_one(stack, lane="experimental_private")
     bob = stack.learner("bob")
     await bob.teach("Pack the sales figures", allow_private_install=True)

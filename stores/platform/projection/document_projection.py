@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, select, text, true, tuple_, update
 
-from stores.platform.canonical import digest_of
+from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database, insert_or
 from stores.platform.projection.atomic_files import FileTree
 from stores.platform.projection.documents import parents_of
@@ -297,3 +297,8 @@ class WorkspaceEdits:
             if len(content) > LARGEST_BYTES:
                 break
         return bytes(content)
+
+
+def edits_digest(edited: Mapping[str, bytes]) -> str:
+    """One digest for a set of edited files."""
+    return digest_of(canonical_json({path: digest_of(content) for path, content in edited.items()}))

@@ -11,7 +11,8 @@ from contracts.abilities.availability import CheckpointHealth as Health
 from contracts.learning.checkpoints import CheckpointProgressStatus, CheckpointVerificationReceipt
 from contracts.learning.checkpoints import CheckpointStatus as Status
 from contracts.learning.interpretation import Checkpoint
-from domain.abilities.capability_health import RECEIPTS_COUNTED, checkpoint_health, progress
+from domain.abilities.availability import RECEIPTS_COUNTED, checkpoint_health
+from domain.abilities.capability_health import progress
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 statuses = st.lists(st.sampled_from(Status), max_size=40)

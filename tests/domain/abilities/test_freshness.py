@@ -7,8 +7,7 @@ import pytest
 from contracts.abilities.availability import FreshnessCode, FreshnessState
 from contracts.abilities.capability_health import RuntimeInventory
 from contracts.abilities.capability_manifest import BridgeState
-from domain.abilities.availability import Seen, freshness
-from domain.abilities.capability_health import STALE_AFTER
+from domain.abilities.availability import STALE_AFTER, Seen, freshness
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 OLD = RuntimeInventory(checked_at=NOW - STALE_AFTER - timedelta(seconds=1))

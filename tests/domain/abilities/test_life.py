@@ -14,19 +14,18 @@ from contracts.abilities.availability import LifecycleRequester as Requester
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityQuarantine
 from contracts.errors import ErrorCode
+from domain.abilities.availability import in_service, state_of
+from domain.abilities.bridge import effective_health
 from domain.abilities.life import (
     LANES_OF,
     TAKEN_IN,
     WITHOUT_A_PERSON,
     AbilityFacts,
-    effective_health,
     entry_after,
     entry_rolled_back,
-    in_service,
     legal_actions,
     refusal,
     restated,
-    state_of,
 )
 from domain.abilities.matching import is_listed
 

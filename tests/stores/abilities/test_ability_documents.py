@@ -7,7 +7,7 @@ from sqlalchemy import insert
 
 from bench.snapshot import entry_of
 from contracts.abilities.availability import AbilityAvailabilitySnapshot, SkillCatalogCurrent
-from stores.abilities.capability_bridge import AVAILABILITY, CATALOG, refresh_snapshot
+from stores.abilities.derived_files import AVAILABILITY, CATALOG, refresh_snapshot
 from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.database import Database
 from stores.platform.projection.documents import read_document

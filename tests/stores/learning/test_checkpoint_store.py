@@ -11,8 +11,7 @@ from contracts.errors import Refusal
 from contracts.learning.checkpoints import CheckpointStatus, VerifyCheckpointRequest
 from contracts.platform.commands import CommitKey
 from stores.abilities.ability_rows import entry_of
-from stores.learning.checkpoint_reads import CheckpointReads
-from stores.learning.checkpoints import CheckpointStore
+from stores.learning.checkpoints import CheckpointReads, CheckpointStore
 from stores.platform.canonical import digest_of
 from stores.platform.database import Database, PageRequest
 from stores.platform.journal.chains import verify_chains

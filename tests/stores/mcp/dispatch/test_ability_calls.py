@@ -14,9 +14,8 @@ from contracts.mcp.dispatch_work import CallEnd, DispatchStanding, EndCause, End
 from contracts.mcp.tools import ToolFailure, ToolFailureKind
 from domain.abilities.life import entry_after
 from domain.mcp.call_outcomes import MOST_ATTEMPTS
-from stores.abilities.ability_rows import entry_of
+from stores.abilities.ability_rows import entry_of, standing_of
 from stores.abilities.capability_health import CapabilityHealthStore
-from stores.abilities.capability_health_rows import standing_of
 from stores.mcp.dispatch.reads import AbilityCalls
 from stores.mcp.receipts import ReceiptReads
 from stores.platform.canonical import canonical_json

@@ -1,11 +1,15 @@
-"""Files derived from all abilities and capabilities: bridge (DOC3 §1.1C), health, stats, snapshot, catalog."""
+"""Files derived from all abilities and capabilities, and whether they are projected yet.
 
+The bridge (DOC3 §1.1C) with health and stats, the availability snapshot with the catalog, the runtime inventory.
+"""
+
+import time
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from contracts.abilities.availability import (
@@ -25,20 +29,43 @@ from contracts.abilities.capability_manifest import (
     CapabilityBridgeCurrent,
     CapabilityRegistryBridgeEntry,
 )
-from domain.abilities.bridge import bridge_document, bridge_entry, health_current, stats_current
-from domain.abilities.capability_health import CANARY_FAILED, bridge_state, session_availability
-from domain.abilities.life import effective_health
-from stores.abilities.ability_rows import all_entries
-from stores.abilities.capability_health_rows import Standing, capability_rows, read_inventory, standing_in
+from domain.abilities.bridge import (
+    bridge_document,
+    bridge_entry,
+    bridge_state,
+    effective_health,
+    health_current,
+    session_availability,
+    stats_current,
+)
+from domain.abilities.capability_health import CANARY_FAILED
+from domain.learning.session.deployment import Pending, refuse_blocked
+from stores.abilities.ability_rows import Standing, all_entries, capability_rows, standing_in
 from stores.platform.canonical import document_bytes
+from stores.platform.database import Database
+from stores.platform.journal.journal import RECEIPTS
 from stores.platform.projection.documents import put_document, read_document
-from stores.platform.tables import abilities
+from stores.platform.tables import (
+    abilities,
+    documents,
+    journal,
+    projection_offsets,
+)
 
+AVAILABILITY = "system/abilities/availability_current.json"
+CATALOG = "system/abilities/catalog_current.json"
 BRIDGE = "system/capabilities/bridge_entries_current.json"
 HEALTH = "system/capabilities/health_current.json"
 STATS = "system/capabilities/stats_current.json"
+INVENTORY = "system/capabilities/runtime_inventory_current.json"
 
 BRIDGE_FILES = (BRIDGE, HEALTH, STATS)
+SNAPSHOT_FILES = (AVAILABILITY, CATALOG)
+
+SNAPSHOT_WAIT_SECONDS = 10.0
+"""How long the files about abilities may be behind the store before nothing is installed; usually it is much less."""
+
+LOOK_AGAIN_SECONDS = 0.05
 
 
 def rebuild_bridge(connection: Connection, as_of: datetime) -> None:
@@ -155,13 +182,6 @@ def _health_states(connection: Connection) -> Iterable[CapabilityHealthState]:
     return CapabilityHealthCurrent.model_validate_json(content).capabilities if content is not None else ()
 
 
-__all__ = ["AVAILABILITY", "BRIDGE_FILES", "CATALOG", "SNAPSHOT_FILES", "rebuild_bridge", "refresh_snapshot"]
-
-AVAILABILITY = "system/abilities/availability_current.json"
-CATALOG = "system/abilities/catalog_current.json"
-
-SNAPSHOT_FILES = (AVAILABILITY, CATALOG)
-
 _ONLY_IN_SNAPSHOT = sorted(
     AbilityAvailabilityEntry.model_fields.keys() - SkillCatalogEntry.model_fields.keys()
 )
@@ -187,3 +207,51 @@ def refresh_snapshot(connection: Connection, as_of: datetime) -> None:
         entry["tags"] = entry["category_ids"] = _NONE
     catalog = SkillCatalogCurrent(items=(), refreshed_at=as_of).model_dump(mode="json")
     put_document(connection, "memory", CATALOG, document_bytes({**catalog, "items": entries}))
+
+
+def read_inventory(connection: Connection) -> RuntimeInventory | None:
+    """What the runtime was last seen to have, or ``None`` before the first inventory."""
+    content = read_document(connection, "memory", INVENTORY)
+    return RuntimeInventory.model_validate_json(content) if content is not None else None
+
+
+def put_inventory(connection: Connection, inventory: RuntimeInventory) -> None:
+    """Keeps what the runtime was seen to have."""
+    put_document(connection, "memory", INVENTORY, document_bytes(inventory))
+
+
+class PendingProjection:
+    """Which of the files that state abilities are not yet projected into the memory tree."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def look(self) -> Pending:
+        """Whether snapshot, catalog, bridge and receipts have changes that are not projected yet."""
+        dirty = select(documents.c.path).where(documents.c.root == "memory", documents.c.dirty)
+        decided = select(func.max(journal.c.seq)).where(journal.c.stream == RECEIPTS)
+        written = select(projection_offsets.c.seq).where(projection_offsets.c.stream == RECEIPTS)
+        with self._database.read() as connection:
+            paths = set(connection.scalars(dirty))
+            newest = connection.scalar(decided) or 0
+            reached = connection.scalar(written) or 0
+        return Pending(
+            availability=AVAILABILITY in paths,
+            catalog=CATALOG in paths,
+            bridge=BRIDGE in paths,
+            receipts=newest > reached,
+        )
+
+    def require_settled(self) -> None:
+        """Waits until snapshot and bridge are as the store says: their effect must be known before an install.
+
+        Every change leaves them behind for a moment, which is no reason to refuse anything.
+
+        Raises:
+            Refusal: ``PARTIAL_DEPLOYMENT`` after ``SNAPSHOT_WAIT_SECONDS``.
+        """
+        give_up = time.monotonic() + SNAPSHOT_WAIT_SECONDS
+        while (found := self.look()).availability or found.bridge:
+            if time.monotonic() >= give_up:
+                refuse_blocked(found, datetime.now(UTC))
+            time.sleep(LOOK_AGAIN_SECONDS)
