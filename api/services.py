@@ -26,6 +26,7 @@ from stores.learning.proposals import AllowedActions, ProposalReads
 from stores.learning.recent_runs import RecentRuns
 from stores.learning.session_reads import SessionReads
 from stores.learning.sessions import SessionStore
+from stores.learning.starting_states import StartingStates
 from stores.mcp.auth.profile_changes import AuthProfileChanges
 from stores.mcp.auth.profiles import AuthProfileStore
 from stores.mcp.auth.sign_ins import SignInStore
@@ -160,6 +161,7 @@ class Services:
     checkpoints: CheckpointStore
     checkpoint_reads: CheckpointReads
     observations: ObservationLog
+    starting_states: StartingStates
     adapters: AdapterStore
     tokens: Tokens
     tail: JournalTail
@@ -200,6 +202,7 @@ async def open_services(settings: Settings) -> Services:
         categories=Categories(database, limit=settings.categories_per_user),
         configurations=Configurations(database),
         observations=ObservationLog(database),
+        starting_states=StartingStates(database),
         adapters=AdapterStore(database, settings.disabled_adapters),
         tokens=Tokens(database),
         tail=JournalTail(database),

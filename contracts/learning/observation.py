@@ -6,8 +6,9 @@ the outcome are kept, never values of arguments or answers (§0A.10 "mcp_receipt
 """
 
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import (
@@ -140,6 +141,28 @@ class ProducedFile(Contract):
     size_bytes: int = Field(ge=0)
 
 
+MAX_WRITTEN_CHARS = 32 * 1024
+"""The longest text of a file, and the longest difference, that an event carries."""
+
+WrittenChars = Annotated[str, StringConstraints(max_length=MAX_WRITTEN_CHARS)]
+
+
+class WrittenText(Contract):
+    """A text file that a person wrote or changed by hand, in an editor or an interpreter.
+
+    Nothing of a file in which something had to be masked is kept but its path.
+    """
+
+    path: Text240 = Field(description="Relative to the demonstration's folder.")
+    text: WrittenChars | None = Field(
+        default=None, description="The whole text after the command; absent where it is masked or too long."
+    )
+    patch: WrittenChars | None = Field(
+        default=None, description="A unified diff against the text before, where there was one."
+    )
+    masked: bool = Field(default=False, description="Whether it held something that looks like a secret.")
+
+
 class TerminalObservation(Contract):
     """What the terminal recorder knows of one command; our addition to DOC3's event."""
 
@@ -147,6 +170,9 @@ class TerminalObservation(Contract):
     exit_class: ExitClass
     working_folder: Text400 = Field(description="Relative to the demonstration's folder; '.' is the folder.")
     produced_files: tuple[ProducedFile, ...] = Field(default=(), max_length=100)
+    written: tuple[WrittenText, ...] = Field(
+        default=(), max_length=10, description="Text files that were written by hand during the command."
+    )
 
 
 class ObservedActionEvent(VersionedContract):

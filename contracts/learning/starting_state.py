@@ -30,6 +30,19 @@ MAX_TOTAL_BYTES = 64 * 1024 * 1024
 """The most content that one starting state keeps, by default."""
 
 
+MAX_DEPTH = 12
+"""Folder levels below the demonstration's folder."""
+
+MAX_STATES = 20
+"""The most starting states of one session: one for each demonstration, or start of a recorder."""
+
+STATE_NAME = "state.json"
+CONTENTS_FOLDER = "contents/"
+"""The members of an archive in which a recorder sends a state: the state first, then each content by its digest."""
+
+ARCHIVE_TYPE = "application/gzip"
+
+
 class EntryKind(StrEnum):
     """What stands at a path."""
 
@@ -65,3 +78,22 @@ class StartingState(VersionedContract):
     locale: Text80 = "C.UTF-8"
     time_zone: Text80 = "UTC"
     taken_at: UtcTime
+
+
+class StartingStateReceived(VersionedContract):
+    """What became of a starting state that a recorder sent."""
+
+    state_id: Uuid
+    entries: int = Field(ge=0, description="Files, folders and links.")
+    kept_files: int = Field(ge=0, description="Files whose content is kept.")
+    kept_bytes: int = Field(ge=0)
+    left_out: int = Field(ge=0, description="Files whose content is not kept; each entry says why.")
+
+
+class StartingStateListResponse(VersionedContract):
+    """The starting states of a session without their contents, oldest first."""
+
+    starting_states: tuple[StartingState, ...]
+    total: int = Field(ge=0)
+    page: int = Field(ge=1)
+    page_size: int = Field(ge=1, le=100)

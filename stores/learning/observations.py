@@ -20,6 +20,7 @@ from contracts.learning.observation import (
 )
 from contracts.learning.session import LearnSessionState
 from stores.learning.observation_ingest import OBSERVING, ObservationIngest, not_found, refuse_unless
+from stores.learning.starting_states import purge_states
 from stores.platform.database import Database
 from stores.platform.journal.group_commit import CAPACITY
 from stores.platform.tables import boundaries, learn_sessions, observation_counters, observations
@@ -155,14 +156,14 @@ class ObservationLog:
     def purge(self, connection: Connection, session_id: str) -> int:
         """Deletes a session's observations in the caller's transaction, except those marked ``retain``.
 
-        Returns how many went. The counters stay.
+        The starting states of its demonstrations go with them. Returns how many of both went. The counters stay.
         """
         deleted = connection.execute(
             delete(observations).where(
                 observations.c.session_id == session_id, observations.c.retain.is_(False)
             )
         )
-        return deleted.rowcount
+        return deleted.rowcount + purge_states(connection, session_id)
 
 
 def _state(connection: Connection, session_id: str) -> LearnSessionState:

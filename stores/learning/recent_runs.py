@@ -22,6 +22,7 @@ from domain.learning.interpretation.inference import inferred_title
 from domain.learning.interpretation.naming import title_from_goal
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps, within_capture
 from domain.learning.session.allowed_actions import compatible, success_share, why_not
+from stores.learning.starting_states import copy_state
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database, PageRequest
@@ -68,6 +69,9 @@ def copy_runs(connection: Connection, aggregate: LearnSessionAggregate) -> None:
             ],
         )
         copied += len(rows)
+        copy_state(
+            connection, source.learn_session_id, session_id, part.events[0].created_at, new_id=str(uuid7())
+        )
     connection.execute(
         insert(tables.observation_counters).values(
             session_id=session_id,

@@ -94,6 +94,25 @@ blobs = Table(
     Column("created_at", Text, nullable=False),
 )
 
+# What a demonstration's folder held before the first command; the contents are blobs of their session alone.
+starting_states = Table(
+    "starting_states",
+    metadata,
+    Column("state_id", Text, primary_key=True),
+    Column("session_id", Text, nullable=False, index=True),
+    Column("taken_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+starting_contents = Table(
+    "starting_contents",
+    metadata,
+    Column("state_id", Text, ForeignKey("starting_states.state_id", ondelete="CASCADE"), primary_key=True),
+    Column("sha256", Text, primary_key=True),
+    Column("blob", Text, nullable=False, index=True),
+    Index("starting_contents_by_content", "sha256"),
+)
+
 proposals = Table(
     "proposals",
     metadata,

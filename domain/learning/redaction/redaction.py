@@ -30,6 +30,7 @@ from contracts.learning.observation import (
     ProducedFile,
     RedactionMode,
     TerminalObservation,
+    WrittenText,
 )
 from domain.learning.adapters import ADAPTERS
 from domain.learning.redaction.secret_shapes import MASK, MIN_LENGTH, RULES, is_secret_name, secret_runs
@@ -128,6 +129,56 @@ def may_hold_secret(text: str) -> bool:
     return _SUSPICIOUS.isinstance_python(text.lower())
 
 
+_WINDOW = 1_000
+_OVERLAP = 300
+_TRIGGERS = SchemaValidator(
+    core_schema.str_schema(
+        pattern="|".join(
+            dict.fromkeys(re.escape(word).replace(r"\-", "-") for rule in RULES for word in rule.triggers)
+        )
+    )
+)
+_LONG_PIECE = re.compile(r"[A-Za-z0-9_+-]{12,}|\d(?:[ -]?\d){12}")
+"""Without such a piece no run of a text looks random, and none is the number of a card."""
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text of any length, such as a file, holds something that ``redact`` would mask.
+
+    Looked at in overlapping pieces of lines, as the rules take quadratic time over a long text.
+    """
+    return any(
+        _by_rules(piece) or (_LONG_PIECE.search(piece) is not None and bool(secret_runs(piece)))
+        for piece in _pieces(text)
+    )
+
+
+def holds_known_secret(text: str) -> bool:
+    """Whether a text of any length holds a secret by the rules; random-looking runs do not count."""
+    return any(map(_by_rules, _pieces(text)))
+
+
+def _by_rules(piece: str) -> bool:
+    lower = piece.lower()
+    if not _TRIGGERS.isinstance_python(lower):
+        return False
+    return any(
+        rule.mask(piece) != piece for rule in RULES if any(trigger in lower for trigger in rule.triggers)
+    )
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Pieces that end with a line where there is one, each beginning with the end of the piece before."""
+    start = 0
+    while start < len(text):
+        end = start + _WINDOW
+        if end < len(text):
+            line_end = text.rfind("\n", start + _OVERLAP, end)
+            end = line_end + 1 if line_end > 0 else end
+        yield text[max(0, start - _OVERLAP) : end]
+        start = end
+
+
 def may_need_redaction(event: ObservedActionEvent) -> bool:
     """Whether ``redact_event`` could change ``event``; false is certain, true is not."""
     return always_redacted(event) or may_hold_secret(joined(texts_of(event)))
@@ -145,6 +196,8 @@ def texts_of(event: ObservedActionEvent) -> list[str | None]:
         texts += _COMMAND_TEXTS(vars(terminal))
         for file in terminal.produced_files:
             texts.append(file.path)
+        for written in terminal.written:
+            texts += (written.path, written.text, written.patch)
     if (browser := event.browser) is not None:
         texts += browser_texts(browser)
     return texts
@@ -285,9 +338,19 @@ def _terminal(observed: TerminalObservation, mode: RedactionMode, *, clean: str)
         command = _hashed(command)
     folder = _settled(observed.working_folder, 400)
     files = tuple(map(_produced, observed.produced_files))
-    if (command, folder, files) == (observed.command, observed.working_folder, observed.produced_files):
+    # What was written says what was done, word for word.
+    written = () if mode is RedactionMode.HASH_ONLY else tuple(map(_written, observed.written))
+    redacted = (command, folder, files, written)
+    if redacted == (observed.command, observed.working_folder, observed.produced_files, observed.written):
         return observed
-    return observed.changed(command=command, working_folder=folder, produced_files=files)
+    return observed.changed(command=command, working_folder=folder, produced_files=files, written=written)
+
+
+def _written(file: WrittenText) -> WrittenText:
+    path = _settled(file.path, 240)
+    if any(text is not None and holds_secret(text) for text in (file.text, file.patch)):
+        return WrittenText(path=path, masked=True)
+    return file if path == file.path else file.changed(path=path)
 
 
 def _produced(file: ProducedFile) -> ProducedFile:

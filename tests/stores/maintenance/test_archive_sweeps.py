@@ -4,12 +4,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
+from contracts.base import rfc3339
 from contracts.learning.lifecycle import LearningReceiptKind
 from contracts.learning.proposal import ProposalState
 from contracts.learning.session import LearnSessionState as S
+from contracts.learning.session import ObservationMode
 from contracts.maintenance.runs import ArchivedProposal, ArchivedSession, SweepName
+from stores.learning.starting_states import StartingStates
 from stores.maintenance.archive_sweeps import archived_proposal_path, archived_session_path
 from stores.platform import tables
 from stores.platform.journal.chains import verify_chains
@@ -29,6 +32,7 @@ from tests.fixtures.past import (
     row_counts,
     spoil_session,
 )
+from tests.fixtures.starting import state_of
 from tests.stores.platform.projection.tree_snapshots import snapshot
 
 INSTANT = timedelta(microseconds=1)
@@ -193,3 +197,23 @@ def test_a_page_that_is_asked_to_stop_goes_on_later_without_counting_twice(night
     assert (again.examined, again.done, again.finished) == (25, 25, True)
     assert nights.page(run_id, SweepName.ARCHIVE_SESSIONS) == again
     assert all(is_archived(nights.database, "learn_sessions", one) for one in sessions)
+
+
+def test_starting_states_go_with_the_observations_after_seven_days(nights: Nights) -> None:
+    states = StartingStates(nights.database)
+    of_days = {days(7): "", days(7) - INSTANT: ""}
+    table = tables.learn_sessions
+    for rested in of_days:
+        session_id = add_session(nights.database, None, observation_mode=ObservationMode.OUTSIDE_AGENT)
+        states.keep(state_of(session_id, {"sales.csv": b"a,b\n"}))
+        of_days[rested] = session_id
+        with nights.database.write() as connection:
+            resting = {"at_rest_at": rfc3339(NOW - rested), "state": S.CANCELLED.value, "holds_slot": False}
+            connection.execute(update(table).where(table.c.session_id == session_id).values(resting))
+    progress = nights.run(SweepName.PURGE_OBSERVATIONS).progress(SweepName.PURGE_OBSERVATIONS)
+    assert (progress.done, progress.removed) == (1, 1)
+    due, young = of_days.values()
+    assert states.of_session(due) == ()
+    assert len(states.of_session(young)) == 1
+    with nights.database.read() as connection:
+        assert connection.scalar(select(func.count()).select_from(tables.blobs)) == 1
