@@ -20,12 +20,12 @@ from stores.learning.session_reads import OpenSessions
 from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
 from stores.platform.database import Database
 from worker.schedule import register_schedules, register_search_attributes
-from workflows.learning.learn_session_messages import LearnSessionStart, opening_of
-from workflows.learning.learn_session_workflow import LearnSessionWorkflow
-from workflows.learning.session_view import search_attributes_of
+from workflows.learning.learn_session_messages import LearnSessionStart
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow, opening_of
 from workflows.mcp.mcp_dispatch_view import KIND, summary_of
 from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
 from workflows.mcp.mcp_messages import DispatchStart
+from workflows.platform.search_attributes import search_attributes_of
 
 
 async def recover_dispatches(client: Client, settings: Settings, database: Database) -> int:

@@ -31,18 +31,18 @@ from config.settings import Settings
 from contracts.workflow_ids import MCP_HEALTH_SCHEDULE, MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 from workflows.abilities.ability_messages import ReprobeStart
 from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
-from workflows.learning.session_view import (
-    KIND_ATTRIBUTE,
-    OWNER_ATTRIBUTE,
-    STATE_ATTRIBUTE,
-    search_attributes_of,
-)
 from workflows.maintenance.nightly_maintenance_messages import MaintenanceStart
 from workflows.maintenance.nightly_maintenance_workflow import NightlyMaintenanceWorkflow
 from workflows.mcp.mcp_messages import SweepStart
 from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow
 from workflows.mining.skill_mining_messages import MiningStart
 from workflows.mining.skill_mining_workflow import SkillMiningWorkflow
+from workflows.platform.search_attributes import (
+    KIND_ATTRIBUTE,
+    OWNER_ATTRIBUTE,
+    STATE_ATTRIBUTE,
+    search_attributes_of,
+)
 
 log = structlog.get_logger(__name__)
 

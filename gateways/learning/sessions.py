@@ -20,19 +20,13 @@ from gateways.platform.updates import (
     ANSWER_WITHIN,
     Recall,
     Update,
-    no_worker_answers,
     update_id_of,
     update_or_recall,
     update_with_start,
 )
 from stores.learning.sessions import SessionStore
-from workflows.learning.learn_session_messages import (
-    LearnCommand,
-    LearnSessionStart,
-    StartCommand,
-    opening_of,
-)
-from workflows.learning.learn_session_workflow import LearnSessionWorkflow
+from workflows.learning.learn_session_messages import LearnCommand, LearnSessionStart, StartCommand
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow, opening_of
 
 log = structlog.get_logger(__name__)
 
@@ -168,7 +162,7 @@ class LearnGateway:
             message,
             update_id=update_id_of(message.commit_key),
             within=within,
-            no_answer=_no_answer(command),
+            no_answer=_install_goes_on if command in _INSTALLS else None,
         )
 
     def _recall(self, key: CommitKey) -> CommandReceipt | None:
@@ -190,13 +184,11 @@ def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -
         )
 
 
-def _no_answer(command: SessionCommand) -> Refusal:
-    if command in _INSTALLS:
-        return Refusal(
-            ErrorCode.INSTALL_IN_PROGRESS,
-            "The install goes on; watch the session's events, or repeat with the same idempotency key.",
-        )
-    return no_worker_answers()
+def _install_goes_on() -> Refusal:
+    return Refusal(
+        ErrorCode.INSTALL_IN_PROGRESS,
+        "The install goes on; watch the session's events, or repeat with the same idempotency key.",
+    )
 
 
 def new_session(

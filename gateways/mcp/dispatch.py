@@ -63,6 +63,18 @@ from workflows.mcp.mcp_messages import DispatchEnd, DispatchStart, DispatchWait,
 _TOO_LATE = frozenset({ErrorCode.MCP_ASK_FIRST_DECIDED, ErrorCode.MCP_ASK_FIRST_EXPIRED})
 
 
+class _NotTaken(Refusal):
+    """No worker has taken the call in time; the refusal names the call, which may be made yet."""
+
+    def __init__(self, dispatch_id: str) -> None:
+        super().__init__(
+            ErrorCode.TEMPORAL_UNAVAILABLE,
+            "No worker has taken the call in time; it is made when one does. Look at it, or try again with the "
+            "same key.",
+            dispatch_id=dispatch_id,
+        )
+
+
 class McpDispatchGateway:
     """Asks for calls, decides about those that wait, gives calls up."""
 
@@ -239,27 +251,15 @@ class McpDispatchGateway:
         Raises:
             Refusal: ``TEMPORAL_UNAVAILABLE``, which names the call's ``dispatch_id``.
         """
-        dispatch_id = order.dispatch_id
-        no_answer = Refusal(
-            ErrorCode.TEMPORAL_UNAVAILABLE,
-            "No worker has taken the call in time; it is made when one does. Look at it, or try again with the "
-            "same key.",
-            dispatch_id=dispatch_id,
-        )
         if wait_ms:
-            try:
-                await self._until(order, WaitUntil.AT_REST, timedelta(milliseconds=wait_ms), no_answer, since)
+            with suppress(_NotTaken):
+                await self._until(order, WaitUntil.AT_REST, timedelta(milliseconds=wait_ms), since)
                 return
-            except Refusal as refusal:
-                if refusal is not no_answer:
-                    raise
-            if await anyio.to_thread.run_sync(self._dispatches.find, dispatch_id) is not None:
+            if await anyio.to_thread.run_sync(self._dispatches.find, order.dispatch_id) is not None:
                 return
-        await self._until(order, WaitUntil.JUDGED, self._answer_within, no_answer, since)
+        await self._until(order, WaitUntil.JUDGED, self._answer_within, since)
 
-    async def _until(
-        self, order: DispatchOrder, until: WaitUntil, within: timedelta, no_answer: Refusal, since: int
-    ) -> None:
+    async def _until(self, order: DispatchOrder, until: WaitUntil, within: timedelta, since: int) -> None:
         wait = DispatchWait(dispatch_id=order.dispatch_id, until=until)
         # One id for all callers: a repeated request waits for the same update, unless the call has moved on since.
         update_id = f"dispatch/{until.value}/{since}"
@@ -272,13 +272,13 @@ class McpDispatchGateway:
                     wait,
                     update_id=update_id,
                     within=within,
-                    no_answer=no_answer,
+                    no_answer=partial(_NotTaken, order.dispatch_id),
                 )
                 return
             # A call that was closing has its row. A server under load can also lose an update on its way.
             if await anyio.to_thread.run_sync(self._dispatches.find, order.dispatch_id) is not None:
                 return
-        raise no_answer
+        raise _NotTaken(order.dispatch_id)
 
     async def _send(
         self,

@@ -28,7 +28,7 @@ from temporalio.workflow import UpdateMethodMultiParam
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
-from workflows.learning.session_view import search_attributes_of
+from workflows.platform.search_attributes import search_attributes_of
 
 log = structlog.get_logger(__name__)
 
@@ -163,7 +163,7 @@ async def update_with_start(
     *messages: BaseModel,
     within: timedelta,
     update_id: str | None = None,
-    no_answer: Refusal | None = None,
+    no_answer: Callable[[], Refusal] | None = None,
 ) -> Answer:
     """Sends one update, starting the workflow if it does not run, and waits ``within`` for the answer.
 
@@ -172,7 +172,7 @@ async def update_with_start(
         WorkflowWasClosing: the update may be sent again, with another ``start``.
     """
     try:
-        with as_refusals(no_answer):
+        with as_refusals(no_answer or no_worker_answers):
             async with asyncio.timeout(within.total_seconds()):
                 found: Any = await client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
                     update,
@@ -203,7 +203,7 @@ async def update_running(
         Refusal: from the workflow, or the failure of the call.
         WorkflowWasClosing: it does not run.
     """
-    with as_refusals():
+    with as_refusals(no_worker_answers):
         async with asyncio.timeout(within.total_seconds()):
             found: Any = await client.get_workflow_handle(workflow_id).execute_update(  # pyright: ignore[reportUnknownMemberType]
                 update, message, id=update_id, rpc_timeout=within
@@ -227,10 +227,8 @@ class WorkflowWasClosing(Exception):
 
 
 @contextmanager
-def as_refusals(no_answer: Refusal | None = None) -> Generator[None]:
-    """Maps the failures of an update to refusals.
-
-    ``no_answer`` is the refusal when no worker has answered in time; without one, that the client tries again.
+def as_refusals(no_answer: Callable[[], Refusal]) -> Generator[None]:
+    """Maps the failures of an update to refusals; ``no_answer`` makes the one when no worker has answered in time.
 
     Raises:
         Refusal: from the workflow, or the failure of the call.
@@ -241,9 +239,9 @@ def as_refusals(no_answer: Refusal | None = None) -> Generator[None]:
     except WorkflowUpdateFailedError as error:
         raise _answer_to(error) from None
     except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
-        raise (no_answer or no_worker_answers()) from error
+        raise no_answer() from error
     except RPCError as error:
-        raise _rpc_refusal(error, no_answer or no_worker_answers()) from error
+        raise _rpc_refusal(error, no_answer) from error
     except RuntimeError as error:
         # The SDK's first connection attempt fails with a plain RuntimeError.
         raise unavailable(error) from error
@@ -262,7 +260,7 @@ def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
     return Refusal(ErrorCode(cause.type), cause.message, **extra)
 
 
-def _rpc_refusal(error: RPCError, no_answer: Refusal) -> Exception:
+def _rpc_refusal(error: RPCError, no_answer: Callable[[], Refusal]) -> Exception:
     """The refusal of a failed call; ``no_answer`` when its time ran out."""
     match error.status:
         case RPCStatusCode.NOT_FOUND:
@@ -270,7 +268,7 @@ def _rpc_refusal(error: RPCError, no_answer: Refusal) -> Exception:
         case RPCStatusCode.RESOURCE_EXHAUSTED:
             return Refusal(ErrorCode.TOO_MANY_REQUESTS, "Too many commands at once; try again shortly.")
         case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED:
-            return no_answer
+            return no_answer()
         case _:
             return unavailable(error)
 

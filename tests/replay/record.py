@@ -13,7 +13,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 
 from contracts.workflow_ids import learn_session_id
 from tests.replay.scenarios import PATHS, Setting, scene_of
-from workflows.learning.session_view import OWNER_ATTRIBUTE
+from workflows.platform.search_attributes import OWNER_ATTRIBUTE
 
 HISTORIES = Path(__file__).parent / "histories"
 

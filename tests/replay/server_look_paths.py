@@ -7,9 +7,9 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import MisbehavingServer, started
 from tests.fixtures.stack import Stack
 from tests.fixtures.tool_calls import tool_user
-from workflows.learning.session_view import search_attributes_of
 from workflows.mcp.mcp_messages import SweepStart
 from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow
+from workflows.platform.search_attributes import search_attributes_of
 
 
 async def look_at_servers(stack: Stack, env: WorkflowEnvironment) -> Learner:

@@ -1,14 +1,22 @@
-"""Installs one proposal as a saga: all of it, or nothing."""
+"""Installs one proposal as a saga: all of it, or nothing; and what its session decides before and after it."""
 
 import asyncio
-from typing import cast
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar, cast
 
 from temporalio import workflow
-from temporalio.exceptions import FailureError, is_cancelled_exception
+from temporalio.common import SearchAttributePair
+from temporalio.exceptions import ChildWorkflowError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.learning.session_activities import InstallActivities
+    from activities.learning.session_activities import InstallActivities, SessionActivities
+    from contracts.abilities.availability import InstallLane
     from contracts.errors import ErrorCode
+    from contracts.learning.aggregate import (
+        BaseCheck,
+        LearnSessionAggregate,
+        OpenInstall,
+    )
     from contracts.learning.install import (
         InstallSagaInput,
         InstallSagaOutput,
@@ -18,9 +26,46 @@ with workflow.unsafe.imports_passed_through():
         SagaStepName,
         SagaStepOutput,
     )
-    from workflows.platform.compensation import CompensationStack
+    from contracts.learning.lifecycle import LearningLifecycleEvent as Event
+    from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+    from contracts.learning.session import LearnSessionState as S
+    from contracts.platform.commands import CommitKey
+    from contracts.workflow_ids import install_saga_id
+    from workflows.learning.session_decision import SessionDecision
     from workflows.platform.presets import SAGA_STEP, STORE_CALL, UNDO_STEP
-    from workflows.platform.refusals import application_error_in
+    from workflows.platform.refusals import application_error_in, cause_of
+    from workflows.platform.search_attributes import KIND_ATTRIBUTE
+
+Step = TypeVar("Step")
+
+
+class CompensationStack(Generic[Step]):
+    """Undos are pushed before their step runs, and run in reverse, each whatever became of the others."""
+
+    def __init__(self, undo: Callable[[Step], Awaitable[None]]) -> None:
+        """``undo`` undoes one step and must do nothing where the step never happened."""
+        self._undo = undo
+        self._steps: list[Step] = []
+
+    def push(self, step: Step) -> None:
+        """Registers a step that is about to run."""
+        self._steps.append(step)
+
+    async def unwind(self) -> tuple[Step, ...]:
+        """Undoes everything in reverse, even while being cancelled. Returns the steps whose undo failed."""
+        return await asyncio.shield(self._unwind())
+
+    async def _unwind(self) -> tuple[Step, ...]:
+        failed: list[Step] = []
+        while self._steps:
+            step = self._steps.pop()
+            try:
+                await self._undo(step)
+            except Exception as error:
+                workflow.logger.error("undo failed", extra={"step": str(step), "error": str(error)})
+                failed.append(step)
+        return tuple(failed)
+
 
 UNDOES_ALL_ON_CANCEL = "undo-all-on-cancel"
 """The change by which a cancel undoes every step; runs that were cancelled before it undo those they know of."""
@@ -111,3 +156,121 @@ class InstallSagaWorkflow:
     def _show(self) -> None:
         doing = f"**{self._request.skill_slug}** → `{self._request.lane.value}`, at `{self._step.value}`"
         workflow.set_current_details("\n".join([doing, "", *self._done]))
+
+
+def begin(
+    decision: SessionDecision, lane: InstallLane, note: str | None, asked_under: CommitKey | None
+) -> None:
+    """An install begins. A private one has a state of its own; an approval stays where it is until done."""
+    proposal = decision.next.proposal
+    assert proposal is not None
+    assert proposal.ability_id is not None, "installable proposals are named"
+    install = OpenInstall(
+        saga_id=str(workflow.uuid7()),
+        lane=lane,
+        ability_id=proposal.ability_id,
+        asked_under=asked_under,
+    )
+    facts = {"saga_id": install.saga_id, "install_lane": lane.value, "note": note}
+    decision.set(install=install)
+    if lane is InstallLane.EXPERIMENTAL_PRIVATE:
+        decision.go(S.INSTALLING_PRIVATE, Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, None, **facts)
+    else:
+        decision.note(Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, None, **facts)
+
+
+def saga_input(aggregate: LearnSessionAggregate, correlation_id: str) -> InstallSagaInput:
+    """What the child workflow of the open install is given."""
+    install, proposal = aggregate.install, aggregate.proposal
+    assert install is not None, "only called while an install is open"
+    assert proposal is not None
+    return InstallSagaInput(
+        saga_id=install.saga_id,
+        learn_session_id=aggregate.session.learn_session_id,
+        proposal_id=proposal.proposal_id,
+        owner_user_id=aggregate.session.owner_user_id,
+        content_hash=proposal.content_hash,
+        ability_id=install.ability_id,
+        skill_slug=proposal.proposed_skill_slug,
+        lane=install.lane,
+        correlation_id=correlation_id,
+        requested_at=aggregate.state_since,
+    )
+
+
+def finish(decision: SessionDecision, output: InstallSagaOutput) -> None:
+    """The saga's end decides: installed, approved, or quarantined with everything as it was before."""
+    install = decision.next.install
+    assert install is not None, "only called while an install is open"
+    decision.set(install=None)
+    if output.state is SagaState.INSTALLED:
+        _installed(decision, install, output)
+    else:
+        _failed(decision, install, output)
+
+
+def _installed(decision: SessionDecision, install: OpenInstall, output: InstallSagaOutput) -> None:
+    decision.set_session(ability_id=install.ability_id)
+    decision.set_proposal(install_lane=install.lane)
+    facts = {"saga_id": install.saga_id, "install_lane": install.lane.value, "version": output.version}
+    decision.note(Event.BRIDGE_REBUILD_STARTED)
+    decision.note(Event.BRIDGE_REBUILD_COMPLETED, Receipt.BRIDGE_REBUILT)
+    decision.note(Event.ABILITY_SNAPSHOT_UPDATED, Receipt.AVAILABILITY_UPDATED)
+    decision.note(Event.ABILITY_ROUTE_ENABLED, Receipt.ACTIVATED)
+    if install.lane is InstallLane.EXPERIMENTAL_PRIVATE:
+        decision.go(S.INSTALLED_PRIVATE, Event.INSTALL_COMPLETED, Receipt.INSTALLED_PRIVATE, None, **facts)
+    else:
+        decision.note(Event.INSTALL_COMPLETED, None, None, **facts)
+        decision.go(S.APPROVED, Event.SESSION_APPROVED, Receipt.APPROVED, None, **facts)
+
+
+def _failed(decision: SessionDecision, install: OpenInstall, output: InstallSagaOutput) -> None:
+    reason = output.error or f"the install ended as {output.state.value}"
+    decision.set_proposal(install_lane=InstallLane.QUARANTINED)
+    facts = {
+        "saga_id": install.saga_id,
+        "saga_state": output.state.value,
+        "failed_step": output.failed_step.value if output.failed_step else None,
+    }
+    decision.note(Event.INSTALL_FAILED, Receipt.INSTALL_FAILED, reason, **facts)
+    if decision.next.session.state is S.READY_FOR_REVIEW:
+        # The table leads from review to quarantine only through installing (see the ADR on failed approvals).
+        decision.go(S.INSTALLING_PRIVATE, Event.INSTALL_STARTED, None, "the approval's install failed")
+    decision.go(S.QUARANTINED, Event.SESSION_QUARANTINED, Receipt.QUARANTINED, reason)
+
+
+async def check_base(aggregate: LearnSessionAggregate, lane: InstallLane) -> None:
+    """Refuses an improvement whose base has moved; makes no check where the proposal improves nothing.
+
+    Raises:
+        ApplicationError: ``PROPOSAL_STALE``, ``HAND_EDITED`` or ``INSTALL_LANE_DENIED``.
+    """
+    proposal = aggregate.proposal
+    if proposal is None or proposal.base is None:
+        return
+    try:
+        await workflow.execute_local_activity_method(
+            SessionActivities.check_base,
+            BaseCheck(proposal=proposal, lane=lane),
+            summary="check the base",
+            **STORE_CALL,
+        )
+    except FailureError as error:
+        raise application_error_in(error) from None
+
+
+async def run_saga(aggregate: LearnSessionAggregate) -> InstallSagaOutput:
+    """Runs the saga of the open install. One that is cancelled or fails has undone what it did."""
+    request = saga_input(aggregate, workflow.info().workflow_id)
+    try:
+        return await workflow.execute_child_workflow(
+            InstallSagaWorkflow.run,
+            request,
+            id=install_saga_id(request.saga_id),
+            static_summary=f"Install {request.skill_slug} ({request.lane.value})",
+            search_attributes=workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
+                SearchAttributePair(KIND_ATTRIBUTE, "install-saga")
+            ),
+        )
+    except ChildWorkflowError as error:
+        return InstallSagaOutput(state=SagaState.ROLLED_BACK, error=cause_of(error))

@@ -1,12 +1,6 @@
-"""What is said to a LearnSessionWorkflow: one frozen model a message.
-
-Start options of a session's workflow, for gateways and recovery.
-"""
-
-from typing import TypedDict
+"""Messages of LearnSessionWorkflow: its start, its commands (updates) and its end, one frozen model each."""
 
 from pydantic import Field
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 
 from contracts.abilities.availability import InstallLane
 from contracts.base import Contract, Text200, Text240, Uuid
@@ -17,8 +11,6 @@ from contracts.learning.session import LearnSessionState
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import ValidationRunKind
 from contracts.platform.commands import CommitKey
-from contracts.workflow_ids import learn_session_id
-from workflows.learning.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE, phase_of
 
 
 class LearnSessionStart(Contract):
@@ -102,46 +94,3 @@ class InstallCommand(LearnCommand):
 
     lane: InstallLane
     note: str | None = None
-
-
-class Opening(TypedDict):
-    """The arguments of a start: one that runs already is joined."""
-
-    id: str
-    task_queue: str
-    id_conflict_policy: WorkflowIDConflictPolicy
-    static_summary: str
-    static_details: str
-    search_attributes: TypedSearchAttributes
-
-
-def opening_of(aggregate: LearnSessionAggregate, task_queue: str) -> Opening:
-    """The start of this session's workflow."""
-    session = aggregate.session
-    return Opening(
-        id=learn_session_id(session.learn_session_id),
-        task_queue=task_queue,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        static_summary=f"{session.entry_mode.value} by {session.owner_user_id}",
-        static_details=_static_details(aggregate),
-        search_attributes=TypedSearchAttributes(
-            [
-                SearchAttributePair(STATE_ATTRIBUTE, phase_of(session.state)),
-                SearchAttributePair(OWNER_ATTRIBUTE, session.owner_user_id),
-                SearchAttributePair(KIND_ATTRIBUTE, "learn-session"),
-            ]
-        ),
-    )
-
-
-def _static_details(aggregate: LearnSessionAggregate) -> str:
-    session = aggregate.session
-    return "\n".join(
-        [
-            f"Learning session `{session.learn_session_id}`",
-            "",
-            f"- entry mode: {session.entry_mode.value}",
-            f"- observation: {session.observation_mode.value}",
-            f"- build policy: {session.build_policy.value}",
-        ]
-    )

@@ -1,17 +1,25 @@
-"""A learning session from its creation to its rest: one person teaches one ability."""
+"""A learning session from its creation to its rest: one person teaches one ability.
+
+With the options of its start, for gateways and recovery.
+"""
+
+from typing import TypedDict
 
 from temporalio import workflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 
 with workflow.unsafe.imports_passed_through():
     from contracts.errors import ErrorCode
-    from contracts.learning.aggregate import CommandReceipt
+    from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
     from contracts.learning.observation import BoundaryKind, BoundarySource
     from contracts.learning.session import LearnSessionState as S
     from contracts.learning.state_machine import SessionCommand
     from contracts.learning.validation import ValidationRunKind
-    from workflows.learning import session_capture, session_drafting, session_validation
+    from contracts.workflow_ids import learn_session_id
+    from workflows.learning import session_capture, session_drafting
+    from workflows.learning import validation_run_workflow as validation
     from workflows.learning.learn_session_messages import (
         AnswerQuestionsCommand,
         GenerateProposalCommand,
@@ -26,9 +34,10 @@ with workflow.unsafe.imports_passed_through():
         StartCommand,
         ValidateCommand,
     )
-    from workflows.learning.session_core import SessionCore
+    from workflows.learning.session_core import SessionCore, phase_of
     from workflows.learning.session_decision import SessionDecision
     from workflows.platform.refusals import refused
+    from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE
 
 
 @workflow.defn(name="LearnSessionWorkflow")
@@ -172,7 +181,7 @@ class LearnSessionWorkflow:
     @workflow.update(description="Start a validation run")
     async def validate(self, message: ValidateCommand) -> CommandReceipt:
         return await self._core.take(
-            SessionCommand.VALIDATE, message, lambda decision: session_validation.begin(decision, message)
+            SessionCommand.VALIDATE, message, lambda decision: validation.begin(decision, message)
         )
 
     @validate.validator
@@ -216,7 +225,7 @@ class LearnSessionWorkflow:
     @workflow.update(description="Cancel the session")
     async def cancel(self, message: LearnCommand) -> CommandReceipt:
         def decide(decision: SessionDecision) -> None:
-            session_validation.cancel(decision)
+            validation.cancel(decision)
             decision.go(S.CANCELLED, Event.SESSION_CANCELLED, Receipt.CANCELLED, message.reason)
 
         return await self._core.cancel(message, decide)
@@ -229,3 +238,46 @@ class LearnSessionWorkflow:
 def _command_of(message: MarkCommand) -> SessionCommand:
     trims = message.kind in (BoundaryKind.TRIM_START, BoundaryKind.TRIM_END)
     return SessionCommand.TRIM if trims else SessionCommand.MARK
+
+
+class Opening(TypedDict):
+    """The arguments of a start: one that runs already is joined."""
+
+    id: str
+    task_queue: str
+    id_conflict_policy: WorkflowIDConflictPolicy
+    static_summary: str
+    static_details: str
+    search_attributes: TypedSearchAttributes
+
+
+def opening_of(aggregate: LearnSessionAggregate, task_queue: str) -> Opening:
+    """The start of this session's workflow."""
+    session = aggregate.session
+    return Opening(
+        id=learn_session_id(session.learn_session_id),
+        task_queue=task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        static_summary=f"{session.entry_mode.value} by {session.owner_user_id}",
+        static_details=_static_details(aggregate),
+        search_attributes=TypedSearchAttributes(
+            [
+                SearchAttributePair(STATE_ATTRIBUTE, phase_of(session.state)),
+                SearchAttributePair(OWNER_ATTRIBUTE, session.owner_user_id),
+                SearchAttributePair(KIND_ATTRIBUTE, "learn-session"),
+            ]
+        ),
+    )
+
+
+def _static_details(aggregate: LearnSessionAggregate) -> str:
+    session = aggregate.session
+    return "\n".join(
+        [
+            f"Learning session `{session.learn_session_id}`",
+            "",
+            f"- entry mode: {session.entry_mode.value}",
+            f"- observation: {session.observation_mode.value}",
+            f"- build policy: {session.build_policy.value}",
+        ]
+    )

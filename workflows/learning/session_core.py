@@ -1,6 +1,6 @@
 """The machinery under a session's commands: one decision at a time, each committed before it is believed.
 
-A session's child workflows: one validation run, one install saga, each under its own id.
+Its alarm, which is set to the deadline of the present state, and how the session shows itself in the Temporal UI.
 """
 
 import asyncio
@@ -8,8 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from temporalio import workflow
-from temporalio.common import SearchAttributePair, TypedSearchAttributes
-from temporalio.exceptions import ApplicationError, ChildWorkflowError, FailureError
+from temporalio.exceptions import ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.learning.session_activities import SessionActivities
@@ -23,71 +22,70 @@ with workflow.unsafe.imports_passed_through():
         DraftSummary,
         LearnSessionAggregate,
     )
-    from contracts.learning.install import InstallSagaOutput, SagaState
     from contracts.learning.observation import BoundarySource
     from contracts.learning.session import BuildPolicy
     from contracts.learning.session import LearnSessionState as S
-    from contracts.learning.state_machine import AT_REST, SessionCommand, lane_refusal, refusal
-    from contracts.learning.validation import OverallResult, ValidationRunOutput
+    from contracts.learning.state_machine import (
+        AT_REST,
+        SessionCommand,
+        lane_refusal,
+        legal_commands,
+        refusal,
+    )
+    from contracts.learning.validation import ValidationRunOutput
     from contracts.platform.commands import CommitKey
-    from contracts.workflow_ids import install_saga_id, validation_run_id
-    from workflows.learning import session_capture, session_drafting, session_install, session_validation
-    from workflows.learning.install_saga_workflow import InstallSagaWorkflow
+    from workflows.learning import install_saga_workflow as install_saga
+    from workflows.learning import session_capture, session_drafting
+    from workflows.learning import validation_run_workflow as validation
     from workflows.learning.learn_session_messages import AnswerQuestionsCommand, InstallCommand, LearnCommand
     from workflows.learning.session_decision import SessionDecision
     from workflows.learning.session_drafting import WordingCall
-    from workflows.learning.session_install import check_base
-    from workflows.learning.session_view import KIND_ATTRIBUTE, STATE_ATTRIBUTE, phase_of, render_details
-    from workflows.learning.validation_run_workflow import ValidationRunWorkflow
-    from workflows.platform.alarm import Alarm
     from workflows.platform.presets import CHECK_CALL, STORE_CALL
     from workflows.platform.refusals import application_error_in, refused, refused_command
+    from workflows.platform.search_attributes import STATE_ATTRIBUTE
 
 
-async def run_saga(aggregate: LearnSessionAggregate, saga_id: str) -> InstallSagaOutput:
-    """Runs the saga of the open install. One that is cancelled or fails has undone what it did."""
-    request = session_install.saga_input(aggregate, workflow.info().workflow_id)
-    try:
-        return await workflow.execute_child_workflow(
-            InstallSagaWorkflow.run,
-            request,
-            id=install_saga_id(saga_id),
-            static_summary=f"Install {request.skill_slug} ({request.lane.value})",
-            search_attributes=_child_attributes("install-saga"),
-        )
-    except ChildWorkflowError as error:
-        return InstallSagaOutput(state=SagaState.ROLLED_BACK, error=_cause(error))
+class Alarm:
+    """Rings at the latest when it was set to.
 
+    A deadline that moves later, or goes away, leaves the running timer alone: it rings early, the workflow
+    looks again and sets it anew. That costs one timer where cancelling and starting would cost three events
+    at each move, and deadlines here move far more often than they pass.
+    """
 
-async def run_checks(aggregate: LearnSessionAggregate, run_id: str) -> ValidationRunOutput:
-    """Runs the checks of the run under way. A run that breaks has proven nothing."""
-    request = session_validation.run_input(aggregate, workflow.info().workflow_id)
-    try:
-        return await workflow.execute_child_workflow(
-            ValidationRunWorkflow.run,
-            request,
-            id=validation_run_id(run_id),
-            static_summary=f"Validate {', '.join(check.value for check in request.checks)}",
-            search_attributes=_child_attributes("validation-run"),
-        )
-    except ChildWorkflowError as error:
-        return ValidationRunOutput(
-            overall_result=OverallResult.FAILED, passed_checks=(), failed_summary=_cause(error)
-        )
+    def __init__(self) -> None:
+        self._timer: asyncio.Task[None] | None = None
+        self._rings_at: datetime | None = None
+        self._rang = False
 
+    def set(self, at: datetime | None) -> None:
+        """Sees to it that the alarm rings no later than ``at``; with ``None`` nothing needs it now."""
+        if at is None or self.is_set_for(at):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._rings_at = at
+        self._timer = asyncio.create_task(self._ring(at))
 
-def _child_attributes(kind: str) -> TypedSearchAttributes:
-    """The session's search attributes, under the child's own kind."""
-    return workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
-        SearchAttributePair(KIND_ATTRIBUTE, kind)
-    )
+    def is_set_for(self, at: datetime | None) -> bool:
+        """Whether nothing has to be set for a deadline at ``at``."""
+        return at is None or (self._rings_at is not None and self._rings_at <= at)
 
+    @property
+    def rang(self) -> bool:
+        """Whether it has rung since it was last answered."""
+        return self._rang
 
-def _cause(error: ChildWorkflowError) -> str:
-    cause: BaseException = error
-    while cause.__cause__ is not None:
-        cause = cause.__cause__
-    return f"{type(cause).__name__}: {cause}"[:240]
+    def answer(self) -> None:
+        """Stops the ringing."""
+        self._rang = False
+
+    async def _ring(self, at: datetime) -> None:
+        left = max(at - workflow.now(), timedelta())
+        await workflow.sleep(left, summary="look at the session's deadline")
+        self._timer = None
+        self._rings_at = None
+        self._rang = True
 
 
 EVENTS_BEFORE_NEW_RUN = 2_000
@@ -196,7 +194,7 @@ class SessionCore:
         """Begins an install, waits for its saga, and takes the result: the answer says how it ended."""
         async with self._turn:
             self.refuse_unless(command)
-            await check_base(self.aggregate, message.lane)
+            await install_saga.check_base(self.aggregate, message.lane)
             await self._begin_install(message.lane, message.note, message.commit_key)
         return await self._see_install_through(message)
 
@@ -258,7 +256,7 @@ class SessionCore:
         """Runs the checks as a child and takes their result, unless the session was cancelled meanwhile."""
         run = self.aggregate.validation
         assert run is not None, "only called when a validation is due"
-        self._checks = asyncio.create_task(run_checks(self.aggregate, run.validation_run_id))
+        self._checks = asyncio.create_task(validation.run_checks(self.aggregate))
         try:
             output = await self._checks
         except asyncio.CancelledError:
@@ -270,7 +268,7 @@ class SessionCore:
             if output is None or under_way is None or under_way.validation_run_id != run.validation_run_id:
                 return
             decision = self._decision()
-            session_validation.finish(decision, output)
+            validation.finish(decision, output)
             await self._commit(decision, None)
 
     async def wait(self) -> None:
@@ -328,7 +326,7 @@ class SessionCore:
 
     async def _begin_install(self, lane: InstallLane, note: str | None, key: CommitKey | None) -> None:
         decision = self._decision()
-        session_install.begin(decision, lane, note, key)
+        install_saga.begin(decision, lane, note, key)
         await self._commit(decision, None)
 
     async def _see_install_through(self, message: LearnCommand | None) -> CommandReceipt:
@@ -337,10 +335,10 @@ class SessionCore:
             raise refused(ErrorCode.CONFLICT, "Another run has ended this install; read the session again.")
         self._installing = True
         try:
-            output = await run_saga(self.aggregate, open_install.saga_id)
+            output = await install_saga.run_saga(self.aggregate)
             async with self._turn:
                 decision = self._decision()
-                session_install.finish(decision, output)
+                install_saga.finish(decision, output)
                 return await self._commit(decision, message, saga_id=open_install.saga_id)
         finally:
             self._installing = False
@@ -394,3 +392,41 @@ class SessionCore:
     def _show(self) -> None:
         deadline = self._deadline()
         workflow.set_current_details(render_details(self.aggregate, rfc3339(deadline) if deadline else None))
+
+
+_PHASES: dict[S, str] = {
+    S.READY_FOR_REVIEW: "review",
+    S.INSTALLING_PRIVATE: "review",
+    S.INSTALLED_PRIVATE: "installed_private",
+    S.APPROVED: "approved",
+    S.REJECTED: "rejected",
+    S.CANCELLED: "cancelled",
+    S.QUARANTINED: "quarantined",
+}
+
+
+def phase_of(state: S) -> str:
+    """The coarse state that is searchable: writing every state to visibility would cost more than it is worth."""
+    return _PHASES.get(state, "teaching")
+
+
+def render_details(aggregate: LearnSessionAggregate, waits_until: object | None = None) -> str:
+    """The current details: state, since when, what it waits for, what it takes."""
+    session = aggregate.session
+    proposal = aggregate.proposal
+    lines = [
+        f"**State:** `{session.state.value}` since {rfc3339(aggregate.state_since)}",
+        f"**Waits for:** {', '.join(f'`{c.value}`' for c in legal_commands(aggregate)) or 'nothing'}",
+    ]
+    if waits_until is not None:
+        lines.append(f"**Deadline:** {waits_until}")
+    if proposal is not None:
+        lines.append(
+            f"**Proposal:** {proposal.title} (`{proposal.proposed_skill_slug}`, r{proposal.revision})"
+        )
+        passed = ", ".join(check.value for check in aggregate.passed_checks) or "none"
+        if aggregate.not_applicable_checks:
+            passed += f" (not applicable: {', '.join(c.value for c in aggregate.not_applicable_checks)})"
+        lines.append(f"**Checks passed:** {passed}")
+    lines.append(f"**Changes:** {aggregate.change}")
+    return "\n\n".join(lines)

@@ -1,19 +1,38 @@
-"""One validation run: the selected checks in order, each proven and recorded on its own."""
+"""One validation run: the selected checks in order, each recorded on its own; and what its session decides about it."""
+
+from datetime import datetime
 
 from temporalio import workflow
+from temporalio.common import SearchAttributePair
+from temporalio.exceptions import ChildWorkflowError
 
 with workflow.unsafe.imports_passed_through():
     from activities.learning.validation_activities import ValidationActivities
+    from contracts.abilities.availability import InstallLane
+    from contracts.learning.aggregate import LearnSessionAggregate
+    from contracts.learning.lifecycle import LearningLifecycleEvent as Event
+    from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+    from contracts.learning.session import LearnSessionState as S
     from contracts.learning.validation import (
+        CHECK_REF,
+        REQUIRED_CHECKS,
         CheckInput,
         CheckOutput,
+        DraftProof,
         OverallResult,
         SafetyClass,
+        SkillValidationReport,
+        ValidationRun,
         ValidationRunInput,
         ValidationRunKind,
         ValidationRunOutput,
     )
+    from contracts.workflow_ids import validation_run_id
+    from workflows.learning.learn_session_messages import ValidateCommand
+    from workflows.learning.session_decision import SessionDecision
     from workflows.platform.presets import CHECK_CALL, REHEARSAL
+    from workflows.platform.refusals import cause_of
+    from workflows.platform.search_attributes import KIND_ATTRIBUTE
 
 
 @workflow.defn(name="ValidationRunWorkflow")
@@ -85,3 +104,151 @@ def _mark(outcome: CheckOutput) -> str:
     if outcome.not_applicable is not None:
         return "–"
     return "✓" if outcome.passed else "✗"
+
+
+_NOTHING_FAILED = (OverallResult.PASSED, OverallResult.PARTIAL)
+
+
+def begin(decision: SessionDecision, message: ValidateCommand) -> None:
+    """A run begins. From review the session passes through drafting, as the table asks."""
+    checks = tuple(check for check in REQUIRED_CHECKS if not message.selected or check in message.selected)
+    proposal = decision.next.proposal
+    assert proposal is not None, "the table takes validate only where there is a proposal"
+    run = ValidationRun(
+        validation_run_id=str(workflow.uuid7()),
+        proposal_id=proposal.proposal_id,
+        run_kind=checks[-1],
+        run_label=message.run_label,
+        content_hash=proposal.content_hash,
+        started_at=workflow.now(),
+        overall_result=OverallResult.PARTIAL,
+        result_refs=tuple(f"{CHECK_REF}{check.value}" for check in checks),
+    )
+    if decision.next.session.state is S.READY_FOR_REVIEW:
+        decision.go(S.DRAFTING_PROPOSAL, Event.PROPOSAL_REVISED, None, "more tests were asked for")
+    decision.set(validation=run)
+    decision.set_session(validation_run_id=run.validation_run_id)
+    decision.go(
+        S.TESTING_PROPOSAL,
+        Event.VALIDATION_STARTED,
+        Receipt.TESTS_STARTED,
+        validation_run_id=run.validation_run_id,
+        checks=[check.value for check in checks],
+    )
+
+
+def run_input(aggregate: LearnSessionAggregate, correlation_id: str) -> ValidationRunInput:
+    """What the child workflow of the run under way is given."""
+    run = aggregate.validation
+    assert run is not None, "only called while a run is under way"
+    return ValidationRunInput(
+        validation_run_id=run.validation_run_id,
+        proposal_id=run.proposal_id,
+        learn_session_id=aggregate.session.learn_session_id,
+        owner_user_id=aggregate.session.owner_user_id,
+        content_hash=run.content_hash,
+        checks=run.checks,
+        test_policy=aggregate.test_policy,
+        correlation_id=correlation_id,
+    )
+
+
+def finish(decision: SessionDecision, output: ValidationRunOutput) -> None:
+    """The result decides: quarantine, review, or back to drafting. Nothing is tried again by itself."""
+    run = decision.next.validation
+    assert run is not None, "only called while a run is under way"
+    before = DraftProof(decision.next.passed_checks, decision.next.not_applicable_checks)
+    proof = before.after(run.checks, output.passed_checks, output.not_applicable)
+    passed, unapplied = proof.passed, proof.not_applicable
+    decision.set(validation=None, passed_checks=passed, not_applicable_checks=unapplied)
+    finished = run.changed(
+        completed_at=workflow.now(),
+        overall_result=output.overall_result,
+        passed_checks=output.passed_checks,
+        not_applicable=output.not_applicable,
+    )
+    decision.finish_run(finished, _report(decision.next, finished, output, passed))
+    facts = {"validation_run_id": run.validation_run_id, "overall_result": output.overall_result.value}
+    if output.safety_failure:
+        decision.set_proposal(install_lane=InstallLane.QUARANTINED)
+        decision.note(Event.VALIDATION_COMPLETED, Receipt.TESTS_FAILED, output.safety_failure, **facts)
+        decision.go(S.QUARANTINED, Event.SESSION_QUARANTINED, Receipt.QUARANTINED, output.safety_failure)
+    elif output.overall_result in _NOTHING_FAILED and proof.complete:
+        reason = output.not_applicable_reason
+        decision.go(S.READY_FOR_REVIEW, Event.VALIDATION_COMPLETED, Receipt.TESTS_PASSED, reason, **facts)
+    elif output.overall_result in _NOTHING_FAILED:
+        missing = ", ".join(check.value for check in REQUIRED_CHECKS if check not in (*passed, *unapplied))
+        decision.go(
+            S.DRAFTING_PROPOSAL,
+            Event.VALIDATION_COMPLETED,
+            Receipt.TESTS_PASSED,
+            f"still to pass: {missing}",
+            **facts,
+        )
+    else:
+        decision.go(
+            S.DRAFTING_PROPOSAL,
+            Event.VALIDATION_COMPLETED,
+            Receipt.TESTS_FAILED,
+            output.failed_summary or "validation failed",
+            **facts,
+        )
+
+
+def cancel(decision: SessionDecision) -> None:
+    """Ends the run under way as cancelled, if there is one."""
+    run = decision.next.validation
+    if run is None:
+        return
+    decision.set(validation=None)
+    decision.finish_run(run.changed(completed_at=workflow.now(), overall_result=OverallResult.CANCELLED))
+    decision.note(
+        Event.VALIDATION_COMPLETED,
+        Receipt.TESTS_CANCELLED,
+        "the session was cancelled",
+        validation_run_id=run.validation_run_id,
+    )
+
+
+def _report(
+    aggregate: LearnSessionAggregate,
+    run: ValidationRun,
+    output: ValidationRunOutput,
+    passed: tuple[ValidationRunKind, ...],
+) -> SkillValidationReport:
+    finished_at: datetime = workflow.now()
+    told = (output.safety_failure, output.failed_summary, output.not_applicable_reason)
+    issues = tuple(text for text in told if text)
+    return SkillValidationReport(
+        proposal_id=run.proposal_id,
+        lint_passed=ValidationRunKind.LINT in passed,
+        trigger_tests_passed=ValidationRunKind.TRIGGER in passed,
+        dry_run_passed=ValidationRunKind.DRY_RUN in passed,
+        dependency_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
+        collision_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
+        rehearsal_passed=ValidationRunKind.REHEARSAL in passed,
+        not_applicable=aggregate.not_applicable_checks,
+        safety_class=output.safety_class,
+        content_hash=run.content_hash,
+        issues=issues,
+        created_at=finished_at,
+    )
+
+
+async def run_checks(aggregate: LearnSessionAggregate) -> ValidationRunOutput:
+    """Runs the checks of the run under way. A run that breaks has proven nothing."""
+    request = run_input(aggregate, workflow.info().workflow_id)
+    try:
+        return await workflow.execute_child_workflow(
+            ValidationRunWorkflow.run,
+            request,
+            id=validation_run_id(request.validation_run_id),
+            static_summary=f"Validate {', '.join(check.value for check in request.checks)}",
+            search_attributes=workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
+                SearchAttributePair(KIND_ATTRIBUTE, "validation-run")
+            ),
+        )
+    except ChildWorkflowError as error:
+        return ValidationRunOutput(
+            overall_result=OverallResult.FAILED, passed_checks=(), failed_summary=cause_of(error)
+        )

@@ -26,12 +26,12 @@ with workflow.unsafe.imports_passed_through():
         JudgeOrder,
         RecheckOrder,
     )
-    from workflows.learning.session_view import STATE_ATTRIBUTE
     from workflows.mcp.mcp_dispatch_steps import CallAttempt, CallRest, DispatchNotifications
     from workflows.mcp.mcp_dispatch_view import render_details
     from workflows.mcp.mcp_messages import DispatchEnd, DispatchStart, DispatchWait, WaitUntil
     from workflows.platform.presets import STORE_CALL
     from workflows.platform.refusals import application_error_in, refused
+    from workflows.platform.search_attributes import STATE_ATTRIBUTE
 
 
 @workflow.defn(name="McpDispatchWorkflow")

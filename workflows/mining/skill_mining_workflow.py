@@ -26,11 +26,11 @@ with workflow.unsafe.imports_passed_through():
         MiningRunState,
     )
     from contracts.workflow_ids import mined_skill_id, skill_mining_id
-    from workflows.learning.session_view import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
     from workflows.mining.mined_skill_workflow import MinedSkillWorkflow
     from workflows.mining.skill_mining_messages import MinedSkillStart, MiningEnd, MiningPosition, MiningStart
     from workflows.platform.presets import STORE_CALL, SWEEP_PAGE
     from workflows.platform.refusals import application_error_in
+    from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
 
 
 BUILDS_AT_ONCE = 4

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from temporalio.exceptions import ActivityError, ApplicationError, FailureError
+from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, FailureError
 
 from contracts.errors import ErrorCode
 from contracts.learning.state_machine import CommandRefusal
@@ -19,6 +19,14 @@ def application_error_in(error: FailureError) -> ApplicationError:
     if isinstance(cause, ApplicationError):
         return cause
     return ApplicationError(str(cause or error), type=ErrorCode.INTERNAL_ERROR.value, non_retryable=True)
+
+
+def cause_of(error: ChildWorkflowError) -> str:
+    """The first cause of a child's failure, as text of at most 240 characters."""
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    return f"{type(cause).__name__}: {cause}"[:240]
 
 
 def refused_command(found: CommandRefusal) -> ApplicationError:

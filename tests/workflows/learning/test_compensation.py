@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.testing import TimeSkipper
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from workflows.platform.compensation import CompensationStack
+from workflows.learning.install_saga_workflow import CompensationStack
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.testing import TimeSkipper
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from workflows.platform.alarm import Alarm
+from workflows.learning.session_core import Alarm
 
 pytestmark = pytest.mark.anyio
 
