@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 
 from contracts.abilities.availability import AbilityFreshness, InstallLane
-from contracts.base import Contract, Text120, Text160, Text240, Text500, UtcTime, VersionedContract
+from contracts.base import Contract, Text120, Text160, Text200, Text240, Text500, UtcTime, VersionedContract
 
 INCLUDE_FROM_SCORE = 0.15
 """The least score a match is listed with."""
@@ -33,20 +33,48 @@ class AbilityLookupQuery(VersionedContract):
     include_private_owned_by_user: bool = True
 
 
+class Fit(StrEnum):
+    """Whether an ability does what a request asks for."""
+
+    YES = "yes"
+    MAYBE = "maybe"
+    NO = "no"
+
+
 class AbilityMatch(Contract):
-    """One ability that fits."""
+    """One ability that matches by the documented score."""
 
     ability_id: Text160
     score: float
     install_lane: InstallLane
     usable_now: bool
     reason_unusable: str | None = None
+    fit: Fit | None = Field(default=None, description="Whether it does what is asked for.")
+    fit_reasons: tuple[Text240, ...] = ()
+
+
+class AbilityFit(Contract):
+    """One ability that does, or may do, what is asked for."""
+
+    ability_id: Text160
+    title: Text200
+    fit: Fit
+    closeness: float = Field(ge=0, le=1, description="How closely it fits, for the order of those that do.")
+    reasons: tuple[Text240, ...] = ()
+    install_lane: InstallLane
+    usable_now: bool
+    reason_unusable: Text240 | None = None
 
 
 class AbilityLookupResult(VersionedContract):
-    """The best matches, best first."""
+    """The best matches by the documented score, best first, and beside them what fits."""
 
     matches: tuple[AbilityMatch, ...]
+    fitting: tuple[AbilityFit, ...] = Field(
+        default=(),
+        description="The abilities that fit (yes) or may fit (maybe), best first, whatever their score; at most ten. "
+        "An agent is routed by these.",
+    )
     created_at: UtcTime
     freshness: AbilityFreshness | None = Field(
         default=None, description="Whether this is behind what agents go by, or they are behind this."
@@ -69,6 +97,8 @@ class AbilityExplainMatchResponse(Contract):
     score: float = Field(ge=0, le=1)
     match_reasons: tuple[Text240, ...] = ()
     rejection_reasons: tuple[Text240, ...] = ()
+    fit: Fit | None = Field(default=None, description="Whether it does what is asked for.")
+    fit_reasons: tuple[Text240, ...] = ()
 
 
 TRIGGER_TESTS_PATH = "tests/triggers.json"

@@ -1,0 +1,343 @@
+"""Judges whether an ability fits a request: yes, maybe or no, with reasons.
+
+Verb and object are judged apart. An ability fits if it does what is asked (the same family of verbs, or a near one) to
+what is asked about (most of the object's content words, weighted by how rare they are among the installed abilities),
+in the same direction, and no negative trigger means the request. The documented score (``domain.abilities.matching``)
+plays no part.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from contracts.abilities.availability import AbilityAvailabilityEntry
+from contracts.abilities.lookup import Fit
+from domain.abilities.fit.reading import Clause, Reading, read
+from domain.abilities.fit.verbs import (
+    LIGHT,
+    OPEN_TO_NOUNS,
+    are_near,
+    are_opposite,
+    may_be_lightly,
+    work_named_by,
+)
+from domain.abilities.fit.words import Word, base_weight, word_of
+
+Weigh = Callable[[Word], float]
+"""The weight of a word among the installed abilities."""
+
+OBJECT_NEEDED = 0.5
+"""The least share of the request's object that the ability must speak of."""
+
+SPOKEN_OF_NEEDED = 0.6
+"""The least share of the ability's title that a request with a near verb must speak of."""
+
+SURE_FROM = 0.9
+"""From this share of the request's words on, an ability that does what is asked fits without a doubt."""
+
+KIND_SHARE = 0.8
+"""What a format counts where its kind is meant, and the other way round."""
+
+MODIFIER_SHARE = 0.5
+"""What the last word of the request's object counts where the ability has it only before another noun."""
+
+WITHIN_PART = 0.5
+"""The part of what the object is in or comes from."""
+
+_WITHIN = frozenset({"from", "in", "on", "inside"})
+_TITLE_PARTS = dict.fromkeys(("by", "with", "using", "via", "until"), 0.4) | {
+    "": 1.0,
+    "of": 1.0,
+    "from": 0.5,
+    "in": 0.5,
+}
+"""The parts of a title's words by their preposition: how it is done counts less than what is done."""
+_OTHER_PART = 0.7
+_DIRECTED = frozenset({"convert", "export", "import", "translate", "make", "get"})
+
+
+class Work(IntEnum):
+    """How what is asked for relates to what the ability does."""
+
+    OTHER = 0
+    UNCLEAR = 1
+    NEAR = 2
+    SAME = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether an ability fits, how closely (for the order, in [0, 1]), and why."""
+
+    fit: Fit
+    closeness: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What an ability says of itself, read once."""
+
+    title: Reading
+    phrases: tuple[Reading, ...]
+    negatives: tuple[Reading, ...]
+    families: frozenset[str]
+    verbs: frozenset[str]
+    meanings: frozenset[str]
+    heads: frozenset[str]
+    kinds: frozenset[str]
+    sources: frozenset[Word]
+    targets: frozenset[Word]
+
+    @classmethod
+    def of(cls, entry: AbilityAvailabilityEntry) -> "Profile":
+        """Reads the title, trigger phrases, aliases and negative triggers of an ability."""
+        title = read(entry.title)
+        phrases = tuple(read(phrase) for phrase in (*entry.trigger_phrases, *entry.aliases) if phrase.strip())
+        said = (title, *phrases)
+        words = {word for one in said for word in one.words}
+        verbs = frozenset(clause.verb for one in said for clause in one.clauses if clause.verb)
+        named = frozenset(word_of(verb).meaning for verb in verbs)
+        families = frozenset(family for one in said for family in _families(one))
+        return cls(
+            title=title,
+            phrases=phrases,
+            negatives=tuple(read(phrase) for phrase in entry.negative_triggers if phrase.strip()),
+            families=families - LIGHT or families,
+            verbs=verbs,
+            meanings=frozenset(word.meaning for word in words) | named,
+            heads=frozenset(head for one in said for head in _heads(one)) | named,
+            kinds=frozenset(word.kind for word in words if word.kind),
+            sources=frozenset(word for one in said for word in one.source),
+            targets=frozenset(word for one in said for word in one.target),
+        )
+
+    def share(self, word: Word) -> float:
+        """How much of ``word`` the ability speaks of: all, a format's kind, or nothing."""
+        if word.meaning in self.meanings:
+            return 1.0
+        if word.kind in self.meanings or word.meaning in self.kinds:
+            return KIND_SHARE
+        named = work_named_by(word.token)
+        return 1.0 if named is not None and named in self.families else 0.0
+
+
+def judge(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
+    """Whether the ability fits ``request``."""
+    negative = next((one for one in profile.negatives if _means(request, one)), None)
+    if negative is not None:
+        return _no(f"its negative trigger “{negative.text}” means this")
+    if _said_like_that(request, profile):
+        return Judgement(Fit.YES, 1.0, ("said like one of its trigger phrases",))
+    work, about_work = _work(request, profile)
+    if work is Work.OTHER:
+        return _no(about_work)
+    turned = _turned(request, profile)
+    if turned is not None:
+        return _no(turned)
+    asked = _object_words(request)
+    spoken = _share(asked, profile, weigh, _last(request))
+    if spoken < OBJECT_NEEDED:
+        return _no(f"it is about something else: {_missing(asked, profile)}")
+    whole = _share([(word, 1.0) for word in request.words], profile, weigh)
+    title = _title_share(request, profile, weigh)
+    done = _work_share(request, profile)
+    closeness = round(0.4 * spoken + 0.25 * title + 0.1 * whole + 0.05 * done + 0.2 * work / Work.SAME, 4)
+    if work is not Work.SAME and title < SPOKEN_OF_NEEDED:
+        return _no(f"{about_work}, and little else is said of it")
+    sure = work is Work.SAME and (title >= OBJECT_NEEDED or whole >= SURE_FROM)
+    fit = Fit.YES if sure else Fit.MAYBE
+    return Judgement(fit, closeness, (about_work, f"it is about {_named(asked, profile)}"))
+
+
+def _no(reason: str) -> Judgement:
+    return Judgement(Fit.NO, 0.0, (reason,))
+
+
+def _families(reading: Reading) -> frozenset[str]:
+    """What a phrase of the ability's does: its verbs, and where they leave it open, its nouns."""
+    families = {family for clause in reading.clauses for family in clause.families}
+    first = reading.clauses[0] if reading.clauses else None
+    if first is None or not families or first.families & OPEN_TO_NOUNS:
+        families |= reading.nominal
+    return frozenset(families)
+
+
+def _heads(reading: Reading) -> Iterable[str]:
+    """The last word of each group of words, with the generic words and formats behind it."""
+    for clause in reading.clauses:
+        for words in (clause.object, *(words for _, words in clause.added)):
+            for word in reversed(words):
+                yield word.meaning
+                if base_weight(word.meaning) == 1.0 and word.kind is None:
+                    break
+
+
+def _work(request: Reading, profile: Profile) -> tuple[Work, str]:
+    clause = _main(request)
+    does = profile.families
+    wanted = clause.families if clause is not None else frozenset[str]()
+    verb = clause.verb.replace("_", " ") if clause is not None else ""
+    if (not wanted or wanted & OPEN_TO_NOUNS) and request.nominal & does:
+        return Work.SAME, "the work it names is what the ability does"
+    if clause is not None and clause.verb in profile.verbs and not clause.light:
+        return Work.SAME, f"“{verb}” is what it does"
+    if wanted & does:
+        return Work.SAME, f"“{verb}” means what it does"
+    if clause is None or not wanted:
+        return Work.UNCLEAR, "what is to be done is not said in a known verb"
+    if not does - LIGHT:
+        bare = all(may_be_lightly(family) or family in LIGHT for family in wanted)
+        return (Work.UNCLEAR, "it names no work") if bare else (Work.OTHER, f"“{verb}” is not named by it")
+    if wanted & LIGHT and any(may_be_lightly(family) for family in does):
+        return Work.NEAR, f"“{verb}” leaves open what is done"
+    if any(are_near(one, other) for one in wanted for other in does):
+        return Work.NEAR, f"“{verb}” is near to what it does"
+    if any((c.families - LIGHT) & does for c in request.strong):
+        return Work.NEAR, "it does a part of what is asked for"
+    opposite = any(are_opposite(one, other) for one in wanted for other in does)
+    return Work.OTHER, f"“{verb}” is {'the opposite of' if opposite else 'not'} what it does"
+
+
+def _main(request: Reading) -> Clause | None:
+    """The clause that says what is wanted: the first with a telling verb, else the first with a verb."""
+    first = next((clause for clause in request.clauses if clause.verb), None)
+    if first is None:
+        return request.clauses[0] if request.clauses else None
+    if first.light and not first.object and request.strong:
+        return request.strong[0]
+    return first
+
+
+def _object_words(request: Reading) -> list[tuple[Word, float]]:
+    """The words that the work is about, each with its part: the object's last word counts twice.
+
+    A noun that names the work ("a backup of the photos") is no object; a question has no order of words to go by.
+    """
+    clause = _main(request)
+    plain = [(word, 1.0) for word in request.words]
+    if clause is None or request.asks:
+        return plain
+    open_verb = not clause.families or bool(clause.families & OPEN_TO_NOUNS)
+    about = [w for w in clause.object if not (open_verb and work_named_by(w.token))]
+    telling = [word for word in about if base_weight(word.meaning) == 1.0]
+    for place, words in clause.added:
+        if place == "of" or not telling:
+            about += words
+    if not about:
+        return plain
+    head = next((word for word in reversed(clause.object) if word in telling), None)
+    parts = {word: 2.0 if word == head else 1.0 for word in about}
+    for place, words in clause.added:
+        if place in _WITHIN:
+            parts.update((word, WITHIN_PART) for word in words if word not in parts)
+    return list(parts.items())
+
+
+def _work_share(request: Reading, profile: Profile) -> float:
+    """The share of the request's telling verbs that the ability has."""
+    verbs = request.strong
+    return sum(bool(clause.families & profile.families) for clause in verbs) / len(verbs) if verbs else 0.0
+
+
+def _last(request: Reading) -> Word | None:
+    """The last word of the object, which says what it is: the report of "the summary report"."""
+    clause = _main(request)
+    return clause.object[-1] if clause is not None and clause.object and not request.asks else None
+
+
+def _share(
+    words: Sequence[tuple[Word, float]], profile: Profile, weigh: Weigh, last: Word | None = None
+) -> float:
+    whole = spoken = 0.0
+    for word, part in words:
+        weight = part * weigh(word)
+        share = profile.share(word)
+        if word == last and word.meaning in profile.meanings - profile.heads:
+            share *= MODIFIER_SHARE
+        whole += weight
+        spoken += weight * share
+    return spoken / whole if whole else 0.0
+
+
+def _title_share(request: Reading, profile: Profile, weigh: Weigh) -> float:
+    """The share of the title's words that the request speaks of; how it is done counts less than what is done."""
+    said = {word.meaning for word in request.words}
+    kinds = {word.kind for word in request.words if word.kind}
+    whole = spoken = 0.0
+    for clause in profile.title.clauses:
+        for place, words in (("", clause.object), *clause.added):
+            for word in words:
+                if (named := work_named_by(word.token)) is not None and named in profile.families:
+                    continue
+                weight = weigh(word) * _TITLE_PARTS.get(place, _OTHER_PART)
+                whole += weight
+                if word.meaning in said or word.kind in said or word.meaning in kinds:
+                    spoken += weight
+    return spoken / whole if whole else 1.0
+
+
+def _turned(request: Reading, profile: Profile) -> str | None:
+    """What is wrong with the direction, if anything is."""
+    clause = _main(request)
+    if not request.target or clause is None or (clause.families and not clause.families & _DIRECTED):
+        return None
+    came, became = _meanings(request.source), _meanings(request.target)
+    sources, targets = _meanings(profile.sources), _meanings(profile.targets)
+    if came & (targets - sources) and not became & (targets - sources):
+        return "it goes the other way"
+    formats = {word for word in request.target if is_format(word)}
+    theirs = {word for word in profile.targets if is_format(word)}
+    if formats and theirs and not _meanings(formats) & _meanings(theirs):
+        return "it makes something else of it"
+    return None
+
+
+def _meanings(words: Iterable[Word]) -> set[str]:
+    return {word.meaning for word in words} | {word.kind for word in words if word.kind}
+
+
+def is_format(word: Word) -> bool:
+    """Whether the word names a format or a language."""
+    return word.kind is not None or word.meaning in _FORMATS
+
+
+_FORMAT_LIST = """
+    markdown html json yaml xml text database table website latex english german french spanish italian dutch polish
+    portuguese chinese japanese iso american european audio video photo
+"""
+_FORMATS = frozenset(word_of(token).meaning for token in _FORMAT_LIST.split())
+
+
+def _means(request: Reading, negative: Reading) -> bool:
+    """Whether the negative trigger is said, or its verb and all of its content words are.
+
+    A verb alone must be said literally: whether another verb fits is judged by the work.
+    """
+    if negative.text in request.text:
+        return True
+    if not negative.words:
+        return False
+    said = _meanings(request.words)
+    if any(word.meaning not in said and word.kind not in said for word in negative.words):
+        return False
+    verbs = [clause for clause in negative.clauses if clause.verb]
+    main = _main(request)
+    wanted = main.families if main is not None else frozenset[str]()
+    return not verbs or any(clause.families & wanted or clause.verb == main.verb for clause in verbs if main)
+
+
+def _said_like_that(request: Reading, profile: Profile) -> bool:
+    return any(
+        request.text == said.text or (request.tokens and request.tokens == said.tokens)
+        for said in (profile.title, *profile.phrases)
+    )
+
+
+def _missing(words: Iterable[tuple[Word, float]], profile: Profile) -> str:
+    names = [word.token for word, _ in words if not profile.share(word)]
+    return ", ".join(f"“{name}”" for name in names[:3]) or "nothing it names"
+
+
+def _named(words: Iterable[tuple[Word, float]], profile: Profile) -> str:
+    return ", ".join(f"“{word.token}”" for word, _ in words if profile.share(word))

@@ -1,0 +1,148 @@
+"""Index of the abilities that fit a request: which to judge, and how rare each word is among them.
+
+Only abilities that share a content word with the request are judged, those that share the rarest words first.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from functools import partial
+from heapq import nlargest
+from math import log
+
+from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
+from contracts.abilities.lookup import (
+    MAX_MATCHES,
+    AbilityFit,
+    AbilityLookupQuery,
+    AbilityLookupResult,
+    AbilityMatch,
+    Fit,
+)
+from contracts.base import clipped
+from domain.abilities.fit.fit import Judgement, Profile, judge
+from domain.abilities.fit.reading import Reading, read
+from domain.abilities.fit.spelling import telling_words
+from domain.abilities.fit.words import Word, base_weight
+from domain.abilities.matching import is_listed
+
+UNKNOWN_WEIGHT = 0.6
+"""The weight of a word that no ability knows: it tells little."""
+
+UNKNOWN_FORM_WEIGHT = 0.3
+"""The same for a participle, such as "finished"."""
+
+MAX_JUDGED = 200
+"""The most abilities that are judged for one request."""
+
+_ORDER = {Fit.YES: 0, Fit.MAYBE: 1, Fit.NO: 2}
+_PRIVATE = InstallLane.EXPERIMENTAL_PRIVATE
+
+
+class FitIndex:
+    """A fixed set of abilities, prepared for the question which of them fit. Safe to share between threads.
+
+    Abilities that no lookup lists are left out. How rare a word is, is counted among the abilities that the asking
+    person may see.
+    """
+
+    def __init__(self, entries: Iterable[AbilityAvailabilityEntry]) -> None:
+        self._entries = {entry.ability_id: entry for entry in entries if is_listed(entry)}
+        self._profiles: dict[str, Profile] = {}
+        self._having: dict[str, set[str]] = defaultdict(set)
+        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self._sizes: Counter[str] = Counter()
+        for entry in self._entries.values():
+            meanings = _meanings_of(entry)
+            self._counts[_audience(entry)].update(meanings)
+            self._sizes[_audience(entry)] += 1
+            for meaning in meanings:
+                self._having[meaning].add(entry.ability_id)
+
+    def with_fits(
+        self, result: AbilityLookupResult, query: AbilityLookupQuery, *, caller_user_id: str
+    ) -> AbilityLookupResult:
+        """The answer to a lookup with what fits, and with the fit of each match."""
+        request = read(query.user_query)
+        matches: list[AbilityMatch] = []
+        for match in result.matches:
+            found = self._judged(request, match.ability_id, caller_user_id)
+            matches.append(match.changed(fit=found.fit, fit_reasons=found.reasons))
+        return result.changed(
+            matches=tuple(matches), fitting=self.fitting(query, caller_user_id=caller_user_id)
+        )
+
+    def fitting(self, query: AbilityLookupQuery, *, caller_user_id: str) -> tuple[AbilityFit, ...]:
+        """At most ten abilities that fit or may fit, best first, equal ones by id.
+
+        The same lanes answer as for a lookup by score. What cannot be used now is listed as well.
+        """
+        request = read(query.user_query)
+        judged: list[tuple[Judgement, AbilityAvailabilityEntry]] = []
+        for ability_id in self._candidates(request, query, caller_user_id):
+            found = self._judged(request, ability_id, caller_user_id)
+            if found.fit is not Fit.NO:
+                judged.append((found, self._entries[ability_id]))
+        judged.sort(key=lambda one: (_ORDER[one[0].fit], -one[0].closeness, one[1].ability_id))
+        return tuple(_shown(found, entry) for found, entry in judged[:MAX_MATCHES])
+
+    def judged(self, text: str, ability_id: str, *, caller_user_id: str) -> Judgement | None:
+        """Whether one ability fits ``text``, and why; None for one that no lookup lists."""
+        if ability_id not in self._entries:
+            return None
+        return self._judged(read(text), ability_id, caller_user_id)
+
+    def weight(self, caller_user_id: str, word: Word) -> float:
+        """The weight of a word: full for one that a single ability has, down to half of that."""
+        shared, own = self._counts.get("", Counter()), self._counts.get(caller_user_id, Counter())
+        having = shared[word.meaning] + own[word.meaning]
+        if not having:
+            formed = word.token.endswith(("ed", "ing"))
+            return (UNKNOWN_FORM_WEIGHT if formed else UNKNOWN_WEIGHT) * base_weight(word.meaning)
+        size = self._sizes[""] + self._sizes[caller_user_id]
+        rarity = log(1 + size / having) / log(1 + size)
+        return base_weight(word.meaning) * (0.5 + 0.5 * rarity)
+
+    def _judged(self, request: Reading, ability_id: str, caller_user_id: str) -> Judgement:
+        profile = self._profiles.get(ability_id)
+        if profile is None:
+            profile = self._profiles[ability_id] = Profile.of(self._entries[ability_id])
+        return judge(request, profile, partial(self.weight, caller_user_id))
+
+    def _candidates(self, request: Reading, query: AbilityLookupQuery, caller_user_id: str) -> list[str]:
+        shared: dict[str, float] = defaultdict(float)
+        for meaning in telling_words(request.text):
+            weight = self.weight(caller_user_id, Word(meaning))
+            for ability_id in self._having.get(meaning, ()):
+                shared[ability_id] += weight
+        seen = (one for one in shared if _visible(self._entries[one], query, caller_user_id))
+        return nlargest(MAX_JUDGED, seen, key=lambda one: (shared[one], one))
+
+
+def _meanings_of(entry: AbilityAvailabilityEntry) -> frozenset[str]:
+    phrases = (entry.title, *entry.trigger_phrases, *entry.aliases)
+    return frozenset[str]().union(*map(telling_words, phrases))
+
+
+def _audience(entry: AbilityAvailabilityEntry) -> str:
+    """Whose the ability is, where its owner alone sees it; else nobody's."""
+    return entry.owner_user_id if entry.install_lane is _PRIVATE else ""
+
+
+def _visible(entry: AbilityAvailabilityEntry, query: AbilityLookupQuery, caller_user_id: str) -> bool:
+    if entry.install_lane is not _PRIVATE:
+        return entry.install_lane in query.install_lanes_allowed
+    allowed = query.include_private_owned_by_user or _PRIVATE in query.install_lanes_allowed
+    return allowed and entry.owner_user_id == caller_user_id
+
+
+def _shown(found: Judgement, entry: AbilityAvailabilityEntry) -> AbilityFit:
+    return AbilityFit(
+        ability_id=entry.ability_id,
+        title=entry.title,
+        fit=found.fit,
+        closeness=found.closeness,
+        reasons=tuple(clipped(reason, 240) for reason in found.reasons),
+        install_lane=entry.install_lane,
+        usable_now=entry.usable_now,
+        reason_unusable=entry.reason_unusable,
+    )
