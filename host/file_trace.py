@@ -3,6 +3,7 @@
 import contextlib
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -40,16 +41,26 @@ class _Event(Protocol):
 class FileTrace:
     """Watches a folder while programs run in it; a new file in ``marks`` begins the next stretch.
 
-    A file that is mapped into memory and never opened otherwise goes unseen, and so does what happens in a new
-    folder in the instant before it is watched.
+    A program that waits after each mark until it is ``noted`` has its files in the stretch that is its own, also
+    where it made folders. A file that is mapped into memory and never opened otherwise goes unseen, and so does what
+    is read in a new folder in the instant before it is watched.
     """
 
-    def __init__(self, folder: Path, marks: Path) -> None:
+    def __init__(
+        self, folder: Path, marks: Path, *, prefix: str = "", noted: Callable[[], None] = lambda: None
+    ) -> None:
+        """``prefix`` is how the names of marks begin; other files there, and a mark for a second time, do not count.
+
+        ``noted`` is called, by the tracing thread, when everything before a mark has been taken in.
+        """
         self.stretches: list[FileUse] = [FileUse()]
         """What was used up to each mark, in order; the last one is open."""
         self.is_partial = False
         """Whether events were lost or folders went unwatched."""
         self._folder = folder
+        self._prefix = prefix
+        self._noted = noted
+        self._seen: set[str] = set()
         self._inotify: Any = INotify()
         self._folders: dict[int, str] = {}
         self._marks = self._inotify.add_watch(marks, flags.CLOSE_WRITE)
@@ -97,7 +108,10 @@ class FileTrace:
         if event.mask & flags.Q_OVERFLOW:
             self.is_partial = True
         elif event.wd == self._marks:
-            self.stretches.append(FileUse())
+            if event.name.startswith(self._prefix) and event.name not in self._seen:
+                self._seen.add(event.name)
+                self.stretches.append(FileUse())
+                self._noted()
         elif event.wd in self._folders and event.name:
             path, use = f"{self._folders[event.wd]}{event.name}", self.stretches[-1]
             is_folder = bool(event.mask & flags.ISDIR)

@@ -4,9 +4,12 @@ What a command leaves in the shell (variables, functions, the activated environm
 failure inside a pipe counts. The jail holds three folders: the work, a home of its own, and the driver's.
 """
 
+import contextlib
+import os
+import secrets
 import shlex
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,24 +22,33 @@ from skills.rehearsal.sandbox import TEMPORARY_FOLDER, Sandbox
 WORK_FOLDER, HOME_FOLDER = "work", "home"
 """The folders of a jail: what the commands work on, and their home."""
 
-_DRIVER_FOLDER, _MARKS = ".driver", ".driver/marks"
+_DRIVER_FOLDER, _MARKS, _NOTED = ".driver", ".driver/marks", ".driver/noted"
 _SEPARATOR = "\x1e"
+_LONGEST_STATUS = 4
+_NOTED_SECONDS = 2
+"""How long the shell waits at most, after a command, for the trace to have taken in what it did."""
 _ANSWERS = frozenset({"grep", "egrep", "fgrep", "rg", "zgrep", "diff", "cmp", "comm", "test", "[", "expr"})
 """Programs whose exit status 1 is an answer ("no", "they differ") and no failure."""
 
 _GIT_IDENTITY = "[user]\n\tname = Rehearsal\n\temail = rehearsal@localhost\n[init]\n\tdefaultBranch = main\n"
 
+# Functions and builtins are quoted, so that no alias or function of a command stands in for them; what a command did
+# not carry out to its end keeps the status that is set before it.
 _PRELUDE = """\
-shopt -s expand_aliases
-__apprentice_mark() {{ builtin printf '%s' "$2" > {marks}/"$1"; }}
+\\builtin shopt -s expand_aliases
+__apprentice_mark() {{
+  (\\builtin umask 077; \\builtin printf '%s' "$2" > {marks}/{token}"$1") 2>/dev/null
+  \\builtin read -t {seconds} -r __apprentice_noted 2>/dev/null <> {noted} || \\builtin :
+}}
 __apprentice_begin() {{
-  builtin printf '\\036%s\\036' "$1"
-  command mkdir -p -- "$2" 2>/dev/null
-  builtin cd -- "$2" || {{ __apprentice_mark "$1" folder; exit 0; }}
+  \\builtin printf '\\036%s\\036' "$1"
+  __apprentice_stages=(2)
+  if [[ $3 == make ]]; then \\builtin command mkdir -p -- "$2" 2>/dev/null; fi
+  \\builtin cd -- "$2" 2>/dev/null || {{ __apprentice_mark "$1" folder; \\builtin exit 0; }}
 }}
 __apprentice_end() {{
-  builtin local number=$1 tolerated=" $2 " status=$3 stage=0 one
-  builtin shift 3
+  \\builtin local number=$1 tolerated=" $2 " status=$3 stage=0 one
+  \\builtin shift 3
   if (( $# > 1 )); then
     for one in "$@"; do
       if (( one != 0 && one != 141 )) && ! {{ (( one == 1 )) && [[ $tolerated == *" $stage "* ]]; }}; then
@@ -47,9 +59,11 @@ __apprentice_end() {{
   fi
   if (( status == 141 )); then status=0; fi
   __apprentice_mark "$number" "$status"
-  if (( status != 0 )) && [[ $tolerated != *" any "* ]]; then exit 0; fi
+  if (( status != 0 )) && [[ $tolerated != *" any "* ]]; then \\builtin exit 0; fi
 }}
-exec </dev/null
+\\builtin readonly -f __apprentice_mark __apprentice_begin __apprentice_end
+\\builtin exec </dev/null
+\\builtin command rm -f -- {driver}
 {exports}
 __apprentice_mark begin 0
 """
@@ -112,25 +126,34 @@ def run_session(
     *,
     cancelled: threading.Event | None = None,
     progress: Callable[[int], None] | None = None,
+    makes_folders: bool = True,
 ) -> SessionOutcome:
     """Runs the commands in the work folder of a prepared jail until one fails.
 
     A command fails by an exit status other than 0, also of a stage within its last pipeline; the status 1 of a
     program that answers with it (``grep``, ``diff``) does not count there, nor does any of a command that failed
-    when it was shown. ``progress`` is called about once a second with the number of commands that have ended.
+    when it was shown. A command that ends the shell or never returns has no status, and nothing after it has one.
+    ``progress`` is called about once a second with the number of commands that have ended. A command whose folder
+    is not there fails, unless the session ``makes_folders``.
 
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
     """
     marks = sandbox.root / _MARKS
+    # A command that knows no token cannot write a mark by mistake.
+    token = f"{secrets.token_hex(8)}-"
     driver = sandbox.root / _DRIVER_FOLDER / "driver.sh"
-    driver.write_text(_driver(sandbox.root, commands, surroundings or Surroundings()), encoding="utf-8")
+    text = _driver(sandbox.root, commands, surroundings or Surroundings(), token, makes_folders=makes_folders)
+    driver.write_text(text, encoding="utf-8")
 
     def note_progress() -> None:
         if progress is not None:
-            progress(sum(1 for n in range(len(commands)) if (marks / _number(n)).exists()))
+            progress(sum(1 for n in range(len(commands)) if (marks / f"{token}{_number(n)}").exists()))
 
-    with FileTrace(sandbox.root / WORK_FOLDER, marks) as trace:
+    with (
+        _release(sandbox.root / _NOTED) as release,
+        FileTrace(sandbox.root / WORK_FOLDER, marks, prefix=token, noted=release) as trace,
+    ):
         outcome = sandbox.run(
             f". {shlex.quote(str(driver))}", WORK_FOLDER, cancelled=cancelled, while_running=note_progress
         )
@@ -138,11 +161,32 @@ def run_session(
     printed = _printed(outcome.output)
     results = tuple(
         CommandResult(
-            _status(marks / _number(n)), printed.get(n, ""), uses[n] if n < len(uses) else FileUse()
+            _status(marks / f"{token}{_number(n)}"),
+            printed.get(n, ""),
+            uses[n] if n < len(uses) else FileUse(),
         )
         for n in range(len(commands))
     )
     return SessionOutcome(results, outcome, trace.is_partial)
+
+
+@contextlib.contextmanager
+def _release(pipe: Path) -> Generator[Callable[[], None]]:
+    """What lets the shell go on: a line through a named pipe."""
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe, 0o600)
+    # Open for both, so that a line waits in the pipe where the shell is not reading yet.
+    end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+
+    def release() -> None:
+        # A full pipe holds enough to be read.
+        with contextlib.suppress(BlockingIOError):
+            os.write(end, b"\n")
+
+    try:
+        yield release
+    finally:
+        os.close(end)
 
 
 def _number(index: int) -> str:
@@ -154,7 +198,7 @@ def _status(mark: Path) -> int | None:
         text = mark.read_text(encoding="utf-8")
     except OSError:
         return None
-    return int(text) if text.isdigit() else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST_STATUS else None
 
 
 def _printed(output: str) -> dict[int, str]:
@@ -163,7 +207,14 @@ def _printed(output: str) -> dict[int, str]:
     return {int(n): text for n, text in zip(parts[1::2], parts[2::2], strict=False) if n.isdigit()}
 
 
-def _driver(root: Path, commands: Sequence[RehearsalCommand], surroundings: Surroundings) -> str:
+def _driver(
+    root: Path,
+    commands: Sequence[RehearsalCommand],
+    surroundings: Surroundings,
+    token: str,
+    *,
+    makes_folders: bool,
+) -> str:
     variables = {
         "HOME": str(root / HOME_FOLDER),
         "LANG": surroundings.locale,
@@ -176,14 +227,23 @@ def _driver(root: Path, commands: Sequence[RehearsalCommand], surroundings: Surr
         **surroundings.variables,
     }
     exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items())
-    lines = [_PRELUDE.format(marks=shlex.quote(str(root / _MARKS)), exports=exports)]
+    prelude = _PRELUDE.format(
+        marks=shlex.quote(str(root / _MARKS)),
+        noted=shlex.quote(str(root / _NOTED)),
+        driver=shlex.quote(str(root / _DRIVER_FOLDER / "driver.sh")),
+        seconds=_NOTED_SECONDS,
+        token=token,
+        exports=exports,
+    )
+    lines = [prelude]
+    making = "make" if makes_folders else "keep"
     for index, command in enumerate(commands):
         folder = root / WORK_FOLDER / (command.working_folder or ".")
         tolerated = " ".join(["any"] if command.may_fail else _answering_stages(command.command))
         lines.append(
-            f"__apprentice_begin {_number(index)} {shlex.quote(str(folder))}\n"
-            f"eval {shlex.quote(command.command)}$'\\n''__apprentice_stages=($? \"${{PIPESTATUS[@]}}\")'\n"
-            f'__apprentice_end {_number(index)} {shlex.quote(tolerated)} "${{__apprentice_stages[@]}}"\n'
+            f"\\__apprentice_begin {_number(index)} {shlex.quote(str(folder))} {making}\n"
+            f"\\builtin eval {shlex.quote(command.command)}$'\\n''__apprentice_stages=($? \"${{PIPESTATUS[@]}}\")'\n"
+            f'\\__apprentice_end {_number(index)} {shlex.quote(tolerated)} "${{__apprentice_stages[@]}}"\n'
         )
     return "".join(lines)
 
