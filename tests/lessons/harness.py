@@ -1,0 +1,217 @@
+"""Holds the product to the lessons: teaches each in a recorded terminal, then judges what became of it.
+
+Lessons are taught concurrently, one person each, on one running application. When the last is installed, every
+request is looked up among all of them, and every ability is tried on its lesson's other folder.
+"""
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from tests.fixtures.learner import Learner
+from tests.fixtures.recorded_terminal import record
+from tests.fixtures.served import served
+from tests.fixtures.stack import Stack
+from tests.lessons.lesson import Lesson
+from tests.lessons.verdicts import (
+    NOT_THERE_YET,
+    Aspect,
+    FitAnswer,
+    Outcome,
+    Verdict,
+    failed,
+    judge_absent,
+    judge_facts,
+    judge_finds,
+    judge_near_misses,
+    judge_parameters,
+)
+
+AT_ONCE = 4
+"""Lessons under way at a time: more of them only wait for the processors."""
+
+VALIDATED_WITHIN_SECONDS = 120
+
+
+@dataclass
+class Taught:
+    """One lesson on its way: its person, and what is known of it so far."""
+
+    lesson: Lesson
+    learner: Learner
+    folder: Path
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    ability_id: str = ""
+    problem: str = "not taught"
+    shown: dict[str, str] | None = None
+    """The demonstrated value of each parameter by its name; nothing while the product does not say it."""
+    fits: list[FitAnswer] = field(default_factory=list[FitAnswer])
+    trial: Verdict = field(default_factory=lambda: failed("not installed"))
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+
+    @contextmanager
+    def timed(self, name: str) -> Generator[None]:
+        """Notes how long the block took, in seconds."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begun
+
+
+async def run_lessons(stack: Stack, lessons: Sequence[Lesson], folder: Path) -> list[Outcome]:
+    """Teaches the lessons on ``stack`` with their files under ``folder``; one outcome each, in their order."""
+    taught = [Taught(one, stack.learner(_user(one)), folder / one.name) for one in lessons]
+    turns = anyio.CapacityLimiter(AT_ONCE)
+    async with served(stack) as api:
+        async with anyio.create_task_group() as group:
+            for one in taught:
+                group.start_soon(_in_turn, turns, _teach, one, api)
+        await _look_up(taught)
+        async with anyio.create_task_group() as group:
+            for one in taught:
+                group.start_soon(_in_turn, turns, _try, one, api)
+    return [_outcome(one) for one in taught]
+
+
+def _user(lesson: Lesson) -> str:
+    return lesson.name.replace("_", "-")
+
+
+async def _in_turn(turns: anyio.CapacityLimiter, step: Any, one: Taught, api: str) -> None:
+    async with turns:
+        await step(one, api)
+
+
+async def _teach(one: Taught, api: str) -> None:
+    """From a new session to an installed ability, or to the reason why it is none."""
+    try:
+        one.folder.mkdir(parents=True)
+        desk = one.folder / "desk"
+        desk.mkdir()
+        one.lesson.prepare(desk)
+        await _demonstrate(one, api, desk)
+        with one.timed("propose"):
+            await _propose(one)
+        with one.timed("validate"):
+            await _validate(one)
+        with one.timed("install"):
+            await _approve(one)
+    except AssertionError as error:
+        one.problem = str(error)
+
+
+async def _demonstrate(one: Taught, api: str, desk: Path) -> None:
+    learner = one.learner
+    await learner.create(target_app_whitelist=["terminal"])
+    await learner.act("start")
+    await learner.act("mark-goal", {"goal_description": one.lesson.goal})
+    with one.timed("record"):
+        await record(learner, api, desk, one.lesson.typed)
+    await learner.act("stop")
+
+
+async def _propose(one: Taught) -> None:
+    """Drafts the proposal, with every question answered as it is suggested."""
+    learner = one.learner
+    await learner.propose(ask_before_build=True)
+    if await learner.state() == "awaiting_questions":
+        detail = await _detail(learner)
+        answers = [
+            {
+                "question_id": question["question_id"],
+                "answer_text": question["suggestion"] or one.lesson.goal,
+            }
+            for question in detail["questions"]
+            if not question["answered"]
+        ]
+        await learner.act("answer-questions", {"answers": answers})
+        await learner.settled("awaiting_questions")
+    found = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/files")
+    one.files = {file["path"]: file["content"] for file in found["files"]}
+
+
+async def _validate(one: Taught) -> None:
+    learner = one.learner
+    await learner.propose_act("validate", {})
+    state = await learner.settled("testing_proposal", at_most=VALIDATED_WITHIN_SECONDS)
+    assert state == "ready_for_review", f"validation: {await _failed_steps(learner)}"
+
+
+async def _approve(one: Taught) -> None:
+    learner = one.learner
+    await learner.propose_act("approve", {})
+    state = await learner.settled("ready_for_review")
+    assert state == "approved", f"after the approval the session is {state}"
+    detail = await _detail(learner)
+    one.ability_id = detail["proposal"]["ability_id"]
+    one.problem = ""
+    ability = await learner.ok("GET", f"/api/abilities/{one.ability_id}")
+    if "parameters" in ability:
+        one.shown = {parameter["name"]: parameter["shown"] for parameter in ability["parameters"]}
+
+
+async def _look_up(taught: Sequence[Taught]) -> None:
+    """Asks for every request of every lesson what fits, with all of them installed."""
+    for one in taught:
+        if not one.ability_id:
+            continue
+        for request in (*one.lesson.finds, *one.lesson.near_misses):
+            found = await one.learner.ok("POST", "/api/abilities/lookup", {"user_query": request})
+            fits = {match["ability_id"]: match.get("fit", NOT_THERE_YET) for match in found["matches"]}
+            fit = fits.pop(one.ability_id, "no" if "yes" in fits.values() else "")
+            others = tuple(name for name, value in fits.items() if value == "yes")
+            one.fits.append(FitAnswer(request, fit or "no", others))
+
+
+async def _try(one: Taught, api: str) -> None:
+    """Runs the ability on the other folder and checks what came of it."""
+    if not one.ability_id:
+        return
+    other = one.folder / "other"
+    other.mkdir()
+    one.lesson.other(other)
+    one.trial = failed(NOT_THERE_YET)
+
+
+async def _detail(learner: Learner) -> Mapping[str, Any]:
+    return await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/detail")
+
+
+async def _failed_steps(learner: Learner) -> str:
+    """What a validation run did not pass, in its own words."""
+    runs = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/validation-runs")
+    steps = [step for step in runs["steps"] if step["result"] == "failed"]
+    return "; ".join(
+        f"{step['test_case_id']} {step['label']} ({step['details'] or 'no details'})" for step in steps
+    )
+
+
+def _outcome(one: Taught) -> Outcome:
+    lesson = one.lesson
+    finds = [answer for answer in one.fits if answer.request in lesson.finds]
+    near = [answer for answer in one.fits if answer.request in lesson.near_misses]
+    no_ability = failed("not installed")
+    verdicts = {
+        Aspect.INSTALLED: failed(one.problem) if one.problem else Verdict(True),
+        Aspect.FACTS: judge_facts(lesson, one.files, one.shown or {}),
+        Aspect.ABSENT: judge_absent(lesson, one.files["SKILL.md"]) if one.files else no_ability,
+        Aspect.PARAMETERS: _parameters(one),
+        Aspect.FINDS: judge_finds(finds) if finds else no_ability,
+        Aspect.NEAR_MISSES: judge_near_misses(near) if near else no_ability,
+        Aspect.TRIAL: one.trial,
+    }
+    return Outcome(lesson, verdicts, tuple(one.fits), sum(one.timings.values()), one.timings)
+
+
+def _parameters(one: Taught) -> Verdict:
+    if not one.ability_id:
+        return failed("not installed")
+    if one.shown is None:
+        return failed(NOT_THERE_YET)
+    return judge_parameters(one.lesson, one.shown.values())
