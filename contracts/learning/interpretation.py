@@ -45,7 +45,7 @@ class SkillParameter(Contract):
     type: ParameterType
     description: Text240
     examples: tuple[str, ...] = Field(
-        min_length=2,
+        min_length=1,
         max_length=20,
         description="Its value in each demonstration, in their order; empty where it was left out.",
     )

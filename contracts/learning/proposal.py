@@ -21,6 +21,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.learning.evidence import MAX_CONDITIONS, ProofCondition
 from contracts.learning.interpretation import DependencyKind, ObservedEffect
 from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.validation import OverallResult
@@ -245,6 +246,11 @@ class SkillDraft(VersionedContract):
         default=(),
         max_length=MAX_REHEARSED_DEMONSTRATIONS - 1,
         description="What is rehearsed beside ``rehearsal``, which is the first demonstration.",
+    )
+    conditions: tuple[ProofCondition, ...] = Field(
+        default=(),
+        max_length=MAX_CONDITIONS,
+        description="What must hold of the result, here and on other files.",
     )
     capability_id: Text160
     dependencies: tuple[Text120, ...] = Field(default=(), description="Programs the taught commands call.")

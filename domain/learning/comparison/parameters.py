@@ -290,7 +290,7 @@ class ParameterWording:
             by_value.setdefault(value, parameter)
         known = sorted(by_value, key=lambda value: (-len(value), value))
         self._by_value = by_value
-        self._pattern = re.compile("|".join(_bounded(value) for value in known)) if known else None
+        self._pattern = re.compile("|".join(bounded(value) for value in known)) if known else None
 
     def formal(self, text: str) -> str:
         """With ``{name}``, for conditions, file names and lists."""
@@ -350,8 +350,8 @@ def parameterised(
     return interpretation.changed(**changes)
 
 
-def _bounded(value: str) -> str:
-    """A pattern of the value as a piece of its own."""
+def bounded(value: str) -> str:
+    """A regular expression of the value as a piece of its own in a text."""
     low = r"(?<![^\W_])" if value[:1].isalnum() else ""
     high = r"(?![^\W_])" if value[-1:].isalnum() else ""
     whole = f"{low}{re.escape(value)}{high}"
