@@ -48,7 +48,7 @@ class Unpacked:
 
 
 def pack_folder(folder: Path, limits: ArchiveLimits, left_out: Collection[str] = ()) -> bytes:
-    """The folder as an archive, whole but for the top-level names ``left_out``. Equal folders give equal bytes.
+    """The folder as an archive, whole but for the top-level names ``left_out``; the same folder gives the same bytes.
 
     Raises:
         FolderTooLarge: it holds more than ``limits``.
@@ -86,7 +86,7 @@ def unpack_folder(
 ) -> Unpacked:
     """Unpacks an archive into an empty folder.
 
-    Links that lead out of the folder are left out, but for those in ``links_out`` (path and target; ``True``: all,
+    Links that lead out of the folder are left out but for those in ``links_out`` (path and target; ``True``: all,
     where the folder is confined anyway). Links are made last, so that nothing is written through one.
 
     Raises:
@@ -111,12 +111,12 @@ def unpack_folder(
                 folders.append((path, member.mode & _MODE, member.mtime))
             else:
                 _write(path, data, member)
+        left_out = tuple(n for n, target in links.items() if not _may_link(n, target, links_out))
+        for name, target in links.items():
+            if name not in left_out:
+                (folder / name).symlink_to(target)
     except (FileExistsError, NotADirectoryError) as error:
         raise UnsafeArchive("a file and a folder in it have the same name") from error
-    left_out = tuple(n for n, target in links.items() if not _may_link(n, target, links_out))
-    for name, target in links.items():
-        if name not in left_out:
-            (folder / name).symlink_to(target)
     for path, mode, modified in reversed(folders):
         os.utime(path, (modified, modified))
         path.chmod(mode)

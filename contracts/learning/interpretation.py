@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.abilities.control_surface import ControlSurface
+from contracts.abilities.parameters import ParameterType
 from contracts.base import (
     Contract,
     Text80,
@@ -26,16 +27,6 @@ from contracts.learning.questions import QuestionField
 
 MAX_PARAMETERS = 12
 """More would be a form to fill in rather than a skill."""
-
-
-class ParameterType(StrEnum):
-    """What kind of value a parameter takes."""
-
-    TEXT = "text"
-    NUMBER = "number"
-    DATE = "date"
-    PATH = "path"
-    CHOICE = "choice"
 
 
 class SkillParameter(Contract):

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts.abilities.trials import (
+from contracts.base import clipped
+from contracts.learning.evidence import ConditionKind, ProofCondition
+from contracts.learning.proposal import RehearsalCommand
+from contracts.learning.trials import (
     TrialCommand,
     TrialCommandResult,
     TrialCondition,
     TrialConditionResult,
 )
-from contracts.base import clipped
-from contracts.learning.evidence import ConditionKind, ProofCondition
-from contracts.learning.proposal import RehearsalCommand
 from domain.learning.proof.conditions import objection
 from domain.learning.proof.trial import Trial
 from domain.learning.redaction.redaction import redact

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contracts.abilities.trials import AbilityParameter
+from contracts.abilities.parameters import AbilityParameter, ParameterType
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from contracts.learning.interpretation import ParameterType, SkillParameter
+from contracts.learning.interpretation import SkillParameter
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from domain.learning.commands.command_line import SHELLS, calls_in, name_set, named_paths
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
@@ -213,9 +213,8 @@ class _Substitution:
         if folder != command.working_folder and (posixpath.isabs(folder) or ".." in folder.split("/")):
             raise self._refused(command.working_folder, "it leads out of the folder")
         if len(text) > 2000 or _shape(text) != _shape(command.command):
-            raise _invalid(
-                sorted(self.used), f"Step {number} cannot take these values; give shorter or simpler ones."
-            )
+            names = [parameter.name for parameter, _ in self._values.values()]
+            raise _invalid(names, f"Step {number} cannot take these values; give shorter or simpler ones.")
         return command.changed(command=text, working_folder=folder)
 
     def script(self, name: str, text: str) -> str:
@@ -287,9 +286,12 @@ def _piece(value: str, kind: ParameterType) -> str:
     whole = rf"(?<![^\s\"'=;|&(<>,]){re.escape(value)}(?![^\s\"';|&)<>,])"
     if kind is not ParameterType.NUMBER or not value.isdigit():
         return f"{bounded(value)}|{whole}"
-    # With the letter of an option before it (-n5), a unit or another number after it (800x600, 90px).
+    # With the letter of an option before it (-n5), a unit or another number after it (800x600, 90px); no part of a
+    # date or a version.
     before = r"(?:(?<![\w.:/-])|(?<=(?<![\w-])-)|(?<=(?<![\w-])-[A-Za-z]))"
-    return rf"{before}{value}(?=[A-Za-z%]{{0,2}}(?![A-Za-z0-9_.:/-])|x\d|\.(?!\d))|{bounded(value)}"
+    after = r"(?=[A-Za-z%]{0,2}(?![A-Za-z0-9_.:/-])|x\d|\.(?!\d))"
+    in_name = rf"(?<!\d[-/.:_])(?:{bounded(value)})(?![-/.:_]\d)"
+    return rf"{before}{value}{after}|{in_name}"
 
 
 def _instructs(command: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from contracts.abilities.parameters import ParameterName
 from contracts.base import (
     Contract,
     Sha256,
@@ -20,7 +21,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
-from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType
+from contracts.learning.interpretation import MAX_PARAMETERS
 from contracts.platform.commands import Command
 
 MAX_FOLDER_FILES = 5_000
@@ -42,18 +43,7 @@ ARCHIVE_TYPE = "application/gzip"
 MAX_VALUE = 400
 """The longest value of a parameter, in characters."""
 
-ParameterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 ParameterValue = Annotated[str, StringConstraints(max_length=MAX_VALUE)]
-
-
-class AbilityParameter(Contract):
-    """One thing that a trial can be given another value for."""
-
-    name: ParameterName
-    type: ParameterType
-    shown: str = Field(description="Its value in the demonstration; empty where it was left out.")
-    required: bool = Field(description="Whether a trial needs a value; otherwise the one shown stands.")
-    description: Text240 = ""
 
 
 class TrialState(StrEnum):
