@@ -163,10 +163,15 @@ async def _look_up(taught: Sequence[Taught]) -> None:
             continue
         for request in (*one.lesson.finds, *one.lesson.near_misses):
             found = await one.learner.ok("POST", "/api/abilities/lookup", {"user_query": request})
-            fits = {match["ability_id"]: match.get("fit", NOT_THERE_YET) for match in found["matches"]}
-            fit = fits.pop(one.ability_id, "no" if "yes" in fits.values() else "")
-            others = tuple(name for name, value in fits.items() if value == "yes")
-            one.fits.append(FitAnswer(request, fit or "no", others))
+            one.fits.append(_fit_answer(one, request, found))
+
+
+def _fit_answer(one: Taught, request: str, found: Mapping[str, Any]) -> FitAnswer:
+    """Which place the ability has among those that fit, best first, and what else fits without a doubt."""
+    fitting: list[Mapping[str, Any]] = found["fitting"]
+    names = [each["ability_id"] for each in fitting]
+    place = names.index(one.ability_id) + 1 if one.ability_id in names else None
+    return FitAnswer(request, fitting[place - 1]["fit"] if place else "no", place)
 
 
 async def _try(one: Taught, api: str) -> None:

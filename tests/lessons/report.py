@@ -6,14 +6,14 @@ from typing import Any
 from rich.table import Table
 
 from tests.lessons.lesson import Lesson
-from tests.lessons.verdicts import Aspect, FitAnswer, Outcome
+from tests.lessons.verdicts import Aspect, Outcome
 
 
 def totals(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Figures over all lessons. ``found`` and ``refused`` are shares of the requests that were made."""
     finds = [answer for one in outcomes for answer in one.fits if answer.request in one.lesson.finds]
     near = [answer for one in outcomes for answer in one.fits if answer.request in one.lesson.near_misses]
-    found, wrong = _fitting(finds), _fitting(near)
+    found, wrong = sum(answer.found for answer in finds), sum(answer.found for answer in near)
     return {
         "lessons": len(outcomes),
         "passed": sum(one.passed for one in outcomes),
@@ -27,6 +27,7 @@ def totals(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "refused": _share(len(near) - wrong, len(near)),
             "precision": _share(found, found + wrong),
             "recall": _share(found, len(finds)),
+            "found_first": _share(sum(answer.place == 1 for answer in finds), len(finds)),
         },
         "seconds_a_lesson": round(sum(one.seconds for one in outcomes) / max(1, len(outcomes)), 1),
     }
@@ -51,10 +52,6 @@ def reasons_of(outcomes: Sequence[Outcome]) -> list[str]:
         for one in outcomes
         for aspect in one.failed_aspects
     ]
-
-
-def _fitting(answers: Sequence[FitAnswer]) -> int:
-    return sum(answer.fit == "yes" for answer in answers)
 
 
 def _share(part: int, whole: int) -> float:

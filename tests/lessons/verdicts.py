@@ -35,11 +35,17 @@ class Verdict:
 
 @dataclass(frozen=True)
 class FitAnswer:
-    """What the lookup answered to one request, about the lesson's own ability and about the others."""
+    """Whether the lesson's ability is among those that the lookup says fit a request, with all lessons installed."""
 
     request: str
     fit: str
-    others: tuple[str, ...] = ()
+    place: int | None = None
+    """Its place among those that fit or may fit, best first, from 1; none where it does not fit."""
+
+    @property
+    def found(self) -> bool:
+        """Whether it is listed: it fits, or may fit."""
+        return self.place is not None
 
 
 @dataclass(frozen=True)
@@ -100,13 +106,13 @@ def judge_parameters(lesson: Lesson, shown: Iterable[str]) -> Verdict:
 
 
 def judge_finds(answers: Sequence[FitAnswer]) -> Verdict:
-    """Each request in other words fits the ability."""
-    return missing("not found", [f"{one.request!r} ({one.fit})" for one in answers if one.fit != "yes"])
+    """Each request in other words finds the ability."""
+    return missing("not found", [repr(one.request) for one in answers if not one.found])
 
 
 def judge_near_misses(answers: Sequence[FitAnswer]) -> Verdict:
-    """No request for something else fits the ability."""
-    return missing("found", [repr(one.request) for one in answers if one.fit == "yes"])
+    """No request for something else finds the ability."""
+    return missing("found", [f"{one.request!r} ({one.fit})" for one in answers if one.found])
 
 
 def with_shown_values(text: str, shown: Mapping[str, str]) -> str:
