@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion
 from contracts.abilities.availability import AbilityLifecycleAction as Action
@@ -39,15 +39,11 @@ from stores.abilities.ability_rows import (
 from stores.abilities.capability_health import settled
 from stores.abilities.derived_files import rebuild_bridge, refresh_snapshot
 from stores.platform import tables
-from stores.platform.answers import kept_under
-from stores.platform.canonical import canonical_json
+from stores.platform.answers import recalled, remember
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalDraft, append
 
 _ABILITIES = tables.abilities
-_NO_SUCH_ABILITY = (
-    "There is no such ability that you may see; list them with GET /api/abilities/availability."
-)
 
 
 class PresentAbility(NamedTuple):
@@ -224,12 +220,11 @@ def found(connection: Connection, order: AbilityOrder, *, locked: bool = False) 
     Raises:
         Refusal: ``ABILITY_NOT_FOUND``.
     """
-    query = select(_ABILITIES.c.body, _ABILITIES.c.owner, _ABILITIES.c.version).where(
-        _ABILITIES.c.ability_id == order.ability_id
-    )
-    row = connection.execute(query.with_for_update() if locked else query).one_or_none()
+    beside = (_ABILITIES.c.owner, _ABILITIES.c.version)
+    query = ABILITIES.select(_ABILITIES.c.ability_id == order.ability_id, also=beside, lock=locked)
+    row = connection.execute(query).one_or_none()
     if row is None:
-        raise Refusal(ErrorCode.ABILITY_NOT_FOUND, _NO_SUCH_ABILITY)
+        raise ABILITIES.not_found()
     return PresentAbility(
         entry=ABILITIES.parse(row.body),
         owner=row.owner,
@@ -247,7 +242,7 @@ def refuse(connection: Connection, order: AbilityOrder, present: PresentAbility)
     """
     if order.caller_user_id != present.owner and not order.as_admin:
         if not visible(present.entry, order.caller_user_id):
-            raise Refusal(ErrorCode.ABILITY_NOT_FOUND, _NO_SUCH_ABILITY)
+            raise ABILITIES.not_found()
         raise Refusal(
             ErrorCode.FORBIDDEN, "Only the ability's owner or an admin may do this.", required_scope="admin"
         )
@@ -285,19 +280,11 @@ class AbilityLifeStore:
         """
         now = datetime.now(UTC)
         with self._database.write() as connection:
-            earlier = _earlier(connection, order.commit_key)
+            earlier = recalled(connection, order.commit_key, AbilityReceipt)
             if earlier is not None:
                 return earlier
             receipt = AbilityCommand(connection, order, edited, now).carry_out()
-            connection.execute(
-                insert(tables.commits).values(
-                    owner=order.commit_key.owner_user_id,
-                    key=order.commit_key.key,
-                    request_digest=order.commit_key.request_digest,
-                    receipt=canonical_json(receipt),
-                    created_at=rfc3339(now),
-                )
-            )
+            remember(connection, order.commit_key, receipt, now)
         return receipt
 
     def recall(self, key: CommitKey) -> AbilityReceipt | None:
@@ -307,7 +294,7 @@ class AbilityLifeStore:
             Refusal: ``IDEMPOTENCY_KEY_REUSED``.
         """
         with self._database.read() as connection:
-            return _earlier(connection, key)
+            return recalled(connection, key, AbilityReceipt)
 
     def check(self, order: AbilityOrder) -> None:
         """Refuses a command that has no prospect as things stand; nothing is written or locked.
@@ -322,8 +309,3 @@ class AbilityLifeStore:
         """The name of the ability's skill."""
         with self._database.read() as connection:
             return connection.scalar(select(_ABILITIES.c.slug).where(_ABILITIES.c.ability_id == ability_id))
-
-
-def _earlier(connection: Connection, key: CommitKey) -> AbilityReceipt | None:
-    receipt = kept_under(connection, key, tables.commits.c.receipt)
-    return None if receipt is None else AbilityReceipt.model_validate_json(receipt)

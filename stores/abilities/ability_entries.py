@@ -9,9 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import BaseModel
 from sqlalchemy import Connection, select, update
-from uuid_utils import uuid7
 
 from contracts.abilities.availability import AbilityLifecycleAction as Action
 from contracts.abilities.availability import AbilityLifecycleCommand, AbilityState, InstallLane
@@ -20,8 +18,8 @@ from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate, SessionCommit
 from contracts.learning.lifecycle import LearningLifecycleEvent as Event
-from contracts.learning.lifecycle import LearningReceipt, LearnSessionEvent, LifecycleChange
 from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+from contracts.learning.lifecycle import LifecycleChange
 from contracts.learning.proposal import ProposalState
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import may_go
@@ -29,7 +27,8 @@ from contracts.workflow_ids import ability_workflow_id
 from stores.learning.sessions import entries_of, project_truth
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
-from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import JournalDraft
 
 ACTIVATION_HISTORY = "system/abilities/activation_history"
 
@@ -47,7 +46,7 @@ _OF_ACTION: Mapping[Action, tuple[Event, Receipt]] = MappingProxyType(
 )
 
 
-class AbilityEntries:
+class AbilityEntries(JournalEntries):
     """Collects what the journal is to hold of one command."""
 
     def __init__(
@@ -58,12 +57,17 @@ class AbilityEntries:
         session: LearnSessionAggregate | None,
         now: datetime,
     ) -> None:
+        super().__init__(
+            ability_workflow_id(order.ability_id),
+            owner,
+            order.correlation_id,
+            now,
+            session.session.learn_session_id if session is not None else None,
+            proposal_id,
+            order.ability_id,
+        )
         self._order = order
-        self._owner = owner
-        self._proposal_id = proposal_id
         self._session = session
-        self._now = now
-        self.drafts: list[JournalDraft] = []
 
     def record(self, receipt: AbilityReceipt, set_aside: tuple[str, ...]) -> None:
         """The command, and what follows from every command: the bridge and the snapshot anew."""
@@ -78,71 +82,36 @@ class AbilityEntries:
             facts["restored_from"] = receipt.restored_from
         if set_aside:
             facts["set_aside"] = list(set_aside)
-        self._event(event, kind, order.reason, facts)
-        self._event(Event.BRIDGE_REBUILD_STARTED)
-        self._event(Event.BRIDGE_REBUILD_COMPLETED, Receipt.BRIDGE_REBUILT)
-        self._event(Event.ABILITY_SNAPSHOT_UPDATED, Receipt.AVAILABILITY_UPDATED)
+        self._note(event, kind, order.reason, facts)
+        self._note(Event.BRIDGE_REBUILD_STARTED)
+        self._note(Event.BRIDGE_REBUILD_COMPLETED, Receipt.BRIDGE_REBUILT)
+        self._note(Event.ABILITY_SNAPSHOT_UPDATED, Receipt.AVAILABILITY_UPDATED)
         if receipt.state is AbilityState.ACTIVE and order.action in (Action.ACTIVATE, Action.UNQUARANTINE):
-            self._event(Event.ABILITY_ROUTE_ENABLED)
+            self._note(Event.ABILITY_ROUTE_ENABLED)
         command = AbilityLifecycleCommand(
             ability_id=order.ability_id,
             action=order.action,
             reason=order.reason,
             requested_by=order.requested_by,
-            created_at=self._now,
+            created_at=self.at,
         )
-        self._add(ACTIVATION_HISTORY, command)
+        self.add(ACTIVATION_HISTORY, command)
 
-    def _event(
+    def _note(
         self,
         event: Event,
         receipt: Receipt | None = None,
         reason: str | None = None,
         facts: dict[str, Any] | None = None,
     ) -> None:
-        session = self._session.session if self._session is not None else None
-        if session is not None:
-            payload = {"state": session.state.value, "ability_id": self._order.ability_id, **(facts or {})}
+        if self._session is not None:
+            state = self._session.session.state.value
+            payload = {"state": state, "ability_id": self._order.ability_id, **(facts or {})}
             if reason is not None:
                 payload["reason"] = reason
-            self._add(
-                LIFECYCLE,
-                LearnSessionEvent(
-                    event_kind=event.value,
-                    session_id=session.learn_session_id,
-                    payload=payload,
-                    timestamp=self._now,
-                ),
-            )
+            self.event(event.value, payload)
         if receipt is not None:
-            self._add(
-                RECEIPTS,
-                LearningReceipt(
-                    receipt_id=str(uuid7()),
-                    learn_session_id=session.learn_session_id if session is not None else None,
-                    proposal_id=self._proposal_id,
-                    ability_id=self._order.ability_id,
-                    event_kind=receipt,
-                    reason=reason,
-                    correlation_id=self._order.correlation_id,
-                    created_at=self._now,
-                ),
-            )
-
-    def _add(self, stream: str, document: BaseModel) -> None:
-        self.drafts.append(
-            JournalDraft(
-                stream=stream,
-                aggregate=ability_workflow_id(self._order.ability_id),
-                owner=self._owner,
-                correlation_id=self._order.correlation_id,
-                created_at=rfc3339(self._now),
-                document=document.model_dump(mode="json", exclude_none=True),
-                session_id=self._session.session.learn_session_id if self._session is not None else None,
-                proposal_id=self._proposal_id,
-                ability_id=self._order.ability_id,
-            )
-        )
+            self.receipt(receipt, reason, named=self._order.ability_id)
 
 
 _INSTALLED = frozenset({S.APPROVED, S.INSTALLED_PRIVATE, S.QUARANTINED})

@@ -15,11 +15,17 @@ from contracts.abilities.availability import (
     InstallLane,
     SkillCatalogCurrent,
 )
-from contracts.errors import ErrorCode, Refusal
 from domain.abilities.availability import state_of
 from domain.abilities.lookup_index import AbilityIndex
 from stores.abilities.ability_files import CANONICAL
-from stores.abilities.ability_rows import all_entries, allowed_actions, entry_of, life_of, versions_of
+from stores.abilities.ability_rows import (
+    ABILITIES,
+    all_entries,
+    allowed_actions,
+    entry_of,
+    life_of,
+    versions_of,
+)
 from stores.abilities.derived_files import AVAILABILITY, CATALOG
 from stores.platform.database import Database
 from stores.platform.projection.documents import read_document
@@ -75,10 +81,7 @@ class AbilityStore:
         with self._database.read() as connection:
             entry = entry_of(connection, ability_id)
         if entry is None or not visible(entry, user_id):
-            raise Refusal(
-                ErrorCode.ABILITY_NOT_FOUND,
-                "There is no such ability that you may see; list them with GET /api/abilities/availability.",
-            )
+            raise ABILITIES.not_found()
         return entry
 
     def detail(self, ability_id: str, user_id: str) -> AbilityDetailResponse:

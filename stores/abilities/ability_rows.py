@@ -23,6 +23,7 @@ from contracts.abilities.capability_health import (
 )
 from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
 from contracts.abilities.lifecycle import AbilityContent, AbilityLife, ContentFile
+from contracts.errors import ErrorCode
 from contracts.learning.checkpoints import (
     CheckpointStatus,
 )
@@ -31,8 +32,6 @@ from contracts.learning.validation import ValidationRun, proof_of
 from domain.abilities.availability import RECEIPTS_COUNTED, checkpoint_health
 from domain.abilities.life import AbilityFacts, legal_actions
 from stores.platform import tables
-from stores.platform.canonical import canonical_json
-from stores.platform.database import insert_or
 from stores.platform.document_table import DocumentTable
 from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
@@ -50,21 +49,21 @@ from stores.platform.tables import (
 ABILITIES = DocumentTable(
     abilities,
     AbilityAvailabilityEntry,
-    lambda one: {"ability_id": one.ability_id, "lane": one.install_lane.value},
+    fields={"lane": "install_lane"},
+    code=ErrorCode.ABILITY_NOT_FOUND,
+    message="There is no such ability that you may see; list them with GET /api/abilities/availability.",
 )
 """Callers give ``version`` and ``updated_at``, and with a new row ``owner``, ``slug`` and ``created_at``."""
 
-VERSIONS = DocumentTable(
-    ability_versions, AbilityVersion, lambda one: {"ability_id": one.ability_id, "version": one.version}
-)
+VERSIONS = DocumentTable(ability_versions, AbilityVersion)
 """Callers give ``saga_id``."""
 
-CONTENTS = DocumentTable(
-    ability_contents, AbilityContent, lambda one: {"ability_id": one.ability_id, "version": one.version}
-)
-LIVES = DocumentTable(
-    tables.ability_lives, AbilityLife, lambda one: {"ability_id": one.ability_id, "change": one.change}
-)
+CONTENTS = DocumentTable(ability_contents, AbilityContent)
+LIVES = DocumentTable(tables.ability_lives, AbilityLife)
+
+
+HEALTH_RECORDS = DocumentTable(capability_health, CapabilityHealthRecord)
+"""Callers give ``installed_at``."""
 
 
 def entry_of(connection: Connection, ability_id: str) -> AbilityAvailabilityEntry | None:
@@ -106,6 +105,13 @@ def versions_of(connection: Connection, ability_id: str) -> tuple[AbilityVersion
     table = ability_versions
     newest_first = (table.c.version.desc(),)
     return VERSIONS.all(connection, table.c.ability_id == ability_id, order_by=newest_first)
+
+
+def present_version(connection: Connection, ability_id: str | None) -> AbilityVersion | None:
+    """The version of the ability that is in use."""
+    table = ability_versions
+    in_use = select(abilities.c.version).where(abilities.c.ability_id == ability_id).scalar_subquery()
+    return VERSIONS.first(connection, table.c.ability_id == ability_id, table.c.version == in_use)
 
 
 def previous_of(versions: Iterable[AbilityVersion], current: int) -> AbilityVersion | None:
@@ -297,14 +303,7 @@ def put_standing(
             .where(capabilities.c.capability_id == capability_id)
             .values(health=status.value)
         )
-    statement = insert_or(connection, capability_health).values(
-        capability_id=capability_id, installed_at=installed_at, body=canonical_json(record)
-    )
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["capability_id", "installed_at"], set_={"body": statement.excluded.body}
-        )
-    )
+    HEALTH_RECORDS.put(connection, record, installed_at=installed_at)
 
 
 def newest_statuses(connection: Connection, ability_id: str) -> tuple[CheckpointStatus, ...]:

@@ -25,6 +25,7 @@ from domain.abilities.matching import explain
 from domain.mcp.route_scoring import servers_required
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import Standing, capability_row, entry_of, standing_in
+from stores.abilities.capability_health import no_such_capability
 from stores.abilities.derived_files import health_state, read_bridge, read_inventory
 from stores.platform.database import Database
 
@@ -102,10 +103,7 @@ def _found(
     row = capability_row(connection, capability_id)
     ability = entry_of(connection, row["ability_id"]) if row is not None else None
     if row is None or ability is None or not visible(ability, reader):
-        raise Refusal(
-            ErrorCode.NOT_FOUND,
-            "There is no such capability that you may see; list them with GET /api/capabilities/bridge.",
-        )
+        raise no_such_capability()
     try:
         return standing_in(row), ability
     except ValueError:

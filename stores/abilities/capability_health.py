@@ -4,16 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from pydantic import BaseModel
 from sqlalchemy import Connection, select, update
-from uuid_utils import uuid7
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth, InstallLane
 from contracts.abilities.capability_health import (
     CapabilityEvent,
     CapabilityEventName,
     CapabilityHealthCurrent,
-    CapabilityHealthState,
     CapabilityOutcome,
     CapabilityStatsCurrent,
     OutcomeKind,
@@ -26,9 +23,9 @@ from contracts.abilities.capability_manifest import (
     CapabilityBridgeCurrent,
     HealthStatus,
 )
-from contracts.base import clipped, rfc3339
+from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
+from contracts.learning.lifecycle import LearningReceiptKind
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import ability_workflow_id
 from domain.abilities.availability import Usability, usability
@@ -36,6 +33,7 @@ from domain.abilities.bridge import bridge_state, health_current, missing, stats
 from domain.abilities.capability_health import HealthChange, after_outcome, is_due, unusable_reason, why
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import (
+    ABILITIES,
     Standing,
     all_entries,
     capability_rows,
@@ -45,8 +43,8 @@ from stores.abilities.ability_rows import (
     standing_of,
 )
 from stores.abilities.derived_files import (
-    HEALTH,
     health_state,
+    kept_health,
     put_inventory,
     read_bridge,
     read_inventory,
@@ -57,7 +55,8 @@ from stores.abilities.derived_files import (
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
-from stores.platform.journal.journal import RECEIPTS, JournalDraft, append
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import JournalDraft, append
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, capabilities
 
@@ -90,10 +89,7 @@ def hold_ability(connection: Connection, ability_id: str) -> AbilityAvailability
     Hold the ability before its capability, as everything here does, and two transactions never wait for
     each other.
     """
-    connection.execute(
-        select(abilities.c.ability_id).where(abilities.c.ability_id == ability_id).with_for_update()
-    )
-    return entry_of(connection, ability_id)
+    return ABILITIES.find(connection, ability_id, lock=True)
 
 
 def settled(
@@ -233,7 +229,7 @@ class CapabilityHealthStore:
                 for one in _readable(connection)
             ]
             known = {one.capability_id for one in states}
-            kept = [one for one in _kept_health(connection) if one.capability_id not in known]
+            kept = [one for one in kept_health(connection) if one.capability_id not in known]
         # What cannot be read any more is shown as it last was, and never as available.
         states += [one.changed(session_availability=SessionAvailability.UNKNOWN) for one in kept]
         return health_current((one for one in states if one.capability_id in seen), now)
@@ -253,7 +249,7 @@ class CapabilityHealthStore:
         """
         with self._database.read() as connection:
             if capability_id not in _visible_ids(connection, reader):
-                raise _no_capability()
+                raise no_such_capability()
 
     def recheckable(self, capability_id: str, reader: str) -> HealthStatus:
         """The health of a capability that may be rechecked.
@@ -269,7 +265,7 @@ class CapabilityHealthStore:
             )
             held_back = _held_back(connection)
         if found is None or capability_id not in seen:
-            raise _no_capability()
+            raise no_such_capability()
         if found.ability_id in held_back:
             raise Refusal(
                 ErrorCode.CONFLICT, "Its ability was quarantined by a person; lift that quarantine instead."
@@ -324,7 +320,8 @@ class CapabilityHealthStore:
                     settle_ability(connection, entry, standing, inventory.checked_at)
 
 
-def _no_capability() -> Refusal:
+def no_such_capability() -> Refusal:
+    """The refusal for a capability that its reader may not see."""
     return Refusal(
         ErrorCode.NOT_FOUND,
         "There is no such capability that you may see; list them with GET /api/capabilities/bridge.",
@@ -353,36 +350,28 @@ def _held_back(connection: Connection) -> frozenset[str]:
     )
 
 
-def _kept_health(connection: Connection) -> tuple[CapabilityHealthState, ...]:
-    content = read_document(connection, "memory", HEALTH)
-    return CapabilityHealthCurrent.model_validate_json(content).capabilities if content is not None else ()
-
-
 OUTCOMES = "system/capabilities/outcomes"
 EVENTS = "system/capabilities/events"
 
 
-class HealthEntries:
+class HealthEntries(JournalEntries):
     """Collects the entries of one outcome; all belong to the ability's chain."""
 
     def __init__(self, ability_id: str, owner: str, correlation_id: str, now: datetime) -> None:
-        self.drafts: list[JournalDraft] = []
-        self._ability_id = ability_id
-        self._owner = owner
-        self._correlation_id = correlation_id
-        self._now = now
+        chain = ability_workflow_id(ability_id)
+        super().__init__(chain, owner, correlation_id, now, ability_id=ability_id)
 
     def outcome(self, outcome: CapabilityOutcome) -> None:
         """What was reported."""
-        self._add(OUTCOMES, outcome)
+        self.add(OUTCOMES, outcome)
 
     def changed(self, before: Standing, after: HealthChange) -> None:
         """That the health is another, and the receipt of a quarantine."""
         if after.status is before.status:
             return
-        self.event(CapabilityEventName.HEALTH_CHANGED, before, after)
+        self._event(CapabilityEventName.HEALTH_CHANGED, before, after)
         if after.status is HealthStatus.QUARANTINED:
-            self.event(CapabilityEventName.QUARANTINED, before, after)
+            self._event(CapabilityEventName.QUARANTINED, before, after)
             self.receipt(
                 LearningReceiptKind.QUARANTINED, f"Its capability was quarantined: {why(after.record)}"
             )
@@ -390,42 +379,17 @@ class HealthEntries:
     def canary(self, outcome: CapabilityOutcome, before: Standing, after: HealthChange) -> None:
         """That a recheck went well."""
         if outcome.kind is OutcomeKind.CANARY and outcome.success:
-            self.event(CapabilityEventName.REPROBE_SUCCEEDED, before, after)
+            self._event(CapabilityEventName.REPROBE_SUCCEEDED, before, after)
 
-    def event(self, name: CapabilityEventName, before: Standing, after: HealthChange) -> None:
-        """One event of the capability."""
+    def _event(self, name: CapabilityEventName, before: Standing, after: HealthChange) -> None:
         event = CapabilityEvent(
             event=name,
             capability_id=before.manifest.capability_id,
-            ability_id=self._ability_id,
+            ability_id=before.ability_id,
             health_before=before.status,
             health_status=after.status,
             reason_codes=after.record.reason_codes,
-            correlation_id=self._correlation_id,
-            created_at=self._now,
+            correlation_id=self.correlation_id,
+            created_at=self.at,
         )
-        self._add(EVENTS, event)
-
-    def receipt(self, kind: LearningReceiptKind, reason: str) -> None:
-        """A learning receipt about the ability (DOC3 §0C.12)."""
-        receipt = LearningReceipt(
-            receipt_id=str(uuid7()),
-            event_kind=kind,
-            reason=clipped(reason, 240),
-            correlation_id=self._correlation_id,
-            created_at=self._now,
-        )
-        self._add(RECEIPTS, receipt)
-
-    def _add(self, stream: str, document: BaseModel) -> None:
-        self.drafts.append(
-            JournalDraft(
-                stream=stream,
-                aggregate=ability_workflow_id(self._ability_id),
-                owner=self._owner,
-                correlation_id=self._correlation_id,
-                created_at=rfc3339(self._now),
-                document=document.model_dump(mode="json", exclude_none=True),
-                ability_id=self._ability_id,
-            )
-        )
+        self.add(EVENTS, event)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, select
 from sqlalchemy.exc import IntegrityError
 
 from contracts.abilities.categories import (
@@ -19,7 +19,8 @@ from contracts.errors import ErrorCode, Refusal
 from stores.platform.canonical import document_bytes
 from stores.platform.database import Database, PageRequest, advisory_lock, fetch_page, insert_or
 from stores.platform.document_table import DocumentTable
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import append
 from stores.platform.projection.documents import put_document
 from stores.platform.tables import categories, category_items
 
@@ -29,11 +30,7 @@ STREAM = "system/categories/assignments"
 CATEGORIES = DocumentTable(
     categories,
     Category,
-    lambda one: {
-        "category_id": one.category_id,
-        "owner": one.owner_user_id,
-        "title_key": one.title.casefold(),
-    },
+    lambda one: {"title_key": one.title.casefold()},
     message="There is no category of yours with that id; list them: GET /api/categories.",
 )
 
@@ -71,12 +68,7 @@ class Categories:
             known = CATEGORIES.find(connection, category.category_id, owner=category.owner_user_id)
             if known is not None:
                 return known
-            count = connection.scalar(
-                select(func.count())
-                .select_from(categories)
-                .where(categories.c.owner == category.owner_user_id)
-            )
-            if (count or 0) >= self.limit:
+            if CATEGORIES.count(connection, categories.c.owner == category.owner_user_id) >= self.limit:
                 raise Refusal(
                     ErrorCode.CATEGORY_LIMIT_REACHED,
                     f"You have {self.limit} categories, the most there may be; delete one first.",
@@ -158,12 +150,7 @@ class Categories:
         with self._database.read() as connection:
             CATEGORIES.owned(connection, category_id, owner)
             found = fetch_page(connection, query, wanted)
-        return CategoryItemsResponse(
-            items=tuple(_assignment(row) for row in found.rows),
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+        return CategoryItemsResponse(items=tuple(map(_assignment, found.rows)), **found.counts)
 
     def of_items(self, owner: str, kinds: Sequence[CategoryItemKind]) -> dict[str, tuple[str, ...]]:
         """The ids of the owner's categories by the id of each item of these kinds that is in any."""
@@ -219,25 +206,9 @@ def _record(
     assignment: CategoryAssignment | None = None,
 ) -> None:
     item = assignment.model_dump(mode="json", exclude={"assigned_at", "category_id"}) if assignment else {}
-    append(
-        connection,
-        [
-            JournalDraft(
-                stream=STREAM,
-                aggregate=f"category/{category.category_id}",
-                owner=category.owner_user_id,
-                correlation_id=correlation_id,
-                created_at=rfc3339(now),
-                document={
-                    "change": what,
-                    "category_id": category.category_id,
-                    "title": category.title,
-                    **item,
-                    "at": rfc3339(now),
-                },
-            )
-        ],
-    )
+    entries = JournalEntries(f"category/{category.category_id}", category.owner_user_id, correlation_id, now)
+    names = {"change": what, "category_id": category.category_id, "title": category.title}
+    append(connection, [entries.draft(STREAM, {**names, **item, "at": rfc3339(now)})])
     if assignment is None:
         every = CATEGORIES.all(connection, order_by=(categories.c.category_id,))
         current = [one.model_dump(mode="json") for one in every]

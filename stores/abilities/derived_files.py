@@ -4,7 +4,6 @@ The bridge (DOC3 §1.1C) with health and stats, the availability snapshot with t
 """
 
 import time
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -94,7 +93,7 @@ def rebuild_bridge(connection: Connection, as_of: datetime) -> None:
     ]
     if unreadable:
         entries += [one for one in bridge_entries(connection) if one.capability_id in unreadable]
-        states += [one for one in _health_states(connection) if one.capability_id in unreadable]
+        states += [one for one in kept_health(connection) if one.capability_id in unreadable]
     for path, document in (
         (BRIDGE, bridge_document(entries, state, as_of)),
         (HEALTH, health_current(states, as_of)),
@@ -177,7 +176,8 @@ def _entry(standing: Standing, ability: AbilityAvailabilityEntry | None) -> Capa
     )
 
 
-def _health_states(connection: Connection) -> Iterable[CapabilityHealthState]:
+def kept_health(connection: Connection) -> tuple[CapabilityHealthState, ...]:
+    """The health of capabilities as it was last written."""
     content = read_document(connection, "memory", HEALTH)
     return CapabilityHealthCurrent.model_validate_json(content).capabilities if content is not None else ()
 

@@ -12,7 +12,14 @@ from contracts.learning.proposal import (
 from contracts.learning.state_machine import LANES_OF
 from domain.learning.drafting.improvement import BaseMaterial
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import content_of, entry_of, versions_of
+from stores.abilities.ability_rows import (
+    ABILITIES,
+    VERSIONS,
+    content_of,
+    entry_of,
+    present_version,
+    versions_of,
+)
 from stores.learning.drafts import load_bundle
 from stores.platform.blobs import get_blob
 from stores.platform.database import Database
@@ -35,23 +42,19 @@ class BaseSkills:
             Refusal: ``ABILITY_NOT_FOUND``; ``FORBIDDEN`` when another user shares it.
         """
         with self._database.read() as connection:
-            row = connection.execute(
-                select(abilities.c.ability_id, abilities.c.owner)
-                .where(or_(abilities.c.ability_id == target, abilities.c.slug == target))
-                .limit(1)
-            ).one_or_none()
-            entry = entry_of(connection, row.ability_id) if row is not None else None
-            if row is None or entry is None or not visible(entry, user_id):
+            named = or_(abilities.c.ability_id == target, abilities.c.slug == target)
+            entry = ABILITIES.first(connection, named)
+            if entry is None or not visible(entry, user_id):
                 raise Refusal(
                     ErrorCode.ABILITY_NOT_FOUND,
                     "There is no such ability to improve; list yours with GET /api/abilities/availability.",
                 )
-            if row.owner != user_id:
+            if entry.owner_user_id != user_id:
                 raise Refusal(
                     ErrorCode.FORBIDDEN,
                     "The ability is somebody else's: teach a new one, or ask its owner to improve it.",
                 )
-            return _present(connection, row.ability_id)
+            return _present(connection, entry.ability_id)
 
     def present(self, base: BaseSkill) -> BaseSkill:
         """The version that is installed now of what ``base`` is a version of.
@@ -194,22 +197,20 @@ class BaseSkills:
 
 
 def _present(connection: Connection, ability_id: str) -> BaseSkill:
-    row = connection.execute(
-        select(abilities.c.slug, abilities.c.version).where(abilities.c.ability_id == ability_id)
-    ).one_or_none()
-    version = next((v for v in versions_of(connection, ability_id) if row and v.version == row.version), None)
-    if row is None or version is None:
+    slug = connection.scalar(select(abilities.c.slug).where(abilities.c.ability_id == ability_id))
+    version = present_version(connection, ability_id)
+    if slug is None or version is None:
         raise Refusal(ErrorCode.ABILITY_NOT_FOUND, "The ability is no longer there to be improved.")
     return BaseSkill(
         ability_id=ability_id,
-        skill_slug=row.slug,
+        skill_slug=slug,
         version=version.version,
         content_hash=version.content_hash,
     )
 
 
 def _version(connection: Connection, base: BaseSkill) -> AbilityVersion:
-    found = next((v for v in versions_of(connection, base.ability_id) if v.version == base.version), None)
+    found = VERSIONS.find(connection, (base.ability_id, base.version))
     if found is None:
         raise Refusal(
             ErrorCode.ABILITY_NOT_FOUND,

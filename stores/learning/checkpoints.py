@@ -3,17 +3,17 @@
 DOC3 §0C.9B; decisions "Checkpoints".
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from pydantic import BaseModel
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, select
 from uuid_utils import uuid7
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
 from contracts.abilities.capability_health import CapabilityOutcome, OutcomeKind
-from contracts.base import clipped, rfc3339
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.checkpoints import (
@@ -25,7 +25,7 @@ from contracts.learning.checkpoints import (
     VerifyCheckpointRequest,
 )
 from contracts.learning.interpretation import Checkpoint
-from contracts.learning.lifecycle import LearningReceiptKind, LearnSessionEvent
+from contracts.learning.lifecycle import LearningReceiptKind
 from contracts.learning.responses import LearnCheckpointReceiptsResponse
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import ability_workflow_id, learn_session_id, mcp_dispatch_id
@@ -33,15 +33,16 @@ from domain.abilities.availability import checkpoint_health
 from domain.abilities.capability_health import failure_fingerprint, progress
 from domain.learning.redaction.redaction import redact
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import newest_statuses, put_standing, standing_of
+from stores.abilities.ability_rows import ABILITIES, newest_statuses, put_standing, standing_of
 from stores.abilities.capability_health import HealthEntries, apply_outcome, hold_ability, settle_ability
 from stores.learning.drafts import planned_of_ability, planned_of_session
-from stores.platform import tables
+from stores.learning.learning_tables import SESSIONS
 from stores.platform.answers import answered_within
-from stores.platform.database import Database, PageRequest, fetch_page
+from stores.platform.database import Database, PageRequest
+from stores.platform.document_table import document_page
+from stores.platform.journal.entries import JournalEntries
 from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
-    LIFECYCLE,
     JournalDraft,
     append,
 )
@@ -67,55 +68,38 @@ def entries_of(
     session: LearnSessionAggregate | None,
 ) -> tuple[JournalDraft, ...]:
     """The receipt; the session's live event; a friction event or a repair candidate where there is cause."""
-
-    def draft(stream: str, aggregate: str, document: BaseModel) -> JournalDraft:
-        return JournalDraft(
-            stream=stream,
-            aggregate=aggregate,
-            owner=reporter,
-            correlation_id=correlation_id,
-            created_at=rfc3339(receipt.created_at),
-            document=document.model_dump(mode="json", exclude_none=True),
-            session_id=receipt.learn_session_id,
-            proposal_id=session.session.proposal_id if session is not None else None,
-            ability_id=receipt.ability_id,
-        )
-
-    aggregate = aggregate_of(receipt)
-    drafts = [draft(CHECKPOINT_RECEIPTS, aggregate, receipt)]
+    entries = JournalEntries(
+        aggregate_of(receipt),
+        reporter,
+        correlation_id,
+        receipt.created_at,
+        receipt.learn_session_id,
+        session.session.proposal_id if session is not None else None,
+        receipt.ability_id,
+    )
+    entries.add(CHECKPOINT_RECEIPTS, receipt)
     if session is not None:
-        chain = learn_session_id(session.session.learn_session_id)
-        drafts.append(draft(LIFECYCLE, chain, _event(receipt, session)))
+        # ``checkpoint.reached``, ``.skipped`` or ``.failed`` (DOC3 L1632); the session's state stays what it is.
+        shown = {"receipt_id", "checkpoint_id", "evidence", "reason", "dispatch_id", "ability_id"}
+        payload = receipt.model_dump(mode="json", exclude_none=True, include=shown)
+        # In the session's chain, and in the same list of drafts.
+        in_session = replace(entries, aggregate=learn_session_id(session.session.learn_session_id))
+        in_session.event(f"checkpoint.{receipt.status.value}", payload)
     if receipt.status is CheckpointStatus.SKIPPED:
         friction = FrictionEvent(friction_event_id=str(uuid7()), **_shared(receipt))
-        drafts.append(draft(FRICTION_EVENTS, aggregate, friction))
+        entries.add(FRICTION_EVENTS, friction)
     if receipt.status is CheckpointStatus.FAILED:
         candidate = RepairCandidate(
             repair_candidate_id=str(uuid7()),
             failure_fingerprint=failure_fingerprint(receipt.checkpoint_id),
             **_shared(receipt),
         )
-        drafts.append(draft(REPAIR_CANDIDATES, aggregate, candidate))
-    return tuple(drafts)
+        entries.add(REPAIR_CANDIDATES, candidate)
+    return tuple(entries.drafts)
 
 
 def _shared(receipt: CheckpointVerificationReceipt) -> dict[str, Any]:
     return receipt.model_dump(exclude={"status", "schema_version"})
-
-
-def _event(receipt: CheckpointVerificationReceipt, session: LearnSessionAggregate) -> LearnSessionEvent:
-    """``checkpoint.reached``, ``.skipped`` or ``.failed`` (DOC3 L1632); the session's state stays what it is."""
-    payload = receipt.model_dump(
-        mode="json",
-        exclude_none=True,
-        include={"receipt_id", "checkpoint_id", "evidence", "reason", "dispatch_id", "ability_id"},
-    )
-    return LearnSessionEvent(
-        event_kind=f"checkpoint.{receipt.status.value}",
-        session_id=session.session.learn_session_id,
-        payload=payload,
-        timestamp=receipt.created_at,
-    )
 
 
 _RUNS = UUID("5f0c1d0e-5f63-5d52-9d7c-5f1d1a3c2b77")
@@ -263,27 +247,13 @@ def _session(
 ) -> LearnSessionAggregate | None:
     if request.learn_session_id is None:
         return None
-    sessions = tables.learn_sessions
-    row = connection.execute(
-        select(sessions.c.aggregate, sessions.c.owner).where(
-            sessions.c.session_id == request.learn_session_id
-        )
-    ).one_or_none()
-    if row is None or row.owner != caller:
-        raise Refusal(
-            ErrorCode.LEARN_SESSION_NOT_FOUND,
-            f"There is no session {request.learn_session_id} of yours; name one, or leave it out.",
-        )
-    return LearnSessionAggregate.model_validate_json(row.aggregate)
+    return SESSIONS.owned(connection, request.learn_session_id, caller)
 
 
 def _ability(connection: Connection, ability_id: str, caller: str) -> AbilityAvailabilityEntry:
     entry = hold_ability(connection, ability_id)
     if entry is None or not visible(entry, caller):
-        raise Refusal(
-            ErrorCode.ABILITY_NOT_FOUND,
-            "There is no such ability that you may see; list them with GET /api/abilities/availability.",
-        )
+        raise ABILITIES.not_found()
     return entry
 
 
@@ -331,7 +301,8 @@ class CheckpointReads:
         Raises:
             Refusal: ``NOT_FOUND`` when there are none: a dispatch is known here by its receipts.
         """
-        found = self._page(_of_dispatch(dispatch_id, owner), wanted)
+        with self._database.read() as connection:
+            found = receipts_page(connection, wanted, *_of_dispatch(dispatch_id, owner))
         if found.total == 0:
             raise _no_dispatch(dispatch_id)
         return found
@@ -340,14 +311,15 @@ class CheckpointReads:
         self, ability_id: str, reader: str, owner: str, wanted: PageRequest
     ) -> LearnCheckpointReceiptsResponse:
         """The receipts of an ability, newest first: its owner sees all of them, other users their own."""
-        query = _RECEIPTS.where(journal.c.ability_id == ability_id)
-        return self._page(query if reader == owner else query.where(journal.c.owner == reader), wanted)
+        own = () if reader == owner else (journal.c.owner == reader,)
+        with self._database.read() as connection:
+            return receipts_page(connection, wanted, journal.c.ability_id == ability_id, *own)
 
     def session_progress(self, session: LearnSessionAggregate) -> CheckpointProgressResponse:
         """The checkpoints of the session's proposal with what was reported of each."""
-        query = _RECEIPTS.where(journal.c.session_id == session.session.learn_session_id)
+        of_session = journal.c.session_id == session.session.learn_session_id
         with self._database.read() as connection:
-            return progress(planned_of_session(connection, session), _newest(connection, query))
+            return progress(planned_of_session(connection, session), _newest(connection, of_session))
 
     def dispatch_progress(self, dispatch_id: str, owner: str) -> CheckpointProgressResponse:
         """The checkpoints of the ability that a dispatch used with what was reported of each.
@@ -356,32 +328,29 @@ class CheckpointReads:
             Refusal: ``NOT_FOUND``, as ``of_dispatch``.
         """
         with self._database.read() as connection:
-            receipts = _newest(connection, _of_dispatch(dispatch_id, owner))
+            receipts = _newest(connection, *_of_dispatch(dispatch_id, owner))
             if not receipts:
                 raise _no_dispatch(dispatch_id)
             ability_id = next((one.ability_id for one in receipts if one.ability_id is not None), None)
             planned = planned_of_ability(connection, ability_id) if ability_id is not None else ()
         return progress(planned, receipts)
 
-    def _page(self, query: Select[str], wanted: PageRequest) -> LearnCheckpointReceiptsResponse:
-        with self._database.read() as connection:
-            found = fetch_page(connection, query.order_by(journal.c.seq.desc()), wanted)
-        return LearnCheckpointReceiptsResponse(
-            receipts=tuple(
-                CheckpointVerificationReceipt.model_validate_json(row.document) for row in found.rows
-            ),
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+
+def receipts_page(
+    connection: Connection, wanted: PageRequest, *where: ColumnElement[bool]
+) -> LearnCheckpointReceiptsResponse:
+    """One page of the checkpoint receipts that match, newest first."""
+    query = _RECEIPTS.where(*where).order_by(journal.c.seq.desc())
+    found = document_page(connection, query, wanted, CheckpointVerificationReceipt)
+    return LearnCheckpointReceiptsResponse(receipts=found.documents, **found.counts)
 
 
-def _of_dispatch(dispatch_id: str, owner: str) -> Select[str]:
-    return _RECEIPTS.where(journal.c.aggregate == mcp_dispatch_id(dispatch_id), journal.c.owner == owner)
+def _of_dispatch(dispatch_id: str, owner: str) -> tuple[ColumnElement[bool], ...]:
+    return journal.c.aggregate == mcp_dispatch_id(dispatch_id), journal.c.owner == owner
 
 
-def _newest(connection: Connection, query: Select[str]) -> tuple[CheckpointVerificationReceipt, ...]:
-    rows = connection.scalars(query.order_by(journal.c.seq.desc()).limit(MOST_RECEIPTS))
+def _newest(connection: Connection, *where: ColumnElement[bool]) -> tuple[CheckpointVerificationReceipt, ...]:
+    rows = connection.scalars(_RECEIPTS.where(*where).order_by(journal.c.seq.desc()).limit(MOST_RECEIPTS))
     return tuple(CheckpointVerificationReceipt.model_validate_json(document) for document in rows)
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import Connection
+
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.install import InstallSaga
-from contracts.learning.observation import WorkflowBoundary
+from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import SkillBundleProposal
-from contracts.learning.questions import LearningQuestion
+from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 from stores.platform import tables
@@ -17,19 +19,12 @@ from stores.platform.document_table import DocumentTable
 
 
 def _session_row(aggregate: LearnSessionAggregate) -> Mapping[str, Any]:
-    session = aggregate.session
-    at_rest = session.state in AT_REST
+    at_rest = aggregate.session.state in AT_REST
     return {
-        "session_id": session.learn_session_id,
-        "owner": session.owner_user_id,
-        "state": session.state.value,
-        "change": aggregate.change,
         "holds_slot": not at_rest,
         "at_rest_at": rfc3339(aggregate.state_since) if at_rest else None,
         # A commit brings an archived session back to the lists; its clocks start anew.
         "archived_at": None,
-        "created_at": rfc3339(session.created_at),
-        "updated_at": rfc3339(session.updated_at),
     }
 
 
@@ -37,6 +32,11 @@ SESSIONS = DocumentTable(
     tables.learn_sessions,
     LearnSessionAggregate,
     _session_row,
+    fields={
+        "session_id": "session.learn_session_id",
+        "owner": "session.owner_user_id",
+        **{name: f"session.{name}" for name in ("state", "created_at", "updated_at")},
+    },
     code=ErrorCode.LEARN_SESSION_NOT_FOUND,
     message="There is no session {key} of yours; list them with GET /api/learn/sessions.",
     body="aggregate",
@@ -46,53 +46,74 @@ SESSIONS = DocumentTable(
 PROPOSALS = DocumentTable(
     tables.proposals,
     SkillBundleProposal,
-    lambda one: {
-        "proposal_id": one.proposal_id,
-        "owner": one.owner_user_id,
-        "state": one.proposal_state.value,
-        "content_hash": one.content_hash,
-        "created_at": rfc3339(one.created_at),
-        "updated_at": rfc3339(one.updated_at),
-    },
+    fields={"state": "proposal_state"},
     code=ErrorCode.PROPOSAL_NOT_FOUND,
     message="There is no proposal {key} of yours; list them with GET /api/learn/proposals.",
 )
 """Callers give ``session_id``, and ``staged`` with each new draft."""
 
-QUESTIONS = DocumentTable(
-    tables.questions,
-    LearningQuestion,
-    lambda one: {"question_id": one.question_id, "proposal_id": one.proposal_id},
-)
+QUESTIONS = DocumentTable(tables.questions, LearningQuestion)
 """The answer is a column of its own."""
 
-BOUNDARIES = DocumentTable(
-    tables.boundaries,
-    WorkflowBoundary,
-    lambda one: {"boundary_id": one.boundary_id, "session_id": one.learn_session_id},
+
+def questions_of(
+    connection: Connection, proposal_id: str
+) -> list[tuple[LearningQuestion, LearningAnswer | None]]:
+    """The questions about a proposal, each with its answer."""
+    table = tables.questions
+    query = QUESTIONS.select(table.c.proposal_id == proposal_id, also=(table.c.answer,))
+    return [
+        (
+            QUESTIONS.parse(row.body),
+            LearningAnswer.model_validate_json(row.answer) if row.answer is not None else None,
+        )
+        for row in connection.execute(query.order_by(table.c.question_id))
+    ]
+
+
+ROUNDS = DocumentTable(tables.proposal_rounds, SkillBundleProposal)
+"""Callers give ``drafted_at`` and ``staged``."""
+
+BOUNDARIES = DocumentTable(tables.boundaries, WorkflowBoundary, fields={"session_id": "learn_session_id"})
+
+REMOVED = ""
+"""The body of a removed observation, which keeps its id: a recorder's retry does not bring it back."""
+
+OBSERVATIONS = DocumentTable(
+    tables.observations,
+    ObservedActionEvent,
+    fields={"session_id": "learn_session_id"},
+    where=(tables.observations.c.body != REMOVED,),
 )
+
+
+def observed_in(connection: Connection, session_id: str) -> tuple[ObservedActionEvent, ...]:
+    """The observations that are held of a session, in the order in which they were written."""
+    table = tables.observations
+    return OBSERVATIONS.all(connection, table.c.session_id == session_id, order_by=(table.c.seq,))
+
+
+def boundaries_of(connection: Connection, session_id: str) -> tuple[WorkflowBoundary, ...]:
+    """The marks in a session's capture, oldest first."""
+    table = tables.boundaries
+    marks = BOUNDARIES.all(connection, table.c.session_id == session_id, order_by=(table.c.boundary_id,))
+    return tuple(sorted(marks, key=lambda mark: (mark.created_at, mark.boundary_id)))
+
 
 VALIDATION_RUNS = DocumentTable(
     tables.validation_runs,
     ValidationRun,
-    lambda one: {
-        "run_id": one.validation_run_id,
-        "proposal_id": one.proposal_id,
-        "content_hash": one.content_hash,
-    },
+    fields={"run_id": "validation_run_id"},
     message="There is no validation run {key}.",
 )
 
 VALIDATION_STEPS = DocumentTable(
-    tables.validation_steps,
-    ValidationStepResult,
-    lambda one: {"run_id": one.validation_run_id, "test_case_id": one.test_case_id},
+    tables.validation_steps, ValidationStepResult, fields={"run_id": "validation_run_id"}
 )
 
 SAGAS = DocumentTable(
     tables.install_sagas,
     InstallSaga,
-    lambda one: {"saga_id": one.saga_id, "proposal_id": one.proposal_id, "state": one.state.value},
     code=ErrorCode.SAGA_NOT_FOUND,
     message="There is no install saga {key} of yours.",
 )

@@ -30,10 +30,11 @@ from domain.learning.redaction.redaction import (
     redact_event,
     texts_of,
 )
+from stores.learning.learning_tables import SESSIONS
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
 from stores.platform.journal.group_commit import GroupCommitWriter
-from stores.platform.tables import learn_sessions, observation_counters
+from stores.platform.tables import observation_counters
 
 ROWS_A_STATEMENT = (100, 10, 1)
 """How many rows one statement inserts: few sizes, as the driver keeps each statement that it has parsed once."""
@@ -153,23 +154,19 @@ class ObservationIngest:
 
     def _look_up(self, session_id: str) -> _KnownSession:
         with self._database.read() as connection:
-            row = connection.execute(
-                select(learn_sessions.c.state, learn_sessions.c.aggregate).where(
-                    learn_sessions.c.session_id == session_id
-                )
-            ).one_or_none()
-        if row is None:
+            aggregate = SESSIONS.find(connection, session_id)
+        if aggregate is None:
             raise not_found()
-        refuse_unless(OBSERVING, LearnSessionState(row.state), _NOT_OBSERVING)
-        session = json.loads(row.aggregate)["session"]
-        mode = ObservationMode(session["observation_mode"])
+        session = aggregate.session
+        refuse_unless(OBSERVING, session.state, _NOT_OBSERVING)
+        mode = session.observation_mode
         if mode is ObservationMode.NONE:
             raise Refusal(
                 ErrorCode.FORBIDDEN,
                 "This session observes nothing: to be watched is opt-in. Create one with an observation_mode.",
                 observation_mode=mode.value,
             )
-        known = _KnownSession(mode, tuple(session["target_app_whitelist"]))
+        known = _KnownSession(mode, session.target_app_whitelist)
         if len(self._known) >= _SESSIONS_REMEMBERED:
             self._known.clear()
         self._known[session_id] = known

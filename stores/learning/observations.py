@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, and_, delete, func, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -19,11 +19,12 @@ from contracts.learning.observation import (
     WorkflowBoundary,
 )
 from contracts.learning.session import LearnSessionState
+from stores.learning.learning_tables import OBSERVATIONS, REMOVED, boundaries_of, observed_in
 from stores.learning.observation_ingest import OBSERVING, ObservationIngest, not_found, refuse_unless
 from stores.learning.starting_states import purge_states
-from stores.platform.database import Database
+from stores.platform.database import Database, PageRequest
 from stores.platform.journal.group_commit import CAPACITY
-from stores.platform.tables import boundaries, learn_sessions, observation_counters, observations
+from stores.platform.tables import learn_sessions, observation_counters, observations
 
 EDITABLE: frozenset[LearnSessionState] = OBSERVING | {
     LearnSessionState.PAUSED,
@@ -31,10 +32,6 @@ EDITABLE: frozenset[LearnSessionState] = OBSERVING | {
     LearnSessionState.REVIEWING,
 }
 """The states in which one observation may be taken out: no draft rests on it yet."""
-
-_REMOVED = ""
-# A removed event keeps its id with an empty body, so that a recorder's retry does not bring it back.
-_HELD = observations.c.body != _REMOVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,48 +76,27 @@ class ObservationLog:
 
     def page(self, session_id: str, page: int, page_size: int) -> ObservationListResponse:
         """One page of what is held, oldest first; ``page`` counts from 1."""
-        held = and_(observations.c.session_id == session_id, _HELD)
+        this = observations.c.session_id == session_id
+        wanted, in_order = PageRequest(page, page_size), (observations.c.seq,)
         with self._database.read() as connection:
-            total = connection.execute(
-                select(func.count()).select_from(observations).where(held)
-            ).scalar_one()
-            bodies = connection.execute(
-                select(observations.c.body)
-                .where(held)
-                .order_by(observations.c.seq)
-                .limit(page_size)
-                .offset((page - 1) * page_size)
-            ).scalars()
-            events = tuple(ObservedActionEvent.model_validate_json(body) for body in bodies)
-        return ObservationListResponse(observations=events, total=total, page=page, page_size=page_size)
+            found = OBSERVATIONS.page(connection, wanted, this, order_by=in_order)
+        return ObservationListResponse(observations=found.documents, **found.counts)
 
     def all_of(self, session_id: str) -> tuple[ObservedActionEvent, ...]:
         """Everything held of a session, in the order in which it was written."""
-        statement = (
-            select(observations.c.body)
-            .where(observations.c.session_id == session_id, _HELD)
-            .order_by(observations.c.seq)
-        )
         with self._database.read() as connection:
-            bodies = connection.execute(statement).scalars()
-            return tuple(ObservedActionEvent.model_validate_json(body) for body in bodies)
+            return observed_in(connection, session_id)
 
     def has(self, session_id: str, event_id: str) -> bool:
         """Whether the event is held of this session."""
-        statement = select(observations.c.seq).where(
-            observations.c.session_id == session_id, observations.c.event_id == event_id, _HELD
-        )
+        this = (observations.c.session_id == session_id, observations.c.event_id == event_id)
         with self._database.read() as connection:
-            return connection.execute(statement).first() is not None
+            return OBSERVATIONS.first(connection, *this) is not None
 
     def boundaries_of(self, session_id: str) -> tuple[WorkflowBoundary, ...]:
         """The marks in a session's capture, oldest first."""
         with self._database.read() as connection:
-            bodies = connection.execute(
-                select(boundaries.c.body).where(boundaries.c.session_id == session_id)
-            ).scalars()
-            marks = [WorkflowBoundary.model_validate_json(body) for body in bodies]
-        return tuple(sorted(marks, key=lambda mark: (mark.created_at, mark.boundary_id)))
+            return boundaries_of(connection, session_id)
 
     def counters(self, session_id: str) -> ObservationCounters:
         """The session's counts; all zero when nothing has come in."""
@@ -142,8 +118,12 @@ class ObservationLog:
             )
             removed = connection.execute(
                 update(observations)
-                .where(observations.c.session_id == session_id, observations.c.event_id == event_id, _HELD)
-                .values(body=_REMOVED, retain=False)
+                .where(
+                    observations.c.session_id == session_id,
+                    observations.c.event_id == event_id,
+                    *OBSERVATIONS.where,
+                )
+                .values(body=REMOVED, retain=False)
             )
             if not removed.rowcount:
                 raise Refusal(ErrorCode.OBSERVATION_NOT_FOUND, "The session holds no observation of this id.")

@@ -6,7 +6,7 @@ List, detail, files, diff, draft rounds (DOC3 §0A.24), validation runs, install
 import difflib
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, case, insert, select
+from sqlalchemy import Connection, case, select
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -35,9 +35,16 @@ from domain.learning.drafting.revision import document_dependencies
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import load_bundle
-from stores.learning.learning_tables import PROPOSALS, QUESTIONS, SAGAS, VALIDATION_RUNS, VALIDATION_STEPS
+from stores.learning.learning_tables import (
+    PROPOSALS,
+    ROUNDS,
+    SAGAS,
+    VALIDATION_RUNS,
+    VALIDATION_STEPS,
+    questions_of,
+)
 from stores.platform import tables
-from stores.platform.blobs import get_blob
+from stores.platform.blobs import read_blob
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database, PageRequest, containing
 from stores.platform.projection.documents import read_document
@@ -48,29 +55,22 @@ _RUNS = tables.validation_runs
 
 def keep_round(connection: Connection, proposal: SkillBundleProposal, staged: StagedDraft) -> None:
     """Keeps the draft that ``proposal`` adopts now; its revision is its number."""
-    connection.execute(
-        insert(_TABLE).values(
-            proposal_id=proposal.proposal_id,
-            revision=proposal.revision,
-            drafted_at=rfc3339(proposal.updated_at),
-            staged=canonical_json(staged),
-            body=canonical_json(proposal),
-        )
-    )
+    drafted_at = rfc3339(proposal.updated_at)
+    ROUNDS.add(connection, proposal, drafted_at=drafted_at, staged=canonical_json(staged))
 
 
 def rounds_of(connection: Connection, proposal: SkillBundleProposal) -> ProposalRoundsResponse:
     """Every round, the newest first, with what its newest validation run came to."""
     rows = connection.execute(
-        select(_TABLE.c.body, _TABLE.c.drafted_at)
-        .where(_TABLE.c.proposal_id == proposal.proposal_id)
-        .order_by(_TABLE.c.revision.desc())
+        ROUNDS.select(_TABLE.c.proposal_id == proposal.proposal_id, also=(_TABLE.c.drafted_at,)).order_by(
+            _TABLE.c.revision.desc()
+        )
     )
     runs = VALIDATION_RUNS.all(
         connection, _RUNS.c.proposal_id == proposal.proposal_id, order_by=(_RUNS.c.run_id,)
     )
     tested = {run.content_hash: run.overall_result for run in runs}
-    found = [(PROPOSALS.parse(row.body), row.drafted_at) for row in rows]
+    found = [(ROUNDS.parse(row.body), row.drafted_at) for row in rows]
     return ProposalRoundsResponse(
         proposal_id=proposal.proposal_id,
         rounds=tuple(
@@ -104,7 +104,7 @@ def draft_of_round(connection: Connection, proposal_id: str, revision: int) -> S
             f"The proposal has no draft r{revision}; GET /api/learn/proposals/{proposal_id}/rounds lists them.",
         )
     place = StagedDraft.model_validate_json(staged).draft_blob
-    return SkillDraft.model_validate_json(get_blob(connection, place))
+    return read_blob(connection, place, SkillDraft)
 
 
 _DRAFTED_FROM = TAKEN_IN[SessionCommand.GENERATE_PROPOSAL]
@@ -222,10 +222,7 @@ class ProposalReads:
             order = (case((table.c.session_id.in_(at_work), 0), else_=1), table.c.proposal_id.desc())
             found = PROPOSALS.page(connection, wanted, *where, order_by=order)
         return LearnProposalsListResponse(
-            proposals=self._actions.of_proposals(found.documents),
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
+            proposals=self._actions.of_proposals(found.documents), **found.counts
         )
 
     def detail(self, proposal_id: str) -> ProposalDetailResponse:
@@ -321,9 +318,7 @@ class ProposalReads:
         return ValidationRunsListResponse(
             runs=tuple(run.changed(stale=run.content_hash != proposal_hash) for run in found.documents),
             steps=found_steps,
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
+            **found.counts,
         )
 
     def validation_run(self, run_id: str) -> ValidationRun:
@@ -345,20 +340,8 @@ class ProposalReads:
             return SAGAS.owned(connection, saga_id, owner)
 
     def _questions(self, proposal_id: str) -> list[tuple[LearningQuestion, LearningAnswer | None]]:
-        table = tables.questions
         with self._database.read() as connection:
-            rows = connection.execute(
-                select(table.c.body, table.c.answer)
-                .where(table.c.proposal_id == proposal_id)
-                .order_by(table.c.question_id)
-            ).all()
-        return [
-            (
-                QUESTIONS.parse(row.body),
-                LearningAnswer.model_validate_json(row.answer) if row.answer else None,
-            )
-            for row in rows
-        ]
+            return questions_of(connection, proposal_id)
 
 
 def _question_view(question: LearningQuestion, answer: LearningAnswer | None) -> QuestionView:

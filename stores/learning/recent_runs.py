@@ -5,14 +5,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert
 from uuid_utils import uuid7
 
 from contracts.base import clipped, rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.observation import BoundaryKind, BoundarySource, ObservedActionEvent, WorkflowBoundary
-from contracts.learning.proposal import ProposalState, SkillBundleProposal
+from contracts.learning.observation import BoundaryKind, BoundarySource, WorkflowBoundary
+from contracts.learning.proposal import ProposalState
 from contracts.learning.responses import RecentRun, RecentRunsResponse
 from contracts.learning.session import SourceRun
 from contracts.learning.state_machine import AT_REST
@@ -22,9 +22,16 @@ from domain.learning.interpretation.inference import inferred_title
 from domain.learning.interpretation.naming import title_from_goal
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps, within_capture
 from domain.learning.session.allowed_actions import compatible, success_share, why_not
+from stores.learning.learning_tables import (
+    BOUNDARIES,
+    OBSERVATIONS,
+    PROPOSALS,
+    SESSIONS,
+    boundaries_of,
+    observed_in,
+)
 from stores.learning.starting_states import copy_state
 from stores.platform import tables
-from stores.platform.canonical import canonical_json
 from stores.platform.database import Database, PageRequest
 from stores.platform.tables import learn_sessions, proposals
 
@@ -34,9 +41,8 @@ _COPIED_MARKS = frozenset({BoundaryKind.MARK_GOAL, BoundaryKind.MARK_STEP})
 def runs_of(connection: Connection, aggregate: LearnSessionAggregate) -> tuple[tuple[str, CapturedPart], ...]:
     """The runs that a session holds: trace ids with what counts of their capture, empty ones left out."""
     session = aggregate.session
-    parts = captured_parts(
-        _events(connection, session.learn_session_id), _marks(connection, session.learn_session_id)
-    )
+    session_id = session.learn_session_id
+    parts = captured_parts(observed_in(connection, session_id), boundaries_of(connection, session_id))
     if len(parts) != len(session.active_trace_ids):
         # Of several traces one may have been emptied since; which one is not known any more.
         return ()
@@ -58,17 +64,10 @@ def copy_runs(connection: Connection, aggregate: LearnSessionAggregate) -> None:
     copied = 0
     for source in aggregate.source_runs:
         part = _part(connection, source)
-        rows = [_copy(event, session_id) for event in part.events]
         adapters.update(dict.fromkeys(event.adapter_kind.value for event in part.events))
-        connection.execute(insert(tables.observations), rows)
-        connection.execute(
-            insert(tables.boundaries),
-            [
-                {"boundary_id": mark.boundary_id, "session_id": session_id, "body": canonical_json(mark)}
-                for mark in _copied_marks(part, session_id)
-            ],
-        )
-        copied += len(rows)
+        own = (event.changed(learn_session_id=session_id) for event in part.events)
+        copied += OBSERVATIONS.add_all(connection, own)
+        BOUNDARIES.add_all(connection, _copied_marks(part, session_id))
         copy_state(
             connection, source.learn_session_id, session_id, part.events[0].created_at, new_id=str(uuid7())
         )
@@ -85,12 +84,8 @@ def copy_runs(connection: Connection, aggregate: LearnSessionAggregate) -> None:
 
 
 def _part(connection: Connection, source: SourceRun) -> CapturedPart:
-    body = connection.scalar(
-        select(tables.learn_sessions.c.aggregate).where(
-            tables.learn_sessions.c.session_id == source.learn_session_id
-        )
-    )
-    runs = dict(runs_of(connection, LearnSessionAggregate.model_validate_json(body))) if body else {}
+    aggregate = SESSIONS.find(connection, source.learn_session_id)
+    runs = dict(runs_of(connection, aggregate)) if aggregate is not None else {}
     if source.trace_id not in runs:
         raise Refusal(
             ErrorCode.RUN_NOT_ELIGIBLE,
@@ -98,16 +93,6 @@ def _part(connection: Connection, source: SourceRun) -> CapturedPart:
             reasons={source.trace_id: "purged"},
         )
     return runs[source.trace_id]
-
-
-def _copy(event: ObservedActionEvent, session_id: str) -> dict[str, object]:
-    own = event.changed(learn_session_id=session_id)
-    return {
-        "session_id": session_id,
-        "event_id": event.event_id,
-        "retain": event.retain,
-        "body": canonical_json(own),
-    }
 
 
 def _copied_marks(part: CapturedPart, session_id: str) -> Iterator[WorkflowBoundary]:
@@ -136,26 +121,6 @@ def _copied_marks(part: CapturedPart, session_id: str) -> Iterator[WorkflowBound
         )
 
 
-def _events(connection: Connection, session_id: str) -> tuple[ObservedActionEvent, ...]:
-    table = tables.observations
-    bodies: Sequence[str] = (
-        connection.execute(
-            select(table.c.body)
-            .where(table.c.session_id == session_id, table.c.body != "")
-            .order_by(table.c.seq)
-        )
-        .scalars()
-        .all()
-    )
-    return tuple(ObservedActionEvent.model_validate_json(body) for body in bodies)
-
-
-def _marks(connection: Connection, session_id: str) -> tuple[WorkflowBoundary, ...]:
-    table = tables.boundaries
-    bodies = connection.execute(select(table.c.body).where(table.c.session_id == session_id)).scalars()
-    return tuple(WorkflowBoundary.model_validate_json(body) for body in bodies)
-
-
 SESSIONS_READ = 200
 """The newest sessions whose captures are looked at; older ones are purged long before."""
 
@@ -179,14 +144,9 @@ class RecentRuns:
     def listing(self, owner: str, wanted: PageRequest) -> RecentRunsResponse:
         """One page of the runs that can be learned from, newest first."""
         found = [run for run in self._found(owner) if run.why_not is None]
-        start = (wanted.page - 1) * wanted.page_size
-        shown = found[start : start + wanted.page_size]
-        return RecentRunsResponse(
-            runs=tuple(_view(run, shown) for run in shown),
-            total=len(found),
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+        shown = found[wanted.offset : wanted.offset + wanted.page_size]
+        runs = tuple(_view(run, shown) for run in shown)
+        return RecentRunsResponse(runs=runs, **wanted.counts(len(found)))
 
     def choose(self, owner: str, trace_ids: Sequence[str]) -> tuple[SourceRun, ...]:
         """The runs of these traces, in the order given, each once.
@@ -214,14 +174,10 @@ class RecentRuns:
         return tuple(run.source for run in runs)
 
     def _found(self, owner: str) -> list[_Found]:
-        query = (
-            select(learn_sessions.c.aggregate)
-            .where(learn_sessions.c.owner == owner, learn_sessions.c.observations_purged_at.is_(None))
-            .order_by(learn_sessions.c.session_id.desc())
-            .limit(SESSIONS_READ)
-        )
+        captured = (learn_sessions.c.owner == owner, learn_sessions.c.observations_purged_at.is_(None))
+        newest_first = (learn_sessions.c.session_id.desc(),)
         with self._database.read() as connection:
-            sessions = [LearnSessionAggregate.model_validate_json(b) for b in connection.scalars(query)]
+            sessions = SESSIONS.all(connection, *captured, order_by=newest_first, limit=SESSIONS_READ)
             resting_on = _proposals_by_trace(connection, owner)
             busy = {
                 trace
@@ -242,8 +198,8 @@ class RecentRuns:
 
 def _proposals_by_trace(connection: Connection, owner: str) -> defaultdict[str, list[ProposalState]]:
     found: defaultdict[str, list[ProposalState]] = defaultdict(list)
-    for body in connection.scalars(select(proposals.c.body).where(proposals.c.owner == owner)):
-        proposal = SkillBundleProposal.model_validate_json(body)
+    of_owner = proposals.c.owner == owner
+    for proposal in PROPOSALS.all(connection, of_owner, order_by=(proposals.c.proposal_id,)):
         for trace in proposal.source_trace_ids:
             found[trace].append(proposal.proposal_state)
     return found

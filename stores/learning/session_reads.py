@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Connection, func, select
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.allowed_actions import LearnSessionView
-from contracts.learning.checkpoints import CheckpointVerificationReceipt
 from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
 from contracts.learning.observation import ObservationScopeRuntime
 from contracts.learning.responses import (
@@ -24,16 +23,16 @@ from contracts.learning.responses import (
 )
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST
-from domain.learning.session.account import history_outcome, observation_scope, runtime_snapshot
+from domain.learning.session.account import history_outcome
 from domain.maintenance.retention import ids_in_use
-from stores.abilities.ability_rows import entry_of
+from stores.learning.checkpoints import receipts_page
 from stores.learning.learning_tables import SESSIONS
 from stores.learning.proposals import AllowedActions
-from stores.learning.sessions import latest_receipt_ids, observed_adapters
+from stores.learning.sessions import scope_of, snapshot_of
 from stores.platform import tables
-from stores.platform.database import Database, PageRequest, containing, fetch_page
-from stores.platform.document_table import DocumentPage
-from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
+from stores.platform.database import Database, PageRequest, containing
+from stores.platform.document_table import DocumentPage, document_page
+from stores.platform.journal.journal import RECEIPTS
 
 _SESSIONS = tables.learn_sessions
 _SEARCHED = (
@@ -72,20 +71,12 @@ class SessionReads:
         if state is not None:
             where.append(_SESSIONS.c.state == state.value)
         found = self._page(owner, wanted, search, *where)
-        return LearnSessionsListResponse(
-            sessions=self._actions.of_sessions(found.documents),
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+        return LearnSessionsListResponse(sessions=self._actions.of_sessions(found.documents), **found.counts)
 
     def history(self, owner: str, wanted: PageRequest, search: str | None = None) -> LearnHistoryResponse:
         """All the owner's sessions, archived ones included; ``search`` as for ``sessions``."""
         found = self._page(owner, wanted, search)
-        items = tuple(map(_history_item, found.documents))
-        return LearnHistoryResponse(
-            items=items, total=found.total, page=wanted.page, page_size=wanted.page_size
-        )
+        return LearnHistoryResponse(items=tuple(map(_history_item, found.documents)), **found.counts)
 
     def _page(
         self, owner: str, wanted: PageRequest, search: str | None, *where: ColumnElement[bool]
@@ -113,47 +104,18 @@ class SessionReads:
         if kind is not None:
             query = query.where(journal.c.document.contains(f'"event_kind":"{kind.value}"'))
         with self._database.read() as connection:
-            found = fetch_page(connection, query.order_by(journal.c.seq.desc()), wanted)
-        return LearnReceiptsResponse(
-            receipts=tuple(LearningReceipt.model_validate_json(row.document) for row in found.rows),
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+            found = document_page(connection, query.order_by(journal.c.seq.desc()), wanted, LearningReceipt)
+        return LearnReceiptsResponse(receipts=found.documents, **found.counts)
 
     def checkpoint_receipts(self, session_id: str, wanted: PageRequest) -> LearnCheckpointReceiptsResponse:
         """Checkpoint receipts of a session, newest first."""
-        journal = tables.journal
-        query = (
-            select(journal.c.document)
-            .where(journal.c.session_id == session_id, journal.c.stream == CHECKPOINT_RECEIPTS)
-            .order_by(journal.c.seq.desc())
-        )
         with self._database.read() as connection:
-            found = fetch_page(connection, query, wanted)
-        return LearnCheckpointReceiptsResponse(
-            receipts=tuple(CheckpointVerificationReceipt.model_validate_json(r.document) for r in found.rows),
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+            return receipts_page(connection, wanted, tables.journal.c.session_id == session_id)
 
     def observation_scope(self, aggregate: LearnSessionAggregate) -> ObservationScopeRuntime:
         """What the session observes, with the counters as they are now."""
-        session = aggregate.session
-        counters = tables.observation_counters
         with self._database.read() as connection:
-            row = connection.execute(
-                select(counters).where(counters.c.session_id == session.learn_session_id)
-            ).one_or_none()
-        adapters = observed_adapters(row.adapters if row is not None else None)
-        return observation_scope(
-            session,
-            dropped_off_target=row.off_target if row is not None else 0,
-            adapters=adapters,
-            data_classes=adapters,
-            started_at=aggregate.state_since,
-        )
+            return scope_of(connection, aggregate)
 
     def runtime_current(self, owner: str) -> LearningRuntimeSnapshot:
         """The owner's active session, or else the one changed last.
@@ -169,19 +131,7 @@ class SessionReads:
                     ErrorCode.LEARN_SESSION_NOT_FOUND,
                     "Nothing has been learned yet; start with POST /api/learn/sessions.",
                 )
-            session = aggregate.session
-            counters = tables.observation_counters
-            adapters = connection.scalar(
-                select(counters.c.adapters).where(counters.c.session_id == session.learn_session_id)
-            )
-            return runtime_snapshot(
-                session,
-                proposal=aggregate.proposal,
-                observed_data_classes=observed_adapters(adapters),
-                latest_receipt_ids=latest_receipt_ids(connection, session.learn_session_id),
-                ability_entry=entry_of(connection, session.ability_id) if session.ability_id else None,
-                now=session.updated_at,
-            )
+            return snapshot_of(connection, aggregate)
 
 
 def _history_item(aggregate: LearnSessionAggregate) -> LearnHistoryItem:

@@ -6,15 +6,12 @@ documents (runtime snapshot, observation scope; DOC3 §0C.7-§0C.9).
 
 import json
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select, update
 from sqlalchemy.exc import IntegrityError
-from uuid_utils import uuid7
 
-from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import (
     CommandReceipt,
@@ -22,8 +19,8 @@ from contracts.learning.aggregate import (
     LearnSessionAggregate,
     SessionCommit,
 )
-from contracts.learning.lifecycle import LearningReceipt, LearnSessionEvent, LifecycleChange
-from contracts.learning.observation import ObservationAdapterKind, RedactionMode
+from contracts.learning.observation import ObservationAdapterKind, ObservationScopeRuntime, RedactionMode
+from contracts.learning.responses import LearningRuntimeSnapshot
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import learn_session_id
 from domain.learning.interpretation.meaningful import watches_the_agent
@@ -33,11 +30,12 @@ from stores.learning.learning_tables import BOUNDARIES, PROPOSALS, QUESTIONS, SE
 from stores.learning.proposals import keep_round
 from stores.learning.recent_runs import copy_runs
 from stores.platform import tables
-from stores.platform.answers import kept_under
+from stores.platform.answers import recalled, remember
 from stores.platform.blobs import get_blob
 from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.database import Database
-from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft, append
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import RECEIPTS, JournalDraft, append
 from stores.platform.projection.documents import put_document
 
 TABLE = tables.learn_sessions
@@ -58,7 +56,7 @@ class SessionStore:
         """
         try:
             with self._database.write() as connection:
-                earlier = _earlier(connection, commit.commit_key)
+                earlier = recalled(connection, commit.commit_key, CommandReceipt)
                 if earlier is not None:
                     present = SESSIONS.find(connection, commit.aggregate.session.learn_session_id)
                     return CommitResult(receipt=earlier, replayed=True, present=present)
@@ -68,7 +66,8 @@ class SessionStore:
                 _write_parts(connection, commit)
                 append(connection, entries_of(commit))
                 project_truth(connection, commit)
-                _remember(connection, commit)
+                written_at = commit.aggregate.session.updated_at
+                remember(connection, commit.commit_key, commit.receipt, written_at)
         except IntegrityError as error:
             raise self._slot_taken(commit.aggregate.session.owner_user_id) or error from error
         return CommitResult(receipt=commit.receipt)
@@ -80,7 +79,7 @@ class SessionStore:
             Refusal: ``IDEMPOTENCY_KEY_REUSED``.
         """
         with self._database.read() as connection:
-            receipt = _earlier(connection, key)
+            receipt = recalled(connection, key, CommandReceipt)
             if receipt is None:
                 return None
             response = connection.scalar(_commit_row(key, tables.commits.c.response))
@@ -142,11 +141,6 @@ def _commit_row(key: CommitKey, *columns: Any) -> Any:
     return select(*columns).where(commits.c.owner == key.owner_user_id, commits.c.key == key.key)
 
 
-def _earlier(connection: Connection, key: CommitKey) -> CommandReceipt | None:
-    receipt = kept_under(connection, key, tables.commits.c.receipt)
-    return None if receipt is None else CommandReceipt.model_validate_json(receipt)
-
-
 def _write_session(connection: Connection, commit: SessionCommit) -> None:
     if commit.expected_change == 0:
         SESSIONS.add(connection, commit.aggregate)
@@ -186,19 +180,6 @@ def _write_proposal(connection: Connection, commit: SessionCommit) -> None:
         PROPOSALS.add(connection, proposal, **columns)
 
 
-def _remember(connection: Connection, commit: SessionCommit) -> None:
-    written_at: datetime = commit.aggregate.session.updated_at
-    connection.execute(
-        insert(tables.commits).values(
-            owner=commit.commit_key.owner_user_id,
-            key=commit.commit_key.key,
-            request_digest=commit.commit_key.request_digest,
-            receipt=canonical_json(commit.receipt),
-            created_at=rfc3339(written_at),
-        )
-    )
-
-
 SESSION_RECORDS = "system/learning/sessions"
 PROPOSAL_RECORDS = "system/learning/proposals"
 QUESTION_RECORDS = "system/learning/questions"
@@ -211,11 +192,22 @@ BOUNDARY_RECORDS = "system/learning/boundaries"
 
 def entries_of(commit: SessionCommit) -> tuple[JournalDraft, ...]:
     """Everything the journal is to hold of this decision, in the order it happened."""
-    entries = _Entries(commit)
+    session = commit.aggregate.session
+    entries = JournalEntries(
+        learn_session_id(session.learn_session_id),
+        session.owner_user_id,
+        commit.correlation_id,
+        session.updated_at,
+        session.learn_session_id,
+        session.proposal_id,
+    )
     for change in commit.changes:
-        entries.add(LIFECYCLE, _event(commit, change), change.ability_id)
+        payload: dict[str, Any] = {**change.payload, "state": change.state.value}
+        if change.reason is not None:
+            payload["reason"] = change.reason
+        entries.event(change.event.value, payload, change.ability_id)
         if change.receipt is not None:
-            entries.add(RECEIPTS, _receipt(commit, change), change.ability_id)
+            entries.receipt(change.receipt, change.reason, change.ability_id)
     for stream, record in _records(commit):
         entries.add(stream, record)
     return tuple(entries.drafts)
@@ -241,57 +233,6 @@ def _records(commit: SessionCommit) -> Iterator[tuple[str, BaseModel]]:
         yield REPORT_RECORDS, commit.report
 
 
-class _Entries:
-    def __init__(self, commit: SessionCommit) -> None:
-        self._commit = commit
-        self.drafts: list[JournalDraft] = []
-
-    def add(self, stream: str, document: BaseModel, ability_id: str | None = None) -> None:
-        session = self._commit.aggregate.session
-        now: datetime = session.updated_at
-        body: dict[str, Any] = document.model_dump(mode="json", exclude_none=True)
-        self.drafts.append(
-            JournalDraft(
-                stream=stream,
-                aggregate=learn_session_id(session.learn_session_id),
-                owner=session.owner_user_id,
-                correlation_id=self._commit.correlation_id,
-                created_at=rfc3339(now),
-                document=body,
-                session_id=session.learn_session_id,
-                proposal_id=session.proposal_id,
-                ability_id=ability_id,
-            )
-        )
-
-
-def _event(commit: SessionCommit, change: LifecycleChange) -> LearnSessionEvent:
-    session = commit.aggregate.session
-    payload: dict[str, Any] = {**change.payload, "state": change.state.value}
-    if change.reason is not None:
-        payload["reason"] = change.reason
-    return LearnSessionEvent(
-        event_kind=change.event.value,
-        session_id=session.learn_session_id,
-        payload=payload,
-        timestamp=session.updated_at,
-    )
-
-
-def _receipt(commit: SessionCommit, change: LifecycleChange) -> LearningReceipt:
-    session = commit.aggregate.session
-    assert change.receipt is not None, "only called for changes with a receipt"
-    return LearningReceipt(
-        receipt_id=str(uuid7()),
-        learn_session_id=session.learn_session_id,
-        proposal_id=session.proposal_id,
-        event_kind=change.receipt,
-        reason=change.reason,
-        correlation_id=commit.correlation_id,
-        created_at=session.updated_at,
-    )
-
-
 RUNTIME = "system/learning/runtime/current.json"
 SCOPE = "system/learning/runtime/observation_scope_current.json"
 LATEST_RECEIPTS = 10
@@ -301,39 +242,50 @@ def project_truth(connection: Connection, commit: SessionCommit) -> None:
     """Rewrites the runtime snapshot and the observation scope, and the interpretation if there is a new one."""
     aggregate = commit.aggregate
     session = aggregate.session
-    counters = connection.execute(
-        select(tables.observation_counters).where(
-            tables.observation_counters.c.session_id == session.learn_session_id
-        )
-    ).one_or_none()
-    adapters = observed_adapters(counters.adapters if counters is not None else None)
-    snapshot = runtime_snapshot(
-        session,
-        proposal=aggregate.proposal,
-        observed_data_classes=adapters,
-        latest_receipt_ids=latest_receipt_ids(connection, session.learn_session_id),
-        ability_entry=entry_of(connection, session.ability_id) if session.ability_id else None,
-        now=session.updated_at,
-    )
-    put_document(connection, "memory", RUNTIME, document_bytes(snapshot))
-    scope = observation_scope(
-        session,
-        dropped_off_target=counters.off_target if counters is not None else 0,
-        adapters=adapters,
-        data_classes=adapters,
-        started_at=aggregate.state_since,
-    )
-    put_document(connection, "memory", SCOPE, document_bytes(scope))
+    put_document(connection, "memory", RUNTIME, document_bytes(snapshot_of(connection, aggregate)))
+    put_document(connection, "memory", SCOPE, document_bytes(scope_of(connection, aggregate)))
     if commit.staged is not None and session.interpretation_id is not None:
         interpretation = json.loads(get_blob(connection, commit.staged.interpretation_blob))
         path = f"system/learning/interpretations/{session.interpretation_id}.json"
         put_document(connection, "memory", path, document_bytes(interpretation))
 
 
-def observed_adapters(kinds: str | None) -> dict[ObservationAdapterKind, RedactionMode]:
-    """The adapters that have reported (a JSON list), each masking texts before they are kept."""
-    names: list[str] = json.loads(kinds) if kinds else []
-    return {ObservationAdapterKind(name): RedactionMode.MASK_TEXT for name in names}
+def snapshot_of(connection: Connection, aggregate: LearnSessionAggregate) -> LearningRuntimeSnapshot:
+    """The session at work: what is observed, its newest receipts, its proposal and ability (DOC3 §0C.7)."""
+    session = aggregate.session
+    return runtime_snapshot(
+        session,
+        proposal=aggregate.proposal,
+        observed_data_classes=_observed(connection, session.learn_session_id)[1],
+        latest_receipt_ids=latest_receipt_ids(connection, session.learn_session_id),
+        ability_entry=entry_of(connection, session.ability_id) if session.ability_id else None,
+        now=session.updated_at,
+    )
+
+
+def scope_of(connection: Connection, aggregate: LearnSessionAggregate) -> ObservationScopeRuntime:
+    """What the session observes, with the counters as they are now."""
+    dropped, adapters = _observed(connection, aggregate.session.learn_session_id)
+    return observation_scope(
+        aggregate.session,
+        dropped_off_target=dropped,
+        adapters=adapters,
+        data_classes=adapters,
+        started_at=aggregate.state_since,
+    )
+
+
+def _observed(
+    connection: Connection, session_id: str
+) -> tuple[int, dict[ObservationAdapterKind, RedactionMode]]:
+    """How many events were off target, and the adapters that have reported: each masks texts before they are kept."""
+    table = tables.observation_counters
+    row = connection.execute(
+        select(table.c.off_target, table.c.adapters).where(table.c.session_id == session_id)
+    ).one_or_none()
+    names: list[str] = json.loads(row.adapters) if row is not None else []
+    masked = {ObservationAdapterKind(name): RedactionMode.MASK_TEXT for name in names}
+    return (row.off_target if row is not None else 0), masked
 
 
 def latest_receipt_ids(connection: Connection, session_id: str) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ from stores.learning.learning_tables import SESSIONS
 from stores.learning.observation_ingest import OBSERVING, not_found, refuse_unless
 from stores.platform.blobs import BlobNotFoundError, get_blob, put_blob
 from stores.platform.canonical import canonical_json
-from stores.platform.database import Database, PageRequest, fetch_page
+from stores.platform.database import Database, PageRequest
+from stores.platform.document_table import document_page
 from stores.platform.tables import blobs, learn_sessions, starting_contents, starting_states
 
 _NOT_OBSERVING = "A starting state is taken only while a session is armed or capturing."
@@ -80,13 +81,8 @@ class StartingStates:
         """One page of the session's states without their contents, oldest first."""
         query = _bodies(session_id)
         with self._database.read() as connection:
-            found = fetch_page(connection, query, wanted)
-        return StartingStateListResponse(
-            starting_states=tuple(StartingState.model_validate_json(row.body) for row in found.rows),
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+            found = document_page(connection, query, wanted, StartingState)
+        return StartingStateListResponse(starting_states=found.documents, **found.counts)
 
     def content(self, digest: str) -> bytes:
         """The content that some state keeps under this SHA-256.

@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
-from contracts.abilities.availability import AbilityVersion
 from contracts.abilities.capability_health import CapabilityOutcome, OutcomeKind
-from contracts.base import clipped, rfc3339
-from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.base import clipped
 from contracts.learning.validation import ValidationRunInput, ValidationStepResult
 from contracts.workflow_ids import validation_run_id
+from stores.abilities.ability_rows import present_version
 from stores.abilities.capability_health import apply_outcome
+from stores.learning.learning_tables import SESSIONS, VALIDATION_STEPS
 from stores.learning.sessions import STEP_RESULTS
-from stores.platform import tables
-from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
+from stores.platform.journal.entries import JournalEntries
 from stores.platform.journal.journal import JournalDraft, append
-from stores.platform.tables import abilities, ability_versions, capabilities, learn_sessions
+from stores.platform.tables import capabilities
 
 _RUNS = UUID("7c5f0a53-4a1b-5a66-8f0e-5f4d0d6f1f0b")
 """The namespace of the ids of the outcomes that rehearsals report."""
@@ -55,25 +54,14 @@ def unsafe_content(
 
 def _in_use(connection: Connection, run: ValidationRunInput) -> str | None:
     """The capability of the session's ability, where the ability's present version is the run's content."""
-    body = connection.scalar(
-        select(learn_sessions.c.aggregate).where(learn_sessions.c.session_id == run.learn_session_id)
-    )
-    ability_id = (
-        LearnSessionAggregate.model_validate_json(body).session.ability_id if body is not None else None
-    )
-    row = connection.execute(
-        select(ability_versions.c.body, capabilities.c.capability_id)
-        .join(
-            abilities,
-            (abilities.c.ability_id == ability_versions.c.ability_id)
-            & (abilities.c.version == ability_versions.c.version),
-        )
-        .join(capabilities, capabilities.c.ability_id == abilities.c.ability_id)
-        .where(abilities.c.ability_id == ability_id)
-    ).first()
-    if row is None or AbilityVersion.model_validate_json(row.body).content_hash != run.content_hash:
+    aggregate = SESSIONS.find(connection, run.learn_session_id)
+    ability_id = aggregate.session.ability_id if aggregate is not None else None
+    version = present_version(connection, ability_id)
+    if version is None or version.content_hash != run.content_hash:
         return None
-    return str(row.capability_id)
+    return connection.scalar(
+        select(capabilities.c.capability_id).where(capabilities.c.ability_id == ability_id)
+    )
 
 
 class ValidationStore:
@@ -92,42 +80,16 @@ class ValidationStore:
 
         A safety failure of content that is installed is one of its capability, and counted once a run.
         """
-        table = tables.validation_steps
         with self._database.write() as connection:
             if safety_failure is not None:
                 append(connection, unsafe_content(connection, run, safety_failure, datetime.now(UTC)))
-            known = set(
-                connection.scalars(
-                    select(table.c.test_case_id).where(table.c.run_id == run.validation_run_id)
-                )
-            )
-            fresh = [step for step in steps if step.test_case_id not in known]
-            if not fresh:
-                return
-            connection.execute(
-                insert(table),
-                [
-                    {
-                        "run_id": run.validation_run_id,
-                        "test_case_id": step.test_case_id,
-                        "body": canonical_json(step),
-                    }
-                    for step in fresh
-                ],
-            )
+            fresh = [step for step in steps if VALIDATION_STEPS.add_if_absent(connection, step)]
+            of_run = (validation_run_id(run.validation_run_id), run.owner_user_id, run.correlation_id)
+            about = (run.learn_session_id, run.proposal_id)
             append(
                 connection,
                 [
-                    JournalDraft(
-                        stream=STEP_RESULTS,
-                        aggregate=validation_run_id(run.validation_run_id),
-                        owner=run.owner_user_id,
-                        correlation_id=run.correlation_id,
-                        created_at=rfc3339(step.created_at),
-                        document=step.model_dump(mode="json", exclude_none=True),
-                        session_id=run.learn_session_id,
-                        proposal_id=run.proposal_id,
-                    )
+                    JournalEntries(*of_run, step.created_at, *about).draft(STEP_RESULTS, step)
                     for step in fresh
                 ],
             )

@@ -2,20 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, func, select, update
-from uuid_utils import uuid7
+from sqlalchemy import Connection, select, update
 
 from contracts.base import rfc3339
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.lifecycle import (
-    LearningLifecycleEvent,
-    LearningReceipt,
-    LearningReceiptKind,
-    LearnSessionEvent,
-)
+from contracts.learning.lifecycle import LearningLifecycleEvent, LearningReceiptKind
 from contracts.learning.proposal import ProposalState, SkillBundleProposal
-from contracts.learning.questions import LearningAnswer
 from contracts.maintenance.runs import ArchivedProposal, ArchivedSession, SweepName
 from contracts.workflow_ids import NIGHTLY_SCHEDULE, learn_session_id
 from domain.maintenance.retention import (
@@ -29,18 +23,20 @@ from domain.maintenance.retention import (
 )
 from stores.learning.learning_tables import (
     BOUNDARIES,
+    OBSERVATIONS,
     PROPOSALS,
-    QUESTIONS,
     SESSIONS,
     VALIDATION_RUNS,
     VALIDATION_STEPS,
+    questions_of,
 )
 from stores.learning.observations import ObservationLog
 from stores.learning.session_reads import OpenReferences, session_refs
-from stores.maintenance.sweeps import LEFT_ALONE, Settled
+from stores.maintenance.sweeps import LEFT_ALONE, Settled, keys_after
 from stores.platform import tables
 from stores.platform.canonical import document_bytes
-from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft, append
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import JournalDraft, append
 from stores.platform.projection.documents import put_document
 
 _SESSIONS = tables.learn_sessions
@@ -59,6 +55,29 @@ def archived_proposal_path(proposal_id: str) -> str:
     return f"system/learning/archived/proposals/{proposal_id}.json"
 
 
+class HeldSession(NamedTuple):
+    """A session whose row is locked, and what the retention rules look at."""
+
+    aggregate: LearnSessionAggregate
+    at_rest_at: str | None
+    archived: bool
+    purged: bool
+    referenced: bool
+
+
+def held_session(connection: Connection, session_id: str, references: OpenReferences) -> HeldSession | None:
+    """The session, its row locked until the transaction ends; ``referenced`` by an open session or not."""
+    beside = (_SESSIONS.c.at_rest_at, _SESSIONS.c.archived_at, _SESSIONS.c.observations_purged_at)
+    query = SESSIONS.select(_SESSIONS.c.session_id == session_id, also=beside, lock=True)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        return None
+    aggregate = SESSIONS.parse(row.aggregate)
+    referenced = bool(session_refs(aggregate) & references.ids(connection))
+    archived, purged = row.archived_at is not None, row.observations_purged_at is not None
+    return HeldSession(aggregate, row.at_rest_at, archived, purged, referenced)
+
+
 class ArchiveSessions:
     """Sessions 30 days at rest leave the lists; a document and a journal entry say so."""
 
@@ -70,47 +89,36 @@ class ArchiveSessions:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """Session ids in their own order."""
-        return _sessions_due(
-            connection,
-            _SESSIONS.c.archived_at.is_(None),
-            _SESSIONS.c.at_rest_at <= rfc3339(now - SESSION_ARCHIVE_AFTER),
-            after,
-            limit,
-        )
+        old = _SESSIONS.c.at_rest_at <= rfc3339(now - SESSION_ARCHIVE_AFTER)
+        pending = _SESSIONS.c.archived_at.is_(None)
+        return keys_after(connection, _SESSIONS.c.session_id, after, limit, pending, old)
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Archives one session."""
-        row = connection.execute(
-            select(_SESSIONS.c.aggregate, _SESSIONS.c.at_rest_at, _SESSIONS.c.archived_at)
-            .where(_SESSIONS.c.session_id == item)
-            .with_for_update()
-        ).one()
-        aggregate = SESSIONS.parse(row.aggregate)
-        referenced = bool(session_refs(aggregate) & self._references.ids(connection))
-        if row.archived_at is not None or not session_archive_due(
-            _time(row.at_rest_at), now, referenced=referenced
+        held = held_session(connection, item, self._references)
+        if (
+            held is None
+            or held.archived
+            or not session_archive_due(_time(held.at_rest_at), now, referenced=held.referenced)
         ):
             return LEFT_ALONE
         archived = ArchivedSession(
             archived_at=now,
-            aggregate=aggregate,
+            aggregate=held.aggregate,
             boundaries=BOUNDARIES.all(
                 connection,
                 tables.boundaries.c.session_id == item,
                 order_by=(tables.boundaries.c.boundary_id,),
             ),
-            observations_held=connection.scalar(
-                select(func.count())
-                .select_from(tables.observations)
-                .where(tables.observations.c.session_id == item, tables.observations.c.retain)
-            )
-            or 0,
+            observations_held=OBSERVATIONS.count(
+                connection, tables.observations.c.session_id == item, tables.observations.c.retain
+            ),
         )
         put_document(connection, "memory", archived_session_path(item), document_bytes(archived))
         connection.execute(
             update(_SESSIONS).where(_SESSIONS.c.session_id == item).values(archived_at=rfc3339(now))
         )
-        append(connection, _archive_entries(aggregate, now, run_id))
+        append(connection, _archive_entries(held.aggregate, now, run_id))
         return Settled(done=True)
 
 
@@ -126,25 +134,17 @@ class PurgeObservations:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """Session ids in their own order."""
-        return _sessions_due(
-            connection,
-            _SESSIONS.c.observations_purged_at.is_(None),
-            _SESSIONS.c.at_rest_at <= rfc3339(now - OBSERVATION_PURGE_AFTER),
-            after,
-            limit,
-        )
+        old = _SESSIONS.c.at_rest_at <= rfc3339(now - OBSERVATION_PURGE_AFTER)
+        pending = _SESSIONS.c.observations_purged_at.is_(None)
+        return keys_after(connection, _SESSIONS.c.session_id, after, limit, pending, old)
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Purges one session's observations."""
-        row = connection.execute(
-            select(_SESSIONS.c.aggregate, _SESSIONS.c.at_rest_at, _SESSIONS.c.observations_purged_at)
-            .where(_SESSIONS.c.session_id == item)
-            .with_for_update()
-        ).one()
-        aggregate = SESSIONS.parse(row.aggregate)
-        referenced = bool(session_refs(aggregate) & self._references.ids(connection))
-        if row.observations_purged_at is not None or not observation_purge_due(
-            _time(row.at_rest_at), now, referenced=referenced
+        held = held_session(connection, item, self._references)
+        if (
+            held is None
+            or held.purged
+            or not observation_purge_due(_time(held.at_rest_at), now, referenced=held.referenced)
         ):
             return LEFT_ALONE
         removed = self._observations.purge(connection, item)
@@ -167,18 +167,12 @@ class ArchiveProposals:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """Proposal ids in their own order."""
-        query = (
-            select(_PROPOSALS.c.proposal_id)
-            .where(
-                _PROPOSALS.c.archived_at.is_(None),
-                _PROPOSALS.c.state.in_([state.value for state in ARCHIVED_PROPOSAL_STATES]),
-                _PROPOSALS.c.updated_at <= rfc3339(now - PROPOSAL_ARCHIVE_AFTER),
-                _PROPOSALS.c.proposal_id > after,
-            )
-            .order_by(_PROPOSALS.c.proposal_id)
-            .limit(limit)
+        old = (
+            _PROPOSALS.c.archived_at.is_(None),
+            _PROPOSALS.c.state.in_([state.value for state in ARCHIVED_PROPOSAL_STATES]),
+            _PROPOSALS.c.updated_at <= rfc3339(now - PROPOSAL_ARCHIVE_AFTER),
         )
-        return connection.scalars(query).all()
+        return keys_after(connection, _PROPOSALS.c.proposal_id, after, limit, *old)
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Archives one proposal."""
@@ -199,22 +193,6 @@ class ArchiveProposals:
         return Settled(done=True)
 
 
-def _sessions_due(
-    connection: Connection,
-    pending: ColumnElement[bool],
-    old_enough: ColumnElement[bool],
-    after: str,
-    limit: int,
-) -> Sequence[str]:
-    query = (
-        select(_SESSIONS.c.session_id)
-        .where(pending, old_enough, _SESSIONS.c.session_id > after)
-        .order_by(_SESSIONS.c.session_id)
-        .limit(limit)
-    )
-    return connection.scalars(query).all()
-
-
 def _time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text is not None else None
 
@@ -222,20 +200,14 @@ def _time(text: str | None) -> datetime | None:
 def _archived_proposal(
     connection: Connection, proposal: SkillBundleProposal, now: datetime
 ) -> ArchivedProposal:
-    asked, runs, steps = tables.questions, tables.validation_runs, tables.validation_steps
-    questions = connection.execute(
-        select(asked.c.body, asked.c.answer)
-        .where(asked.c.proposal_id == proposal.proposal_id)
-        .order_by(asked.c.question_id)
-    ).all()
+    runs, steps = tables.validation_runs, tables.validation_steps
+    questions = questions_of(connection, proposal.proposal_id)
     of_proposal = select(runs.c.run_id).where(runs.c.proposal_id == proposal.proposal_id)
     return ArchivedProposal(
         archived_at=now,
         proposal=proposal,
-        questions=tuple(QUESTIONS.parse(row.body) for row in questions),
-        answers=tuple(
-            LearningAnswer.model_validate_json(row.answer) for row in questions if row.answer is not None
-        ),
+        questions=tuple(question for question, _ in questions),
+        answers=tuple(answer for _, answer in questions if answer is not None),
         validation_runs=VALIDATION_RUNS.all(
             connection, runs.c.proposal_id == proposal.proposal_id, order_by=(runs.c.run_id,)
         ),
@@ -245,38 +217,17 @@ def _archived_proposal(
     )
 
 
-def _archive_entries(
-    aggregate: LearnSessionAggregate, now: datetime, run_id: str
-) -> tuple[JournalDraft, JournalDraft]:
+def _archive_entries(aggregate: LearnSessionAggregate, now: datetime, run_id: str) -> list[JournalDraft]:
     session = aggregate.session
-    correlation_id = f"{NIGHTLY_SCHEDULE}/{run_id}"
-    event = LearnSessionEvent(
-        event_kind=LearningLifecycleEvent.SESSION_ARCHIVED.value,
-        session_id=session.learn_session_id,
-        payload={"state": session.state.value, "reason": ARCHIVE_REASON},
-        timestamp=now,
+    entries = JournalEntries(
+        learn_session_id(session.learn_session_id),
+        session.owner_user_id,
+        f"{NIGHTLY_SCHEDULE}/{run_id}",
+        now,
+        session.learn_session_id,
+        session.proposal_id,
+        session.ability_id,
     )
-    receipt = LearningReceipt(
-        receipt_id=str(uuid7()),
-        learn_session_id=session.learn_session_id,
-        proposal_id=session.proposal_id,
-        event_kind=LearningReceiptKind.ARCHIVED,
-        reason=ARCHIVE_REASON,
-        correlation_id=correlation_id,
-        created_at=now,
-    )
-
-    def entry(stream: str, document: LearnSessionEvent | LearningReceipt) -> JournalDraft:
-        return JournalDraft(
-            stream=stream,
-            aggregate=learn_session_id(session.learn_session_id),
-            owner=session.owner_user_id,
-            correlation_id=correlation_id,
-            created_at=rfc3339(now),
-            document=document.model_dump(mode="json", exclude_none=True),
-            session_id=session.learn_session_id,
-            proposal_id=session.proposal_id,
-            ability_id=session.ability_id,
-        )
-
-    return entry(LIFECYCLE, event), entry(RECEIPTS, receipt)
+    payload = {"state": session.state.value, "reason": ARCHIVE_REASON}
+    entries.event(LearningLifecycleEvent.SESSION_ARCHIVED.value, payload)
+    return entries.receipt(LearningReceiptKind.ARCHIVED, ARCHIVE_REASON).drafts

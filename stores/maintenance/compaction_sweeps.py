@@ -13,7 +13,7 @@ from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
 from contracts.maintenance.runs import SweepName
 from domain.maintenance.retention import IDEMPOTENCY_KEPT, idempotency_key_expired
-from stores.maintenance.sweeps import LEFT_ALONE, Settled
+from stores.maintenance.sweeps import LEFT_ALONE, Settled, keys_after
 from stores.mcp import mcp_tables
 from stores.platform import tables
 
@@ -102,12 +102,8 @@ class RemoveBlobs:
         """Digests in their own order, of the content that no row refers to."""
         found: list[str] = []
         while len(found) < limit:
-            page = connection.scalars(
-                select(_BLOBS.c.digest)
-                .where(_BLOBS.c.created_at <= rfc3339(now - BLOBS_KEPT), _BLOBS.c.digest > after)
-                .order_by(_BLOBS.c.digest)
-                .limit(_BLOBS_A_LOOK)
-            ).all()
+            old = _BLOBS.c.created_at <= rfc3339(now - BLOBS_KEPT)
+            page = keys_after(connection, _BLOBS.c.digest, after, _BLOBS_A_LOOK, old)
             if not page:
                 break
             referred = referred_digests(connection, set(page))

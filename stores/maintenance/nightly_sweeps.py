@@ -25,14 +25,18 @@ from domain.maintenance.retention import (
     practice_files_due,
 )
 from stores.documents.acrobat import ArtifactKey, drop_artifact, expired_artifacts
-from stores.learning.learning_tables import SESSIONS
 from stores.learning.observations import ObservationLog
-from stores.learning.session_reads import OpenReferences, session_refs
-from stores.maintenance.archive_sweeps import ArchiveProposals, ArchiveSessions, PurgeObservations
+from stores.learning.session_reads import OpenReferences
+from stores.maintenance.archive_sweeps import (
+    ArchiveProposals,
+    ArchiveSessions,
+    PurgeObservations,
+    held_session,
+)
 from stores.maintenance.compaction_sweeps import ForgetKeys, RemoveBlobs, referred_digests
 from stores.maintenance.receipt_sweeps import CompactCheckpointReceipts, RotateReceipts
 from stores.maintenance.runs import MaintenanceStore, is_preview
-from stores.maintenance.sweeps import LEFT_ALONE, RetentionSweeps, Settled
+from stores.maintenance.sweeps import LEFT_ALONE, RetentionSweeps, Settled, keys_after
 from stores.mcp.mcp_tables import mcp_call_attempts, mcp_dispatches, mcp_grants, mcp_oauth_flows
 from stores.mining.candidate_reads import CANDIDATES
 from stores.mining.runs import RUNS
@@ -56,10 +60,8 @@ class RemoveMiningRuns:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """Run ids in their own order."""
-        old = (_RUNS.c.started_at <= rfc3339(now - MINING_RUN_KEPT), _RUNS.c.run_id > after)
-        return connection.scalars(
-            select(_RUNS.c.run_id).where(*old).order_by(_RUNS.c.run_id).limit(limit)
-        ).all()
+        old = _RUNS.c.started_at <= rfc3339(now - MINING_RUN_KEPT)
+        return keys_after(connection, _RUNS.c.run_id, after, limit, old)
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Removes one record."""
@@ -83,12 +85,9 @@ class RemoveMiningCandidates:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """Candidate ids in their own order."""
-        query = select(_CANDIDATES.c.candidate_id).where(
-            _CANDIDATES.c.state.in_([state.value for state in ENDED]),
-            _CANDIDATES.c.updated_at <= rfc3339(now - MINING_CANDIDATE_KEPT),
-            _CANDIDATES.c.candidate_id > after,
-        )
-        return connection.scalars(query.order_by(_CANDIDATES.c.candidate_id).limit(limit)).all()
+        ended = _CANDIDATES.c.state.in_([state.value for state in ENDED])
+        old = _CANDIDATES.c.updated_at <= rfc3339(now - MINING_CANDIDATE_KEPT)
+        return keys_after(connection, _CANDIDATES.c.candidate_id, after, limit, ended, old)
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Removes one candidate."""
@@ -148,19 +147,11 @@ class RemovePracticeFiles:
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Removes one session's start files; a preview only counts them, since no rollback brings files back."""
-        row = connection.execute(
-            select(_SESSIONS.c.aggregate, _SESSIONS.c.at_rest_at, _SESSIONS.c.observations_purged_at)
-            .where(_SESSIONS.c.session_id == item)
-            .with_for_update()
-        ).one_or_none()
+        held = held_session(connection, item, self._references)
         place = self._folder / item
-        if row is None or not _is_folder(place):
+        if held is None or not _is_folder(place):
             return LEFT_ALONE
-        aggregate = SESSIONS.parse(row.aggregate)
-        referenced = bool(session_refs(aggregate) & self._references.ids(connection))
-        if not practice_files_due(
-            row.at_rest_at, purged=row.observations_purged_at is not None, referenced=referenced
-        ):
+        if not practice_files_due(held.at_rest_at, purged=held.purged, referenced=held.referenced):
             return LEFT_ALONE
         files = sum(1 for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
         if not is_preview(connection, run_id):
@@ -227,8 +218,7 @@ class RemoveExpired:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """The keys of rows past their term."""
-        query = select(self._key).where(self._past(now), self._key > after)
-        return connection.scalars(query.order_by(self._key).limit(limit)).all()
+        return keys_after(connection, self._key, after, limit, self._past(now))
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Deletes one row, unless it was written anew meanwhile."""
@@ -244,11 +234,8 @@ class RemoveToolCalls:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """Calls in the order of their ids."""
-        query = select(mcp_dispatches.c.dispatch_id).where(
-            mcp_dispatches.c.completed_at <= rfc3339(now - TOOL_CALL_KEPT),
-            mcp_dispatches.c.dispatch_id > after,
-        )
-        return connection.scalars(query.order_by(mcp_dispatches.c.dispatch_id).limit(limit)).all()
+        old = mcp_dispatches.c.completed_at <= rfc3339(now - TOOL_CALL_KEPT)
+        return keys_after(connection, mcp_dispatches.c.dispatch_id, after, limit, old)
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Removes one call."""

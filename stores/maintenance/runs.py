@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
 
-from contracts.base import rfc3339
 from contracts.maintenance.runs import (
     JournalCheck,
     MaintenanceRun,
@@ -23,12 +22,7 @@ from stores.platform.tables import maintenance_runs as table
 SILENT_AFTER = timedelta(hours=24)
 """A running run whose record has not changed for this long is taken for failed."""
 
-RUNS = DocumentTable(
-    table,
-    MaintenanceRun,
-    lambda one: {"run_id": one.run_id, "started_at": rfc3339(one.started_at)},
-    message="There is no maintenance run {key}.",
-)
+RUNS = DocumentTable(table, MaintenanceRun, message="There is no maintenance run {key}.")
 
 
 class MaintenanceStore:
@@ -67,12 +61,7 @@ class MaintenanceStore:
         newest_first = (table.c.started_at.desc(), table.c.run_id.desc())
         with self._database.read() as connection:
             found = RUNS.page(connection, wanted, order_by=newest_first)
-        return MaintenanceRunsResponse(
-            runs=found.documents,
-            total=found.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
-        )
+        return MaintenanceRunsResponse(runs=found.documents, **found.counts)
 
     def running(self) -> tuple[MaintenanceRun, ...]:
         """The runs recorded as running, newest first."""

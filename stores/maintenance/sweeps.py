@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from sqlalchemy import Connection
+from sqlalchemy import Column, ColumnElement, Connection, select
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from contracts.base import clipped
@@ -44,6 +44,14 @@ class Sweep(Protocol):
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
         """Deals with one item, looking again whether it is still due. Any error leaves it as it was."""
         ...
+
+
+def keys_after(
+    connection: Connection, key: Column[Any], after: str, limit: int, *where: ColumnElement[bool]
+) -> Sequence[str]:
+    """The next keys, beyond ``after`` and in their own order, of the rows that match."""
+    query = select(key).where(key > after, *where).order_by(key).limit(limit)
+    return connection.scalars(query).all()
 
 
 @dataclass

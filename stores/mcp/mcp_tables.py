@@ -1,7 +1,5 @@
 """The tables of the tool gateway: servers, tools, sign-ins, policy, approvals and calls, and their documents."""
 
-from typing import Any
-
 from sqlalchemy import Boolean, Column, Index, Integer, Table, Text
 
 from contracts.base import rfc3339
@@ -147,97 +145,29 @@ mcp_call_attempts = Table(
 )
 
 
-def _server_columns(entry: MCPServerRegistryEntry) -> dict[str, Any]:
-    return {
-        "server_id": entry.server_id,
-        "provider": entry.provider.value,
-        "auth_profile_id": entry.auth_profile_id,
-        "enabled": entry.enabled,
-        "created_at": rfc3339(entry.created_at),
-        "updated_at": rfc3339(entry.updated_at),
-    }
-
-
-def _profile_columns(profile: MCPAuthProfile) -> dict[str, Any]:
-    return {
-        "auth_profile_id": profile.auth_profile_id,
-        "created_at": rfc3339(profile.created_at),
-        "updated_at": rfc3339(profile.updated_at),
-    }
-
-
-def _flow_columns(flow: SignInFlow) -> dict[str, Any]:
-    return {
-        "challenge_id": flow.challenge_id,
-        "owner": flow.owner_user_id,
-        "server_id": flow.server_id,
-        "auth_profile_id": flow.auth_profile_id,
-        "expires_at": rfc3339(flow.expires_at),
-    }
-
-
-def _grant_columns(grant: MCPGrant) -> dict[str, Any]:
-    return {
-        "grant_id": grant.grant_id,
-        "owner": grant.owner_user_id,
-        "dispatch_id": grant.dispatch_id,
-        "server_id": grant.server_id,
-        "tool_name": grant.tool_name,
-        "scope": grant.scope.value,
-        "scope_ref": grant.scope_ref,
-        "expires_at": rfc3339(grant.expires_at),
-        "revoked_at": rfc3339(grant.revoked_at) if grant.revoked_at else None,
-        "created_at": rfc3339(grant.created_at),
-    }
-
-
-def _dispatch_columns(record: DispatchRecord) -> dict[str, Any]:
-    order, ask_first = record.order, record.ask_first
-    return {
-        "dispatch_id": record.dispatch_id,
-        "owner": record.owner,
-        "status": record.status.value,
-        "server_id": order.server_id,
-        "tool_name": order.tool_name,
-        "ability_id": order.ability_id,
-        "expires_at": rfc3339(ask_first.expires_at) if ask_first is not None else None,
-        "created_at": rfc3339(order.created_at),
-        "updated_at": rfc3339(record.updated_at),
-        "completed_at": rfc3339(record.completed_at) if record.completed_at is not None else None,
-    }
-
-
 SERVERS = DocumentTable(
     mcp_servers,
     MCPServerRegistryEntry,
-    _server_columns,
     code=ErrorCode.MCP_SERVER_NOT_FOUND,
     message="There is no tool server of yours with that id; list them: GET /api/mcp/servers.",
     where=(mcp_servers.c.deleted_at.is_(None),),
 )
 
-HEALTHS = DocumentTable(
-    mcp_server_health,
-    MCPConnectionHealth,
-    lambda health: {"server_id": health.server_id},
-    code=ErrorCode.MCP_SERVER_NOT_FOUND,
-)
+HEALTHS = DocumentTable(mcp_server_health, MCPConnectionHealth, code=ErrorCode.MCP_SERVER_NOT_FOUND)
 
 PROFILES = DocumentTable(
     mcp_auth_profiles,
     MCPAuthProfile,
-    _profile_columns,
     code=ErrorCode.MCP_AUTH_PROFILE_NOT_FOUND,
     message="There is no sign-in of yours with that id; list them: GET /api/mcp/auth-profiles.",
     where=(mcp_auth_profiles.c.deleted_at.is_(None),),
 )
 
-FLOWS = DocumentTable(mcp_oauth_flows, SignInFlow, _flow_columns)
+FLOWS = DocumentTable(mcp_oauth_flows, SignInFlow)
 
 GRANTS = DocumentTable(
     mcp_grants,
     MCPGrant,
-    _grant_columns,
     code=ErrorCode.MCP_GRANT_NOT_FOUND,
     message="There is no standing approval of yours with that id; list them: GET /api/mcp/grants.",
 )
@@ -246,7 +176,8 @@ GRANTS = DocumentTable(
 DISPATCHES = DocumentTable(
     mcp_dispatches,
     DispatchRecord,
-    _dispatch_columns,
+    lambda one: {"expires_at": rfc3339(one.ask_first.expires_at) if one.ask_first is not None else None},
+    fields={name: f"order.{name}" for name in ("server_id", "tool_name", "ability_id", "created_at")},
     code=ErrorCode.MCP_DISPATCH_NOT_FOUND,
     message="There is no such tool call of yours; list them with GET /api/mcp/dispatches.",
     conflict="The call has changed meanwhile; read it again.",

@@ -8,9 +8,10 @@ from sqlalchemy import select
 from uuid_utils import uuid7
 
 from contracts.abilities.capability_health import IdentityKind
-from contracts.base import clipped, rfc3339
+from contracts.base import clipped
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptListResponse, MCPReceiptStatus, MCPReceiptSummary
 from stores.platform.database import Database
+from stores.platform.journal.entries import JournalEntries
 from stores.platform.journal.journal import JournalDraft
 from stores.platform.tables import journal
 
@@ -65,15 +66,8 @@ def receipt(
         identity_asserted_kind=identity[0],
         identity_asserted_ref=identity[1],
     )
-    entry = JournalDraft(
-        stream=RECEIPTS,
-        aggregate=context.aggregate,
-        owner=context.owner,
-        correlation_id=context.correlation_id,
-        created_at=rfc3339(context.at),
-        document=found.model_dump(mode="json", exclude_none=True),
-    )
-    return found.receipt_id, entry
+    entries = JournalEntries(context.aggregate, context.owner, context.correlation_id, context.at)
+    return found.receipt_id, entries.draft(RECEIPTS, found)
 
 
 class ReceiptReads:

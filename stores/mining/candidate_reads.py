@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.session import LearnSessionState
 from contracts.mining.candidates import (
@@ -23,13 +22,6 @@ TABLE = tables.mining_candidates
 CANDIDATES = DocumentTable(
     TABLE,
     MiningCandidate,
-    lambda one: {
-        "candidate_id": one.candidate_id,
-        "owner": one.owner_user_id,
-        "state": one.state.value,
-        "created_at": rfc3339(one.created_at),
-        "updated_at": rfc3339(one.updated_at),
-    },
     message="There is no candidate {key} of yours; list them with GET /api/learn/mining/candidates.",
 )
 _SETTLED = frozenset({CandidateState.BUILDING, CandidateState.BUILT, CandidateState.DISMISSED})
@@ -83,9 +75,7 @@ class CandidateReads:
         with self._database.read() as connection:
             found = CANDIDATES.page(connection, wanted, *where, order_by=(TABLE.c.candidate_id.desc(),))
             views = _views(connection, found.documents)
-        return MiningCandidatesResponse(
-            candidates=views, total=found.total, page=wanted.page, page_size=wanted.page_size
-        )
+        return MiningCandidatesResponse(candidates=views, **found.counts)
 
 
 def candidates_of(connection: Connection, owner: str) -> tuple[MiningCandidate, ...]:

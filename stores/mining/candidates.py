@@ -1,15 +1,12 @@
 """Store of mining candidates: build, dismiss, give up; each change is one transaction with its journal entries."""
 
 from datetime import datetime
-from typing import Any
+from typing import Self
 
-from pydantic import BaseModel
 from sqlalchemy import Connection
 from uuid_utils import uuid7
 
-from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
 from contracts.learning.lifecycle import LearningReceiptKind as Receipt
 from contracts.mining.candidates import (
     BUILDS_BY_ITSELF,
@@ -26,72 +23,39 @@ from stores.learning.learning_tables import SESSIONS
 from stores.mining.candidate_reads import CANDIDATES, candidate_facts
 from stores.mining.runs import settings_of
 from stores.platform.database import Database
-from stores.platform.journal.journal import RECEIPTS, JournalDraft, append
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import append
 
 CLUSTERS = "system/capabilities/trace_clusters"
 FEEDBACK = "system/capabilities/skill_proposal_feedback"
 BUNDLES = "system/capabilities/skill_bundle_proposals"
 
 
-class CandidateEntries:
+class CandidateEntries(JournalEntries):
     """Collects what one decision about a candidate adds to the journal."""
 
     def __init__(self, candidate: MiningCandidate, correlation_id: str, now: datetime) -> None:
+        owner = candidate.owner_user_id
+        super().__init__(
+            f"mining/{owner}", owner, correlation_id, now, candidate.learn_session_id, candidate.proposal_id
+        )
         self._candidate = candidate
-        self._correlation_id = correlation_id
-        self._now = now
-        self.drafts: list[JournalDraft] = []
 
-    def cluster(self) -> "CandidateEntries":
+    def cluster(self) -> Self:
         """The cluster as it stands."""
         found = self._candidate
         record = TraceClusterRecord(candidate_id=found.candidate_id, state=found.state, cluster=found.cluster)
-        return self._add(CLUSTERS, record)
+        return self.add(CLUSTERS, record)
 
-    def receipt(self, kind: LearningReceiptKind, reason: str | None = None) -> "CandidateEntries":
-        """That it happened, and why."""
-        receipt = LearningReceipt(
-            receipt_id=str(uuid7()),
-            learn_session_id=self._candidate.learn_session_id,
-            proposal_id=self._candidate.proposal_id,
-            event_kind=kind,
-            reason=reason,
-            correlation_id=self._correlation_id,
-            created_at=self._now,
-        )
-        return self._add(RECEIPTS, receipt)
-
-    def feedback(self, kind: CandidateFeedbackKind, text: str | None) -> "CandidateEntries":
+    def feedback(self, kind: CandidateFeedbackKind, text: str | None) -> Self:
         """A person's word."""
-        return self._add(
-            FEEDBACK,
-            CandidateFeedback(
-                candidate_id=self._candidate.candidate_id,
-                feedback_kind=kind,
-                feedback_text=text,
-                created_at=self._now,
-            ),
+        given = CandidateFeedback(
+            candidate_id=self._candidate.candidate_id,
+            feedback_kind=kind,
+            feedback_text=text,
+            created_at=self.at,
         )
-
-    def bundle(self, proposal: BaseModel) -> "CandidateEntries":
-        """The proposal that the candidate became."""
-        return self._add(BUNDLES, proposal)
-
-    def _add(self, stream: str, document: BaseModel) -> "CandidateEntries":
-        body: dict[str, Any] = document.model_dump(mode="json", exclude_none=True)
-        self.drafts.append(
-            JournalDraft(
-                stream=stream,
-                aggregate=f"mining/{self._candidate.owner_user_id}",
-                owner=self._candidate.owner_user_id,
-                correlation_id=self._correlation_id,
-                created_at=rfc3339(self._now),
-                document=body,
-                session_id=self._candidate.learn_session_id,
-                proposal_id=self._candidate.proposal_id,
-            )
-        )
-        return self
+        return self.add(FEEDBACK, given)
 
 
 _BEGUN = frozenset({CandidateState.BUILDING, CandidateState.BUILT})
@@ -154,7 +118,7 @@ class CandidateStore:
             entries = CandidateEntries(changed, correlation_id, now).cluster()
             entries.receipt(Receipt.CANDIDATE_BUILT, f"candidate {candidate_id}")
             if aggregate.proposal is not None:
-                entries.bundle(aggregate.proposal)
+                entries.add(BUNDLES, aggregate.proposal)
             append(connection, entries.drafts)
         return changed
 

@@ -21,13 +21,8 @@ from stores.platform.projection.documents import put_document
 from stores.platform.tables import mining_runs as table
 from stores.platform.tables import mining_settings as settings_table
 
-RUNS = DocumentTable(
-    table,
-    MiningRun,
-    lambda one: {"run_id": one.run_id, "owner": one.owner_user_id, "started_at": rfc3339(one.started_at)},
-    message="There is no mining run {key} of yours.",
-)
-SETTINGS = DocumentTable(settings_table, MiningSettings, lambda _: {})
+RUNS = DocumentTable(table, MiningRun, message="There is no mining run {key} of yours.")
+SETTINGS = DocumentTable(settings_table, MiningSettings)
 """Callers give ``owner`` and ``updated_at``."""
 
 

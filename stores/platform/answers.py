@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, select, update
+from pydantic import BaseModel
+from sqlalchemy import Column, Connection, insert, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
+from stores.platform.canonical import canonical_json
 from stores.platform.database import Database, insert_or
 from stores.platform.tables import commits
+
+M = TypeVar("M", bound=BaseModel)
 
 
 def kept_under(connection: Connection, key: CommitKey, column: Column[Any]) -> str | None:
@@ -103,6 +107,33 @@ def answered_within(connection: Connection, key: CommitKey, act: Callable[[], st
         .values(response=body)
     )
     return body
+
+
+def answered(database: Database, key: CommitKey, model: type[M], act: Callable[[Connection], M]) -> M:
+    """As ``answered_within``, in its own transaction and with a model for an answer.
+
+    Raises:
+        Refusal: ``IDEMPOTENCY_KEY_REUSED``, and what ``act`` refuses.
+    """
+    with database.write() as connection:
+        body = answered_within(connection, key, lambda: canonical_json(act(connection)))
+    return model.model_validate_json(body)
+
+
+def recalled(connection: Connection, key: CommitKey, model: type[M]) -> M | None:
+    """The receipt that ``remember`` kept under a key.
+
+    Raises:
+        Refusal: ``IDEMPOTENCY_KEY_REUSED`` when the key stands for another request.
+    """
+    receipt = kept_under(connection, key, commits.c.receipt)
+    return None if receipt is None else model.model_validate_json(receipt)
+
+
+def remember(connection: Connection, key: CommitKey, receipt: BaseModel, at: datetime) -> None:
+    """Keeps the receipt of a command under its key, which must be new."""
+    row = {"owner": key.owner_user_id, "key": key.key, "request_digest": key.request_digest}
+    connection.execute(insert(commits).values(**row, receipt=canonical_json(receipt), created_at=rfc3339(at)))
 
 
 def _claim(connection: Connection, key: CommitKey) -> bool:

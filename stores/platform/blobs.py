@@ -1,13 +1,17 @@
 """Content too large for a workflow's history, kept once under its own digest."""
 
 from datetime import datetime
+from typing import TypeVar
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, select
 
 from contracts.base import rfc3339
 from stores.platform.canonical import digest_of
 from stores.platform.database import insert_or
 from stores.platform.tables import blobs
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class BlobNotFoundError(KeyError):
@@ -53,3 +57,8 @@ def get_blob(connection: Connection, digest: str) -> bytes:
     if found != digest:
         raise BlobDamagedError(digest, found)
     return bytes(content)
+
+
+def read_blob(connection: Connection, digest: str, model: type[M]) -> M:
+    """The model that is kept under ``digest`` as JSON; raises what ``get_blob`` raises."""
+    return model.model_validate_json(get_blob(connection, digest))

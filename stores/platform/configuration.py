@@ -19,6 +19,7 @@ from domain.platform.configuration_intents import applied
 from stores.platform.canonical import canonical_json, digest_of, document_bytes
 from stores.platform.database import Database, advisory_lock, insert_or
 from stores.platform.document_table import DocumentTable
+from stores.platform.journal.entries import JournalEntries
 from stores.platform.journal.journal import JournalDraft, append
 from stores.platform.projection.documents import put_document
 from stores.platform.tables import configuration_intents, configurations
@@ -27,13 +28,7 @@ FOLDER = "system/skills/config"
 STREAM = "system/skills/config/intents"
 
 CONFIGURATIONS = DocumentTable(
-    configurations,
-    Configuration,
-    lambda one: {
-        "owner": one.owner_user_id,
-        "target": one.target.value,
-        "capability_id": one.capability_id or "",
-    },
+    configurations, Configuration, lambda one: {"capability_id": one.capability_id or ""}
 )
 
 Change = Callable[[Connection], tuple[bool, Configuration]]
@@ -136,11 +131,6 @@ def _path(configuration: Configuration) -> str:
 
 
 def _entry(intent: ConfigurationIntent, owner: str, changed: bool, now: datetime) -> JournalDraft:
-    return JournalDraft(
-        stream=STREAM,
-        aggregate=f"configuration/{owner}/{intent.target.value}/{intent.capability_id or 'all'}",
-        owner=owner,
-        correlation_id=intent.correlation_id,
-        created_at=rfc3339(now),
-        document={**intent.model_dump(mode="json"), "changed": changed, "carried_out_at": rfc3339(now)},
-    )
+    chain = f"configuration/{owner}/{intent.target.value}/{intent.capability_id or 'all'}"
+    document = {**intent.model_dump(mode="json"), "changed": changed, "carried_out_at": rfc3339(now)}
+    return JournalEntries(chain, owner, intent.correlation_id, now).draft(STREAM, document)

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import (
     Column,
@@ -139,6 +139,14 @@ DEFAULT_PAGE_SIZE = 25
 MAX_PAGE_SIZE = 100
 
 
+class PageCounts(TypedDict):
+    """What an answer says of its page; ``total`` is how many there are on all pages."""
+
+    total: int
+    page: int
+    page_size: int
+
+
 @dataclass(frozen=True)
 class PageRequest:
     """Which page is wanted; pages count from 1."""
@@ -146,19 +154,26 @@ class PageRequest:
     page: int = 1
     page_size: int = DEFAULT_PAGE_SIZE
 
+    @property
+    def offset(self) -> int:
+        """How many come before the page."""
+        return (self.page - 1) * self.page_size
+
+    def counts(self, total: int) -> PageCounts:
+        """The counts of an answer with this page."""
+        return PageCounts(total=total, page=self.page, page_size=self.page_size)
+
 
 @dataclass(frozen=True)
 class PageOfRows:
-    """One page and how many rows there are in all."""
+    """The rows of one page."""
 
     rows: tuple[Any, ...]
-    total: int
+    counts: PageCounts
 
 
 def fetch_page(connection: Connection, query: Select[*tuple[Any, ...]], wanted: PageRequest) -> PageOfRows:
     """Runs an ordered query for one page."""
     total = connection.scalar(select(func.count()).select_from(query.order_by(None).subquery()))
-    rows = connection.execute(
-        query.limit(wanted.page_size).offset((wanted.page - 1) * wanted.page_size)
-    ).all()
-    return PageOfRows(rows=tuple(rows), total=total or 0)
+    rows = connection.execute(query.limit(wanted.page_size).offset(wanted.offset)).all()
+    return PageOfRows(rows=tuple(rows), counts=wanted.counts(total or 0))

@@ -3,16 +3,21 @@
 Every method runs one statement within the caller's transaction, but for ``page``, which also counts.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, Connection, Select, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, func, insert, select, update
 
+from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from stores.platform.canonical import canonical_json
-from stores.platform.database import PageRequest, fetch_page, insert_or
+from stores.platform.database import PageCounts, PageRequest, fetch_page, insert_or
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -22,20 +27,34 @@ Key = str | tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class DocumentPage(Generic[M]):
-    """The documents of one page and how many rows match in all."""
+    """The documents of one page."""
 
     documents: tuple[M, ...]
-    total: int
+    counts: PageCounts
+
+
+def document_page(
+    connection: Connection, query: Select[*tuple[Any, ...]], wanted: PageRequest, model: type[M]
+) -> DocumentPage[M]:
+    """Runs an ordered query, whose first column holds documents, for one page."""
+    found = fetch_page(connection, query, wanted)
+    return DocumentPage(tuple(model.model_validate_json(row[0]) for row in found.rows), found.counts)
 
 
 @dataclass(frozen=True)
 class DocumentTable(Generic[M]):
-    """Reads and writes the documents of one table, each row found by its primary key."""
+    """Reads and writes the documents of one table, each row found by its primary key.
+
+    A column that is called like a field of the document has its value: a time as RFC 3339, an enum as its value.
+    """
 
     table: Table
     model: type[M]
-    columns: Callable[[M], Mapping[str, Any]]
-    """The indexed columns that follow from a document, its primary key among them unless callers give it."""
+    columns: Callable[[M], Mapping[str, Any]] = lambda _: {}
+    """Columns that are computed from a document."""
+
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The field, with dots for a field within one, of columns that are called otherwise."""
 
     code: ErrorCode = ErrorCode.NOT_FOUND
     message: str = "There is no such document of yours."
@@ -118,8 +137,12 @@ class DocumentTable(Generic[M]):
         order_by: tuple[ColumnElement[Any], ...],
     ) -> DocumentPage[M]:
         """One page of the documents that match."""
-        found = fetch_page(connection, self.select(*where).order_by(*order_by), wanted)
-        return DocumentPage(tuple(self.parse(row[0]) for row in found.rows), found.total)
+        return document_page(connection, self.select(*where).order_by(*order_by), wanted, self.model)
+
+    def count(self, connection: Connection, *where: ColumnElement[bool]) -> int:
+        """How many documents match."""
+        query = select(func.count()).select_from(self.table).where(*where, *self.where)
+        return connection.scalar(query) or 0
 
     def add(self, connection: Connection, document: M, **columns: Any) -> None:
         """Inserts a new row; ``columns`` are those that do not follow from the document.
@@ -128,6 +151,13 @@ class DocumentTable(Generic[M]):
             sqlalchemy.exc.IntegrityError: the row exists.
         """
         connection.execute(insert(self.table).values(self._values(document, columns)))
+
+    def add_all(self, connection: Connection, documents: Iterable[M], **columns: Any) -> int:
+        """Inserts new rows with one statement; their number."""
+        rows = [self._values(document, columns) for document in documents]
+        if rows:
+            connection.execute(insert(self.table), rows)
+        return len(rows)
 
     def add_if_absent(self, connection: Connection, document: M, **columns: Any) -> bool:
         """Inserts a new row unless one conflicts with it; whether it was inserted."""
@@ -194,9 +224,27 @@ class DocumentTable(Generic[M]):
         at = [column == value for column, value in zip(self.table.primary_key, values, strict=True)]
         return at if owner is None else [*at, self.table.c[self.owner] == owner]
 
+    @cached_property
+    def _of_fields(self) -> dict[str, Callable[[M], Any]]:
+        known = {
+            *self.model.model_fields,
+            *(n for n, v in vars(self.model).items() if isinstance(v, property)),
+        }
+        paths = {column.name: column.name for column in self.table.columns if column.name in known}
+        if "owner_user_id" in known and self.owner in self.table.columns:
+            paths[self.owner] = "owner_user_id"
+        return {column: attrgetter(path) for column, path in {**paths, **self.fields}.items()}
+
     def _values(self, document: M, columns: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self.columns(document), **columns, self.body: canonical_json(document)}
+        values = {column: _plain(of(document)) for column, of in self._of_fields.items()}
+        return {**values, **self.columns(document), **columns, self.body: canonical_json(document)}
 
     def _changeable(self, values: Mapping[str, Any]) -> dict[str, Any]:
         kept = {*self.fixed, *(column.name for column in self.table.primary_key)}
         return {name: value for name, value in values.items() if name not in kept}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    return value.value if isinstance(value, Enum) else value

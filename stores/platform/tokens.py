@@ -10,16 +10,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection, RowMapping, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, select, text, update
 from uuid_utils import uuid7
 
 from contracts.base import rfc3339
-from contracts.errors import ErrorCode, Refusal
 from contracts.platform.identity import AccessToken, Principal, Scope
-from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.document_table import DocumentTable
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import append
 from stores.platform.tables import access_tokens
+
+TOKENS = DocumentTable(access_tokens, AccessToken, message="There is no access token of this id.")
+"""Callers give ``secret_hash``; that a token is revoked is in its column alone."""
 
 PREFIX = "apr_"
 """What every secret starts with, so that a leaked one can be recognised."""
@@ -144,14 +147,7 @@ def create_token(
         runtime=runtime,
         created_at=now,
     )
-    connection.execute(
-        insert(access_tokens).values(
-            token_id=token.token_id,
-            secret_hash=secret_digest(secret),
-            user_id=user_id,
-            body=canonical_json(token.model_dump(mode="json", exclude={"revoked_at"}, exclude_none=True)),
-        )
-    )
+    TOKENS.add(connection, token, secret_hash=secret_digest(secret))
     _audit(connection, "token.created", token, by, now)
     return token, secret
 
@@ -165,7 +161,7 @@ def revoke_token(
         statement = statement.where(access_tokens.c.user_id == of_user)
     row = connection.execute(statement).mappings().one_or_none()
     if row is None:
-        raise Refusal(ErrorCode.NOT_FOUND, "There is no access token of this id.")
+        raise TOKENS.not_found()
     if row["revoked_at"] is not None:
         return
     connection.execute(
@@ -174,20 +170,13 @@ def revoke_token(
     _audit(connection, "token.revoked", _token(row), by, now)
 
 
+def _held_under(digest: str) -> tuple[ColumnElement[bool], ...]:
+    return access_tokens.c.secret_hash == digest, access_tokens.c.revoked_at.is_(None)
+
+
 def _principal(connection: Connection, digest: str) -> Principal | None:
-    row = (
-        connection.execute(
-            select(access_tokens).where(
-                access_tokens.c.secret_hash == digest, access_tokens.c.revoked_at.is_(None)
-            )
-        )
-        .mappings()
-        .one_or_none()
-    )
-    if row is None:
-        return None
-    token = _token(row)
-    return Principal(
+    token = TOKENS.first(connection, *_held_under(digest))
+    return token and Principal(
         user_id=token.user_id,
         token_id=token.token_id,
         scopes=frozenset(token.scopes),
@@ -213,19 +202,8 @@ def _audit(connection: Connection, action: str, token: AccessToken, by: str, now
         "by": by,
         "created_at": rfc3339(now),
     }
-    append(
-        connection,
-        [
-            JournalDraft(
-                stream=AUDIT_STREAM,
-                aggregate=f"token/{token.token_id}",
-                owner=token.user_id,
-                correlation_id=token.token_id,
-                created_at=rfc3339(now),
-                document=document,
-            )
-        ],
-    )
+    entries = JournalEntries(f"token/{token.token_id}", token.user_id, token.token_id, now)
+    append(connection, entries.add(AUDIT_STREAM, document).drafts)
 
 
 ADMIN_USER = "admin"
@@ -282,23 +260,13 @@ def _kept_secret(path: Path) -> str | None:
 
 
 def _holds(connection: Connection, secret: str) -> bool:
-    found = connection.execute(
-        select(access_tokens.c.token_id).where(
-            access_tokens.c.secret_hash == secret_digest(secret), access_tokens.c.revoked_at.is_(None)
-        )
-    )
-    return found.one_or_none() is not None
+    return TOKENS.first(connection, *_held_under(secret_digest(secret))) is not None
 
 
 def _earlier(connection: Connection) -> list[str]:
-    rows = connection.execute(
-        select(access_tokens.c.token_id, access_tokens.c.body).where(
-            access_tokens.c.user_id == ADMIN_USER, access_tokens.c.revoked_at.is_(None)
-        )
-    )
-    return [
-        token_id for token_id, body in rows if AccessToken.model_validate_json(body).name == ADMIN_TOKEN_NAME
-    ]
+    held = (access_tokens.c.user_id == ADMIN_USER, access_tokens.c.revoked_at.is_(None))
+    tokens = TOKENS.all(connection, *held, order_by=(access_tokens.c.token_id,))
+    return [token.token_id for token in tokens if token.name == ADMIN_TOKEN_NAME]
 
 
 def _write_secret(path: Path, secret: str) -> None:

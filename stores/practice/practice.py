@@ -2,21 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any
 
-from pydantic import BaseModel
-from sqlalchemy import Connection, select
-from uuid_utils import uuid7
+from sqlalchemy import Connection
 
-from contracts.base import clipped, rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.lifecycle import (
-    LearningLifecycleEvent,
-    LearningReceipt,
-    LearningReceiptKind,
-    LearnSessionEvent,
-)
+from contracts.learning.lifecycle import LearningLifecycleEvent, LearningReceiptKind
 from contracts.learning.observation import BoundaryKind, ExitClass
 from contracts.learning.session import LearnSessionState as S
 from contracts.practice.practice import (
@@ -30,11 +21,13 @@ from contracts.practice.practice import (
 from contracts.workflow_ids import practice_id
 from domain.practice.commands import KnownCommand
 from stores.learning.drafts import load_bundle
+from stores.learning.learning_tables import SESSIONS
 from stores.learning.observations import ObservationLog
-from stores.platform.blobs import BlobNotFoundError, get_blob, put_blob
+from stores.platform.blobs import BlobNotFoundError, put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of, document_bytes
 from stores.platform.database import Database
-from stores.platform.journal.journal import LIFECYCLE, RECEIPTS, JournalDraft, append
+from stores.platform.journal.entries import JournalEntries
+from stores.platform.journal.journal import append
 from stores.platform.projection.documents import put_document, read_document, remove_document
 from stores.platform.tables import learn_sessions as table
 
@@ -94,7 +87,7 @@ class PracticeStore:
     def request_of(self, run: PracticeRun) -> StartPracticeRequest:
         """The whole request, start files included."""
         with self._database.read() as connection:
-            return StartPracticeRequest.model_validate_json(get_blob(connection, run.request_blob))
+            return read_blob(connection, run.request_blob, StartPracticeRequest)
 
     def note(self, noted: AttemptNoted) -> PracticeRun:
         """Adds an attempt, once."""
@@ -153,28 +146,21 @@ class PracticeStore:
 
 def _record(connection: Connection, run: PracticeRun, event: LearningLifecycleEvent, **facts: object) -> None:
     """The journal's entry of a change; beginning and end get a receipt."""
-    entry = LearnSessionEvent(
-        event_kind=event.value,
-        session_id=run.learn_session_id,
-        payload={**facts, "actions_used": run.actions_used},
-        timestamp=run.updated_at,
+    entries = JournalEntries(
+        practice_id(run.learn_session_id),
+        run.owner_user_id,
+        run.correlation_id,
+        run.updated_at,
+        run.learn_session_id,
     )
-    drafts = [_draft(run, LIFECYCLE, entry)]
+    entries.event(event.value, {**facts, "actions_used": run.actions_used})
     kinds = {
         LearningLifecycleEvent.PRACTICE_STARTED: LearningReceiptKind.PRACTICE_STARTED,
         LearningLifecycleEvent.PRACTICE_ENDED: LearningReceiptKind.PRACTICE_ENDED,
     }
     if event in kinds:
-        receipt = LearningReceipt(
-            receipt_id=str(uuid7()),
-            learn_session_id=run.learn_session_id,
-            event_kind=kinds[event],
-            reason=clipped(_summary(run), 240),
-            correlation_id=run.correlation_id,
-            created_at=run.updated_at,
-        )
-        drafts.append(_draft(run, RECEIPTS, receipt))
-    append(connection, drafts)
+        entries.receipt(kinds[event], _summary(run))
+    append(connection, entries.drafts)
 
 
 def _summary(run: PracticeRun) -> str:
@@ -183,19 +169,6 @@ def _summary(run: PracticeRun) -> str:
     tried = "; ".join(" && ".join(step.command for step in one.idea.steps) for one in run.attempts)
     head = f"{run.state.value}: {len(run.attempts)} attempt(s), {run.actions_used} action(s). {run.note}"
     return f"{head} Tried: {tried}" if tried else head
-
-
-def _draft(run: PracticeRun, stream: str, document: BaseModel) -> JournalDraft:
-    body: dict[str, Any] = document.model_dump(mode="json", exclude_none=True)
-    return JournalDraft(
-        stream=stream,
-        aggregate=practice_id(run.learn_session_id),
-        owner=run.owner_user_id,
-        correlation_id=run.correlation_id,
-        created_at=rfc3339(run.updated_at),
-        document=body,
-        session_id=run.learn_session_id,
-    )
 
 
 def _path(session_id: str) -> str:
@@ -231,16 +204,14 @@ class PracticeKnowledge:
 
     def of(self, owner: str) -> tuple[KnownCommand, ...]:
         """Commands that ``owner`` taught, those of installed abilities first; each once, at most 200."""
-        query = (
-            select(table.c.aggregate)
-            .where(table.c.owner == owner)
-            .order_by(table.c.session_id.desc())
-            .limit(_SESSIONS)
-        )
         with self._database.read() as connection:
-            bodies = connection.scalars(query).all()
-        sessions = [LearnSessionAggregate.model_validate_json(body) for body in bodies]
-        sessions.sort(key=lambda found: found.session.state not in _INSTALLED)
+            found = SESSIONS.all(
+                connection,
+                table.c.owner == owner,
+                order_by=(table.c.session_id.desc(),),
+                limit=_SESSIONS,
+            )
+        sessions = sorted(found, key=lambda one: one.session.state not in _INSTALLED)
         known: dict[str, KnownCommand] = {}
         for session in sessions:
             for taught in self._taught_in(session):

@@ -1,28 +1,22 @@
 """Project bindings as each person's preferences have them, and which project a request means (DOC3 §0.7)."""
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from contracts.platform.configuration import Configuration, ConfigurationTarget
+from contracts.platform.configuration import ConfigurationTarget
 from contracts.projects.source_binding import (
     ProjectSourceBinding,
     ResolveProjectRequest,
     ResolveProjectResponse,
 )
 from domain.projects.bindings import bindings_in, resolve
+from stores.platform.configuration import CONFIGURATIONS
 from stores.platform.database import Database
-from stores.platform.tables import configurations
 
 
 def bindings_of(connection: Connection, owner: str) -> tuple[ProjectSourceBinding, ...]:
     """The owner's bindings, in the order in which they are kept."""
-    body = connection.scalar(
-        select(configurations.c.body).where(
-            configurations.c.owner == owner,
-            configurations.c.target == ConfigurationTarget.USER_PREFERENCE.value,
-            configurations.c.capability_id == "",
-        )
-    )
-    return () if body is None else bindings_in(Configuration.model_validate_json(body).fields)
+    kept = CONFIGURATIONS.find(connection, (owner, ConfigurationTarget.USER_PREFERENCE.value, ""))
+    return bindings_in(kept.fields) if kept is not None else ()
 
 
 class ProjectReads:

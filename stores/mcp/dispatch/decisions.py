@@ -37,7 +37,7 @@ from stores.mcp.dispatch.rows import (
 from stores.mcp.dispatch.settling import settle
 from stores.mcp.mcp_tables import GRANTS
 from stores.mcp.servers.tools import pin_seen
-from stores.platform.answers import answered_within
+from stores.platform.answers import answered
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalDraft, append
 
@@ -59,11 +59,12 @@ class DispatchDecisions:
             Refusal: ``MCP_ASK_FIRST_DECIDED``, ``MCP_ASK_FIRST_EXPIRED``, ``CONFLICT``, ``VALIDATION_FAILED``,
                 ``MCP_DISPATCH_NOT_FOUND``, ``IDEMPOTENCY_KEY_REUSED``.
         """
-        with self._database.write() as connection:
-            kept = answered_within(
-                connection, order.commit_key, lambda: self._decided(connection, order).model_dump_json()
-            )
-        return DecisionTaken.model_validate_json(kept)
+        return answered(
+            self._database,
+            order.commit_key,
+            DecisionTaken,
+            lambda connection: self._decided(connection, order),
+        )
 
     def end(self, order: EndOrder) -> DispatchStanding:
         """Gives up a call that has not been made: expired, or cancelled. One that has ended stays as it is."""

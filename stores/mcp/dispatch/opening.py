@@ -23,7 +23,7 @@ from domain.mcp.call_outcomes import refused_for
 from domain.mcp.policy import judge
 from domain.mcp.policy_facts import facts_of
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import entry_of
+from stores.abilities.ability_rows import ABILITIES, entry_of
 from stores.mcp.dispatch.rows import (
     StoredDispatch,
     add_dispatch,
@@ -31,6 +31,7 @@ from stores.mcp.dispatch.rows import (
     dispatch_receipt,
     find_dispatch,
     open_count,
+    read_dispatch,
 )
 from stores.mcp.dispatch.settling import failed_record, settle
 from stores.mcp.mcp_tables import mcp_grants
@@ -83,7 +84,7 @@ def require_callable(connection: Connection, order: DispatchOrder) -> None:
     if order.ability_id is not None:
         entry = entry_of(connection, order.ability_id)
         if entry is None or not visible(entry, order.caller.user_id):
-            raise Refusal(ErrorCode.ABILITY_NOT_FOUND, "There is no such ability that you may see.")
+            raise ABILITIES.not_found()
     tool = tool_of(connection, order.server_id, order.tool_name)
     if tool is None or tool.state is MCPToolState.REMOVED:
         raise Refusal(
@@ -200,9 +201,7 @@ class DispatchOpening:
     def reconsider(self, dispatch_id: str, now: datetime) -> DispatchStanding:
         """Looks again at a call that waits: policy or a standing approval may let it pass, or forbid it."""
         with self._database.write() as connection:
-            kept = find_dispatch(connection, dispatch_id, lock=True)
-            if kept is None:
-                raise Refusal(ErrorCode.MCP_DISPATCH_NOT_FOUND, "There is no such tool call.")
+            kept = read_dispatch(connection, dispatch_id, lock=True)
             record = kept.record
             if record.status is not DispatchStatus.PENDING_APPROVAL or record.ask_first is None:
                 return kept.standing()

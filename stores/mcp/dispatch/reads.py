@@ -118,10 +118,7 @@ class DispatchStore:
         with self._database.read() as connection:
             page = DISPATCHES.page(connection, wanted, table.c.owner == owner, *where, order_by=_NEWEST_FIRST)
         return DispatchListResponse(
-            dispatches=tuple(self._shown(record, now) for record in page.documents),
-            total=page.total,
-            page=wanted.page,
-            page_size=wanted.page_size,
+            dispatches=tuple(self._shown(record, now) for record in page.documents), **page.counts
         )
 
     def pending(self, owner: str, now: datetime) -> MCPAskFirstPendingListResponse:

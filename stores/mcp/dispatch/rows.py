@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from uuid_utils import uuid7
 
 from contracts.base import clipped, rfc3339
@@ -21,6 +21,7 @@ from domain.mcp.use_receipts import use_receipt
 from stores.mcp.mcp_tables import DISPATCHES, mcp_servers
 from stores.mcp.mcp_tables import mcp_dispatches as table
 from stores.mcp.receipts import ReceiptContext, receipt
+from stores.platform.journal.entries import JournalEntries
 from stores.platform.journal.journal import JournalDraft
 
 OPEN_STATUSES = tuple(status.value for status in OPEN_DISPATCH_STATUSES)
@@ -99,12 +100,7 @@ def change_dispatch(connection: Connection, kept: StoredDispatch, changed: Dispa
 
 def open_count(connection: Connection, owner: str) -> int:
     """How many calls of a user run or wait."""
-    query = (
-        select(func.count())
-        .select_from(table)
-        .where(table.c.owner == owner, table.c.status.in_(OPEN_STATUSES))
-    )
-    return connection.scalar(query) or 0
+    return DISPATCHES.count(connection, table.c.owner == owner, table.c.status.in_(OPEN_STATUSES))
 
 
 def waiting_ids(
@@ -225,16 +221,14 @@ def end_entries(
     receipt_id, dispatch = dispatch_receipt(record, MCPReceiptKind.DISPATCH, summary, at, actor=actor)
     use = use_receipt(record, str(uuid7()), profile)
     order = record.order
-    used = JournalDraft(
-        stream=USES,
-        aggregate=mcp_dispatch_id(order.dispatch_id),
-        owner=record.owner,
+    used = JournalEntries(
+        mcp_dispatch_id(order.dispatch_id),
+        record.owner,
+        order.correlation_id,
+        at,
         ability_id=order.ability_id,
-        correlation_id=order.correlation_id,
-        created_at=rfc3339(at),
-        document=use.model_dump(mode="json", exclude_none=True),
     )
-    return receipt_id, [dispatch, used]
+    return receipt_id, [dispatch, used.draft(USES, use)]
 
 
 def _named(record: DispatchRecord) -> str:

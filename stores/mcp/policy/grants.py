@@ -12,8 +12,7 @@ from contracts.platform.commands import CommitKey
 from stores.mcp.mcp_tables import GRANTS
 from stores.mcp.mcp_tables import mcp_grants as table
 from stores.mcp.receipts import ReceiptContext, receipt
-from stores.platform.answers import answered_within
-from stores.platform.canonical import canonical_json
+from stores.platform.answers import answered
 from stores.platform.database import Database
 from stores.platform.journal.journal import append
 
@@ -114,11 +113,9 @@ class GrantStore:
         Raises:
             Refusal: ``MCP_GRANT_NOT_FOUND``, ``IDEMPOTENCY_KEY_REUSED``.
         """
-        with self._database.write() as connection:
-            body = answered_within(connection, key, lambda: _revoked(connection, grant_id, context))
-        return MCPGrant.model_validate_json(body)
 
+        def act(connection: Connection) -> MCPGrant:
+            grant = GRANTS.owned(connection, grant_id, context.owner, lock=True)
+            return revoke_grant(connection, grant, context.actor or context.owner, context)
 
-def _revoked(connection: Connection, grant_id: str, context: ReceiptContext) -> str:
-    grant = GRANTS.owned(connection, grant_id, context.owner, lock=True)
-    return canonical_json(revoke_grant(connection, grant, context.actor or context.owner, context))
+        return answered(self._database, key, MCPGrant, act)

@@ -43,8 +43,7 @@ from stores.mcp.policy.policy_rows import (
 )
 from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.tools import pin_seen
-from stores.platform.answers import answered_within
-from stores.platform.canonical import canonical_json
+from stores.platform.answers import answered
 from stores.platform.database import Database, PageRequest
 from stores.platform.journal.journal import append
 
@@ -141,13 +140,12 @@ class PolicyStore:
         Raises:
             Refusal: as ``decide``, and ``IDEMPOTENCY_KEY_REUSED``.
         """
-        with self._database.write() as connection:
-            body = answered_within(
-                connection,
-                key,
-                lambda: canonical_json(decide(connection, asked.target, asked.decision, context)),
-            )
-        return MCPEffectivePolicy.model_validate_json(body)
+        return answered(
+            self._database,
+            key,
+            MCPEffectivePolicy,
+            lambda connection: decide(connection, asked.target, asked.decision, context),
+        )
 
     def replace_runtime(
         self, lists: MCPProviderLists, key: CommitKey, context: ReceiptContext
@@ -157,9 +155,9 @@ class PolicyStore:
         Raises:
             Refusal: ``IDEMPOTENCY_KEY_REUSED``.
         """
-        with self._database.write() as connection:
-            body = answered_within(connection, key, lambda: _replaced(connection, lists, context))
-        return MCPProviderPolicy.model_validate_json(body)
+        return answered(
+            self._database, key, MCPProviderPolicy, lambda connection: _replaced(connection, lists, context)
+        )
 
     def effective(self, owner: str, target: MCPPolicyTarget, now: datetime) -> MCPEffectivePolicy:
         """As ``effective_at``."""
@@ -170,13 +168,11 @@ class PolicyStore:
         """A page of what the owner decided, newest first, with what holds where nothing is decided."""
         with self._database.read() as connection:
             policies = policies_of(connection, owner)
-            decisions, total = decisions_page(connection, owner, wanted)
+            found = decisions_page(connection, owner, wanted)
         return MCPPolicyListResponse(
             policy_version=policies.version,
-            decisions=decisions,
-            total=total,
-            page=wanted.page,
-            page_size=wanted.page_size,
+            decisions=found.documents,
+            **found.counts,
             defaults=listed_defaults(),
             providers=all_runtimes(policies),
         )
@@ -188,14 +184,14 @@ class PolicyStore:
         return MCPProviderPolicyListResponse(policies=all_runtimes(policies), policy_version=policies.version)
 
 
-def _replaced(connection: Connection, lists: MCPProviderLists, context: ReceiptContext) -> str:
+def _replaced(connection: Connection, lists: MCPProviderLists, context: ReceiptContext) -> MCPProviderPolicy:
     lock_policy(connection, context.owner)
     given = {name: getattr(lists, name) for name in MCPProviderLists.model_fields}
     made = MCPProviderPolicy(**given, updated_at=context.at)
     put_runtime(connection, context.owner, made, context.at)
     allowed = "may use tool servers, within its lists" if made.allow_mcp else "may use no tool server"
     _add_receipt(connection, context, f"Runtimes of {made.provider.value}: each {allowed}.", None)
-    return canonical_json(made)
+    return made
 
 
 def _add_receipt(

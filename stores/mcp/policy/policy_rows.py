@@ -28,10 +28,10 @@ from domain.mcp.policy_facts import Policies, levels_above, target_key
 from stores.mcp.mcp_tables import mcp_policies
 from stores.mcp.policy.grants import grant_of_dispatch
 from stores.mcp.servers.server_rows import server_of
-from stores.mcp.servers.tool_discovery import tool_of
+from stores.mcp.servers.tool_discovery import no_such_tool, tool_of
 from stores.platform.canonical import document_bytes
 from stores.platform.database import PageRequest, advisory_lock
-from stores.platform.document_table import DocumentTable
+from stores.platform.document_table import DocumentPage, DocumentTable
 from stores.platform.projection.documents import put_document
 
 DECISIONS_FILE = "system/mcp/policy_current.json"
@@ -78,11 +78,10 @@ def policies_of(connection: Connection, owner: str, *, reaching: MCPToolTarget |
 
 def decisions_page(
     connection: Connection, owner: str, wanted: PageRequest
-) -> tuple[tuple[MCPStandingDecision, ...], int]:
-    """One page of what the owner decided, newest first, and how many decisions there are."""
+) -> DocumentPage[MCPStandingDecision]:
+    """One page of what the owner decided, newest first."""
     order = (mcp_policies.c.version.desc(), mcp_policies.c.target)
-    found = _DECISIONS.page(connection, wanted, mcp_policies.c.owner == owner, order_by=order)
-    return found.documents, found.total
+    return _DECISIONS.page(connection, wanted, mcp_policies.c.owner == owner, order_by=order)
 
 
 def all_runtimes(policies: Policies) -> tuple[MCPProviderPolicy, ...]:
@@ -149,10 +148,7 @@ def named_by(
         return server, None
     tool = tool_of(connection, target.server_id, target.tool_name)
     if must_have_tool and tool is None and target.tool_name not in server.supported_tools:
-        raise Refusal(
-            ErrorCode.MCP_TOOL_NOT_FOUND,
-            f"The server has no tool of that name; list them: GET /api/mcp/servers/{target.server_id}/tools.",
-        )
+        raise no_such_tool(target.server_id)
     return server, tool
 
 

@@ -10,7 +10,6 @@ from sqlalchemy import Connection, select
 
 from contracts.abilities.capability_health import CapabilityOutcome, OutcomeKind
 from contracts.base import rfc3339
-from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.health import MCPConnectionHealth, MCPConnectionOutcome, MCPHealthStatus, MCPThrottle
 from contracts.mcp.provider import NEEDS_SIGN_IN, MCPInteractionMode, MCPTransport
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
@@ -156,10 +155,7 @@ def health_of(connection: Connection, server_id: str) -> MCPConnectionHealth:
     Raises:
         Refusal: ``MCP_SERVER_NOT_FOUND``.
     """
-    server = SERVERS.find(connection, server_id)
-    if server is None:
-        raise _no_server()
-    return _shown(connection, server, _stored(connection, server_id))
+    return _shown(connection, SERVERS.get(connection, server_id), _stored(connection, server_id))
 
 
 @dataclass(frozen=True)
@@ -272,9 +268,7 @@ class HealthStore:
             Refusal: ``MCP_SERVER_NOT_FOUND``.
         """
         with self._database.read() as connection:
-            server = SERVERS.find(connection, server_id, owner=owner)
-            if server is None:
-                raise _no_server()
+            server = SERVERS.owned(connection, server_id, owner)
             return _shown(connection, server, _stored(connection, server_id))
 
     def admit(self, server_id: str, owner: str, now: datetime) -> tuple[Admission, datetime | None]:
@@ -333,9 +327,3 @@ def _locked(connection: Connection, server_id: str, owner: str, now: datetime) -
 
 def _store(connection: Connection, health: MCPConnectionHealth, now: datetime, probe_at: datetime) -> None:
     HEALTHS.replace(connection, health, updated_at=rfc3339(now), next_probe_at=rfc3339(probe_at))
-
-
-def _no_server() -> Refusal:
-    return Refusal(
-        ErrorCode.MCP_SERVER_NOT_FOUND, "There is no such server of yours; list them: GET /api/mcp/servers."
-    )

@@ -34,7 +34,7 @@ from stores.mcp.policy.policy_rows import policies_of
 from stores.mcp.receipts import RECEIPTS, ReceiptContext, receipt
 from stores.mcp.servers.health import health_of
 from stores.mcp.servers.server_rows import linked_abilities
-from stores.platform.answers import answered_within, kept_under
+from stores.platform.answers import answered, kept_under
 from stores.platform.database import Database
 from stores.platform.journal.journal import append
 from stores.platform.tables import commits, journal, journal_heads
@@ -166,17 +166,16 @@ class SmokeTestStore:
         Raises:
             Refusal: ``IDEMPOTENCY_KEY_REUSED``.
         """
-        with self._database.write() as connection:
 
-            def act() -> str:
-                receipt_id, entry = receipt(
-                    context,
-                    MCPReceiptKind.SMOKE_TEST,
-                    _STATUSES[found.status],
-                    f"Smoke test {found.status.value}: {found.summary or 'no details'}",
-                    server_id=found.server_id,
-                )
-                append(connection, [entry])
-                return found.changed(receipt_id=receipt_id).model_dump_json()
+        def act(connection: Connection) -> MCPSmokeTestResponse:
+            receipt_id, entry = receipt(
+                context,
+                MCPReceiptKind.SMOKE_TEST,
+                _STATUSES[found.status],
+                f"Smoke test {found.status.value}: {found.summary or 'no details'}",
+                server_id=found.server_id,
+            )
+            append(connection, [entry])
+            return found.changed(receipt_id=receipt_id)
 
-            return MCPSmokeTestResponse.model_validate_json(answered_within(connection, key, act))
+        return answered(self._database, key, MCPSmokeTestResponse, act)

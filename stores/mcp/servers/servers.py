@@ -5,7 +5,7 @@ import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -25,7 +25,15 @@ from contracts.mcp.servers import (
 from contracts.platform.commands import CommitKey
 from domain.mcp.deferred_rows import refuse_deferred_registration
 from domain.mcp.registration import RegistrationRules, check_registration, origin_of
-from stores.mcp.mcp_tables import HEALTHS, PROFILES, mcp_dispatches, mcp_servers, mcp_tools
+from stores.mcp.mcp_tables import (
+    DISPATCHES,
+    HEALTHS,
+    PROFILES,
+    SERVERS,
+    mcp_dispatches,
+    mcp_servers,
+    mcp_tools,
+)
 from stores.mcp.policy.grants import revoke_grants_of_server
 from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.health import project_health
@@ -41,8 +49,7 @@ from stores.mcp.servers.server_rows import (
 )
 from stores.mcp.servers.server_views import deferred_items, list_items
 from stores.mcp.servers.tool_discovery import forget_pins
-from stores.platform.answers import answered_within
-from stores.platform.canonical import canonical_json
+from stores.platform.answers import answered
 from stores.platform.database import Database
 from stores.platform.journal.journal import append
 
@@ -92,9 +99,12 @@ class ServerStore:
             Refusal: ``VALIDATION_FAILED``, ``MCP_ADDRESS_REFUSED``, ``MCP_AUTH_PROFILE_NOT_FOUND``,
                 ``MCP_SERVER_NOT_ACTIVE_IN_BUILD``, and what the provider asks for.
         """
-        with self._database.write() as connection:
-            body = answered_within(connection, key, lambda: self._register(connection, asked, context))
-        return MCPServerMutationResponse.model_validate_json(body)
+        return answered(
+            self._database,
+            key,
+            MCPServerMutationResponse,
+            lambda connection: self._register(connection, asked, context),
+        )
 
     def patch(
         self, server_id: str, asked: MCPServerPatchRequest, key: CommitKey, context: ReceiptContext
@@ -105,11 +115,12 @@ class ServerStore:
         Raises:
             Refusal: as ``register``, and ``MCP_SERVER_NOT_FOUND``.
         """
-        with self._database.write() as connection:
-            body = answered_within(
-                connection, key, lambda: self._patch(connection, server_id, asked, context)
-            )
-        return MCPServerMutationResponse.model_validate_json(body)
+        return answered(
+            self._database,
+            key,
+            MCPServerMutationResponse,
+            lambda connection: self._patch(connection, server_id, asked, context),
+        )
 
     def delete(self, server_id: str, key: CommitKey, context: ReceiptContext) -> MCPServerDeleteResponse:
         """Deletes a server; its sign-in stays (DOC3 "Shared-auth-profile delete safety").
@@ -121,21 +132,19 @@ class ServerStore:
         Raises:
             Refusal: ``MCP_SERVER_NOT_FOUND``; ``MCP_SERVER_DELETE_BLOCKED`` while calls of it run or wait.
         """
-        with self._database.write() as connection:
-            body = answered_within(connection, key, lambda: _deleted(connection, server_id, context))
-        return MCPServerDeleteResponse.model_validate_json(body)
+        return answered(
+            self._database,
+            key,
+            MCPServerDeleteResponse,
+            lambda connection: _deleted(connection, server_id, context),
+        )
 
     def _register(
         self, connection: Connection, asked: MCPServerCreateRequest, context: ReceiptContext
-    ) -> str:
+    ) -> MCPServerMutationResponse:
         refuse_deferred_registration(asked.provider, asked.display_name)
         lock_servers(connection)
-        owned = connection.scalar(
-            select(func.count())
-            .select_from(mcp_servers)
-            .where(mcp_servers.c.owner == context.owner, mcp_servers.c.deleted_at.is_(None))
-        )
-        if (owned or 0) >= MAX_SERVERS:
+        if SERVERS.count(connection, mcp_servers.c.owner == context.owner) >= MAX_SERVERS:
             raise Refusal(
                 ErrorCode.VALIDATION_FAILED,
                 f"You have {MAX_SERVERS} tool servers, the most there may be; delete one first.",
@@ -155,7 +164,7 @@ class ServerStore:
 
     def _patch(
         self, connection: Connection, server_id: str, asked: MCPServerPatchRequest, context: ReceiptContext
-    ) -> str:
+    ) -> MCPServerMutationResponse:
         lock_servers(connection)
         known = server_of(connection, server_id, context.owner)
         given = {name: getattr(asked, name) for name in _PATCHED if getattr(asked, name) is not None}
@@ -172,7 +181,7 @@ class ServerStore:
             )
         names = sorted(name for name in given if getattr(changed, name) != getattr(known, name))
         if not names:
-            return _unchanged(connection, known, context)
+            return _shown(connection, known, context, None)
         changed = changed.changed(updated_at=context.at)
         check_registration(changed, _profile(connection, changed, context.owner), self._rules)
         replace_server(connection, changed)
@@ -185,17 +194,14 @@ class ServerStore:
         return _answer(connection, changed, context, MCPReceiptKind.SERVER_PATCH, summary)
 
 
-def _deleted(connection: Connection, server_id: str, context: ReceiptContext) -> str:
+def _deleted(connection: Connection, server_id: str, context: ReceiptContext) -> MCPServerDeleteResponse:
     lock_servers(connection)
     known = server_of(connection, server_id, context.owner)
-    open_calls = connection.scalar(
-        select(func.count())
-        .select_from(mcp_dispatches)
-        .where(
-            mcp_dispatches.c.owner == context.owner,
-            mcp_dispatches.c.status.in_([status.value for status in OPEN_DISPATCH_STATUSES]),
-            mcp_dispatches.c.server_id == server_id,
-        )
+    open_calls = DISPATCHES.count(
+        connection,
+        mcp_dispatches.c.owner == context.owner,
+        mcp_dispatches.c.status.in_([status.value for status in OPEN_DISPATCH_STATUSES]),
+        mcp_dispatches.c.server_id == server_id,
     )
     if open_calls:
         raise Refusal(
@@ -225,15 +231,13 @@ def _deleted(connection: Connection, server_id: str, context: ReceiptContext) ->
         auth_profile_id=known.auth_profile_id,
     )
     append(connection, [entry])
-    return canonical_json(
-        MCPServerDeleteResponse(
-            server_id=server_id,
-            deleted=True,
-            auth_profile_action=action,
-            detached_auth_profile_id=known.auth_profile_id,
-            grants_revoked=revoked,
-            receipt_id=receipt_id,
-        )
+    return MCPServerDeleteResponse(
+        server_id=server_id,
+        deleted=True,
+        auth_profile_action=action,
+        detached_auth_profile_id=known.auth_profile_id,
+        grants_revoked=revoked,
+        receipt_id=receipt_id,
     )
 
 
@@ -243,16 +247,18 @@ def _answer(
     context: ReceiptContext,
     kind: MCPReceiptKind,
     summary: str,
-) -> str:
+) -> MCPServerMutationResponse:
     receipt_id, draft = receipt(context, kind, MCPReceiptStatus.OK, summary, server_id=entry.server_id)
     append(connection, [draft])
-    (item,) = list_items(connection, (entry,), context.owner, context.at)
-    return canonical_json(MCPServerMutationResponse(server=item, receipt_id=receipt_id))
+    return _shown(connection, entry, context, receipt_id)
 
 
-def _unchanged(connection: Connection, entry: MCPServerRegistryEntry, context: ReceiptContext) -> str:
+def _shown(
+    connection: Connection, entry: MCPServerRegistryEntry, context: ReceiptContext, receipt_id: str | None
+) -> MCPServerMutationResponse:
     (item,) = list_items(connection, (entry,), context.owner, context.at)
-    return canonical_json(MCPServerMutationResponse(server=item, updated=False))
+    changed = receipt_id is not None
+    return MCPServerMutationResponse(server=item, updated=changed, receipt_id=receipt_id)
 
 
 def _profile(connection: Connection, entry: MCPServerRegistryEntry, owner: str) -> MCPAuthProfile | None:

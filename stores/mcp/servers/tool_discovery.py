@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from contracts.base import clipped, rfc3339
+from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, MCPToolDefinition, MCPToolState
@@ -33,6 +34,14 @@ def tool_of(connection: Connection, server_id: str, tool_name: str) -> MCPTool |
         select(mcp_tools).where(mcp_tools.c.server_id == server_id, mcp_tools.c.tool_name == tool_name)
     ).one_or_none()
     return None if row is None else as_tool(row)
+
+
+def no_such_tool(server_id: str) -> Refusal:
+    """The refusal for a tool that the server is not known to have."""
+    return Refusal(
+        ErrorCode.MCP_TOOL_NOT_FOUND,
+        f"The server has no tool of that name; list them: GET /api/mcp/servers/{server_id}/tools.",
+    )
 
 
 def tools_of(connection: Connection, server: MCPServerRegistryEntry) -> tuple[MCPTool, ...]:

@@ -22,9 +22,8 @@ from stores.mcp.mcp_tables import mcp_tools
 from stores.mcp.policy.policy_rows import policies_of
 from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.server_rows import lock_servers, server_of, tools_listed_at
-from stores.mcp.servers.tool_discovery import RecordedTools, record_tools, tool_of, tools_of
-from stores.platform.answers import answered_within
-from stores.platform.canonical import canonical_json
+from stores.mcp.servers.tool_discovery import RecordedTools, no_such_tool, record_tools, tool_of, tools_of
+from stores.platform.answers import answered
 from stores.platform.database import Database
 from stores.platform.journal.journal import append
 
@@ -121,11 +120,12 @@ class ToolStore:
             Refusal: ``MCP_SERVER_NOT_FOUND``; ``MCP_TOOL_NOT_FOUND``; ``MCP_TOOL_CHANGED`` when the tool is not
                 any more what was looked at.
         """
-        with self._database.write() as connection:
-            body = answered_within(
-                connection, key, lambda: _reviewed(connection, server_id, tool_name, asked, context)
-            )
-        return MCPTool.model_validate_json(body)
+        return answered(
+            self._database,
+            key,
+            MCPTool,
+            lambda connection: _reviewed(connection, server_id, tool_name, asked, context),
+        )
 
 
 def _with_policy(
@@ -153,15 +153,12 @@ def _reviewed(
     tool_name: str,
     asked: MCPToolReviewRequest,
     context: ReceiptContext,
-) -> str:
+) -> MCPTool:
     lock_servers(connection)
     server_of(connection, server_id, context.owner)
     known = tool_of(connection, server_id, tool_name)
     if known is None:
-        raise Refusal(
-            ErrorCode.MCP_TOOL_NOT_FOUND,
-            f"The server has no tool of that name; list them: GET /api/mcp/servers/{server_id}/tools.",
-        )
+        raise no_such_tool(server_id)
     if not pin_seen(connection, server_id, tool_name, asked.definition_hash, context.at):
         raise Refusal(
             ErrorCode.MCP_TOOL_CHANGED,
@@ -187,7 +184,7 @@ def _reviewed(
     found = tool_of(connection, server_id, tool_name)
     if found is None:
         raise LookupError(tool_name)
-    return canonical_json(found)
+    return found
 
 
 def _idempotence(asked: MCPToolReviewRequest) -> str:

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from enum import StrEnum
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -47,13 +48,10 @@ class Note(VersionedContract):
 NOTES = DocumentTable(
     notes,
     Note,
-    lambda note: {"note_id": note.note_id, "created_at": rfc3339(note.created_at)},
     code=ErrorCode.PROPOSAL_NOT_FOUND,
     message="There is no note {key} of yours.",
 )
-PAIRS = DocumentTable(
-    pairs, Note, lambda note: {"note_id": note.note_id, "number": note.number}, body="content"
-)
+PAIRS = DocumentTable(pairs, Note, body="content")
 BY_ID = (notes.c.note_id,)
 
 
@@ -161,7 +159,7 @@ def test_a_standing_condition_holds_for_every_read(store: Database) -> None:
         assert live.replace(connection, Note(note_id="a"), deleted_at=rfc3339(NOW))
         assert live.find(connection, "a") is None
         assert live.first(connection, notes.c.owner == "alice", order_by=BY_ID) == Note(note_id="b")
-        assert live.page(connection, PageRequest(), order_by=BY_ID).total == 1
+        assert live.page(connection, PageRequest(), order_by=BY_ID).counts["total"] == 1
         assert NOTES.find(connection, "a") is not None
 
 
@@ -177,7 +175,7 @@ def test_pages_cover_all_that_match_in_order(store: Database) -> None:
                 notes.c.owner == "alice",
                 order_by=(notes.c.note_id.desc(),),
             )
-            assert page.total == 5
+            assert page.counts == {"total": 5, "page": number, "page_size": 2}
             found += [note.note_id for note in page.documents]
         first = NOTES.all(connection, notes.c.owner == "alice", order_by=BY_ID, limit=2)
     assert found == [*"edcba"]
@@ -192,3 +190,48 @@ def test_a_key_of_several_columns_and_a_body_of_another_name(store: Database) ->
         assert PAIRS.delete(connection, ("n", 1))
         assert not PAIRS.delete(connection, ("n", 2), pairs.c.content == "another")
         assert PAIRS.all(connection, order_by=(pairs.c.number,)) == (Note(note_id="n", number=2),)
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Brush(VersionedContract):
+    brush_id: str
+    owner_user_id: str
+    colour: Colour = Colour.RED
+    note: Note
+    cleaned_at: UtcTime | None = None
+
+    @property
+    def length(self) -> str:
+        return self.brush_id
+
+
+def test_columns_have_the_values_of_the_fields_they_are_called_like(store: Database) -> None:
+    names = ("brush_id", "owner", "colour", "length", "note_id", "created_at", "cleaned_at", "soft", "body")
+    brushes = Table(
+        "brushes", MetaData(), *(Column(name, Text, primary_key=name == "brush_id") for name in names)
+    )
+    table = DocumentTable(
+        brushes,
+        Brush,
+        lambda _: {"soft": "very"},
+        fields={"note_id": "note.note_id", "created_at": "note.created_at"},
+    )
+    brush = Brush(brush_id="b1", owner_user_id="alice", note=Note(note_id="n"))
+    with store.write() as connection:
+        brushes.create(connection)
+        table.add(connection, brush)
+        found = dict(connection.execute(select(brushes)).mappings().one())
+    assert table.parse(found.pop("body")) == brush
+    assert found == {
+        "brush_id": "b1",
+        "owner": "alice",
+        "colour": "red",
+        "length": "b1",
+        "note_id": "n",
+        "created_at": rfc3339(NOW),
+        "cleaned_at": None,
+        "soft": "very",
+    }
