@@ -5,11 +5,10 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
-from cli.platform.output import FAILED, PASSED, facts
+from cli.platform.output import FAILED, PASSED, facts, listing
 from clients.apprentice.abilities import AbilityLifeApi
 from contracts.abilities.availability import (
     AbilityAvailabilityItem,
@@ -47,9 +46,7 @@ def lookup(call: Invocation, words: QueryArgument, project: ProjectOption = None
     if not found.matches:
         call.answer("No ability fits.")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("score", "ability", "lane", "usable"):
-        table.add_column(column)
+    table = listing("score", "ability", "lane", "usable")
     for match in found.matches:
         usable = PASSED if match.usable_now else f"{FAILED} {escape(match.reason_unusable or '')}"
         score = f"{match.score:.2f}"
@@ -76,9 +73,7 @@ def explain(
 def versions(call: Invocation, ability: AbilityArgument) -> None:
     """List an ability's installed versions, newest first."""
     found = call.api.abilities.ability_versions(ability)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("version", "current", "lane", "installed", "content hash"):
-        table.add_column(column)
+    table = listing("version", "current", "lane", "installed", "content hash")
     for version in found.versions:
         table.add_row(
             str(version.version),
@@ -179,9 +174,7 @@ def abilities_view(abilities: tuple[AbilityAvailabilityItem, ...]) -> Renderable
     """A list of abilities with whether each can be used now."""
     if not abilities:
         return Text.from_markup("No abilities yet. Teach one: [cyan]apprentice learn create[/].")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("ability", "title", "lane", "usable", "checkpoints"):
-        table.add_column(column, overflow="fold")
+    table = listing("ability", "title", "lane", "usable", "checkpoints")
     for one in abilities:
         usable = PASSED if one.usable_now else f"{FAILED} {escape(one.reason_unusable or '')}"
         health = one.checkpoint_health.value if one.checkpoint_health else ""

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 from rich.console import Group
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.output import listing
 from clients.apprentice.abilities import CapabilityApi
 from contracts.abilities.capability_health import MOST_CANARIES
 from contracts.abilities.capability_manifest import BridgeState, HealthStatus
@@ -32,7 +32,7 @@ _NONE = "No capabilities yet; installing an ability makes one."
 def bridge(call: Invocation) -> None:
     """List the entries that agent runtimes route by."""
     found = CapabilityApi(call.api.http).bridge()
-    table = _table("capability", "title", "tier", "health", "routable", "owner")
+    table = listing("capability", "title", "tier", "health", "routable", "owner")
     for one in found.entries:
         table.add_row(
             one.capability_id,
@@ -51,7 +51,7 @@ def bridge(call: Invocation) -> None:
 def health(call: Invocation) -> None:
     """Say what is installed, what is healthy, and what can be used now."""
     found = CapabilityApi(call.api.http).health()
-    table = _table("capability", "health", "runtime", "verified", "rechecked again from")
+    table = listing("capability", "health", "runtime", "verified", "rechecked again from")
     for one in found.capabilities:
         table.add_row(
             one.capability_id,
@@ -67,7 +67,7 @@ def health(call: Invocation) -> None:
 def stats(call: Invocation) -> None:
     """Say how often each capability was used, and how its checkpoints went."""
     found = CapabilityApi(call.api.http).stats()
-    table = _table("capability", "uses", "reached", "skipped", "failed", "last used")
+    table = listing("capability", "uses", "reached", "skipped", "failed", "last used")
     for one in found.capabilities:
         counts = (one.uses, one.checkpoints_reached, one.checkpoints_skipped, one.checkpoints_failed)
         last = f"{one.last_used_at:%Y-%m-%d %H:%M}" if one.last_used_at else ""
@@ -89,13 +89,6 @@ def reprobe(
         f"The recheck of {escape(started.capability_id)} has begun; it was {started.health_status.value}. "
         "See [cyan]apprentice capabilities health[/]."
     )
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
 
 
 def _coloured(status: HealthStatus, reasons: str | None) -> str:

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import listing
 from contracts.abilities.categories import (
     DEFAULT_COLOR,
     AssignItemRequest,
@@ -30,9 +30,7 @@ def list_categories(call: Invocation) -> None:
     if not found:
         call.answer(Text("No categories yet. Next: `apprentice categories create TITLE`."))
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("category", "title", "color"):
-        table.add_column(column, no_wrap=True)
+    table = listing("category", "title", "color", whole="category")
     for category in found:
         table.add_row(category.category_id, Text(category.title), Text(category.color, style=category.color))
     call.answer(table)
@@ -81,9 +79,7 @@ def items(call: Invocation, category: _Named) -> None:
     if not found.items:
         call.answer(Text(f"Nothing is in {known.title} yet."))
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("kind", "item", "since"):
-        table.add_column(column)
+    table = listing("kind", "item", "since")
     for item in found.items:
         since = item.assigned_at.strftime("%Y-%m-%d %H:%M")
         table.add_row(item.item_kind.value, Text(item.item_id), since)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from cli.platform.output import ExitCode, fail, write_json
+from cli.platform.output import ExitCode, fail, listing, write_json
 from clients.apprentice.mcp import AcrobatApi
 from contracts.documents.acrobat import (
     MAX_SOURCE_BYTES,
@@ -202,9 +202,7 @@ def _shown(output: AcrobatOutput) -> list[Text | Table]:
 def _candidates(output: AcrobatOutput) -> Text | Table:
     if not output.candidates:
         return Text("Nothing to black out was found.")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("candidate", "page", "kind", "looks like", "left, top, right, bottom (pt)"):
-        table.add_column(column)
+    table = listing("candidate", "page", "kind", "looks like", "left, top, right, bottom (pt)")
     for one in output.candidates:
         boxes = "; ".join(", ".join(f"{edge:.0f}" for edge in box) for box in one.boxes)
         table.add_row(one.candidate_id, str(one.page), one.kind.value, Text(one.hint), boxes)

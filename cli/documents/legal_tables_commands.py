@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.table import Table
 from rich.text import Text
 from uuid_utils import uuid7
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import listing
 from clients.apprentice.api import ConfigurationApi
 from contracts.documents.legal_tables import LegalTablesConfig
 from contracts.platform.configuration import ConfigurationTarget
@@ -99,9 +99,7 @@ def _show(call: Invocation, fields: Mapping[str, Any], **more: object) -> None:
     if call.json:
         call.line(json.dumps({**more, "effective": values, "own": mine, "unusable": useless}))
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("key", "value", "whose"):
-        table.add_column(column)
+    table = listing("key", "value", "whose")
     for key, value in values.items():
         table.add_row(key, Text(_shown(value)), "yours" if key in mine else "default")
     call.show(table)

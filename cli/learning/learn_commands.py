@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from cli.learning import capture_commands, proposal_commands
@@ -14,6 +13,7 @@ from cli.learning.progress import follow_events
 from cli.learning.session_arguments import SessionArgument, answer_session, read_session, session_id_of
 from cli.learning.views import history_view, session_view, sessions_view
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import listing
 from contracts.learning.create_session import CreateLearnSessionRequest
 from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.responses import RecentRun
@@ -124,9 +124,7 @@ def coaching_of(
 
 def recent_runs_view(runs: Sequence[RecentRun], total: int) -> RenderableType:
     """A page of runs; equal numbers in the first column show the same task."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("task", "run", "title", "actions", "succeeded", "captured"):
-        table.add_column(column, no_wrap=column == "run")
+    table = listing("task", "run", "title", "actions", "succeeded", "captured", whole="run")
     for run, task in zip(runs, _tasks(runs), strict=True):
         table.add_row(
             str(task),

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
-from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts
+from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing
 from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
 from contracts.learning.proposal import SkillBundleProposal
@@ -152,9 +151,7 @@ def sessions_view(sessions: Sequence[LearnSession], total: int) -> RenderableTyp
     """A page of sessions."""
     if not sessions:
         return Text.from_markup("No sessions yet. Begin one with [cyan]apprentice learn create[/].")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("session", "state", "how", "created", "ability"):
-        table.add_column(column, no_wrap=column == "session")
+    table = listing("session", "state", "how", "created", "ability", whole="session")
     for session in sessions:
         created = session.created_at.strftime("%Y-%m-%d %H:%M")
         table.add_row(
@@ -249,9 +246,7 @@ def saga_view(saga: InstallSaga) -> RenderableType:
 
 def history_view(items: Sequence[LearnHistoryItem], total: int) -> RenderableType:
     """A page of the history, archived sessions included."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("session", "outcome", "title", "created"):
-        table.add_column(column, no_wrap=column == "session")
+    table = listing("session", "outcome", "title", "created", whole="session")
     for item in items:
         outcome = item.outcome.value if item.outcome else item.state
         created = item.created_at.strftime("%Y-%m-%d %H:%M")

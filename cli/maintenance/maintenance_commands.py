@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
-from cli.platform.output import fail
+from cli.platform.output import fail, listing
 from clients.apprentice.api import MaintenanceApi
 from contracts.maintenance.runs import MaintenanceRun, MaintenanceState
 
@@ -28,9 +27,7 @@ def list_runs(
     if not found.runs:
         call.answer("No maintenance run yet. Preview one: [cyan]apprentice maintenance run --dry-run[/].")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("run", "started", "by", "kind", "state", "done", "failed"):
-        table.add_column(column, no_wrap=column == "run")
+    table = listing("run", "started", "by", "kind", "state", "done", "failed", whole="run")
     for run in found.runs:
         table.add_row(
             run.run_id,
@@ -65,9 +62,7 @@ def run_now(
 
 def _run_view(run: MaintenanceRun) -> RenderableType:
     kind = "Preview" if run.dry_run else "Maintenance run"
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("sweep", "examined", "done", "skipped", "failed", "rows removed"):
-        table.add_column(column)
+    table = listing("sweep", "examined", "done", "skipped", "failed", "rows removed")
     for sweep in run.sweeps:
         counts = (sweep.examined, sweep.done, sweep.skipped, sweep.failed, sweep.removed)
         table.add_row(sweep.sweep.value.replace("_", " "), *(str(count) for count in counts))

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from cli.platform.output import ExitCode
+from cli.platform.output import ExitCode, listing
 from clients.apprentice.mcp import McpDispatchApi
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
@@ -86,7 +86,7 @@ def calls_view(found: DispatchListResponse) -> RenderableType:
     """A page of calls."""
     if not found.dispatches:
         return Text("No tool calls. Make one with `apprentice mcp call SERVER TOOL`.")
-    table = _table("call", "tool", "server", "status", "asked")
+    table = listing("call", "tool", "server", "status", "asked")
     for one in found.dispatches:
         table.add_row(
             one.dispatch_id,
@@ -102,7 +102,7 @@ def pending_view(found: MCPAskFirstPendingListResponse) -> RenderableType:
     """What waits for an answer, and what did in vain."""
     if not found.dispatches:
         return Text("Nothing waits for an answer.")
-    table = _table("call", "what", "waits")
+    table = listing("call", "what", "waits")
     for one in found.dispatches:
         table.add_row(one.dispatch_id, escape(one.request_summary), _waits(one))
     todo = "See one with all that will be sent: apprentice mcp show CALL. Answer: apprentice mcp approve|deny CALL"
@@ -133,13 +133,6 @@ def _approval(one: MCPAskFirstDispatchRecord) -> str:
 
 def _json(value: object) -> Text:
     return Text(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
 
 
 def as_object(text: str, example: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cli.mcp.call_commands import as_object
 from cli.platform.invocation import Invocation, api_command
-from cli.platform.output import ExitCode
+from cli.platform.output import ExitCode, listing
 from clients.apprentice.mcp import McpHealthApi, McpRoutingApi
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus, MCPSmokeTestStatus, MCPThrottle
 from contracts.mcp.provider import MCPProvider
@@ -121,9 +121,7 @@ def explain_route(
         runtime=runtime,
     )
     found = McpRoutingApi(call.api.http).explain(request)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("server", "score", "stands", "why"):
-        table.add_column(column, overflow="fold")
+    table = listing("server", "score", "stands", "why")
     for one in found.score_breakdown:
         why = ", ".join((*one.reasons, one.policy_reason))
         table.add_row(escape(one.server_id), str(one.score), one.standing.value, escape(why))

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from cli.mcp import (
     auth_commands,
@@ -16,6 +15,7 @@ from cli.mcp import (
     tool_commands,
 )
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.output import listing
 from clients.apprentice.mcp import McpRegistryApi
 from contracts.mcp.receipts import MCPReceiptStatus, MCPReceiptSummary
 
@@ -49,9 +49,7 @@ def receipts(
     if not found.receipts:
         call.answer("No receipts yet. Next: `apprentice mcp servers register --help`.")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("when", "what", "status", "server", "as", "summary"):
-        table.add_column(column, overflow="fold")
+    table = listing("when", "what", "status", "server", "as", "summary")
     for one in found.receipts:
         table.add_row(
             f"{one.created_at:%Y-%m-%d %H:%M:%S}",

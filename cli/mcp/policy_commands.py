@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import listing
 from clients.apprentice.mcp import McpPolicyApi
 from contracts.mcp.dispatch import MCPGrant
 from contracts.mcp.policy import (
@@ -66,7 +67,7 @@ def show(
 ) -> None:
     """Show what you decided, and what holds where nothing is decided."""
     found = McpPolicyApi(call.api.http).policy(page, page_size)
-    decided = _table("decided for", "mode", "until", "reason")
+    decided = listing("decided for", "mode", "until", "reason")
     now = datetime.now(UTC)
     for one in found.decisions:
         until = one.decision.expires_at
@@ -78,7 +79,7 @@ def show(
             f"{until:%Y-%m-%d %H:%M}" if until else "",
             escape(one.decision.reason_code or ""),
         )
-    defaults = _table("by default", "mode", "why")
+    defaults = listing("by default", "mode", "why")
     for rule in found.defaults:
         defaults.add_row(escape(rule.applies_to), _mode(rule.mode), escape(rule.why))
     nothing = "Nothing of this page holds any more." if found.total else "Nothing is decided."
@@ -137,7 +138,7 @@ def preview(
 
 def _shown(call: Invocation, asked: MCPPolicyPreviewRequest) -> None:
     found = McpPolicyApi(call.api.http).preview(asked)
-    table = _table("when", "server", "tool", "was", "would be", "why")
+    table = listing("when", "server", "tool", "was", "would be", "why")
     for flip in found.flips:
         table.add_row(
             f"{flip.happened_at:%Y-%m-%d %H:%M:%S}",
@@ -158,7 +159,7 @@ def runtimes(call: Invocation) -> None:
 
 
 def _lists(policies: Iterable[MCPProviderLists]) -> Table:
-    table = _table("runtimes of", "tool servers", "allowed", "denied", "ask first")
+    table = listing("runtimes of", "tool servers", "allowed", "denied", "ask first")
     for one in policies:
         table.add_row(
             one.provider.value,
@@ -237,13 +238,6 @@ def _mode(mode: MCPPolicyMode) -> str:
     return f"[{COLOURS[mode]}]{mode.value}[/]"
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
-
-
 grants_app = typer.Typer(no_args_is_help=True, help="Standing approvals: list them, take one back.")
 
 
@@ -259,9 +253,7 @@ def list_grants(
     if not found.grants:
         call.answer("No standing approvals; every call that asks first is asked about.")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("grant", "server", "tool", "for", "used", "stands"):
-        table.add_column(column, overflow="fold")
+    table = listing("grant", "server", "tool", "for", "used", "stands")
     for grant in found.grants:
         table.add_row(
             grant.grant_id,

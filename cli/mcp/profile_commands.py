@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from cli.mcp.auth_commands import STATE_COLOURS
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import listing
 from clients.apprentice.mcp import McpSignInApi
 from contracts.mcp.auth import (
     MCPAuthProfileCreateRequest,
@@ -31,9 +31,7 @@ def list_profiles(call: Invocation) -> None:
     if not found:
         call.answer(Text("No sign-ins yet. Next: `apprentice mcp profiles create --help`."))
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("sign-in", "provider", "mode", "state", "renewal", "trouble"):
-        table.add_column(column, overflow="fold")
+    table = listing("sign-in", "provider", "mode", "state", "renewal", "trouble")
     for one in found:
         table.add_row(
             one.auth_profile_id,

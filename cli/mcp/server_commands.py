@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 from pydantic import AnyUrl
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import listing
 from clients.apprentice.mcp import McpRegistryApi
 from contracts.mcp.provider import MCPInteractionMode, MCPProvider, MCPTransport
 from contracts.mcp.servers import (
@@ -51,9 +51,7 @@ def list_servers(
     if not shown:
         call.answer(Text("No tool servers yet. Next: `apprentice mcp servers register NAME --url URL`."))
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("server", "name", "provider", "badges", "tools", "next"):
-        table.add_column(column, overflow="fold")
+    table = listing("server", "name", "provider", "badges", "tools", "next")
     for one in shown:
         table.add_row(
             escape(one.registry.server_id),

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 from rich.syntax import Syntax
-from rich.table import Table
 from rich.text import Text
 
 from cli.mcp.server_commands import ServerArgument
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import listing
 from clients.apprentice.mcp import McpRegistryApi
 from contracts.mcp.tools import MCPTool, MCPToolReviewRequest, MCPToolState
 from domain.mcp.tool_definitions import visible
@@ -30,9 +30,7 @@ _ToolArgument = Annotated[str, typer.Argument(help="The tool's name.", metavar="
 def list_tools(call: Invocation, server: ServerArgument) -> None:
     """List a server's tools: what kind of call each is, whether it was reviewed, and its policy."""
     found = McpRegistryApi(call.api.http).tools(server)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("tool", "kind", "state", "policy", "title"):
-        table.add_column(column, overflow="fold")
+    table = listing("tool", "kind", "state", "policy", "title")
     for tool in found.tools:
         policy = tool.effective_policy
         table.add_row(

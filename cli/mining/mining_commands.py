@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
-from cli.platform.output import fail
+from cli.platform.output import fail, listing
 from clients.apprentice.learning import MiningApi
 from contracts.mining.candidates import (
     MAX_CLUSTER_TRACES,
@@ -102,9 +102,17 @@ def candidates(
     if not found.candidates:
         call.answer("Nothing found. Look now: [cyan]apprentice mining run[/].")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("candidate", "task", "times", "variation", "verified", "state", "session", "you may"):
-        table.add_column(column, no_wrap=column == "candidate")
+    table = listing(
+        "candidate",
+        "task",
+        "times",
+        "variation",
+        "verified",
+        "state",
+        "session",
+        "you may",
+        whole="candidate",
+    )
     for view in found.candidates:
         one, cluster = view.candidate, view.candidate.cluster
         table.add_row(

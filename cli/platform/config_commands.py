@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 from uuid_utils import uuid7
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from cli.platform.output import ExitCode, JsonFlag, fail, warn, write_json, write_table
+from cli.platform.output import ExitCode, JsonFlag, fail, listing, warn, write_json, write_table
 from clients.apprentice.api import ConfigurationApi
 from config.origins import SettingsError, unknown_variables
 from config.settings import Settings, describe, load_settings
@@ -69,9 +68,7 @@ def list_kinds(call: Invocation) -> None:
     if call.json:
         call.line(json.dumps({"targets": [_as_json(target, found[target]) for target in KINDS]}))
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("target", "configures", "needs", "now"):
-        table.add_column(column)
+    table = listing("target", "configures", "needs", "now")
     for target, kind in KINDS.items():
         now = "\n".join(_now(one) for one in found[target]) or "nothing yet"
         table.add_row(target.value, kind.about, f"scope {kind.scope.value}", Text(now))

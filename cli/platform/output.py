@@ -81,6 +81,14 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     console.print(table)
 
 
+def listing(*columns: str, whole: str = "") -> Table:
+    """An empty table for people: what is too long is folded; the column ``whole`` is not broken."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in columns:
+        table.add_column(column, no_wrap=column == whole, overflow="ellipsis" if column == whole else "fold")
+    return table
+
+
 def write_line(text: str = "") -> None:
     """One line on standard output, as it is."""
     _console(sys.stdout).print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.output import listing
 from contracts.platform.identity import CreateTokenRequest, Scope
 from domain.mcp.policy_facts import provider_of
 
@@ -16,9 +16,7 @@ app = typer.Typer(no_args_is_help=True, help="Make, list and revoke access token
 @api_command(app, "list")
 def list_tokens(call: Invocation) -> None:
     """List access tokens; their secrets are not kept and cannot be shown."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("token", "name", "user", "scopes", "runtime", "created", "revoked"):
-        table.add_column(column, no_wrap=column == "token")
+    table = listing("token", "name", "user", "scopes", "runtime", "created", "revoked", whole="token")
     for token in call.api.tokens.tokens().tokens:
         table.add_row(
             token.token_id,

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from clients.apprentice.transport import ApiTransport, M, path_part
+from clients.apprentice.transport import ApiRoutes, M, path_part
 from contracts.abilities.availability import (
     AbilityAvailabilityResponse,
     AbilityDetailResponse,
@@ -45,11 +45,8 @@ from contracts.learning.responses import DeletedResponse
 from contracts.platform.identity import CreateTokenRequest, CreateTokenResponse, MeResponse, TokenListResponse
 
 
-class AbilityApi:
-    """Installed abilities. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class AbilityApi(ApiRoutes):
+    """Installed abilities."""
 
     def availability(self) -> AbilityAvailabilityResponse:
         """List abilities with whether they are usable now."""
@@ -72,11 +69,8 @@ class AbilityApi:
         return self._http.write("POST", "/api/abilities/explain-match", AbilityExplainMatchResponse, request)
 
 
-class TokenApi:
-    """The caller and the access tokens. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class TokenApi(ApiRoutes):
+    """The caller and the access tokens."""
 
     def me(self) -> MeResponse:
         """Say who the caller is."""
@@ -98,11 +92,8 @@ class TokenApi:
         return self._http.write("DELETE", f"/api/tokens/{path_part(token_id)}", DeletedResponse)
 
 
-class AbilityLifeApi:
-    """Changes how abilities stand. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class AbilityLifeApi(ApiRoutes):
+    """Changes how abilities stand."""
 
     def activate(self, ability_id: str, reason: str | None = None) -> AbilityEnabledResponse:
         """Let it be routed to again."""
@@ -157,11 +148,8 @@ class AbilityLifeApi:
         return self._http.write("POST", f"/api/abilities/{path_part(ability_id)}/{action}", answer, request)
 
 
-class CapabilityApi:
-    """Capabilities. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class CapabilityApi(ApiRoutes):
+    """Capabilities."""
 
     def bridge(self) -> CapabilityBridgeCurrent:
         """Read the compact entries that agent runtimes route by."""
@@ -184,11 +172,8 @@ class CapabilityApi:
 _ROOT = "/api/categories"
 
 
-class CategoryApi:
-    """The caller's categories. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class CategoryApi(ApiRoutes):
+    """The caller's categories."""
 
     def categories(self) -> CategoryListResponse:
         """List them by title."""

@@ -9,7 +9,7 @@ import httpx
 from clients.apprentice.abilities import AbilityApi, CategoryApi, TokenApi
 from clients.apprentice.learning import LearnApi, PracticeApi
 from clients.apprentice.sse import Reconnect
-from clients.apprentice.transport import ApiTransport, RetryPolicy, path_part
+from clients.apprentice.transport import ApiRoutes, ApiTransport, RetryPolicy, path_part
 from contracts.learning.responses import WorkflowLinkResponse
 from contracts.maintenance.runs import MaintenanceRun, MaintenanceRunsResponse, StartMaintenanceRequest
 from contracts.platform.configuration import (
@@ -65,11 +65,8 @@ class ApprenticeApi:
         return self.http.get(path, WorkflowLinkResponse, retried=False)
 
 
-class MaintenanceApi:
-    """Maintenance runs, for admins. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class MaintenanceApi(ApiRoutes):
+    """Maintenance runs, for admins."""
 
     def runs(self, page: int = 1, page_size: int = 25) -> MaintenanceRunsResponse:
         """List runs, newest first."""
@@ -87,11 +84,8 @@ class MaintenanceApi:
         return self._http.write("POST", "/api/maintenance/runs", MaintenanceRun, request)
 
 
-class ConfigurationApi:
-    """What the caller has configured. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class ConfigurationApi(ApiRoutes):
+    """What the caller has configured."""
 
     def current(self, target: ConfigurationTarget) -> ConfigurationListResponse:
         """Read all that is configured of one kind."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import httpx
 
 from clients.apprentice.sse import Reconnect, ServerSentEvent, SseDecoder, follow
-from clients.apprentice.transport import ApiTransport, ApiUnreachable, M, describe, path_part
+from clients.apprentice.transport import ApiRoutes, ApiTransport, ApiUnreachable, M, describe, path_part
 from contracts.learning import requests as asks
 from contracts.learning import responses as says
 from contracts.learning.allowed_actions import LearnSessionView
@@ -40,7 +40,7 @@ LARGEST_PAGE = 100
 
 
 class LearnApi:
-    """Sessions, proposals and installs. Every method may raise the errors of ``clients.apprentice.transport``."""
+    """Sessions, proposals and installs."""
 
     def __init__(self, http: ApiTransport, reconnect: Reconnect | None = None) -> None:
         self._http = http
@@ -275,11 +275,8 @@ def _proposal(proposal_id: str, *rest: str) -> str:
     return "/".join(("/api/learn/proposals", path_part(proposal_id), *rest))
 
 
-class PracticeApi:
-    """Practice in the caller's sessions. Both methods may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class PracticeApi(ApiRoutes):
+    """Practice in the caller's sessions."""
 
     def start(self, session_id: str, request: StartPracticeRequest) -> PracticeRun:
         """Set the agent practising in a session that is armed."""
@@ -294,11 +291,8 @@ def _path(session_id: str) -> str:
     return f"/api/learn/sessions/{path_part(session_id)}/practice"
 
 
-class MiningApi:
-    """The caller's own settings, runs and candidates. Every method may raise the errors of ``api_transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class MiningApi(ApiRoutes):
+    """The caller's own settings, runs and candidates."""
 
     def settings(self) -> MiningSettingsResponse:
         """Read the settings."""

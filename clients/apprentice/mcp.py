@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clients.apprentice.transport import ApiTransport, path_part
+from clients.apprentice.transport import ApiRoutes, path_part
 from contracts.documents.acrobat import (
     AcrobatAdapterHealth,
     AcrobatCapability,
@@ -63,11 +63,8 @@ from contracts.projects.source_binding import ResolveProjectRequest, ResolveProj
 _SERVERS = "/api/mcp/servers"
 
 
-class McpRegistryApi:
-    """The caller's tool servers. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class McpRegistryApi(ApiRoutes):
+    """The caller's tool servers."""
 
     def servers(self) -> MCPServerListResponse:
         """List them with badges and actions."""
@@ -103,11 +100,8 @@ class McpRegistryApi:
 _PROFILES = "/api/mcp/auth-profiles"
 
 
-class McpSignInApi:
-    """The caller's sign-ins. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class McpSignInApi(ApiRoutes):
+    """The caller's sign-ins."""
 
     def status(self, server_id: str) -> MCPServerAuthStatus:
         """See how a server's sign-in stands."""
@@ -155,11 +149,8 @@ _POLICY = "/api/mcp/policy"
 _GRANTS = "/api/mcp/grants"
 
 
-class McpPolicyApi:
-    """The caller's policy. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class McpPolicyApi(ApiRoutes):
+    """The caller's policy."""
 
     def policy(self, page: int = 1, page_size: int = 25) -> MCPPolicyListResponse:
         """A page of what was decided, newest first, and the defaults."""
@@ -194,11 +185,8 @@ _CALLS = "/api/mcp/dispatches"
 _ASK_FIRST = "/api/mcp/ask-first"
 
 
-class McpDispatchApi:
-    """The caller's tool calls. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class McpDispatchApi(ApiRoutes):
+    """The caller's tool calls."""
 
     def call(self, request: DispatchRequest) -> DispatchView:
         """Ask for one call."""
@@ -242,11 +230,8 @@ class McpDispatchApi:
         return self._http.write("POST", path, MCPAskFirstDecisionResponse, request)
 
 
-class McpHealthApi:
-    """Health and smoke tests. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class McpHealthApi(ApiRoutes):
+    """Health and smoke tests."""
 
     def health(self, server_id: str) -> MCPConnectionHealth:
         """Read how a server is."""
@@ -271,11 +256,8 @@ class McpHealthApi:
         return self._http.write("POST", path, MCPSmokeTestResponse, request)
 
 
-class McpRoutingApi:
-    """Ways to the caller's servers. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class McpRoutingApi(ApiRoutes):
+    """Ways to the caller's servers."""
 
     def explain(self, request: RouteExplainRequest) -> RouteExplanation:
         """Which server a call would go to."""
@@ -295,11 +277,8 @@ _ROUTES = {
 }
 
 
-class AcrobatApi:
-    """Operations on PDF documents. Every method may raise the errors of ``clients.apprentice.transport``."""
-
-    def __init__(self, http: ApiTransport) -> None:
-        self._http = http
+class AcrobatApi(ApiRoutes):
+    """Operations on PDF documents."""
 
     def health(self) -> AcrobatAdapterHealth:
         """What can be done now."""

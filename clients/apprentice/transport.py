@@ -20,6 +20,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from clients.apprentice.sse import SILENCE_LIMIT_SECONDS, StreamContext
+from clients.platform.retry_after import retry_after_seconds
 from contracts.backoff import Backoff
 from contracts.errors import ApiErrorEnvelope, ErrorCode
 
@@ -99,11 +100,10 @@ class RetryPolicy:
 
     def pause(self, attempt: int, retry_after: str | None) -> None:
         """Wait after attempt number ``attempt`` (from 1)."""
-        try:
-            delay = float(retry_after or "")
-        except ValueError:
+        delay = retry_after_seconds(retry_after or "")
+        if delay is None:
             delay = self.backoff.delay(attempt, random.random())  # noqa: S311
-        self.sleep(max(0.0, min(delay, self.backoff.cap)))
+        self.sleep(min(delay, self.backoff.cap))
 
 
 class ApiTransport:
@@ -245,6 +245,13 @@ class ApiTransport:
             first = cause.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the body"
             raise ApiAnswerUnreadable(self.base_url, f"{answer.__name__}, {where}: {first['msg']}") from cause
+
+
+class ApiRoutes:
+    """Routes of one subject. Every method may raise the errors of ``clients.apprentice.transport``."""
+
+    def __init__(self, http: ApiTransport) -> None:
+        self._http = http
 
 
 def describe(error: httpx.TransportError) -> str:

@@ -15,13 +15,12 @@ import asyncio
 import json
 import ssl
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal, cast
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from clients.platform.retry_after import retry_after_seconds
 from domain.learning.model.prompt import ModelQuestion
 
 MAX_BODY_BYTES = 512 * 1024
@@ -212,7 +211,8 @@ def _refusal(response: httpx.Response, body: bytes) -> Exception:
     reason = _REFUSED_BECAUSE.get(status, "a redirect, which is not followed" if 300 <= status < 400 else "")
     failure = ModelRefused(f"HTTP {status}" + (f": {reason}" if reason else ""))
     if status in _RETRIED:
-        return _TryAgain(failure, _retry_after(response.headers.get("retry-after", "")))
+        asked = retry_after_seconds(response.headers.get("retry-after", ""))
+        return _TryAgain(failure, FIRST_RETRY_AFTER_SECONDS if asked is None else asked)
     if status in _NOT_UNDERSTOOD:
         return _TryAgain(failure, 0, "max_tokens" if _names_max_tokens(body) else "response_format")
     return failure
@@ -226,16 +226,6 @@ def _names_max_tokens(body: bytes) -> bool:
         return False
     error = cast("dict[str, object]", found).get("error") if isinstance(found, dict) else None
     return isinstance(error, dict) and cast("dict[str, object]", error).get("param") == "max_tokens"
-
-
-def _retry_after(value: str) -> float:
-    """Seconds to wait: a number, or the time until a date (RFC 9110 §10.2.3)."""
-    try:
-        if value.strip().isdecimal():
-            return float(value)
-        return max(0.0, (parsedate_to_datetime(value).astimezone(UTC) - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):
-        return FIRST_RETRY_AFTER_SECONDS
 
 
 def _answer_in(body: bytes) -> str:

@@ -10,14 +10,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 from urllib.parse import quote
 
 import httpx2
 
 from clients.mcp.address_guard import AddressRefused
+from clients.platform.retry_after import retry_after_seconds
 from contracts.base import clipped
 from contracts.mcp.auth_work import OAuthClient
 
@@ -120,7 +119,9 @@ async def ask(
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ServerUnreachable(f"{_host(url)} cannot be reached: {type(error).__name__}") from error
     if answer.status >= 500 or answer.status == 429:
-        raise ServerUnreachable(f"{_host(url)} answered {answer.status}", _retry_after(answer.headers))
+        asked = retry_after_seconds(answer.headers.get("retry-after", ""))
+        within = None if asked is None else min(asked, MAX_RETRY_AFTER_SECONDS)
+        raise ServerUnreachable(f"{_host(url)} answered {answer.status}", within)
     return answer
 
 
@@ -164,20 +165,6 @@ def _object(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _retry_after(headers: httpx2.Headers) -> float | None:
-    given = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(given) if given.isdigit() else _seconds_until(given)
-    except (ValueError, TypeError):
-        return None
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
-
-
-def _seconds_until(date: str) -> float:
-    at = parsedate_to_datetime(date)
-    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
 
 
 def _host(url: str) -> str:

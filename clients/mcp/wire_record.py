@@ -3,13 +3,12 @@
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 import httpx2
 
 from clients.mcp.address_guard import AddressRefused
+from clients.platform.retry_after import retry_after_seconds
 
 ENVELOPE_BYTES = 64 * 1024
 """What may stand around an answer: the protocol's envelope, events, progress."""
@@ -139,9 +138,10 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
             record.compressed = True
             record.end()
         if status >= 400:
+            asked = retry_after_seconds(response.headers.get("retry-after", ""))
             record.refusal = HttpRefusal(
                 status,
-                retry_after_ms(response.headers.get("retry-after", ""), datetime.now(UTC)),
+                None if asked is None else int(asked * 1_000),
                 response.headers.get("www-authenticate", "")[:1000] or None,
             )
             if status in _AT_ONCE or (is_call and status >= 500):
@@ -178,15 +178,4 @@ def _method_of(request: httpx2.Request) -> str | None:
         message: Any = json.loads(request.content)
         return message["method"]
     except (ValueError, KeyError, TypeError, RecursionError, httpx2.RequestNotRead):
-        return None
-
-
-def retry_after_ms(value: str, now: datetime) -> int | None:
-    """Milliseconds to wait: from a number of seconds or a date (RFC 9110 §10.2.3); none where it is neither."""
-    text = value.strip()
-    try:
-        if text.isascii() and text.isdecimal():
-            return int(text[:9]) * 1000
-        return max(0, int((parsedate_to_datetime(text).astimezone(UTC) - now).total_seconds() * 1000))
-    except (ValueError, OverflowError, TypeError):
         return None

@@ -2,12 +2,9 @@
 
 import asyncio
 import socket
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
-from clients.mcp.wire_record import retry_after_ms
 from contracts.mcp.tools import UNKNOWN_OUTCOMES, ToolFailureKind
 from tests.fixtures.mcp_servers import EFFECT_SCHEMA, MisbehavingServer, registered
 
@@ -77,14 +74,6 @@ async def test_a_throttled_call_says_when_to_come_back(calls, misbehaving_server
     failure = await calls.fail(misbehaving_server.entry())
     assert (failure.kind, failure.retry_after_ms) == (ToolFailureKind.THROTTLED, 7_000)
     assert misbehaving_server.effects() == []
-
-
-def test_a_time_to_come_back_is_a_number_of_seconds_or_a_date():
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    assert retry_after_ms("120", now) == 120_000
-    assert retry_after_ms(format_datetime(now + timedelta(seconds=90), usegmt=True), now) == 90_000
-    assert retry_after_ms(format_datetime(now - timedelta(days=1), usegmt=True), now) == 0
-    assert [retry_after_ms(text, now) for text in ("", "soon", "-1", "1.5", "٣")] == [None] * 5
 
 
 @pytest.mark.parametrize(
