@@ -9,23 +9,22 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 from temporalio.client import Client
-from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.mcp.call_stopping import CallStopping
 from config.settings import Settings
 from contracts.mcp.dispatch_work import DispatchOrder
-from contracts.workflow_ids import NIGHTLY_SCHEDULE, mcp_dispatch_id
+from contracts.workflow_ids import NIGHTLY_SCHEDULE
+from gateways.mcp.dispatch import dispatch_start_options
+from gateways.platform.updates import StartOptions, start_or_join
 from stores.learning.session_reads import OpenSessions
 from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
 from stores.platform.database import Database
 from worker.schedule import register_schedules, register_search_attributes
 from workflows.learning.learn_session_messages import LearnSessionStart
 from workflows.learning.learn_session_workflow import LearnSessionWorkflow, opening_of
-from workflows.mcp.mcp_dispatch_view import KIND, summary_of
 from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
 from workflows.mcp.mcp_messages import DispatchStart
-from workflows.platform.search_attributes import search_attributes_of
 
 
 async def recover_dispatches(client: Client, settings: Settings, database: Database) -> int:
@@ -44,16 +43,9 @@ async def run_dispatch(client: Client, settings: Settings, order: DispatchOrder,
     Whether anybody was told that the call waits is lost with its workflow. Unless ``told``, it is told once more,
     under the name that the notice had.
     """
-    await client.start_workflow(
-        McpDispatchWorkflow.run,
-        DispatchStart(order=order, console_url=settings.console_url, told=told),
-        id=mcp_dispatch_id(order.dispatch_id),
-        task_queue=settings.task_queue,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        static_summary=summary_of(order),
-        memo={"correlation_id": order.correlation_id},
-        search_attributes=search_attributes_of(KIND, order.caller.user_id),
-    )
+    start = DispatchStart(order=order, console_url=settings.console_url, told=told)
+    options = dispatch_start_options(order, settings.task_queue)
+    await start_or_join(client, McpDispatchWorkflow.run, start, options)
 
 
 log = structlog.get_logger(__name__)
@@ -73,11 +65,9 @@ async def recover_sessions(client: Client, settings: Settings, database: Databas
     for session_id in seen:
         aggregate = await asyncio.to_thread(sessions.one, session_id)
         if aggregate is not None:
-            await client.start_workflow(
-                LearnSessionWorkflow.run,
-                LearnSessionStart(aggregate=aggregate),
-                **opening_of(aggregate, settings.task_queue),
-            )
+            start = LearnSessionStart(aggregate=aggregate)
+            options = StartOptions(memo=None, **opening_of(aggregate, settings.task_queue))
+            await start_or_join(client, LearnSessionWorkflow.run, start, options)
     return len(seen)
 
 

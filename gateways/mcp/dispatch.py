@@ -39,6 +39,7 @@ from gateways.platform.updates import (
     Answer,
     Message,
     Recall,
+    StartOptions,
     Update,
     WorkflowWasClosing,
     start_options,
@@ -73,6 +74,18 @@ class _NotTaken(Refusal):
             "same key.",
             dispatch_id=dispatch_id,
         )
+
+
+def dispatch_start_options(order: DispatchOrder, task_queue: str) -> StartOptions:
+    """The options of the start of a call's workflow; one that runs is joined."""
+    return start_options(
+        mcp_dispatch_id(order.dispatch_id),
+        task_queue,
+        kind=KIND,
+        owner=order.caller.user_id,
+        summary=summary_of(order),
+        memo={"correlation_id": order.correlation_id},
+    )
 
 
 class McpDispatchGateway:
@@ -319,14 +332,7 @@ class McpDispatchGateway:
         return WithStartWorkflowOperation(
             McpDispatchWorkflow.run,
             DispatchStart(order=order, console_url=self._console_url),
-            **start_options(
-                mcp_dispatch_id(order.dispatch_id),
-                self._task_queue,
-                kind=KIND,
-                owner=order.caller.user_id,
-                summary=summary_of(order),
-                memo={"correlation_id": order.correlation_id},
-            ),
+            **dispatch_start_options(order, self._task_queue),
         )
 
     async def _edited(self, asked: MCPAskFirstDecisionRequest) -> EditedArguments | None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
 import anyio.to_thread
 import structlog
@@ -56,6 +56,7 @@ class StartOptions(TypedDict):
     static_summary: str
     search_attributes: TypedSearchAttributes
     memo: Mapping[str, Any] | None
+    static_details: NotRequired[str]
 
 
 def start_options(
