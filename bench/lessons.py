@@ -1,5 +1,13 @@
-"""Thirty recorded lessons, taught and judged: which expectations the product meets, and how long a lesson takes."""
+"""Thirty recorded lessons, taught and judged: which expectations the product meets, and how long a lesson takes.
 
+Alone: ``python -m bench.lessons [NAME …] [--keep FOLDER]`` teaches some of them; what was drafted, recorded and tried
+of each stays in ``FOLDER``.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -27,19 +35,19 @@ MIN_REFUSED = 0.95
 """The share of the near misses that must find nothing."""
 
 
-async def outcomes(names: Sequence[str] = ()) -> list[Outcome]:
-    """Teaches the lessons of these names, or all."""
+async def outcomes(names: Sequence[str] = (), keep: Path | None = None) -> list[Outcome]:
+    """Teaches the lessons of these names, or all; ``keep`` is a new folder for what they leave."""
     chosen = [one for one in LESSONS if not names or one.name in names]
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         async with temporal_at(Path(folder)) as address:
             client = await Client.connect(address, data_converter=pydantic_data_converter)
             async with running_stack(stack_settings(Path(folder)), client) as stack:
-                return await run_lessons(stack, chosen, Path(folder) / "lessons")
+                return await run_lessons(stack, chosen, keep or Path(folder) / "lessons")
 
 
-async def measure(names: Sequence[str] = ()) -> dict[str, Any]:
+async def measure(names: Sequence[str] = (), keep: Path | None = None) -> dict[str, Any]:
     """Runs the lessons, prints their table and every reason to standard error, and sums them up."""
-    found = await outcomes(names)
+    found = await outcomes(names, keep)
     console = Console(stderr=True, width=160)
     console.print(table_of(found))
     for reason in reasons_of(found):
@@ -51,3 +59,22 @@ async def measure(names: Sequence[str] = ()) -> dict[str, Any]:
             for one in found
         }
     }
+
+
+def main() -> None:
+    """Prints the result as JSON; exit code 1 when a lesson does not pass."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.lessons",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[one.name for one in LESSONS])
+    parser.add_argument("--keep", type=Path, help="A folder that is not there yet.")
+    options = parser.parse_args()
+    result = asyncio.run(measure(options.names, options.keep))
+    print(json.dumps(result, indent=2))
+    sys.exit(result["passed"] < result["lessons"])
+
+
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,7 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.recorded_terminal import record
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
+from tests.lessons.first.folders import write
 from tests.lessons.lesson import Lesson
 from tests.lessons.verdicts import (
     NOT_THERE_YET,
@@ -134,6 +135,8 @@ async def _propose(one: Taught) -> None:
         await learner.settled("awaiting_questions")
     found = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/files")
     one.files = {file["path"]: file["content"] for file in found["files"]}
+    for path, content in one.files.items():
+        write(one.folder / "draft" / path, content)
 
 
 async def _validate(one: Taught) -> None:
