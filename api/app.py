@@ -27,10 +27,14 @@ from api.maintenance import maintenance
 from api.mcp import auth, auth_profiles, dispatches, health, policy, routing, servers
 from api.mining import mining
 from api.platform import deprecated, identity, system
-from api.platform.errors import CorrelationMiddleware, UnexpectedErrorMiddleware, install_error_handlers
-from api.platform.limits import BodyLimitMiddleware
+from api.platform.errors import install_error_handlers
+from api.platform.middleware import (
+    BodyLimitMiddleware,
+    CorrelationMiddleware,
+    MetricsMiddleware,
+    UnexpectedErrorMiddleware,
+)
 from api.platform.openapi import document_of
-from api.platform.system import MetricsMiddleware
 from api.practice import practice
 from api.services import Services, open_services
 from config.settings import Settings

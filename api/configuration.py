@@ -8,9 +8,8 @@ import anyio.to_thread
 from fastapi import APIRouter, BackgroundTasks, Query, Request
 
 from api.learning.account import operations_of
-from api.mcp.policy import policy_receipt_context, recheck_waiting_calls
-from api.platform.dependencies import Learner, Reader, ServicesDep
-from api.platform.errors import correlation_id_of
+from api.mcp.policy import recheck_waiting_calls
+from api.platform.dependencies import Learner, Reader, ServicesDep, correlation_id_of
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.configuration import (
@@ -22,6 +21,7 @@ from contracts.platform.configuration import (
 from contracts.platform.identity import Principal, Scope
 from domain.platform.configuration_intents import check
 from stores.mcp.policy.policies import carry_out_policy, policy_configuration, wished
+from stores.mcp.receipts import ReceiptContext
 
 router = APIRouter(prefix="/api/config", tags=["configuration"])
 
@@ -44,7 +44,8 @@ async def intent(
     if body.target is ConfigurationTarget.CONNECTOR_POLICY:
         _must_decide_policy(caller)
         wished(body)
-        receipt = policy_receipt_context(caller, correlation_id_of(request))
+        owner, now = caller.user_id, datetime.now(UTC)
+        receipt = ReceiptContext(f"mcp-policy/{owner}", owner, correlation_id_of(request), now, owner)
         change = partial(carry_out_policy, intent=body, context=receipt)
     else:
         seen = partial(_must_be_seen, services, body.capability_id, caller.user_id)

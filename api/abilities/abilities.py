@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
-from api.platform.dependencies import Reader, ServicesDep
-from api.platform.paths import AbilityId
+from api.platform.dependencies import AbilityId, Reader, ServicesDep
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
     AbilityAvailabilityResponse,

@@ -5,8 +5,8 @@ from functools import partial
 
 from fastapi import APIRouter
 
-from api.platform.commands import answer_once
-from api.platform.dependencies import Approver, FrameDep, Reader, ServicesDep
+from api.platform.commands import ApproverFrame
+from api.platform.dependencies import Reader, ServicesDep
 from contracts.abilities.capability_health import (
     CapabilityHealthCurrent,
     CapabilityStatsCurrent,
@@ -47,11 +47,11 @@ def explain(body: CapabilityExplainRequest, caller: Reader, services: ServicesDe
 
 
 @router.post("/reprobe", status_code=202, operation_id="capability_reprobe")
-async def reprobe(
-    body: ReprobeRequest, caller: Approver, services: ServicesDep, frame: FrameDep
-) -> ReprobeResponse:
+async def reprobe(body: ReprobeRequest, frame: ApproverFrame) -> ReprobeResponse:
     """Starts a low-risk recheck now; five good ones in a row lead out of quarantine. Watch ``/health``."""
-    gateway = CapabilityGateway(services.client, services.settings.task_queue, services.capabilities)
-    key = frame.key_for(caller.user_id, body)
-    act = partial(gateway.reprobe, body, caller.user_id, key, frame.correlation_id)
-    return await answer_once(services, frame.client_key(caller.user_id, body), act, ReprobeResponse)
+    gateway = CapabilityGateway(
+        frame.services.client, frame.services.settings.task_queue, frame.services.capabilities
+    )
+    key = frame.key_for(body)
+    act = partial(gateway.reprobe, body, frame.owner, key, frame.correlation_id)
+    return await frame.answer_once(body, act, ReprobeResponse)

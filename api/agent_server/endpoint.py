@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.agent_server.server import AgentServer
 from api.platform.dependencies import authenticated
-from api.platform.limits import MAX_BODY_BYTES
+from api.platform.middleware import MAX_BODY_BYTES
 from api.services import Services
 from config.settings import Settings
 from contracts.errors import ErrorCode, Refusal

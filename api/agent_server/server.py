@@ -23,8 +23,8 @@ from api.agent_server.ability_tools import ABILITY_TOOLS
 from api.agent_server.agent_tool import AgentRequest, AgentTool, invalid_arguments, refused
 from api.agent_server.call_tools import CALL_TOOLS, ROUTE_TOOLS
 from api.agent_server.tool_catalog import CATALOG_TOOLS
-from api.platform.dependencies import MAX_KEY_LENGTH
-from api.platform.errors import correlation_id_of
+from api.platform.commands import MAX_KEY_LENGTH
+from api.platform.dependencies import correlation_id_of
 from clients.mcp.tool_client import IDEMPOTENCY_KEY_META
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal

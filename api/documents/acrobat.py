@@ -10,9 +10,8 @@ from functools import partial
 import anyio.to_thread
 from fastapi import APIRouter, Request
 
-from api.platform.commands import answer_once
-from api.platform.dependencies import CommandFrame, FrameDep, Reader, ServicesDep, ToolUser
-from api.platform.paths import OutputDigest
+from api.platform.commands import CommandFrame, ToolUserFrame
+from api.platform.dependencies import OutputDigest, Reader, ServicesDep, ToolUser
 from api.services import Services
 from clients.documents.reading_order import document_libraries
 from contracts.documents.acrobat import (
@@ -33,7 +32,6 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.responses import DeletedResponse
 from contracts.mcp.dispatch import DispatchRequest
 from contracts.platform.commands import CommitKey
-from contracts.platform.identity import Principal
 from domain.documents.acrobat import adapter_health, arguments_of, operation_of
 from gateways.mcp.dispatch_orders import dispatch_id_of
 from stores.platform.answers import Answers
@@ -84,35 +82,27 @@ async def upload(request: Request, caller: ToolUser, services: ServicesDep) -> A
 
 
 @router.post("/extract-text", operation_id="acrobat_extract_text")
-async def extract_text(
-    body: AcrobatExtractTextRequest, caller: ToolUser, services: ServicesDep, frame: FrameDep
-) -> AcrobatOperationResponse:
+async def extract_text(body: AcrobatExtractTextRequest, frame: ToolUserFrame) -> AcrobatOperationResponse:
     """The text of the wanted pages, as an output to fetch."""
-    return await _operate(AcrobatCapability.EXTRACT_TEXT, body, caller, services, frame)
+    return await _operate(AcrobatCapability.EXTRACT_TEXT, body, frame)
 
 
 @router.post("/extract-tables", operation_id="acrobat_extract_tables")
-async def extract_tables(
-    body: AcrobatExtractTablesRequest, caller: ToolUser, services: ServicesDep, frame: FrameDep
-) -> AcrobatOperationResponse:
+async def extract_tables(body: AcrobatExtractTablesRequest, frame: ToolUserFrame) -> AcrobatOperationResponse:
     """The tables of the wanted pages, as an output to fetch."""
-    return await _operate(AcrobatCapability.EXTRACT_TABLES, body, caller, services, frame)
+    return await _operate(AcrobatCapability.EXTRACT_TABLES, body, frame)
 
 
 @router.post("/ocr", operation_id="acrobat_ocr")
-async def ocr(
-    body: AcrobatOCRRequest, caller: ToolUser, services: ServicesDep, frame: FrameDep
-) -> AcrobatOperationResponse:
+async def ocr(body: AcrobatOCRRequest, frame: ToolUserFrame) -> AcrobatOperationResponse:
     """The text in the pictures of the wanted pages, as an output to fetch."""
-    return await _operate(AcrobatCapability.OCR, body, caller, services, frame)
+    return await _operate(AcrobatCapability.OCR, body, frame)
 
 
 @router.post("/redaction-prep", operation_id="acrobat_redaction_prep")
-async def redaction_prep(
-    body: AcrobatRedactionPrepRequest, caller: ToolUser, services: ServicesDep, frame: FrameDep
-) -> AcrobatOperationResponse:
+async def redaction_prep(body: AcrobatRedactionPrepRequest, frame: ToolUserFrame) -> AcrobatOperationResponse:
     """Locates text to be redacted. Always waits for a person's approval, whatever the policy."""
-    return await _operate(AcrobatCapability.REDACTION_PREP, body, caller, services, frame)
+    return await _operate(AcrobatCapability.REDACTION_PREP, body, frame)
 
 
 @router.get("/outputs/{digest}", operation_id="acrobat_output")
@@ -123,30 +113,23 @@ def output(digest: OutputDigest, caller: Reader, services: ServicesDep) -> Acrob
 
 
 @router.delete("/artifacts/{digest}", operation_id="acrobat_forget")
-async def forget(
-    digest: OutputDigest, caller: ToolUser, services: ServicesDep, frame: FrameDep
-) -> DeletedResponse:
+async def forget(digest: OutputDigest, frame: ToolUserFrame) -> DeletedResponse:
     """Deletes a document or an output: it cannot be read or processed from now on.
 
     A call that waits for an approval then finds no document. The content is deleted by the next maintenance.
     """
 
-    async def act() -> DeletedResponse:
-        forgotten = partial(services.mcp.acrobat.forget, caller.user_id, digest, datetime.now(UTC))
-        await anyio.to_thread.run_sync(forgotten)
+    def act() -> DeletedResponse:
+        frame.services.mcp.acrobat.forget(frame.owner, digest, datetime.now(UTC))
         return DeletedResponse()
 
-    return await answer_once(services, frame.client_key(caller.user_id, None), act, DeletedResponse)
+    return await frame.write_once(None, act, DeletedResponse)
 
 
 async def _operate(
-    capability: AcrobatCapability,
-    body: AcrobatSourceRef,
-    caller: Principal,
-    services: Services,
-    frame: CommandFrame,
+    capability: AcrobatCapability, body: AcrobatSourceRef, frame: CommandFrame
 ) -> AcrobatOperationResponse:
-    key = frame.key_for(caller.user_id, body)
+    services, key = frame.services, frame.key_for(body)
     prepare = partial(_server_id, services, key, capability, body, frame.correlation_id)
     request = DispatchRequest(
         server_id=await anyio.to_thread.run_sync(prepare),
@@ -157,9 +140,9 @@ async def _operate(
         wait_ms=ANSWER_WITHIN_MS,
         client_request_id=body.client_request_id,
     )
-    if frame.client_key(caller.user_id, body) is not None:
+    if frame.client_key(body) is not None:
         await anyio.to_thread.run_sync(Answers(services.database).hold, key)
-    view = await services.mcp.dispatch_gateway.dispatch(request, caller, key, frame.correlation_id)
+    view = await services.mcp.dispatch_gateway.dispatch(request, frame.caller, key, frame.correlation_id)
     return operation_of(view, capability)
 
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 import anyio.to_thread
 from fastapi import APIRouter, Request
 
-from api.platform.dependencies import Reader, ServicesDep
-from api.platform.paths import SessionId
+from api.platform.dependencies import Reader, ServicesDep, SessionId
 from api.platform.system import temporal_problem
 from api.services import Services
 from contracts.abilities.availability import InstallLane

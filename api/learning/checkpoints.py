@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from api.platform.dependencies import FrameDep, Observer, PageDep, Reader, ServicesDep
-from api.platform.paths import AbilityId, DispatchId, SessionId
+from api.platform.commands import ObserverFrame
+from api.platform.dependencies import AbilityId, DispatchId, PageDep, Reader, ServicesDep, SessionId
 from contracts.learning.checkpoints import (
     CheckpointProgressResponse,
     CheckpointVerificationReceipt,
@@ -15,15 +15,13 @@ router = APIRouter(prefix="/api", tags=["checkpoints"])
 
 
 @router.post("/bridge/verify-checkpoint", operation_id="bridge_verify_checkpoint")
-def verify(
-    body: VerifyCheckpointRequest, caller: Observer, services: ServicesDep, frame: FrameDep
-) -> CheckpointVerificationReceipt:
+def verify(body: VerifyCheckpointRequest, frame: ObserverFrame) -> CheckpointVerificationReceipt:
     """An agent's voluntary word on a checkpoint; durable when this answers, secrets masked.
 
     A skipped one is handed over as friction, a failed one as a candidate for repair.
     """
-    key = frame.client_key(caller.user_id, body)
-    return services.checkpoints.verify(body, caller.user_id, key, frame.correlation_id)
+    key = frame.client_key(body)
+    return frame.services.checkpoints.verify(body, frame.owner, key, frame.correlation_id)
 
 
 @router.get("/dispatches/{dispatch_id}/checkpoint-receipts", operation_id="dispatch_checkpoint_receipts")

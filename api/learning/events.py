@@ -17,8 +17,7 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.platform.dependencies import Reader, ServicesDep
-from api.platform.paths import SessionId
+from api.platform.dependencies import Reader, ServicesDep, SessionId
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.lifecycle import LearnSessionEvent, LearnSessionEventEnvelope

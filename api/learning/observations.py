@@ -1,14 +1,19 @@
 """Observations: ingest, list, remove, and the registry of observation adapters (routes.md, DOC3 §0C.22)."""
 
-from functools import partial
 from itertools import groupby
 
-import anyio.to_thread
 from fastapi import APIRouter
 
-from api.platform.commands import answer_once
-from api.platform.dependencies import FrameDep, Learner, Observer, PageDep, Reader, ServicesDep
-from api.platform.paths import AdapterKind, EventId, SessionId
+from api.platform.commands import LearnerFrame, ObserverFrame
+from api.platform.dependencies import (
+    AdapterKind,
+    EventId,
+    Observer,
+    PageDep,
+    Reader,
+    ServicesDep,
+    SessionId,
+)
 from contracts.learning.observation import (
     AdapterHeartbeatRequest,
     IngestObservationsRequest,
@@ -28,29 +33,24 @@ router = APIRouter(prefix="/api/learn/sessions/{session_id}/observations", tags=
 
 @router.post("", operation_id="learn_observations_ingest")
 async def ingest(
-    session_id: SessionId,
-    body: IngestObservationsRequest,
-    caller: Observer,
-    services: ServicesDep,
-    frame: FrameDep,
+    session_id: SessionId, body: IngestObservationsRequest, frame: ObserverFrame
 ) -> IngestObservationsResponse:
     """Keeps what matters of a batch, redacted; durable when this answers. Sending it again changes nothing.
 
     The first event that is kept begins the capture of an armed session.
     """
-    owner = caller.user_id
+    owner = frame.owner
 
     def keep() -> IngestObservationsResponse:
-        services.sessions.owned(session_id, owner)
+        frame.services.sessions.owned(session_id, owner)
         # Equal neighbours are one: nearly every batch is of one kind, and hashing each event's would be felt.
         kinds = frozenset(kind for kind, _ in groupby(event.adapter_kind for event in body.events))
-        services.adapters.refuse_unavailable(kinds)
-        answer = services.observations.ingest(session_id, body.events)
-        services.adapters.saw(owner, kinds)
+        frame.services.adapters.refuse_unavailable(kinds)
+        answer = frame.services.observations.ingest(session_id, body.events)
+        frame.services.adapters.saw(owner, kinds)
         return answer
 
-    act = partial(anyio.to_thread.run_sync, keep)
-    kept = await answer_once(services, frame.client_key(owner, body), act, IngestObservationsResponse)
+    kept = await frame.write_once(body, keep, IngestObservationsResponse)
     if kept.session_state is LearnSessionState.ARMED and kept.accepted + kept.duplicate:
         # A batch sent again counts too: the one before may not have reached Temporal.
         key = f"first-event-{session_id}"
@@ -59,7 +59,7 @@ async def ingest(
             correlation_id=frame.correlation_id,
             by_event=True,
         )
-        await services.gateway.capture_began(session_id, asked)
+        await frame.services.gateway.capture_began(session_id, asked)
     return kept
 
 
@@ -73,18 +73,15 @@ def page_of(
 
 
 @router.delete("/{event_id}", operation_id="learn_observation_remove")
-async def remove(
-    session_id: SessionId, event_id: EventId, caller: Learner, services: ServicesDep, frame: FrameDep
-) -> DeletedResponse:
+async def remove(session_id: SessionId, event_id: EventId, frame: LearnerFrame) -> DeletedResponse:
     """Takes one action out of the capture for good; possible until a proposal is drafted."""
 
     def take_out() -> DeletedResponse:
-        services.sessions.owned(session_id, caller.user_id)
-        services.observations.remove(session_id, event_id)
+        frame.services.sessions.owned(session_id, frame.owner)
+        frame.services.observations.remove(session_id, event_id)
         return DeletedResponse()
 
-    act = partial(anyio.to_thread.run_sync, take_out)
-    return await answer_once(services, frame.client_key(caller.user_id, None), act, DeletedResponse)
+    return await frame.write_once(None, take_out, DeletedResponse)
 
 
 adapters = APIRouter(prefix="/api/learn/adapters", tags=["observations"])

@@ -1,22 +1,26 @@
 """Proposals: read, revise, validate, install, approve, reject (DOC3 §0C.16, §0C.16A, §0C.28)."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.platform.commands import Commands
+from api.platform.commands import (
+    ApproverFrame,
+    CommandFrame,
+    InstallerFrame,
+    LearnerFrame,
+    masked,
+    masked_fields,
+)
 from api.platform.dependencies import (
-    Approver,
-    FrameDep,
-    Installer,
-    Learner,
     PageDep,
+    ProposalId,
     Reader,
+    SagaId,
     SearchQuery,
     ServicesDep,
 )
-from api.platform.paths import ProposalId, SagaId, masked, masked_fields
-from api.services import Services
 from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.install import InstallSaga
@@ -115,32 +119,23 @@ def install_saga(saga_id: SagaId, caller: Reader, services: ServicesDep) -> Inst
 
 @router.post("/proposals/{proposal_id}/revise", operation_id="learn_proposal_revise")
 async def revise(
-    proposal_id: ProposalId,
-    body: ProposalReviseRequest,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
+    proposal_id: ProposalId, body: ProposalReviseRequest, frame: LearnerFrame
 ) -> ProposalDetailResponse:
     """Sends the proposal back to drafting with instructions and edited fields."""
     # Before anything walks through them: an edit that passes is not nested deeply and holds no NaN.
     edits = check_edits(body.edited_fields)
-    asked = ReviseCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
+    message = frame.message(
+        ReviseCommand,
+        body,
         instructions=masked(body.revision_instructions),
         edits=check_edits(masked_fields(edits)),
     )
-    await Commands(services).to_proposal(SessionCommand.REVISE, proposal_id, asked)
-    return await _detail_after(proposal_id, asked, services)
+    return await _detail_after(SessionCommand.REVISE, proposal_id, frame, message)
 
 
 @router.post("/proposals/{proposal_id}/validate", operation_id="learn_proposal_validate")
 async def validate(
-    proposal_id: ProposalId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: StartValidationRunRequest = RUN_EVERYTHING,
+    proposal_id: ProposalId, frame: LearnerFrame, body: StartValidationRunRequest = RUN_EVERYTHING
 ) -> ValidationRunResponse:
     """Starts a validation run; it goes on after the answer, so watch the session's events."""
     foreign = [check.value for check in body.selected_tests if check not in REQUIRED_CHECKS]
@@ -151,106 +146,77 @@ async def validate(
             f"selected_tests: not offered here: {', '.join(foreign)}; choose from {offered}.",
             fields=[{"path": "body.selected_tests", "problem": f"choose from {offered}"}],
         )
-    asked = ValidateCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        run_label=masked(body.run_label),
-        selected=body.selected_tests,
-    )
-    receipt = await Commands(services).to_proposal(SessionCommand.VALIDATE, proposal_id, asked)
+    label = masked(body.run_label)
+    message = frame.message(ValidateCommand, body, run_label=label, selected=body.selected_tests)
+    receipt = await frame.to_proposal(SessionCommand.VALIDATE, proposal_id, message)
     run_id = receipt.validation_run_id
     if run_id is None:
         raise Refusal(ErrorCode.INTERNAL_ERROR, "The validation run was not started.")
-    return await Commands(services).first_answer(
-        asked,
-        lambda: ValidationRunResponse(validation_run=services.proposals.validation_run(run_id)),
+    return await frame.first_answer(
+        message,
+        lambda: ValidationRunResponse(validation_run=frame.services.proposals.validation_run(run_id)),
         ValidationRunResponse,
     )
 
 
 @router.post("/proposals/{proposal_id}/request-more-tests", operation_id="learn_proposal_request_more_tests")
 async def request_more_tests(
-    proposal_id: ProposalId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: StartValidationRunRequest = RUN_EVERYTHING,
+    proposal_id: ProposalId, frame: LearnerFrame, body: StartValidationRunRequest = RUN_EVERYTHING
 ) -> ValidationRunResponse:
     """Another name for ``validate``."""
-    return await validate(proposal_id, caller, services, frame, body)
+    return await validate(proposal_id, frame, body)
 
 
 @router.post("/proposals/{proposal_id}/install", operation_id="learn_proposal_install")
 async def install(
-    proposal_id: ProposalId,
-    body: ProposalInstallRequest,
-    caller: Installer,
-    services: ServicesDep,
-    frame: FrameDep,
+    proposal_id: ProposalId, body: ProposalInstallRequest, frame: InstallerFrame
 ) -> ProposalInstallResponse:
     """Installs the proposal: privately, or for the workspace as an approval does."""
     private = body.install_lane is InstallLane.EXPERIMENTAL_PRIVATE
-    asked = InstallCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        lane=body.install_lane,
-    )
+    message = frame.message(InstallCommand, body, lane=body.install_lane)
     command = SessionCommand.INSTALL if private else SessionCommand.APPROVE
-    receipt = await Commands(services).to_proposal(
-        command, proposal_id, asked, services.pending.require_settled
-    )
+    settled = frame.services.pending.require_settled
+    receipt = await frame.to_proposal(command, proposal_id, message, settled)
 
     def compose() -> ProposalInstallResponse:
-        proposal = services.proposals.owned(proposal_id, caller.user_id)
+        proposal = frame.services.proposals.owned(proposal_id, frame.owner)
         if receipt.saga_id is None or proposal.ability_id is None:
             raise Refusal(ErrorCode.INTERNAL_ERROR, "The install was not started.")
         return ProposalInstallResponse(
             proposal=proposal, ability_id=proposal.ability_id, saga_id=receipt.saga_id
         )
 
-    return await Commands(services).first_answer(asked, compose, ProposalInstallResponse)
+    return await frame.first_answer(message, compose, ProposalInstallResponse)
 
 
 @router.post("/proposals/{proposal_id}/approve", operation_id="learn_proposal_approve")
 async def approve(
-    proposal_id: ProposalId,
-    caller: Approver,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: ApproveProposalRequest = APPROVE_FOR_WORKSPACE,
+    proposal_id: ProposalId, frame: ApproverFrame, body: ApproveProposalRequest = APPROVE_FOR_WORKSPACE
 ) -> ProposalDetailResponse:
     """Accepts the proposal and installs it; answered when the install has ended."""
-    asked = InstallCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        lane=body.approval_scope,
-        note=masked(body.approval_note),
-    )
-    await Commands(services).to_proposal(
-        SessionCommand.APPROVE, proposal_id, asked, services.pending.require_settled
-    )
-    return await _detail_after(proposal_id, asked, services)
+    note = masked(body.approval_note)
+    message = frame.message(InstallCommand, body, lane=body.approval_scope, note=note)
+    settled = frame.services.pending.require_settled
+    return await _detail_after(SessionCommand.APPROVE, proposal_id, frame, message, settled)
 
 
 @router.post("/proposals/{proposal_id}/reject", operation_id="learn_proposal_reject")
 async def reject(
-    proposal_id: ProposalId,
-    body: RejectProposalRequest,
-    caller: Approver,
-    services: ServicesDep,
-    frame: FrameDep,
+    proposal_id: ProposalId, body: RejectProposalRequest, frame: ApproverFrame
 ) -> ProposalDetailResponse:
     """Turns the proposal down, for good. The session can be cloned into a new one."""
-    asked = LearnCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        reason=masked(body.reason[:240]),
-    )
-    await Commands(services).to_proposal(SessionCommand.REJECT, proposal_id, asked)
-    return await _detail_after(proposal_id, asked, services)
+    message = frame.message(LearnCommand, body, reason=masked(body.reason[:240]))
+    return await _detail_after(SessionCommand.REJECT, proposal_id, frame, message)
 
 
-async def _detail_after(proposal_id: str, asked: LearnCommand, services: Services) -> ProposalDetailResponse:
-    return await Commands(services).first_answer(
-        asked, lambda: services.proposals.detail(proposal_id), ProposalDetailResponse
+async def _detail_after(
+    command: SessionCommand,
+    proposal_id: str,
+    frame: CommandFrame,
+    message: LearnCommand,
+    check: Callable[[], None] | None = None,
+) -> ProposalDetailResponse:
+    await frame.to_proposal(command, proposal_id, message, check)
+    return await frame.first_answer(
+        message, lambda: frame.services.proposals.detail(proposal_id), ProposalDetailResponse
     )

@@ -1,15 +1,13 @@
 """Commands on a session: capture, marks, policy, questions, proposal (DOC3 §0C.16, §0C.16A)."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
-from api.platform.commands import Commands
-from api.platform.dependencies import CommandFrame, FrameDep, Learner, ServicesDep
-from api.platform.paths import SessionId, masked, parse_uuid
-from api.services import Services
+from api.platform.commands import CommandFrame, LearnerFrame, masked
+from api.platform.dependencies import SessionId, parse_uuid
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import CommandReceipt
 from contracts.learning.observation import BoundaryKind
 from contracts.learning.questions import LearningAnswer
 from contracts.learning.requests import (
@@ -34,7 +32,6 @@ from contracts.learning.responses import (
 )
 from contracts.learning.session import ObservationMode
 from contracts.learning.state_machine import SessionCommand
-from contracts.platform.identity import Principal
 from workflows.learning.learn_session_messages import (
     AnswerQuestionsCommand,
     GenerateProposalCommand,
@@ -53,217 +50,144 @@ BY_POLICY = GenerateProposalRequest()
 
 
 async def _act(
+    command: SessionCommand, session_id: str, frame: CommandFrame, body: SessionActionRequest
+) -> SessionActionResponse:
+    message = frame.message(LearnCommand, body, reason=masked(body.reason))
+    return await _sent(command, session_id, frame, message)
+
+
+async def _sent(
     command: SessionCommand,
     session_id: str,
-    body: SessionActionRequest,
-    caller: Principal,
-    services: Services,
     frame: CommandFrame,
-) -> CommandReceipt:
-    return await services.gateway.send(command, session_id, _asked(body, caller, frame))
-
-
-def _asked(body: SessionActionRequest, caller: Principal, frame: CommandFrame) -> LearnCommand:
-    return LearnCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        reason=masked(body.reason),
-    )
+    message: LearnCommand,
+    check: Callable[[], None] | None = None,
+) -> SessionActionResponse:
+    receipt = await frame.to_session(command, session_id, message, check)
+    return SessionActionResponse(session=receipt.session)
 
 
 @router.post("/start", operation_id="learn_session_start")
 async def start(
-    session_id: SessionId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: SessionActionRequest = NOTHING,
+    session_id: SessionId, frame: LearnerFrame, body: SessionActionRequest = NOTHING
 ) -> StartSessionResponse:
     """Begins capture."""
-    asked = StartCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        reason=masked(body.reason),
-    )
-    receipt = await services.gateway.send(SessionCommand.START, session_id, asked)
-    watching = receipt.session.observation_mode is not ObservationMode.NONE
-    return StartSessionResponse(
-        session=receipt.session,
-        observation_active=watching,
-        adapters_armed=tuple(kind.value for kind in services.adapters.available) if watching else (),
-    )
+    message = frame.message(StartCommand, body, reason=masked(body.reason))
+    session = (await frame.to_session(SessionCommand.START, session_id, message)).session
+    watching = session.observation_mode is not ObservationMode.NONE
+    armed = tuple(kind.value for kind in frame.services.adapters.available) if watching else ()
+    return StartSessionResponse(session=session, observation_active=watching, adapters_armed=armed)
 
 
 @router.post("/pause", operation_id="learn_session_pause")
 async def pause(
-    session_id: SessionId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: SessionActionRequest = NOTHING,
+    session_id: SessionId, frame: LearnerFrame, body: SessionActionRequest = NOTHING
 ) -> SessionActionResponse:
     """Pauses capture."""
-    receipt = await _act(SessionCommand.PAUSE, session_id, body, caller, services, frame)
-    return SessionActionResponse(session=receipt.session)
+    return await _act(SessionCommand.PAUSE, session_id, frame, body)
 
 
 @router.post("/resume", operation_id="learn_session_resume")
 async def resume(
-    session_id: SessionId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: ResumeRequest = GO_ON,
+    session_id: SessionId, frame: LearnerFrame, body: ResumeRequest = GO_ON
 ) -> SessionActionResponse:
     """Resumes capture; a new demonstration shows the same task again, to be compared with the others."""
-    asked = ResumeCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        reason=masked(body.reason),
-        new_demonstration=body.new_demonstration,
-    )
-    receipt = await services.gateway.send(SessionCommand.RESUME, session_id, asked)
-    return SessionActionResponse(session=receipt.session)
+    again = body.new_demonstration
+    message = frame.message(ResumeCommand, body, reason=masked(body.reason), new_demonstration=again)
+    return await _sent(SessionCommand.RESUME, session_id, frame, message)
 
 
 @router.post("/stop", operation_id="learn_session_stop")
 async def stop(
-    session_id: SessionId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: SessionActionRequest = NOTHING,
+    session_id: SessionId, frame: LearnerFrame, body: SessionActionRequest = NOTHING
 ) -> StopSessionResponse:
     """Ends the capture and returns a summary of what was captured."""
-    asked = _asked(body, caller, frame)
-    receipt = await services.gateway.send(SessionCommand.STOP, session_id, asked)
+    message = frame.message(LearnCommand, body, reason=masked(body.reason))
+    session = (await frame.to_session(SessionCommand.STOP, session_id, message)).session
 
     def compose() -> StopSessionResponse:
-        captured = services.observations.counters(session_id).accepted
+        captured = frame.services.observations.counters(session_id).accepted
         return StopSessionResponse(
-            session=receipt.session,
+            session=session,
             captured_event_count=captured,
-            captured_trace_ids=receipt.session.active_trace_ids if captured else (),
+            captured_trace_ids=session.active_trace_ids if captured else (),
             next_action=StopNextAction.GENERATE_PROPOSAL if captured else StopNextAction.CANCEL,
         )
 
-    return await Commands(services).first_answer(asked, compose, StopSessionResponse)
+    return await frame.first_answer(message, compose, StopSessionResponse)
 
 
 @router.post("/cancel", operation_id="learn_session_cancel")
 async def cancel(
-    session_id: SessionId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: SessionActionRequest = NOTHING,
+    session_id: SessionId, frame: LearnerFrame, body: SessionActionRequest = NOTHING
 ) -> SessionActionResponse:
     """Cancels the session."""
-    receipt = await _act(SessionCommand.CANCEL, session_id, body, caller, services, frame)
-    return SessionActionResponse(session=receipt.session)
+    return await _act(SessionCommand.CANCEL, session_id, frame, body)
 
 
 @router.post("/mark-goal", operation_id="learn_session_mark_goal")
 async def mark_goal(
-    session_id: SessionId, body: MarkGoalRequest, caller: Learner, services: ServicesDep, frame: FrameDep
+    session_id: SessionId, body: MarkGoalRequest, frame: LearnerFrame
 ) -> SessionActionResponse:
     """Says what the demonstration is for."""
-    asked = MarkCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        kind=BoundaryKind.MARK_GOAL,
-        label=masked(body.goal_description),
-        at_event_id=body.at_event_id,
-    )
-    return await _mark(SessionCommand.MARK, session_id, asked, services)
+    label, place = masked(body.goal_description), body.at_event_id
+    message = frame.message(MarkCommand, body, kind=BoundaryKind.MARK_GOAL, label=label, at_event_id=place)
+    return await _sent(SessionCommand.MARK, session_id, frame, message)
 
 
 @router.post("/mark-step", operation_id="learn_session_mark_step")
 async def mark_step(
-    session_id: SessionId, body: MarkStepRequest, caller: Learner, services: ServicesDep, frame: FrameDep
+    session_id: SessionId, body: MarkStepRequest, frame: LearnerFrame
 ) -> SessionActionResponse:
     """Names the step that begins now."""
-    asked = MarkCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        kind=BoundaryKind.MARK_STEP,
-        label=masked(body.step_label),
-        at_event_id=body.at_event_id,
-    )
-    return await _mark(SessionCommand.MARK, session_id, asked, services)
+    label, place = masked(body.step_label), body.at_event_id
+    message = frame.message(MarkCommand, body, kind=BoundaryKind.MARK_STEP, label=label, at_event_id=place)
+    return await _sent(SessionCommand.MARK, session_id, frame, message)
 
 
 @router.post("/trim", operation_id="learn_session_trim")
-async def trim(
-    session_id: SessionId, body: TrimRequest, caller: Learner, services: ServicesDep, frame: FrameDep
-) -> SessionActionResponse:
+async def trim(session_id: SessionId, body: TrimRequest, frame: LearnerFrame) -> SessionActionResponse:
     """Cuts the capture at one of its events."""
     kind = BoundaryKind.TRIM_START if body.trim_kind is TrimKind.TRIM_START else BoundaryKind.TRIM_END
-    asked = MarkCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        kind=kind,
-        at_event_id=body.to_event_id,
-    )
 
     def cut_is_there() -> None:
-        if not services.observations.has(session_id, body.to_event_id):
+        if not frame.services.observations.has(session_id, body.to_event_id):
             raise Refusal(
                 ErrorCode.BOUNDARY_INVALID,
                 f"The session has no event {body.to_event_id}; list them with GET …/observations.",
             )
 
-    receipt = await services.gateway.send(SessionCommand.TRIM, session_id, asked, cut_is_there)
-    return SessionActionResponse(session=receipt.session)
-
-
-async def _mark(
-    command: SessionCommand, session_id: str, asked: MarkCommand, services: Services
-) -> SessionActionResponse:
-    receipt = await services.gateway.send(command, session_id, asked)
-    return SessionActionResponse(session=receipt.session)
+    message = frame.message(MarkCommand, body, kind=kind, at_event_id=body.to_event_id)
+    return await _sent(SessionCommand.TRIM, session_id, frame, message, cut_is_there)
 
 
 @router.post("/set-test-policy", operation_id="learn_session_set_test_policy")
 async def set_test_policy(
-    session_id: SessionId, body: SetTestPolicyRequest, caller: Learner, services: ServicesDep, frame: FrameDep
+    session_id: SessionId, body: SetTestPolicyRequest, frame: LearnerFrame
 ) -> SessionActionResponse:
     """Sets the bounds of the rehearsal."""
-    asked = SetTestPolicyCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        policy=body.test_policy,
-    )
-    receipt = await services.gateway.send(SessionCommand.SET_TEST_POLICY, session_id, asked)
-    return SessionActionResponse(session=receipt.session)
+    message = frame.message(SetTestPolicyCommand, body, policy=body.test_policy)
+    return await _sent(SessionCommand.SET_TEST_POLICY, session_id, frame, message)
 
 
 @router.post("/answer-questions", operation_id="learn_session_answer_questions")
 async def answer_questions(
-    session_id: SessionId,
-    body: AnswerQuestionsRequest,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
+    session_id: SessionId, body: AnswerQuestionsRequest, frame: LearnerFrame
 ) -> AnswerQuestionsResponse:
     """Answers open questions; with the last one the draft is made."""
-    aggregate = services.sessions.owned(session_id, caller.user_id)
+    aggregate = frame.services.sessions.owned(session_id, frame.owner)
     now = datetime.now(UTC)
     answers = tuple(
         LearningAnswer(
-            question_id=_question_id(answer.question_id),
+            question_id=parse_uuid(answer.question_id, ErrorCode.QUESTION_NOT_FOUND, "question"),
             proposal_id=aggregate.session.proposal_id or session_id,
             answer=masked(answer.answer_text),
             created_at=now,
         )
         for answer in body.answers
     )
-    asked = AnswerQuestionsCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        answers=answers,
-    )
-    receipt = await services.gateway.send(SessionCommand.ANSWER_QUESTIONS, session_id, asked)
+    message = frame.message(AnswerQuestionsCommand, body, answers=answers)
+    receipt = await frame.to_session(SessionCommand.ANSWER_QUESTIONS, session_id, message)
     left = receipt.remaining_questions
     return AnswerQuestionsResponse(
         session=receipt.session,
@@ -272,25 +196,13 @@ async def answer_questions(
     )
 
 
-def _question_id(value: str) -> str:
-    return parse_uuid(value, ErrorCode.QUESTION_NOT_FOUND, "question")
-
-
 @router.post("/generate-proposal", operation_id="learn_session_generate_proposal")
 async def generate_proposal(
-    session_id: SessionId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: GenerateProposalRequest = BY_POLICY,
+    session_id: SessionId, frame: LearnerFrame, body: GenerateProposalRequest = BY_POLICY
 ) -> GenerateProposalResponse:
     """Drafts a proposal from what was captured, asking first where that is wanted."""
-    asked = GenerateProposalCommand(
-        commit_key=frame.key_for(caller.user_id, body),
-        correlation_id=frame.correlation_id,
-        ask_before_build=body.ask_before_build,
-    )
-    receipt = await services.gateway.send(SessionCommand.GENERATE_PROPOSAL, session_id, asked)
+    message = frame.message(GenerateProposalCommand, body, ask_before_build=body.ask_before_build)
+    receipt = await frame.to_session(SessionCommand.GENERATE_PROPOSAL, session_id, message)
     if receipt.proposal_id is None:
         raise Refusal(ErrorCode.INTERNAL_ERROR, "The proposal was not made.")
     return GenerateProposalResponse(session=receipt.session, proposal_id=receipt.proposal_id)

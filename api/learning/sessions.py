@@ -9,9 +9,8 @@ import anyio.to_thread
 from fastapi import APIRouter, Query
 from uuid_utils import uuid7
 
-from api.platform.commands import Commands, answer_once
-from api.platform.dependencies import FrameDep, Learner, PageDep, Reader, SearchQuery, ServicesDep
-from api.platform.paths import SessionId, masked_fields
+from api.platform.commands import CommandFrame, LearnerFrame, masked_fields
+from api.platform.dependencies import PageDep, Reader, SearchQuery, ServicesDep, SessionId
 from api.services import Services
 from config.settings import Settings
 from contracts.errors import ErrorCode, Refusal
@@ -40,6 +39,7 @@ from contracts.learning.session import (
     ObservationMode,
     SourceRun,
 )
+from contracts.learning.state_machine import AT_REST, SessionCommand
 from domain.learning.adapters import DEPLOYED
 from gateways.learning.sessions import new_session
 from workflows.learning.learn_session_messages import LearnCommand
@@ -113,6 +113,17 @@ _ACTORS = {
     LearningEntryMode.DEMONSTRATING_SKILL: ActorMode.USER_DRIVEN,
     LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE: ActorMode.AGENT_DRIVEN,
 }
+_DELETABLE = frozenset(
+    {
+        LearnSessionState.IDLE,
+        LearnSessionState.ARMED,
+        LearnSessionState.CAPTURING,
+        LearnSessionState.PAUSED,
+        LearnSessionState.STOPPED,
+        LearnSessionState.REVIEWING,
+        LearnSessionState.AWAITING_QUESTIONS,
+    }
+)
 _NOT_SESSION_FIELDS = {
     "ask_before_build",
     "allow_private_install",
@@ -126,23 +137,21 @@ _NOT_SESSION_FIELDS = {
 
 
 @router.post("", status_code=201, operation_id="learn_session_create")
-async def create(
-    body: CreateLearnSessionRequest, caller: Learner, services: ServicesDep, frame: FrameDep
-) -> CreateLearnSessionResponse:
+async def create(body: CreateLearnSessionRequest, frame: LearnerFrame) -> CreateLearnSessionResponse:
     """Creates a session and arms it. One that is not at rest is allowed per user."""
-    owner = caller.user_id
+    owner = frame.owner
     if body.clone_of is not None:
-        await anyio.to_thread.run_sync(services.sessions.owned, body.clone_of, owner)
+        await anyio.to_thread.run_sync(frame.services.sessions.owned, body.clone_of, owner)
     _check_origin(body)
 
     def compose() -> LearnSessionAggregate:
-        origin = _origin_of(services, body, owner)
-        if wanted := _needed_adapters(body, services):
-            services.adapters.refuse_unusable(owner, wanted)
-        return _new_session(body, owner, services.settings, origin)
+        origin = _origin_of(frame.services, body, owner)
+        if wanted := _needed_adapters(body, frame.services):
+            frame.services.adapters.refuse_unusable(owner, wanted)
+        return _new_session(body, owner, frame.services.settings, origin)
 
-    message = LearnCommand(commit_key=frame.key_for(owner, body), correlation_id=frame.correlation_id)
-    receipt = await services.gateway.create(compose, message)
+    message = frame.message(LearnCommand, body)
+    receipt = await frame.services.gateway.create(compose, message)
     ui_mode, next_action = _SHOWN_AS[body.entry_mode]
     if body.source_trace_ids and body.entry_mode is not LearningEntryMode.IMPROVING_EXISTING_SKILL:
         ui_mode, next_action = LearnUiMode.RECENT_RUN, CreateNextAction.SHOW_RECENT_RUN_PICKER
@@ -183,17 +192,36 @@ def checkpoint_receipts(
 
 
 @router.delete("/{session_id}", operation_id="learn_session_delete")
-async def delete(
-    session_id: SessionId, caller: Learner, services: ServicesDep, frame: FrameDep
-) -> DeletedResponse:
+async def delete(session_id: SessionId, frame: LearnerFrame) -> DeletedResponse:
     """Cancels a session that has no draft yet, then purges its observations; at rest only purges."""
-    asked = LearnCommand(
-        commit_key=frame.key_for(caller.user_id, None),
-        correlation_id=frame.correlation_id,
-        reason="deleted",
-    )
-    act = partial(Commands(services).delete, session_id, asked)
-    return await answer_once(services, frame.client_key(caller.user_id, None), act, DeletedResponse)
+    message = frame.message(LearnCommand, None, reason="deleted")
+    return await frame.answer_once(None, partial(_deleted, session_id, frame, message), DeletedResponse)
+
+
+async def _deleted(session_id: str, frame: CommandFrame, message: LearnCommand) -> DeletedResponse:
+    """Cancels a session that has no draft yet, then purges what was observed.
+
+    Raises:
+        Refusal: ``INVALID_LEARN_STATE_TRANSITION`` from the first draft until the session is at rest.
+    """
+    services = frame.services
+    aggregate = await anyio.to_thread.run_sync(services.sessions.owned, session_id, frame.owner)
+    state = aggregate.session.state
+    if state in _DELETABLE:
+        await frame.to_session(SessionCommand.CANCEL, session_id, message)
+    elif state not in AT_REST:
+        raise Refusal(
+            ErrorCode.INVALID_LEARN_STATE_TRANSITION,
+            f"A session that is {state.value} cannot be deleted; reject or cancel its proposal first.",
+            current_state=state.value,
+        )
+    await anyio.to_thread.run_sync(_purge, services, session_id)
+    return DeletedResponse()
+
+
+def _purge(services: Services, session_id: str) -> None:
+    with services.database.write() as connection:
+        services.observations.purge(connection, session_id)
 
 
 def _needed_adapters(

@@ -5,9 +5,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
 
-from api.platform.commands import answer_once
-from api.platform.dependencies import Admin, FrameDep, PageDep, ServicesDep
-from api.platform.paths import parse_uuid
+from api.platform.commands import AdminFrame
+from api.platform.dependencies import Admin, PageDep, ServicesDep, parse_uuid
 from contracts.errors import ErrorCode
 from contracts.maintenance.runs import MaintenanceRun, MaintenanceRunsResponse, StartMaintenanceRequest
 from gateways.maintenance.maintenance import MaintenanceGateway, run_id_of
@@ -35,13 +34,11 @@ def run_detail(
 
 
 @router.post("", status_code=202, operation_id="maintenance_run_start")
-async def start_run(
-    caller: Admin, services: ServicesDep, frame: FrameDep, body: StartMaintenanceRequest | None = None
-) -> MaintenanceRun:
+async def start_run(frame: AdminFrame, body: StartMaintenanceRequest | None = None) -> MaintenanceRun:
     """Starts a run now; with ``dry_run`` it selects the same and changes nothing. Watch it by its id."""
     wanted = body or StartMaintenanceRequest()
-    run_id = run_id_of(caller.user_id, frame.key_for(caller.user_id, wanted).key)
-    runs = MaintenanceStore(services.database)
-    gateway = MaintenanceGateway(services.client, services.settings.task_queue, runs)
-    act = partial(gateway.start, run_id, caller.user_id, dry_run=wanted.dry_run)
-    return await answer_once(services, frame.client_key(caller.user_id, wanted), act, MaintenanceRun)
+    run_id = run_id_of(frame.owner, frame.key_for(wanted).key)
+    runs = MaintenanceStore(frame.services.database)
+    gateway = MaintenanceGateway(frame.services.client, frame.services.settings.task_queue, runs)
+    act = partial(gateway.start, run_id, frame.owner, dry_run=wanted.dry_run)
+    return await frame.answer_once(wanted, act, MaintenanceRun)

@@ -10,11 +10,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from api.mcp.sign_in_page import ASKING_HEADERS, HEADERS, question, refused_page, signed_in_page
-from api.mcp.sign_ins import begin, begun, finish, gateway_of, order_fields, status_of
-from api.platform.commands import answer_once
-from api.platform.dependencies import FrameDep, Installer, Reader, ServicesDep
-from api.platform.errors import correlation_id_of, error_response
-from api.platform.paths import ServerId
+from api.mcp.sign_ins import begin, begun, finish, gateway_of, order_of, status_of
+from api.platform.commands import InstallerFrame
+from api.platform.dependencies import Reader, ServerId, ServicesDep, correlation_id_of
+from api.platform.errors import error_response
 from api.services import Services
 from clients.mcp.oauth_tokens import state_digest
 from contracts.base import Contract, Text160, Uuid
@@ -59,24 +58,20 @@ async def status(server_id: ServerId, caller: Reader, services: ServicesDep) -> 
 
 @router.post("/servers/{server_id}/auth/start", operation_id="mcp_auth_start")
 async def start(
-    server_id: ServerId,
-    body: MCPAuthStartRequest,
-    caller: Installer,
-    services: ServicesDep,
-    frame: FrameDep,
+    server_id: ServerId, body: MCPAuthStartRequest, frame: InstallerFrame
 ) -> MCPAuthStartResponse:
     """Begins a sign-in: the answer has the address to open in a browser, good for one use and 10 minutes.
 
     The authorization server is found anew each time. One that does not promise PKCE with S256, or whose name is
     not exactly the one it is asked by, is refused.
     """
-    await _refuse_other_server(services, server_id, body.server_id, caller.user_id)
+    await _refuse_other_server(frame.services, server_id, body.server_id, frame.owner)
 
     async def act() -> _Begun:
-        return _Begun(challenge_id=await begin(services, server_id, body, caller.user_id, frame))
+        return _Begun(challenge_id=await begin(server_id, body, frame))
 
-    found = await answer_once(services, frame.client_key(caller.user_id, body), act, _Begun)
-    return await begun(services, found.challenge_id, caller.user_id)
+    found = await frame.answer_once(body, act, _Begun)
+    return await begun(frame.services, found.challenge_id, frame.owner)
 
 
 @router.get(
@@ -147,54 +142,48 @@ async def callback(
 
 @router.post("/servers/{server_id}/auth/refresh", operation_id="mcp_auth_refresh")
 async def refresh(
-    server_id: ServerId,
-    body: MCPAuthRefreshRequest,
-    caller: Installer,
-    services: ServicesDep,
-    frame: FrameDep,
+    server_id: ServerId, body: MCPAuthRefreshRequest, frame: InstallerFrame
 ) -> MCPServerAuthStatus:
     """Renews the token where it is due, or now with ``force``; a sign-in that is lost thereby reports it."""
-    await _refuse_other_server(services, server_id, body.server_id, caller.user_id)
-    owner = caller.user_id
+    await _refuse_other_server(frame.services, server_id, body.server_id, frame.owner)
+    owner = frame.owner
 
     async def act() -> MCPServerAuthStatus:
-        read = partial(services.mcp.auth_profiles.of_server, server_id, owner)
+        read = partial(frame.services.mcp.auth_profiles.of_server, server_id, owner)
         _, stored = await anyio.to_thread.run_sync(read)
-        key = frame.key_for(owner, body)
-        fields = order_fields(owner, stored.profile.auth_profile_id, frame.correlation_id, key)
-        await gateway_of(services).send(RenewToken(**fields, server_id=server_id, force=body.force))
-        return await status_of(services, server_id, owner)
+        profile_id = stored.profile.auth_profile_id
+        order = order_of(frame, RenewToken, body, profile_id, server_id=server_id, force=body.force)
+        await gateway_of(frame.services).send(order)
+        return await status_of(frame.services, server_id, owner)
 
-    return await answer_once(services, frame.client_key(owner, body), act, MCPServerAuthStatus)
+    return await frame.answer_once(body, act, MCPServerAuthStatus)
 
 
 @router.post("/servers/{server_id}/auth/revoke", operation_id="mcp_auth_revoke")
 async def revoke(
-    server_id: ServerId,
-    body: MCPAuthRevokeRequest,
-    caller: Installer,
-    services: ServicesDep,
-    frame: FrameDep,
+    server_id: ServerId, body: MCPAuthRevokeRequest, frame: InstallerFrame
 ) -> MCPAuthRevokeResponse:
     """Ends the sign-in here, and with ``revoke_remote`` at its authorization server too.
 
     With ``keep_auth_profile: false`` the sign-in is deleted, unless another server uses it.
     """
-    await _refuse_other_server(services, server_id, body.server_id, caller.user_id)
-    owner = caller.user_id
+    await _refuse_other_server(frame.services, server_id, body.server_id, frame.owner)
+    owner = frame.owner
 
     async def act() -> MCPAuthRevokeResponse:
-        known = await status_of(services, server_id, owner)
+        known = await status_of(frame.services, server_id, owner)
         if known.auth_profile_id is None:
             return MCPAuthRevokeResponse(server_id=server_id, revoked=False, status=MCPRevokeStatus.NOOP)
-        key = frame.key_for(owner, body)
-        order = RevokeSignIn(
-            **order_fields(owner, known.auth_profile_id, frame.correlation_id, key),
+        order = order_of(
+            frame,
+            RevokeSignIn,
+            body,
+            known.auth_profile_id,
             server_id=server_id,
             remote=body.revoke_remote,
             keep_profile=body.keep_auth_profile,
         )
-        receipt = await gateway_of(services).send(order)
+        receipt = await gateway_of(frame.services).send(order)
         done = receipt.revoke_status or MCPRevokeStatus.REVOKED
         return MCPAuthRevokeResponse(
             server_id=server_id,
@@ -205,25 +194,25 @@ async def revoke(
             receipt_id=receipt.receipt_id,
         )
 
-    return await answer_once(services, frame.client_key(owner, body), act, MCPAuthRevokeResponse)
+    return await frame.answer_once(body, act, MCPAuthRevokeResponse)
 
 
 @router.post("/auth/challenge/respond", operation_id="mcp_auth_challenge_respond")
 async def respond(
-    body: MCPAuthChallengeRespondRequest, caller: Installer, services: ServicesDep, frame: FrameDep
+    body: MCPAuthChallengeRespondRequest, frame: InstallerFrame
 ) -> MCPAuthChallengeRespondResponse:
     """Answers a sign-in that is under way: it is done, it is not wanted, or it is to begin anew.
 
     ``approve`` reports whether it succeeded; ``deny`` and ``retry`` end it and invalidate its address.
     """
-    owner = caller.user_id
+    owner = frame.owner
 
     async def act() -> MCPAuthChallengeRespondResponse:
-        flow = await anyio.to_thread.run_sync(services.mcp.sign_ins.flow, body.challenge_id, owner)
+        flow = await anyio.to_thread.run_sync(frame.services.mcp.sign_ins.flow, body.challenge_id, owner)
         if flow is None:
             raise Refusal(ErrorCode.NOT_FOUND, "There is no sign-in of yours under way with that challenge.")
-        resolution, receipt_id = await anyio.to_thread.run_sync(_resolved, services, flow, body)
-        found = await status_of(services, flow.server_id, owner)
+        resolution, receipt_id = await anyio.to_thread.run_sync(_resolved, frame.services, flow, body)
+        found = await status_of(frame.services, flow.server_id, owner)
         if resolution is MCPChallengeResolution.APPROVED:
             resolved = found.auth_state is MCPAuthState.HEALTHY
         else:
@@ -237,8 +226,7 @@ async def respond(
             receipt_id=receipt_id,
         )
 
-    key = frame.client_key(owner, body)
-    return await answer_once(services, key, act, MCPAuthChallengeRespondResponse)
+    return await frame.answer_once(body, act, MCPAuthChallengeRespondResponse)
 
 
 def _resolved(

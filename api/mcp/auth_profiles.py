@@ -8,11 +8,9 @@ import anyio.to_thread
 from fastapi import APIRouter, Request
 from uuid_utils import uuid7
 
-from api.mcp.sign_ins import gateway_of, order_fields
-from api.platform.commands import answer_once
-from api.platform.dependencies import FrameDep, Installer, Reader, ServicesDep
-from api.platform.errors import correlation_id_of
-from api.platform.paths import AuthProfileId
+from api.mcp.sign_ins import gateway_of, order_of
+from api.platform.commands import InstallerFrame
+from api.platform.dependencies import AuthProfileId, Installer, Reader, ServicesDep, correlation_id_of
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth import (
     MCPAuthProfile,
@@ -39,9 +37,7 @@ def list_profiles(caller: Reader, services: ServicesDep) -> MCPAuthProfileListRe
 
 
 @router.post("", operation_id="mcp_auth_profile_create", status_code=201)
-async def create(
-    body: MCPAuthProfileCreateRequest, caller: Installer, services: ServicesDep, frame: FrameDep
-) -> MCPAuthProfile:
+async def create(body: MCPAuthProfileCreateRequest, frame: InstallerFrame) -> MCPAuthProfile:
     """A new sign-in. A secret is entered apart, and a person signs in by a server that uses it."""
     if body.auth_mode is MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS and body.client_id is None:
         raise Refusal(
@@ -50,10 +46,10 @@ async def create(
             fields=["body.client_id"],
         )
     now = datetime.now(UTC)
-    key = frame.client_key(caller.user_id, body)
+    key = frame.client_key(body)
     profile = MCPAuthProfile(
         # The same request again makes the same sign-in, should its answer have been lost.
-        auth_profile_id=str(uuid5(_NEWBORN, f"{caller.user_id} {key.key}") if key else uuid7()),
+        auth_profile_id=str(uuid5(_NEWBORN, f"{frame.owner} {key.key}") if key else uuid7()),
         provider=body.provider,
         auth_mode=body.auth_mode,
         scopes=body.scopes,
@@ -67,50 +63,43 @@ async def create(
         updated_at=now,
     )
 
-    async def act() -> MCPAuthProfile:
-        made = partial(services.mcp.auth_changes.create, profile, caller.user_id, frame.correlation_id)
-        return await anyio.to_thread.run_sync(made)
-
-    return await answer_once(services, key, act, MCPAuthProfile)
+    made = partial(frame.services.mcp.auth_changes.create, profile, frame.owner, frame.correlation_id)
+    return await frame.write_once(body, made, MCPAuthProfile)
 
 
 @router.patch("/{auth_profile_id}", operation_id="mcp_auth_profile_patch")
 async def patch(
-    auth_profile_id: AuthProfileId,
-    body: MCPAuthProfilePatchRequest,
-    caller: Installer,
-    services: ServicesDep,
-    frame: FrameDep,
+    auth_profile_id: AuthProfileId, body: MCPAuthProfilePatchRequest, frame: InstallerFrame
 ) -> MCPAuthProfile:
     """Changes what is named. Another policy holds at once; scopes and way back with the next sign-in."""
-    owner = caller.user_id
+    owner = frame.owner
     own_way_back = "redirect_uri" in body.model_fields_set and body.redirect_uri is None
 
     async def act() -> MCPAuthProfile:
-        fields = order_fields(owner, auth_profile_id, frame.correlation_id, frame.key_for(owner, body))
-        await gateway_of(services).send(ChangeProfile(**fields, patch=body, own_way_back=own_way_back))
-        stored = await anyio.to_thread.run_sync(services.mcp.auth_profiles.get, auth_profile_id, owner)
+        order = order_of(frame, ChangeProfile, body, auth_profile_id, patch=body, own_way_back=own_way_back)
+        await gateway_of(frame.services).send(order)
+        stored = await anyio.to_thread.run_sync(frame.services.mcp.auth_profiles.get, auth_profile_id, owner)
         return stored.profile
 
-    return await answer_once(services, frame.client_key(owner, body), act, MCPAuthProfile)
+    return await frame.answer_once(body, act, MCPAuthProfile)
 
 
 @router.delete("/{auth_profile_id}", operation_id="mcp_auth_profile_delete")
-async def delete(
-    auth_profile_id: AuthProfileId, caller: Installer, services: ServicesDep, frame: FrameDep
-) -> MCPAuthProfileDeleteResponse:
+async def delete(auth_profile_id: AuthProfileId, frame: InstallerFrame) -> MCPAuthProfileDeleteResponse:
     """Deletes the sign-in with its secrets; refused while a server uses it."""
-    owner = caller.user_id
+    owner = frame.owner
 
     async def act() -> MCPAuthProfileDeleteResponse:
-        await anyio.to_thread.run_sync(services.mcp.auth_profiles.get, auth_profile_id, owner)
+        await anyio.to_thread.run_sync(frame.services.mcp.auth_profiles.get, auth_profile_id, owner)
         # Without opening a workflow for what it would refuse; it looks again, in the deleting transaction.
-        refuse_in_use(await anyio.to_thread.run_sync(services.mcp.auth_profiles.used_by, auth_profile_id))
-        fields = order_fields(owner, auth_profile_id, frame.correlation_id, frame.key_for(owner, None))
-        receipt = await gateway_of(services).send(ForgetProfile(**fields))
+        refuse_in_use(
+            await anyio.to_thread.run_sync(frame.services.mcp.auth_profiles.used_by, auth_profile_id)
+        )
+        order = order_of(frame, ForgetProfile, None, auth_profile_id)
+        receipt = await gateway_of(frame.services).send(order)
         return deleted_answer(auth_profile_id, receipt)
 
-    return await answer_once(services, frame.client_key(owner, None), act, MCPAuthProfileDeleteResponse)
+    return await frame.answer_once(None, act, MCPAuthProfileDeleteResponse)
 
 
 @router.put("/{auth_profile_id}/secret", operation_id="mcp_auth_profile_secret")

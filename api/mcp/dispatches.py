@@ -1,15 +1,19 @@
 """Tool calls: request, read, cancel, and approve or deny those that wait (DOC3 §0.2D, L2353-2355, L2443-2466)."""
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from api.learning.deployment_gate import whole_part
-from api.platform.commands import answer_once
-from api.platform.dependencies import Approver, CommandFrame, FrameDep, PageDep, Reader, ServicesDep, ToolUser
-from api.platform.paths import McpDispatchId, masked
-from api.services import Services
+from api.platform.commands import ApproverFrame, CommandFrame, ToolUserFrame, masked
+from api.platform.dependencies import (
+    McpDispatchId,
+    PageDep,
+    Reader,
+    ServicesDep,
+    whole_part,
+)
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import (
     AskFirstDecision,
@@ -22,7 +26,6 @@ from contracts.mcp.dispatch import (
     MCPAskFirstDecisionResponse,
     MCPAskFirstPendingListResponse,
 )
-from contracts.platform.identity import Principal
 from domain.mcp.policy_facts import shown_to
 
 NAME = r"^[A-Za-z0-9_./-]{1,120}$"
@@ -32,20 +35,16 @@ router = APIRouter(prefix="/api/mcp/dispatches", tags=["mcp"])
 
 
 @router.post("", operation_id="mcp_dispatch_create", dependencies=[Depends(whole_part)])
-async def create(
-    body: DispatchRequest, caller: ToolUser, services: ServicesDep, frame: FrameDep
-) -> DispatchView:
+async def create(body: DispatchRequest, frame: ToolUserFrame) -> DispatchView:
     """Asks for one call of one tool; it goes through policy, and waits for a person where it has to.
 
     The answer has the state of the call after ``wait_ms``; it continues by itself, and GET returns its result.
     """
-    key = frame.key_for(caller.user_id, body)
-
-    async def act() -> DispatchView:
-        return await services.mcp.dispatch_gateway.dispatch(body, caller, key, frame.correlation_id)
-
-    found = await answer_once(services, frame.client_key(caller.user_id, body), act, DispatchView)
-    return shown_to(caller, found)
+    key = frame.key_for(body)
+    gateway = frame.services.mcp.dispatch_gateway
+    act = partial(gateway.dispatch, body, frame.caller, key, frame.correlation_id)
+    found = await frame.answer_once(body, act, DispatchView)
+    return shown_to(frame.caller, found)
 
 
 @router.get("", operation_id="mcp_dispatch_list")
@@ -77,21 +76,14 @@ def get(mcp_dispatch_id: McpDispatchId, caller: Reader, services: ServicesDep) -
 
 @router.post("/{mcp_dispatch_id}/cancel", operation_id="mcp_dispatch_cancel")
 async def cancel(
-    mcp_dispatch_id: McpDispatchId,
-    body: DispatchCancelRequest,
-    caller: ToolUser,
-    services: ServicesDep,
-    frame: FrameDep,
+    mcp_dispatch_id: McpDispatchId, body: DispatchCancelRequest, frame: ToolUserFrame
 ) -> DispatchView:
     """Cancels a call. One that was already sent may have had its effect; its status then shows that."""
-    key = frame.key_for(caller.user_id, body)
+    key = frame.key_for(body)
     asked = body.changed(reason=masked(body.reason))
-
-    async def act() -> DispatchView:
-        return await services.mcp.dispatch_gateway.cancel(mcp_dispatch_id, asked, caller, key)
-
-    found = await answer_once(services, frame.client_key(caller.user_id, body), act, DispatchView)
-    return shown_to(caller, found)
+    act = partial(frame.services.mcp.dispatch_gateway.cancel, mcp_dispatch_id, asked, frame.caller, key)
+    found = await frame.answer_once(body, act, DispatchView)
+    return shown_to(frame.caller, found)
 
 
 ask_first = APIRouter(prefix="/api/mcp/ask-first", tags=["mcp"])
@@ -105,42 +97,30 @@ def pending(caller: Reader, services: ServicesDep) -> MCPAskFirstPendingListResp
 
 @ask_first.post("/{mcp_dispatch_id}/approve", operation_id="mcp_ask_first_approve")
 async def approve(
-    mcp_dispatch_id: McpDispatchId,
-    body: MCPAskFirstDecisionRequest,
-    caller: Approver,
-    services: ServicesDep,
-    frame: FrameDep,
+    mcp_dispatch_id: McpDispatchId, body: MCPAskFirstDecisionRequest, frame: ApproverFrame
 ) -> MCPAskFirstDecisionResponse:
     """Lets a call pass: once, until the end of its turn, or for its session; with other arguments if given."""
     if body.decision is AskFirstDecision.DENY:
         raise _wrong_route("deny")
-    return await _decide(mcp_dispatch_id, body, caller, services, frame)
+    return await _decide(mcp_dispatch_id, body, frame)
 
 
 @ask_first.post("/{mcp_dispatch_id}/deny", operation_id="mcp_ask_first_deny")
 async def deny(
-    mcp_dispatch_id: McpDispatchId,
-    body: MCPAskFirstDecisionRequest,
-    caller: Approver,
-    services: ServicesDep,
-    frame: FrameDep,
+    mcp_dispatch_id: McpDispatchId, body: MCPAskFirstDecisionRequest, frame: ApproverFrame
 ) -> MCPAskFirstDecisionResponse:
     """Refuses a call; nothing is sent, and nothing is tried again."""
     if body.decision is not AskFirstDecision.DENY or body.arguments is not None:
         raise _wrong_route("approve")
-    return await _decide(mcp_dispatch_id, body, caller, services, frame)
+    return await _decide(mcp_dispatch_id, body, frame)
 
 
 async def _decide(
-    dispatch_id: str,
-    body: MCPAskFirstDecisionRequest,
-    caller: Principal,
-    services: Services,
-    frame: CommandFrame,
+    dispatch_id: str, body: MCPAskFirstDecisionRequest, frame: CommandFrame
 ) -> MCPAskFirstDecisionResponse:
     asked = body.changed(reason=masked(body.reason))
-    key = frame.key_for(caller.user_id, body)
-    return await services.mcp.dispatch_gateway.decide(dispatch_id, asked, caller, key)
+    gateway = frame.services.mcp.dispatch_gateway
+    return await gateway.decide(dispatch_id, asked, frame.caller, frame.key_for(body))
 
 
 def _wrong_route(other: str) -> Refusal:

@@ -10,8 +10,8 @@ from uuid import UUID, uuid5
 import anyio.to_thread
 from fastapi import APIRouter
 
-from api.platform.dependencies import FrameDep, Installer, Reader, ServicesDep
-from api.platform.paths import ServerId
+from api.platform.commands import InstallerFrame
+from api.platform.dependencies import Reader, ServerId, ServicesDep
 from api.services import McpServices
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import DispatchRequest
@@ -134,19 +134,15 @@ def health(server_id: ServerId, caller: Reader, services: ServicesDep) -> MCPCon
 
 @router.post("/{server_id}/smoke-test", operation_id="mcp_server_smoke_test")
 async def smoke_test(
-    server_id: ServerId,
-    body: MCPSmokeTestRequest,
-    caller: Installer,
-    services: ServicesDep,
-    frame: FrameDep,
+    server_id: ServerId, body: MCPSmokeTestRequest, frame: InstallerFrame
 ) -> MCPSmokeTestResponse:
     """Tests the server now. A named tool is called too, if policy allows it without an approval."""
-    await anyio.to_thread.run_sync(services.mcp.servers.owned, server_id, caller.user_id)
+    await anyio.to_thread.run_sync(frame.services.mcp.servers.owned, server_id, frame.owner)
     if body.server_id != server_id:
         raise Refusal(
             ErrorCode.VALIDATION_FAILED,
             "The body names another server than the path.",
             fields=[{"path": "body.server_id", "problem": f"must be {server_id}"}],
         )
-    tests = SmokeTests(services.mcp)
-    return await tests.run(body, caller, frame.key_for(caller.user_id, body), frame.correlation_id)
+    tests = SmokeTests(frame.services.mcp)
+    return await tests.run(body, frame.caller, frame.key_for(body), frame.correlation_id)

@@ -8,8 +8,9 @@ import anyio.to_thread
 import structlog
 from fastapi import APIRouter, BackgroundTasks, Query
 
-from api.platform.dependencies import Approver, FrameDep, PageDep, Reader, ServicesDep
-from api.platform.paths import GrantId, masked
+from api.mcp.servers import receipt_context
+from api.platform.commands import ApproverFrame, masked
+from api.platform.dependencies import GrantId, PageDep, Reader, ServicesDep
 from api.services import Services
 from contracts.errors import Refusal
 from contracts.mcp.dispatch import MCPGrant, MCPGrantListResponse
@@ -24,7 +25,6 @@ from contracts.mcp.policy import (
     MCPProviderPolicyUpdateRequest,
 )
 from contracts.platform.identity import Principal
-from stores.mcp.receipts import ReceiptContext
 
 log = structlog.get_logger(__name__)
 
@@ -39,11 +39,7 @@ def read_policy(caller: Reader, services: ServicesDep, page: PageDep) -> MCPPoli
 
 @router.post("/update", operation_id="mcp_policy_update")
 async def update(
-    body: MCPPolicyUpdateRequest,
-    caller: Approver,
-    services: ServicesDep,
-    frame: FrameDep,
-    afterwards: BackgroundTasks,
+    body: MCPPolicyUpdateRequest, frame: ApproverFrame, afterwards: BackgroundTasks
 ) -> MCPEffectivePolicy:
     """Decides for a target and answers what holds for it now; then calls that wait are judged again.
 
@@ -53,13 +49,13 @@ async def update(
     if decision.reason_code is not None:
         decision = decision.changed(reason_code=masked(decision.reason_code))
     act = partial(
-        services.mcp.policies.update,
+        frame.services.mcp.policies.update,
         body.changed(decision=decision),
-        frame.key_for(caller.user_id, body),
-        policy_receipt_context(caller, frame.correlation_id),
+        frame.key_for(body),
+        receipt_context(frame, f"mcp-policy/{frame.owner}"),
     )
     effective = await anyio.to_thread.run_sync(act)
-    afterwards.add_task(recheck_waiting_calls, services, caller)
+    afterwards.add_task(recheck_waiting_calls, frame.services, frame.caller)
     return effective
 
 
@@ -77,33 +73,18 @@ def read_runtimes(caller: Reader, services: ServicesDep) -> MCPProviderPolicyLis
 
 @router.put("/runtimes", operation_id="mcp_policy_runtimes_replace")
 async def replace_runtimes(
-    body: MCPProviderPolicyUpdateRequest,
-    caller: Approver,
-    services: ServicesDep,
-    frame: FrameDep,
-    afterwards: BackgroundTasks,
+    body: MCPProviderPolicyUpdateRequest, frame: ApproverFrame, afterwards: BackgroundTasks
 ) -> MCPProviderPolicy:
     """Replaces the lists of one provider's runtimes; the others stay. Then calls that wait are judged again."""
     act = partial(
-        services.mcp.policies.replace_runtime,
+        frame.services.mcp.policies.replace_runtime,
         body,
-        frame.key_for(caller.user_id, body),
-        policy_receipt_context(caller, frame.correlation_id),
+        frame.key_for(body),
+        receipt_context(frame, f"mcp-policy/{frame.owner}"),
     )
     replaced = await anyio.to_thread.run_sync(act)
-    afterwards.add_task(recheck_waiting_calls, services, caller)
+    afterwards.add_task(recheck_waiting_calls, frame.services, frame.caller)
     return replaced
-
-
-def policy_receipt_context(caller: Principal, correlation_id: str) -> ReceiptContext:
-    """Owner, actor, correlation id and time for the receipt of a policy change."""
-    return ReceiptContext(
-        aggregate=f"mcp-policy/{caller.user_id}",
-        owner=caller.user_id,
-        correlation_id=correlation_id,
-        at=datetime.now(UTC),
-        actor=caller.user_id,
-    )
 
 
 async def recheck_waiting_calls(services: Services, caller: Principal) -> None:
@@ -133,14 +114,8 @@ def list_grants(
 
 
 @grants.delete("/{grant_id}", operation_id="mcp_grant_revoke")
-async def revoke(grant_id: GrantId, caller: Approver, services: ServicesDep, frame: FrameDep) -> MCPGrant:
+async def revoke(grant_id: GrantId, frame: ApproverFrame) -> MCPGrant:
     """Takes a standing approval back: the next call of the tool asks again. Who asks twice learns who was first."""
-    context = ReceiptContext(
-        aggregate=f"mcp-grant/{grant_id}",
-        owner=caller.user_id,
-        correlation_id=frame.correlation_id,
-        at=datetime.now(UTC),
-        actor=caller.user_id,
-    )
-    act = partial(services.mcp.grants.revoke, grant_id, frame.key_for(caller.user_id, None), context)
+    context = receipt_context(frame, f"mcp-grant/{grant_id}")
+    act = partial(frame.services.mcp.grants.revoke, grant_id, frame.key_for(None), context)
     return await anyio.to_thread.run_sync(act)

@@ -2,24 +2,27 @@
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 from uuid import UUID, uuid5
 
 import anyio.to_thread
+from pydantic import BaseModel
 from uuid_utils import uuid7
 
-from api.platform.dependencies import CommandFrame
+from api.platform.commands import CommandFrame
 from api.services import Services
 from clients.mcp.oauth_tokens import authorization_url, challenge_of
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth import MCPAuthProfile, MCPAuthStartRequest, MCPAuthStartResponse, MCPServerAuthStatus
-from contracts.mcp.auth_work import BeginSignIn, FinishSignIn, SignInFlow
+from contracts.mcp.auth_work import AuthOrder, BeginSignIn, FinishSignIn, SignInFlow
 from contracts.platform.commands import CommitKey
 from domain.mcp.registration import origin_of
 from gateways.mcp.auth_profiles import AuthProfileGateway
 from stores.mcp.auth.flows import CALLBACK_EXPIRED
 from stores.platform.secrets.key_places import SecretNotFound
+
+Order = TypeVar("Order", bound=AuthOrder)
 
 _CHALLENGES = UUID("7d0f5a1e-6c43-4c0e-8f5b-0a6a8c2f9be1")
 """The namespace of the ids of sign-ins that were begun with a key."""
@@ -33,17 +36,13 @@ def gateway_of(services: Services) -> AuthProfileGateway:
     return AuthProfileGateway(services.client, services.settings.task_queue, services.mcp.auth_profiles)
 
 
-def order_fields(
-    owner: str, auth_profile_id: str, correlation_id: str, key: CommitKey, actor: str | None = None
-) -> dict[str, Any]:
-    """Fields of every order; ``actor`` defaults to the owner."""
-    return {
-        "commit_key": key,
-        "correlation_id": correlation_id,
-        "auth_profile_id": auth_profile_id,
-        "owner_user_id": owner,
-        "actor": actor or owner,
-    }
+def order_of(
+    frame: CommandFrame, kind: type[Order], body: BaseModel | None, auth_profile_id: str, /, **fields: Any
+) -> Order:
+    """An order of the caller about one of their sign-ins."""
+    return frame.message(
+        kind, body, auth_profile_id=auth_profile_id, owner_user_id=frame.owner, actor=frame.owner, **fields
+    )
 
 
 async def status_of(services: Services, server_id: str, owner: str) -> MCPServerAuthStatus:
@@ -75,26 +74,24 @@ def _on_this_machine(address: str) -> bool:
     return urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
 
 
-async def begin(
-    services: Services,
-    server_id: str,
-    body: MCPAuthStartRequest,
-    owner: str,
-    frame: CommandFrame,
-) -> str:
+async def begin(server_id: str, body: MCPAuthStartRequest, frame: CommandFrame) -> str:
     """Begins a sign-in; its challenge, which is the same for the same key.
 
     Raises:
         Refusal: ``MCP_SERVER_NOT_FOUND``, ``MCP_AUTH_PROFILE_NOT_FOUND``, ``MCP_OAUTH_DISCOVERY_FAILED``, and
             what the gateway refuses.
     """
-    key = frame.key_for(owner, body)
-    read = partial(services.mcp.auth_profiles.of_server, server_id, owner)
+    services, key = frame.services, frame.key_for(body)
+    read = partial(services.mcp.auth_profiles.of_server, server_id, frame.owner)
     _, stored = await anyio.to_thread.run_sync(read)
     order = BeginSignIn(
-        **order_fields(owner, stored.profile.auth_profile_id, frame.correlation_id, key),
+        commit_key=key,
+        correlation_id=frame.correlation_id,
+        auth_profile_id=stored.profile.auth_profile_id,
+        owner_user_id=frame.owner,
+        actor=frame.owner,
         server_id=server_id,
-        challenge_id=str(uuid5(_CHALLENGES, f"{owner} {key.key}")),
+        challenge_id=str(uuid5(_CHALLENGES, f"{frame.owner} {key.key}")),
         redirect_uri=callback_address(services, server_id, stored.profile),
         scopes=body.requested_scopes_override,
         lifetime_seconds=int(services.settings.oauth_state_lifetime.total_seconds()),
@@ -157,8 +154,17 @@ async def finish(
     owner = flow.owner_user_id
     # Of its own each time: a state is used once, even by two who bring it at the same moment.
     key = CommitKey(owner_user_id=owner, key=f"callback-{uuid7()}", request_digest="0" * 64)
-    fields = order_fields(owner, flow.auth_profile_id, correlation_id, key, BROWSER)
-    order = FinishSignIn(**fields, challenge_id=flow.challenge_id, code_ref=code_ref, iss=iss, error=error)
+    order = FinishSignIn(
+        commit_key=key,
+        correlation_id=correlation_id,
+        auth_profile_id=flow.auth_profile_id,
+        owner_user_id=owner,
+        actor=BROWSER,
+        challenge_id=flow.challenge_id,
+        code_ref=code_ref,
+        iss=iss,
+        error=error,
+    )
     await gateway_of(services).send(order)
     return await status_of(services, flow.server_id, owner)
 

@@ -7,10 +7,8 @@ from typing import Annotated
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Path, Query
 
-from api.learning.deployment_gate import whole_part
-from api.platform.commands import answer_once
-from api.platform.dependencies import FrameDep, Learner, PageDep, Reader, ServicesDep
-from api.platform.paths import masked, parse_uuid
+from api.platform.commands import LearnerFrame, masked
+from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_uuid, whole_part
 from api.services import Services
 from contracts.errors import ErrorCode
 from contracts.mining.candidates import (
@@ -55,29 +53,24 @@ def read_settings(caller: Reader, services: ServicesDep) -> MiningSettingsRespon
 @router.put("/settings", operation_id="mining_settings_replace")
 # A 308 from the former route keeps its method, which was POST.
 @router.post("/settings", include_in_schema=False, deprecated=True)
-async def replace_settings(
-    body: PutMiningSettingsRequest, caller: Learner, services: ServicesDep, frame: FrameDep
-) -> MiningSettingsResponse:
+async def replace_settings(body: PutMiningSettingsRequest, frame: LearnerFrame) -> MiningSettingsResponse:
     """Replaces the caller's settings. Traces from outside the agent count only when switched on here."""
     wanted = MiningSettings.model_validate(body.model_dump(exclude={"client_request_id"}))
 
     def save() -> MiningSettingsResponse:
-        saved = MiningSettingsStore(services.database).save(caller.user_id, wanted, datetime.now(UTC))
-        return _settings_view(services, saved)
+        saved = MiningSettingsStore(frame.services.database).save(frame.owner, wanted, datetime.now(UTC))
+        return _settings_view(frame.services, saved)
 
-    act = partial(anyio.to_thread.run_sync, save)
-    return await answer_once(services, frame.client_key(caller.user_id, body), act, MiningSettingsResponse)
+    return await frame.write_once(body, save, MiningSettingsResponse)
 
 
 @router.post("/scan", status_code=202, operation_id="mining_scan")
-async def scan(
-    caller: Learner, services: ServicesDep, frame: FrameDep, body: StartMiningRequest | None = None
-) -> MiningRun:
+async def scan(frame: LearnerFrame, body: StartMiningRequest | None = None) -> MiningRun:
     """Looks through the caller's captures now. Watch the run by its id."""
     wanted = body or StartMiningRequest()
-    run_id = mining_run_id(caller.user_id, frame.key_for(caller.user_id, wanted).key)
-    act = partial(_gateway(services).start, run_id, caller.user_id)
-    return await answer_once(services, frame.client_key(caller.user_id, wanted), act, MiningRun)
+    run_id = mining_run_id(frame.owner, frame.key_for(wanted).key)
+    act = partial(_gateway(frame.services).start, run_id, frame.owner)
+    return await frame.answer_once(wanted, act, MiningRun)
 
 
 @router.get("/runs/{mining_run_id}", operation_id="mining_run_detail")
@@ -109,52 +102,43 @@ def candidate_detail(candidate_id: CandidateId, caller: Reader, services: Servic
     dependencies=[Depends(whole_part)],
 )
 async def accept(
-    candidate_id: CandidateId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: MiningDecisionRequest | None = None,
+    candidate_id: CandidateId, frame: LearnerFrame, body: MiningDecisionRequest | None = None
 ) -> MiningCandidateView:
     """Builds the candidate: a learning session is opened for it, up to its questions or the start of its tests."""
     wanted = body or MiningDecisionRequest()
-    reads = CandidateReads(services.database)
+    reads = CandidateReads(frame.services.database)
 
     async def build() -> MiningCandidateView:
-        await anyio.to_thread.run_sync(reads.owned, candidate_id, caller.user_id)
-        await _gateway(services).build(
+        await anyio.to_thread.run_sync(reads.owned, candidate_id, frame.owner)
+        await _gateway(frame.services).build(
             CandidateBuild(
                 candidate_id=candidate_id,
-                owner_user_id=caller.user_id,
-                asked_by=caller.user_id,
+                owner_user_id=frame.owner,
+                asked_by=frame.owner,
                 reason=masked(wanted.reason),
                 correlation_id=frame.correlation_id,
                 now=datetime.now(UTC),
             )
         )
-        return await anyio.to_thread.run_sync(reads.view, candidate_id, caller.user_id)
+        return await anyio.to_thread.run_sync(reads.view, candidate_id, frame.owner)
 
-    return await answer_once(services, frame.client_key(caller.user_id, wanted), build, MiningCandidateView)
+    return await frame.answer_once(wanted, build, MiningCandidateView)
 
 
 @router.post("/candidates/{candidate_id}/dismiss", operation_id="mining_candidate_dismiss")
 async def dismiss(
-    candidate_id: CandidateId,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-    body: MiningDecisionRequest | None = None,
+    candidate_id: CandidateId, frame: LearnerFrame, body: MiningDecisionRequest | None = None
 ) -> MiningCandidateView:
     """Puts the candidate aside for good: what it was found in does not count again."""
     wanted = body or MiningDecisionRequest()
 
     def put_aside() -> MiningCandidateView:
-        CandidateStore(services.database).dismiss(
-            candidate_id, caller.user_id, masked(wanted.reason), frame.correlation_id, datetime.now(UTC)
+        CandidateStore(frame.services.database).dismiss(
+            candidate_id, frame.owner, masked(wanted.reason), frame.correlation_id, datetime.now(UTC)
         )
-        return CandidateReads(services.database).view(candidate_id, caller.user_id)
+        return CandidateReads(frame.services.database).view(candidate_id, frame.owner)
 
-    act = partial(anyio.to_thread.run_sync, put_aside)
-    return await answer_once(services, frame.client_key(caller.user_id, wanted), act, MiningCandidateView)
+    return await frame.write_once(wanted, put_aside, MiningCandidateView)
 
 
 def _gateway(services: Services) -> MiningGateway:

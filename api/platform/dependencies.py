@@ -1,32 +1,22 @@
-"""FastAPI dependencies of routes: services, authenticated caller with a scope, page, command frame."""
+"""FastAPI dependencies of routes: services, authenticated caller with a scope, page, ids of the path."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Annotated
+from uuid import UUID
 
-from fastapi import Depends, Header, Query, Request
+from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel
+from starlette.requests import HTTPConnection
 from uuid_utils import uuid7
 
-from api.platform.errors import correlation_id_of
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
-from contracts.platform.commands import CommitKey
+from contracts.learning.observation import ObservationAdapterKind
 from contracts.platform.identity import Principal, Scope
-from gateways.platform.updates import OWN_KEY_PREFIX
-from stores.platform.canonical import canonical_json, digest_of
+from domain.learning.session.deployment import refuse_missing_part
 from stores.platform.database import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageRequest
 
-MAX_KEY_LENGTH = 120
-
 # What does not block is `async`: the framework would send it through a thread of its pool otherwise.
-
-KEY_PATTERN = r"^[ -~]+$"
-"""What an ``Idempotency-Key`` is made of: printable ASCII."""
-
-_CLIENT_KEY_PREFIX = "client-"
-# So that no client can name the key of a deadline's decision, or of a request that brought none.
 
 BEARER = HTTPBearer(
     scheme_name="bearer",
@@ -40,6 +30,12 @@ async def services_of(request: Request) -> Services:
     """The services of this application."""
     services: Services = request.app.state.services
     return services
+
+
+def correlation_id_of(connection: HTTPConnection) -> str:
+    """The id of this request."""
+    known: str | None = getattr(connection.state, "correlation_id", None)
+    return known or str(uuid7())
 
 
 ServicesDep = Annotated[Services, Depends(services_of)]
@@ -81,6 +77,16 @@ def require(scope: Scope) -> Callable[..., Awaitable[Principal]]:
     return caller
 
 
+async def whole_part(caller: Annotated[Principal, Depends(authenticated)], request: Request) -> None:
+    """A route's dependency: refuses the operation where its part is not all deployed.
+
+    Raises:
+        Refusal: ``PARTIAL_DEPLOYMENT``.
+    """
+    del caller  # Only authenticated callers learn what is deployed.
+    refuse_missing_part(request.scope["route"].operation_id, request.app.state.operations)
+
+
 Reader = Annotated[Principal, Depends(require(Scope.READ))]
 Learner = Annotated[Principal, Depends(require(Scope.LEARN))]
 Observer = Annotated[Principal, Depends(require(Scope.OBSERVE))]
@@ -111,58 +117,96 @@ SearchQuery = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class CommandFrame:
-    """Route, idempotency key and correlation id of a command."""
-
-    route: str
-    header_key: str | None
-    correlation_id: str
-
-    def key_for(self, owner: str, body: BaseModel | None) -> CommitKey:
-        """The client's idempotency key, else a generated one."""
-        own = CommitKey(
-            owner_user_id=owner,
-            key=f"{OWN_KEY_PREFIX}{uuid7()}",
-            request_digest=digest_of(canonical_json({"route": self.route})),
-        )
-        return self.client_key(owner, body) or own
-
-    def client_key(self, owner: str, body: BaseModel | None) -> CommitKey | None:
-        """The client's idempotency key, from the header or the body.
-
-        The digest covers route and body, so that a key cannot stand for two different requests.
-        """
-        given = self.header_key or getattr(body, "client_request_id", None)
-        if not given:
-            return None
-        payload = body.model_dump(mode="json", exclude={"client_request_id"}) if body is not None else {}
-        return CommitKey(
-            owner_user_id=owner,
-            key=_CLIENT_KEY_PREFIX + given,
-            request_digest=digest_of(canonical_json({"route": self.route, "body": payload})),
-        )
+def parse_uuid(value: str, code: ErrorCode, what: str) -> str:
+    """``value`` as a canonical UUID; anything else is refused with ``code`` as something that is not there."""
+    try:
+        return str(UUID(value))
+    except ValueError:
+        raise Refusal(code, f"There is no {what} with that id.") from None
 
 
-async def command_frame(
-    request: Request,
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            min_length=1,
-            max_length=MAX_KEY_LENGTH,
-            pattern=KEY_PATTERN,
-            description="Makes a repeated request harmless: for 24 hours the same key and request get the "
-            "first answer, the same key with another request `IDEMPOTENCY_KEY_REUSED`.",
-        ),
-    ] = None,
-) -> CommandFrame:
-    """The frame of this request."""
-    return CommandFrame(
-        route=f"{request.method} {request.url.path}",
-        header_key=idempotency_key,
-        correlation_id=correlation_id_of(request),
-    )
+def _session_id(session_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(session_id, ErrorCode.LEARN_SESSION_NOT_FOUND, "session")
 
 
-FrameDep = Annotated[CommandFrame, Depends(command_frame)]
+def _proposal_id(proposal_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(proposal_id, ErrorCode.PROPOSAL_NOT_FOUND, "proposal")
+
+
+def _saga_id(saga_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(saga_id, ErrorCode.SAGA_NOT_FOUND, "install saga")
+
+
+def _event_id(event_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(event_id, ErrorCode.OBSERVATION_NOT_FOUND, "observation")
+
+
+def _ability_id(ability_id: Annotated[str, Path(max_length=160)]) -> str:
+    if not ability_id.isprintable():
+        raise Refusal(ErrorCode.ABILITY_NOT_FOUND, "There is no ability with that id.")
+    return ability_id
+
+
+def _category_id(category_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(category_id, ErrorCode.NOT_FOUND, "category")
+
+
+def _adapter_kind(adapter_kind: Annotated[str, Path(max_length=80)]) -> ObservationAdapterKind:
+    try:
+        return ObservationAdapterKind(adapter_kind)
+    except ValueError:
+        raise Refusal(
+            ErrorCode.NOT_FOUND, "There is no such kind of adapter; GET /api/learn/adapters lists them."
+        ) from None
+
+
+def _dispatch_id(dispatch_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(dispatch_id, ErrorCode.NOT_FOUND, "dispatch")
+
+
+def _mcp_dispatch_id(mcp_dispatch_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(mcp_dispatch_id, ErrorCode.MCP_DISPATCH_NOT_FOUND, "tool call")
+
+
+def _grant_id(grant_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(grant_id, ErrorCode.MCP_GRANT_NOT_FOUND, "standing approval")
+
+
+def _server_id(server_id: Annotated[str, Path(max_length=120)]) -> str:
+    if not server_id.isprintable():
+        raise Refusal(ErrorCode.MCP_SERVER_NOT_FOUND, "There is no tool server with that id.")
+    return server_id
+
+
+def _auth_profile_id(auth_profile_id: Annotated[str, Path(max_length=120)]) -> str:
+    if not auth_profile_id.isprintable():
+        raise Refusal(ErrorCode.MCP_AUTH_PROFILE_NOT_FOUND, "There is no sign-in with that id.")
+    return auth_profile_id
+
+
+def _tool_name(tool_name: Annotated[str, Path(max_length=120)]) -> str:
+    if not tool_name.isprintable():
+        raise Refusal(ErrorCode.MCP_TOOL_NOT_FOUND, "The server has no tool of that name.")
+    return tool_name
+
+
+def _output_digest(digest: Annotated[str, Path(max_length=200)]) -> str:
+    if len(digest) != 64 or not digest.isalnum():
+        raise Refusal(ErrorCode.NOT_FOUND, "There is no output with that digest.")
+    return digest
+
+
+SessionId = Annotated[str, Depends(_session_id)]
+ProposalId = Annotated[str, Depends(_proposal_id)]
+SagaId = Annotated[str, Depends(_saga_id)]
+EventId = Annotated[str, Depends(_event_id)]
+AbilityId = Annotated[str, Depends(_ability_id)]
+CategoryId = Annotated[str, Depends(_category_id)]
+AdapterKind = Annotated[ObservationAdapterKind, Depends(_adapter_kind)]
+DispatchId = Annotated[str, Depends(_dispatch_id)]
+McpDispatchId = Annotated[str, Depends(_mcp_dispatch_id)]
+GrantId = Annotated[str, Depends(_grant_id)]
+ServerId = Annotated[str, Depends(_server_id)]
+AuthProfileId = Annotated[str, Depends(_auth_profile_id)]
+ToolName = Annotated[str, Depends(_tool_name)]
+OutputDigest = Annotated[str, Depends(_output_digest)]

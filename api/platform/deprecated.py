@@ -14,8 +14,7 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 
-from api.platform.dependencies import Reader, ServicesDep
-from api.platform.paths import parse_uuid
+from api.platform.dependencies import Reader, ServicesDep, parse_uuid
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.identity import Principal

@@ -1,11 +1,7 @@
-"""Error responses in one envelope with the status of their code, and correlation ids.
-
-A correlation id per request, from the client or generated, is in logs, receipts and responses.
-"""
+"""Error responses: every refusal and failure in one envelope, with the status of its code."""
 
 import errno
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -13,51 +9,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uuid_utils import uuid7
 
+from api.platform.dependencies import correlation_id_of
 from contracts.base import clipped
 from contracts.errors import ERROR_RULES, ApiError, ApiErrorEnvelope, ErrorCode, Refusal
-
-HEADER = "x-correlation-id"
-_ACCEPTED = re.compile(r"^[A-Za-z0-9._:#/-]{1,200}$")
-
-
-class CorrelationMiddleware:
-    """Binds the request's correlation id to its logs and names it in the answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes everything on; only HTTP is touched."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        given = HTTPConnection(scope).headers.get(HEADER, "")
-        correlation_id = given if _ACCEPTED.match(given) else str(uuid7())
-        scope.setdefault("state", {})["correlation_id"] = correlation_id
-        with structlog.contextvars.bound_contextvars(correlation_id=correlation_id):
-            await self._app(scope, receive, _naming(send, correlation_id))
-
-
-def _naming(send: Send, correlation_id: str) -> Callable[[Message], Awaitable[None]]:
-    async def send_named(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message)[HEADER] = correlation_id
-        await send(message)
-
-    return send_named
-
-
-def correlation_id_of(connection: HTTPConnection) -> str:
-    """The id of this request."""
-    known: str | None = getattr(connection.state, "correlation_id", None)
-    return known or str(uuid7())
-
 
 log = structlog.get_logger(__name__)
 
@@ -102,33 +58,6 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(OperationalError, _database)
     app.add_exception_handler(OSError, _os)
-
-
-class UnexpectedErrorMiddleware:
-    """Answers what no handler knows, inside the request's logging context and metrics.
-
-    The framework's own place for this is outside of both, and it raises the error once more.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Once an answer has begun it can only be broken off."""
-        begun = False
-
-        async def send_noting(message: Message) -> None:
-            nonlocal begun
-            begun = begun or message["type"] == "http.response.start"
-            await send(message)
-
-        try:
-            await self._app(scope, receive, send_noting)
-        except Exception as error:
-            if scope["type"] != "http" or begun:
-                raise
-            response = await _unexpected(Request(scope), error)
-            await response(scope, receive, send)
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
@@ -179,17 +108,18 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 async def _database(request: Request, error: Exception) -> JSONResponse:
     if "disk is full" in str(error):
         return error_response(request, ErrorCode.STORAGE_FULL, "The disk is full; free space and try again.")
-    return await _unexpected(request, error)
+    return await unexpected(request, error)
 
 
 async def _os(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, OSError)
     if error.errno == errno.ENOSPC:
         return error_response(request, ErrorCode.STORAGE_FULL, "The disk is full; free space and try again.")
-    return await _unexpected(request, error)
+    return await unexpected(request, error)
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+async def unexpected(request: Request, error: Exception) -> JSONResponse:
+    """The answer to an error that no handler knows; the log has it under the request's correlation id."""
     route = getattr(request.scope.get("route"), "path", "unmatched")
     log.error("request failed", method=request.method, route=route, exc_info=error)
     return error_response(

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
 
-from api.platform.dependencies import ServicesDep, authenticated
-from api.platform.paths import parse_uuid
+from api.platform.dependencies import ServicesDep, authenticated, parse_uuid
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.responses import DeletedResponse
 from contracts.platform.identity import (

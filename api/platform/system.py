@@ -1,23 +1,20 @@
-"""Liveness, readiness, Prometheus metrics by route, and the Temporal execution of an object (routes.md)."""
+"""Liveness, readiness, Prometheus metrics, and the Temporal execution of an object (routes.md)."""
 
 import asyncio
-import time
 from datetime import timedelta
 from urllib.parse import quote
 
 import anyio.to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import text
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.service import RPCError, RPCStatusCode
 
-from api.platform.dependencies import Reader, ServicesDep
-from api.platform.paths import parse_uuid
+from api.platform.dependencies import Reader, ServicesDep, parse_uuid
 from api.services import Services
 from contracts import workflow_ids
 from contracts.errors import ErrorCode, Refusal
@@ -135,30 +132,3 @@ async def temporal_problem(services: Services) -> str | None:
     except (RPCError, RuntimeError, TimeoutError):
         return "Temporal cannot be reached"
     return None if answer.pollers else "no worker polls the task queue"
-
-
-REQUESTS = Counter("apprentice_http_requests_total", "Requests answered.", ["method", "route", "status"])
-DURATION = Histogram("apprentice_http_request_seconds", "Time to the answer's start.", ["method", "route"])
-
-
-class MetricsMiddleware:
-    """Measures until the answer starts, so that an event stream counts as answered at once."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Counts HTTP requests; everything else passes."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = time.perf_counter()
-
-        async def send_counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                route = getattr(scope.get("route"), "path", "unmatched")
-                REQUESTS.labels(scope["method"], route, message["status"]).inc()
-                DURATION.labels(scope["method"], route).observe(time.perf_counter() - begun)
-            await send(message)
-
-        await self._app(scope, receive, send_counted)

@@ -6,9 +6,8 @@ from functools import partial
 import anyio.to_thread
 from fastapi import APIRouter
 
-from api.platform.commands import answer_once
-from api.platform.dependencies import FrameDep, Learner, Reader, ServicesDep
-from api.platform.paths import SessionId, masked
+from api.platform.commands import LearnerFrame, masked
+from api.platform.dependencies import Reader, ServicesDep, SessionId
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.session import LearningEntryMode, ObservationMode
@@ -26,31 +25,25 @@ _FROM_INSIDE = frozenset({ObservationMode.INSIDE_AGENT, ObservationMode.MIXED})
 
 
 @router.post("", status_code=202, operation_id="learn_session_practice")
-async def practise(
-    session_id: SessionId,
-    body: StartPracticeRequest,
-    caller: Learner,
-    services: ServicesDep,
-    frame: FrameDep,
-) -> PracticeRun:
+async def practise(session_id: SessionId, body: StartPracticeRequest, frame: LearnerFrame) -> PracticeRun:
     """Sets the agent practising towards a goal, in the rehearsal sandbox and within a budget.
 
     It ends when the success conditions are seen to hold, when the budget is used, or with a question. What
     worked is in the session's capture then; nothing is installed by it.
     """
-    practices = PracticeStore(services.database)
+    practices = PracticeStore(frame.services.database)
 
     async def start() -> PracticeRun:
-        load = partial(services.sessions.owned, session_id, caller.user_id)
+        load = partial(frame.services.sessions.owned, session_id, frame.owner)
         aggregate = await anyio.to_thread.run_sync(load)
         request = _without_secrets(body)
         if await anyio.to_thread.run_sync(practices.known, session_id, request) is None:
             _refuse_unfit(aggregate, request)
         run = _opened(aggregate, request, frame.correlation_id)
-        gateway = PracticeGateway(services.client, services.settings.task_queue, practices)
+        gateway = PracticeGateway(frame.services.client, frame.services.settings.task_queue, practices)
         return await gateway.start(run, request)
 
-    return await answer_once(services, frame.client_key(caller.user_id, body), start, PracticeRun)
+    return await frame.answer_once(body, start, PracticeRun)
 
 
 @router.get("", operation_id="learn_session_practice_progress")

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.platform.limits import MAX_BODY_BYTES
+from api.platform.middleware import MAX_BODY_BYTES
 from contracts.errors import ERROR_RULES, ErrorCode
 from tests.api.platform.wrong_bodies import wrong_bodies
 from tests.api.route_table import FILTERS, FREE_TEXT, KEYED, PAGED, WITH_BODY, good_body, with_path_id

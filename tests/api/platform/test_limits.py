@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from api.platform.limits import BodyLimitMiddleware, repeated_name
+from api.platform.middleware import BodyLimitMiddleware, repeated_name
 
 pytestmark = pytest.mark.anyio
 

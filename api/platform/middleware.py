@@ -1,19 +1,57 @@
-"""Limits on request bodies, checked before a route runs: size, valid text, no duplicate keys in JSON objects.
+"""Middleware that each request passes through: correlation id, body limits, metrics, unexpected errors.
 
-JSON parsers keep the last of two equal keys without an error.
+A correlation id per request, from the client or generated, is in logs, receipts and responses. Bodies are checked
+before a route runs: size, valid text, no duplicate keys in JSON objects, where parsers keep the last.
 """
 
 import json
 import re
+import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+import structlog
+from prometheus_client import Counter, Histogram
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uuid_utils import uuid7
 
-from api.platform.errors import error_response
+from api.platform.errors import error_response, unexpected
 from contracts.documents.acrobat import MAX_SOURCE_BYTES
 from contracts.errors import ErrorCode
+
+HEADER = "x-correlation-id"
+_ACCEPTED = re.compile(r"^[A-Za-z0-9._:#/-]{1,200}$")
+
+
+class CorrelationMiddleware:
+    """Binds the request's correlation id to its logs and names it in the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes everything on; only HTTP is touched."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = HTTPConnection(scope).headers.get(HEADER, "")
+        correlation_id = given if _ACCEPTED.match(given) else str(uuid7())
+        scope.setdefault("state", {})["correlation_id"] = correlation_id
+        with structlog.contextvars.bound_contextvars(correlation_id=correlation_id):
+            await self._app(scope, receive, _naming(send, correlation_id))
+
+
+def _naming(send: Send, correlation_id: str) -> Callable[[Message], Awaitable[None]]:
+    async def send_named(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)[HEADER] = correlation_id
+        await send(message)
+
+    return send_named
+
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 
@@ -186,3 +224,57 @@ def _escape_problem(body: bytes) -> str | None:
             return "holds the NUL character"
         high_ends = escape.end() if 0xD800 <= code <= 0xDBFF else -1
     return "holds half of a surrogate pair" if high_ends >= 0 else None
+
+
+REQUESTS = Counter("apprentice_http_requests_total", "Requests answered.", ["method", "route", "status"])
+DURATION = Histogram("apprentice_http_request_seconds", "Time to the answer's start.", ["method", "route"])
+
+
+class MetricsMiddleware:
+    """Measures until the answer starts, so that an event stream counts as answered at once."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Counts HTTP requests; everything else passes."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+
+        async def send_counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                route = getattr(scope.get("route"), "path", "unmatched")
+                REQUESTS.labels(scope["method"], route, message["status"]).inc()
+                DURATION.labels(scope["method"], route).observe(time.perf_counter() - begun)
+            await send(message)
+
+        await self._app(scope, receive, send_counted)
+
+
+class UnexpectedErrorMiddleware:
+    """Answers what no handler knows, inside the request's logging context and metrics.
+
+    The framework's own place for this is outside of both, and it raises the error once more.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Once an answer has begun it can only be broken off."""
+        begun = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal begun
+            begun = begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noting)
+        except Exception as error:
+            if scope["type"] != "http" or begun:
+                raise
+            response = await unexpected(Request(scope), error)
+            await response(scope, receive, send)
