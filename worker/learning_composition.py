@@ -5,18 +5,22 @@ from typing import Any
 
 from activities.abilities.ability_activities import AbilityActivities, ReprobeActivities
 from activities.learning.drafting import Drafter
+from activities.learning.lesson_replay import LessonReplay
 from activities.learning.model_drafting import ModelDrafting
 from activities.learning.session_activities import InstallActivities, SessionActivities
 from activities.learning.validation_activities import ValidationActivities
 from clients.learning.model_endpoint import ModelEndpoint
+from skills.rehearsal.evidence import EvidenceBounds
 from stores.abilities.ability_commands import AbilityLifeStore
 from stores.abilities.ability_reads import AbilityStore
 from stores.abilities.capability_health import CapabilityHealthStore
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import DraftStore, ModelWordingStore
 from stores.learning.installs import InstallStore
+from stores.learning.lesson_evidence import LessonEvidenceStore
 from stores.learning.proposals import AllowedActions, ProposalReads
 from stores.learning.sessions import SessionStore
+from stores.learning.starting_states import StartingStates
 from stores.learning.validations import ValidationStore
 from stores.platform.projection.document_projection import WorkspaceEdits
 from worker.resources import WorkerResources
@@ -37,17 +41,20 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     edits = WorkspaceEdits(database, shared.settings.workspace)
     bases = BaseSkills(database, edits)
     proposals = ProposalReads(database, AllowedActions(database, bases))
-    drafter = Drafter(shared.observations, drafts, proposals, wordings, bases)
+    evidence, states = LessonEvidenceStore(database), StartingStates(database)
+    drafter = Drafter(shared.observations, drafts, proposals, wordings, bases, evidence)
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
     rehearsals = shared.settings.data_dir / "rehearsals"
+    replay = LessonReplay(shared.observations, states, evidence, rehearsals, EvidenceBounds())
     validation = ValidationActivities(
-        drafts, AbilityStore(database), ValidationStore(database), rehearsals, wake
+        drafts, AbilityStore(database), ValidationStore(database), states, rehearsals, wake
     )
     installs = InstallActivities(InstallStore(database, edits), shared.projector.catch_up)
     return (
         sessions.commit_session,
         sessions.draft_proposal,
         sessions.check_base,
+        replay.replay_lesson,
         ModelDrafting(drafter, wordings, model).word_draft,
         validation.run_check,
         validation.rehearse,

@@ -3,13 +3,17 @@
 The rules are those of ``domain/learning``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from uuid_utils import uuid7
 
+from activities.learning.lesson_replay import has_evidence
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.evidence import LessonEvidence
+from contracts.learning.interpretation import SemanticWorkflowInterpretation, SkillParameter
+from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import (
     BaseSkill,
     LintSeverity,
@@ -29,16 +33,20 @@ from domain.learning.comparison.demonstrations import (
 )
 from domain.learning.comparison.parameter_edits import edited_parameters, renames, respoken_edits
 from domain.learning.comparison.parameters import parameterised, parameters_of
+from domain.learning.comparison.single_demonstration import shown_parameters
 from domain.learning.drafting.bundle import content_hash, workflow_graph
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
 from domain.learning.drafting.revision import support_packs
 from domain.learning.interpretation.checkpoint_lint import lint
-from domain.learning.interpretation.interpretation import InterpretationInput, interpret
+from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
 from domain.learning.interpretation.questions import questions_for, weakest_required
+from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
+from domain.learning.proof.wording import checked_checkpoints, proven_statements
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import DraftStore, ModelWordingStore
+from stores.learning.lesson_evidence import LessonEvidenceStore
 from stores.learning.observations import ObservationLog
 from stores.learning.proposals import ProposalReads
 from stores.platform.blobs import BlobNotFoundError
@@ -105,8 +113,10 @@ class Drafter:
         proposals: ProposalReads,
         wordings: ModelWordingStore,
         bases: BaseSkills,
+        evidence: LessonEvidenceStore,
     ) -> None:
         self._log = log
+        self._evidence = evidence
         self._drafts = drafts
         self._proposals = proposals
         self._wordings = wordings
@@ -191,7 +201,9 @@ class Drafter:
         session = request.session
         events = self._log.all_of(session.learn_session_id)
         boundaries = self._log.boundaries_of(session.learn_session_id)
-        demonstrations = shown_demonstrations(events, boundaries)
+        found = self._evidence.of_session(session.learn_session_id)
+        evidence = found if has_evidence(found, events) else None
+        demonstrations = shown_demonstrations(events, boundaries, evidence)
         if not demonstrations or not session.active_trace_ids:
             raise Refusal(
                 ErrorCode.INSUFFICIENT_TRACES,
@@ -200,7 +212,7 @@ class Drafter:
             )
         steps = demonstrations[0]
         comparison = compared(demonstrations)
-        drafted = parameters_of(comparison) if comparison else ()
+        drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)
         # An improvement's parameters are the base's: their edits are put on where both come together.
         parameters = edited_parameters(drafted, request.edits) if request.base is None else drafted
         edits = respoken_edits(request.edits, renames(drafted, parameters))
@@ -217,16 +229,22 @@ class Drafter:
                 unconfirmed=bool(request.questions),
                 now=request.now,
                 steps=shared.steps,
+                proven=proven_statements(evidence),
             )
         )
         interpretation = without_undone_effects(interpretation, steps)
         interpretation = with_optional_steps(interpretation, shared.optional)
-        interpretation = parameterised(interpretation, parameters, edits)
+        if "checkpoints" not in edits:
+            checked = checked_checkpoints(interpretation.checkpoints, evidence)
+            interpretation = interpretation.changed(checkpoints=checked)
+        interpretation = parameterised(
+            interpretation, parameters, edits, names_the_task=comparison is not None
+        )
         return DeterministicDraft(
             session=session,
             steps=steps,
             interpretation=interpretation,
-            draft=draft_skill(interpretation, steps, session, edits=edits),
+            draft=draft_skill(interpretation, steps, session, edits=edits, evidence=evidence),
             stated=stated_fields(interpretation, boundaries, edits),
             edits=edits,
             further=further_demonstrations(demonstrations),
@@ -251,6 +269,20 @@ class Drafter:
             for question in request.questions
             if question.question_id in kept
         )
+
+
+def _shown(
+    steps: Sequence[DemonstratedStep],
+    evidence: LessonEvidence | None,
+    events: Sequence[ObservedActionEvent],
+    boundaries: Sequence[WorkflowBoundary],
+) -> tuple[SkillParameter, ...]:
+    """The parameters of a single demonstration; none where it was not replayed, as its inputs are unknown then."""
+    if evidence is None:
+        return ()
+    commands = [(e.terminal.command, e.terminal.working_folder) for e in all_events(steps) if e.terminal]
+    goal = marked_goal(boundaries)
+    return shown_parameters(goal, commands, evidence.inputs, evidence.folders)
 
 
 def _proposal(

@@ -30,9 +30,12 @@ from skills.rehearsal.demonstrations import (
 )
 from skills.rehearsal.dry_run import check_dependencies, dry_run
 from skills.rehearsal.launch_order import SandboxUnavailable
+from skills.rehearsal.rehearsal import LessonStart
 from skills.rehearsal.report import CheckReport, CheckStep, RehearsalProgress, RehearsalReport
+from skills.rehearsal.shell_session import Surroundings
 from stores.abilities.ability_reads import AbilityStore
 from stores.learning.drafts import DraftStore
+from stores.learning.starting_states import StartingStates
 from stores.learning.validations import ValidationStore
 
 _NIL_POLICY = "00000000-0000-7000-8000-000000000000"
@@ -46,6 +49,7 @@ class ValidationActivities:
         drafts: DraftStore,
         abilities: AbilityStore,
         results: ValidationStore,
+        states: StartingStates,
         rehearsal_root: Path,
         written: Callable[[], None],
     ) -> None:
@@ -53,6 +57,7 @@ class ValidationActivities:
         self._drafts = drafts
         self._abilities = abilities
         self._results = results
+        self._states = states
         self._rehearsal_root = rehearsal_root
         self._written = written
 
@@ -125,7 +130,18 @@ class ValidationActivities:
             sandbox_root_parent=self._rehearsal_root,
             heartbeat=heartbeat,
             cancelled=cancelled,
+            start=self._start(request, bundle),
         )
+
+    def _start(self, request: CheckInput, bundle: DraftBundle) -> LessonStart | None:
+        """The starting state of the lesson, as long as it is kept."""
+        wanted = bundle.draft.starting_state_id
+        states = self._states.of_session(request.run.learn_session_id) if wanted else ()
+        state = next((one for one in states if one.state_id == wanted), None)
+        if state is None:
+            return None
+        surroundings = Surroundings(state.locale, state.time_zone)
+        return LessonStart(lambda folder: self._states.materialise(state, folder), surroundings)
 
     def _trigger(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
         others = [

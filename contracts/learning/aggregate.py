@@ -155,6 +155,9 @@ class DraftRequest(Contract):
     wording: ModelWording | None = Field(default=None, description="What a model has proposed for it.")
     base: BaseSkill | None = Field(default=None, description="The installed version to improve.")
     rebase: bool = Field(default=False, description="Start from the version that is installed now.")
+    replay: bool = Field(
+        default=False, description="Whether the demonstration is replayed on its starting state first."
+    )
     now: UtcTime
 
 

@@ -84,6 +84,13 @@ class CommandUse(Contract):
     removed: tuple[Text240, ...] = Field(default=(), max_length=500)
 
 
+class WrittenScript(Contract):
+    """A program that was written in the demonstration and run by a later command, as it was when it was run last."""
+
+    path: Text240
+    content: str = Field(max_length=65_536)
+
+
 class LessonEvidence(VersionedContract):
     """What the replay of one demonstration on its starting state showed."""
 
@@ -97,6 +104,10 @@ class LessonEvidence(VersionedContract):
     inputs: tuple[Text240, ...] = Field(
         default=(), max_length=500, description="Files of the starting state that a kept command reads."
     )
+    folders: tuple[Text240, ...] = Field(
+        default=(), max_length=200, description="Folders of the starting state that hold an input."
+    )
+    scripts: tuple[WrittenScript, ...] = Field(default=(), max_length=20)
     proofs: tuple[ConditionProof, ...] = Field(default=(), max_length=MAX_CONDITIONS)
     made_at: UtcTime
 

@@ -30,7 +30,11 @@ MAX_PARAMETERS = 12
 
 
 class SkillParameter(Contract):
-    """One thing that differed between the demonstrations, everywhere in the same way."""
+    """One value of the task that may be another next time, everywhere in the same way.
+
+    With several demonstrations it is what differed between them; with one, what the goal or the form of the value
+    (an input file, a date, a setting) shows to be a choice.
+    """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
     type: ParameterType
@@ -38,7 +42,8 @@ class SkillParameter(Contract):
     examples: tuple[str, ...] = Field(
         min_length=1,
         max_length=20,
-        description="Its value in each demonstration, in their order; empty where it was left out.",
+        description="Its value in each demonstration, in their order; empty where it was left out. The first is the "
+        "default where nothing else is given.",
     )
     required: bool = Field(default=True, description="False where a demonstration went without it.")
 

@@ -254,6 +254,12 @@ class SkillDraft(VersionedContract):
     )
     capability_id: Text160
     dependencies: tuple[Text120, ...] = Field(default=(), description="Programs the taught commands call.")
+    starting_state_id: Uuid | None = Field(
+        default=None, description="The folder that ``rehearsal`` begins with; absent for an empty one."
+    )
+    conditions: tuple[ProofCondition, ...] = Field(
+        default=(), max_length=MAX_CONDITIONS, description="What a rehearsal checks of the result."
+    )
 
     @property
     def taught_commands(self) -> tuple[RehearsalCommand, ...]:

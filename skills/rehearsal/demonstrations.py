@@ -14,7 +14,7 @@ from contracts.learning.interpretation import REHEARSED_EFFECTS, ObservedEffect
 from contracts.learning.proposal import RehearsedDemonstration, SkillDraft
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import SafetyClass, StepResult
-from skills.rehearsal.rehearsal import rehearse
+from skills.rehearsal.rehearsal import LessonStart, rehearse
 from skills.rehearsal.report import (
     CheckStep,
     RehearsalProgress,
@@ -43,8 +43,9 @@ def rehearse_demonstrations(
     cancelled: threading.Event | None = None,
     limits: SandboxLimits | None = None,
     seconds: float = FURTHER_SECONDS,
+    start: LessonStart | None = None,
 ) -> RehearsalReport:
-    """The first demonstration as ``rehearse`` does it, then the further ones.
+    """The first demonstration as ``rehearse`` does it from ``start``, then the further ones.
 
     With several, every step says which demonstration it belongs to. A further one does not apply where its
     commands would exceed the policy's ``max_actions`` together with those before, where a file it worked on is no
@@ -63,9 +64,10 @@ def rehearse_demonstrations(
             heartbeat=heartbeat,
             cancelled=cancelled,
             limits=limits,
+            start=start,
         )
     bounds = _Bounds(policy, limits, len(draft.taught_commands), time.monotonic() + seconds)
-    rehearsals = _Rehearsals(bounds, sandbox_root_parent, heartbeat, cancelled or threading.Event())
+    rehearsals = _Rehearsals(bounds, sandbox_root_parent, heartbeat, cancelled or threading.Event(), start)
     rehearsals.first(draft, effects)
     for one in draft.further_demonstrations:
         rehearsals.further(draft, one)
@@ -91,8 +93,10 @@ class _Rehearsals:
         parent: Path,
         heartbeat: Callable[[RehearsalProgress], None],
         cancelled: threading.Event,
+        start: LessonStart | None,
     ) -> None:
         self._bounds = bounds
+        self._start = start
         self._parent = parent
         self._heartbeat = heartbeat
         self._cancelled = cancelled
@@ -104,7 +108,7 @@ class _Rehearsals:
         self._commands += len(draft.rehearsal)
 
     def further(self, draft: SkillDraft, one: RehearsedDemonstration) -> None:
-        again = draft.changed(rehearsal=one.commands, further_demonstrations=())
+        again = draft.changed(rehearsal=one.commands, further_demonstrations=(), conditions=())
         self._reports.append((one.number, self._attempted(again, one)))
         self._commands += len(one.commands)
 
@@ -161,6 +165,7 @@ class _Rehearsals:
             cancelled=ended,
             limits=self._bounds.limits,
             inputs=inputs,
+            start=self._start,
         )
 
 

@@ -6,7 +6,7 @@ The sources of stand-ins are only read.
 import os
 import posixpath
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -33,9 +33,12 @@ class EffectWitness:
         self._before = {effect.path: self._look(effect.path) for effect in effects}
         self._seen = {path for path, found in self._before.items() if found is not None}
 
-    def note(self) -> None:
-        """To be called after each command: remembers which paths have been there at some time."""
-        self._seen |= {path for path in self._before if self._look(path) is not None}
+    def note(self, touched: Collection[str] = ()) -> None:
+        """To be called after each command: remembers which paths have been there at some time.
+
+        ``touched`` are paths that a trace saw to have been there.
+        """
+        self._seen |= {path for path in self._before if path in touched or self._look(path) is not None}
 
     def objection(self, effect: ObservedEffect) -> str | None:
         """Why the effect did not come about, for people; None when it did."""

@@ -21,9 +21,10 @@ from contracts.learning.evidence import (
     LeftOutCommand,
     LessonEvidence,
     ProofCondition,
+    WrittenScript,
 )
 from contracts.learning.proposal import RehearsalCommand
-from domain.learning.commands.command_line import named_paths
+from domain.learning.commands.command_line import named_paths, scripts_run
 from domain.learning.interpretation.slicing import GENERATED, Slice, collapsed, contributing
 from domain.learning.proof.candidates import candidates
 from domain.learning.proof.conditions import FolderContents, objection
@@ -32,6 +33,9 @@ from skills.rehearsal.folder_contents import Facts, ReadContents, no_facts
 from skills.rehearsal.rehearsal import fresh_folder
 from skills.rehearsal.sandbox import Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import SessionOutcome, Surroundings, prepare_jail, run_session
+
+MOST_SCRIPTS, MAX_SCRIPT_CHARACTERS = 20, 65_536
+"""The programs that are kept of one lesson, and how long each may be."""
 
 MOST_ABLATIONS = 40
 """Commands that are left out in turn; of a longer lesson the last ones."""
@@ -96,8 +100,8 @@ class EvidenceFinder:
         every = self._lesson.commands
         whole = self._replay(every, "the whole demonstration", tolerant=True)
         uses = _uses(every, whole)
-        found = contributing([c.command for c in every], uses, _changed(whole.before, whole.after))
-        kept, run, left_out = self._shortest(every, whole, found)
+        slice_ = contributing([c.command for c in every], uses, _changed(whole.before, whole.after))
+        kept, run, left_out = self._shortest(every, whole, slice_)
         if not kept or run.failed_at is not None:
             return self._evidence(
                 now, every, uses, (), (), "its commands do not work on their starting state"
@@ -118,7 +122,8 @@ class EvidenceFinder:
                 }
                 kept = shorter
         proofs = self._varied(kept, run.before, inputs, _proofs(wanted, without))
-        return self._evidence(now, kept, uses, left_out, proofs, "", inputs)
+        found = self._evidence(now, kept, uses, left_out, proofs, "", inputs)
+        return found.changed(scripts=_scripts(kept, run))
 
     def _evidence(
         self,
@@ -138,6 +143,7 @@ class EvidenceFinder:
             left_out=tuple(left_out),
             uses=tuple(uses),
             inputs=tuple(inputs)[:500],
+            folders=tuple(sorted({folder for path in inputs for folder in _parents(path)}))[:200],
             proofs=tuple(proofs),
             made_at=now,
         )
@@ -295,6 +301,22 @@ def _inputs(
     ids = {command.event_id for command in kept}
     read = {path for use in uses if use.event_id in ids for path in use.read}
     return tuple(sorted(path for path in read if path in before.paths()))
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:n]) for n in range(1, len(parts))]
+
+
+def _scripts(kept: Sequence[RehearsalCommand], run: _Run) -> tuple[WrittenScript, ...]:
+    """The programs that kept commands made and later ones ran."""
+    ran = {path for command in kept for path in scripts_run(command.command, command.working_folder)}
+    found = (
+        WrittenScript(path=path, content=text)
+        for path in sorted(ran - {*run.before.paths()})
+        if (text := run.after.text(path)) and len(text) <= MAX_SCRIPT_CHARACTERS
+    )
+    return tuple(found)[:MOST_SCRIPTS]
 
 
 def _proofs(

@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from contracts.errors import ErrorCode
@@ -28,20 +28,30 @@ from domain.learning.commands.command_safety import (
     holds_masked_secret,
     removes_any,
 )
+from domain.learning.proof.conditions import objection
 from domain.learning.redaction.redaction import redact
 from skills.rehearsal.effects import EffectWitness, UnsafeTarget, place_safe_targets
+from skills.rehearsal.folder_contents import ReadContents
 from skills.rehearsal.report import (
     RehearsalProgress,
     RehearsalReport,
     RehearsalResult,
     RehearsalStep,
     command_step,
+    condition_step,
     effect_step,
     not_applied,
     nothing_run,
     result_of,
 )
 from skills.rehearsal.sandbox import CommandOutcome, HostIsolation, Sandbox, SandboxLimits
+from skills.rehearsal.shell_session import (
+    WORK_FOLDER,
+    SessionOutcome,
+    Surroundings,
+    prepare_jail,
+    run_session,
+)
 
 _PREFIX = "rehearsal-"
 
@@ -102,6 +112,18 @@ def _remove(root: Path) -> None:
 _MODES_WITHOUT_RUN = frozenset({TestPolicyMode.READ_ONLY, TestPolicyMode.DRY_RUN_ONLY})
 _NOT_FOUND = 127
 _SHOWN_OUTPUT = 600
+_MASKED = (
+    "a secret was cut out of this command when it was recorded, so it cannot be run as shown;"
+    " teach it with the secret in a file or a variable that the command reads"
+)
+
+
+@dataclass(frozen=True)
+class LessonStart:
+    """The folder that a rehearsal begins with: how to fill it, and what the shell is given."""
+
+    place: Callable[[Path], None]
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
 
 def rehearse(
@@ -114,24 +136,29 @@ def rehearse(
     cancelled: threading.Event | None = None,
     limits: SandboxLimits | None = None,
     inputs: Sequence[str] = (),
+    start: LessonStart | None = None,
 ) -> RehearsalReport:
     """Runs ``draft.rehearsal`` in a fresh folder below ``sandbox_root_parent``, then checks each effect.
 
     What the policy forbids is found before anything runs, and then nothing runs: the report names the safety
     failure; the commands of further demonstrations (``draft.further_demonstrations``) are judged with the first
     one's, and not run here. Neither is anything run where one of ``inputs`` is no safe target: the rehearsal then
-    does not apply. Commands run in order, each in its own shell and in its recorded folder, until one fails; a mode
-    that forbids running gets a check of the syntax instead. ``heartbeat`` is called after each command and about
-    once a second while one runs. The folder is always removed,
-    after a killed worker when the next rehearsal begins. ``limits`` bound each single command.
+    does not apply. The folder begins with ``start``, where the demonstration's is kept. Commands run in order in one
+    shell, each in its recorded folder, until one fails; then each effect and each of the draft's conditions is looked
+    at. A mode that forbids running gets a check of the syntax instead. ``heartbeat`` is called about once a second with
+    the number of commands that have ended. The folder is always removed, after a killed worker when the next rehearsal
+    begins. ``limits`` bound each single command; the time of one is lent to the others.
 
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
     """
     sandbox_root_parent.mkdir(mode=0o711, parents=True, exist_ok=True)
     with fresh_folder(sandbox_root_parent) as root:
+        work = prepare_jail(root)
         try:
-            copies = place_safe_targets(policy, root)
+            if start is not None:
+                start.place(work)
+            copies = place_safe_targets(policy, work)
         except UnsafeTarget as refusal:
             return _forbidden(draft, effects, {}, str(refusal))
         objections = _objections(draft.taught_commands, policy, copies)
@@ -145,16 +172,22 @@ def rehearse(
                 else first
             )
             return _forbidden(draft, effects, objections, reason)
-        if missing := [path for path in inputs if not (root / path).exists()]:
+        if missing := [path for path in inputs if not (work / path).exists()]:
             return not_applied(
                 draft,
                 effects,
                 f"not run: it works on {missing[0]}, which is not among the test policy's safe targets",
             )
-        sandbox = Sandbox(root, limits)
+        sandbox = Sandbox(root, _for_all(limits or SandboxLimits(), len(draft.rehearsal)))
         if policy.mode in _MODES_WITHOUT_RUN:
             return _check_syntax(draft, effects, policy, sandbox, heartbeat, cancelled)
-        return _replay(draft, effects, sandbox, heartbeat, cancelled)
+        surroundings = start.surroundings if start is not None else Surroundings()
+        return _Replay(draft, effects, sandbox, surroundings).report(heartbeat, cancelled)
+
+
+def _for_all(limits: SandboxLimits, commands: int) -> SandboxLimits:
+    """The limits of one command as those of a shell that runs several."""
+    return replace(limits, wall_seconds=limits.wall_seconds * max(1, commands))
 
 
 def _objections(
@@ -229,62 +262,106 @@ def _check_syntax(
     )
 
 
-def _replay(
-    draft: SkillDraft,
-    effects: Sequence[ObservedEffect],
-    sandbox: Sandbox,
-    heartbeat: Callable[[RehearsalProgress], None],
-    cancelled: threading.Event | None,
-) -> RehearsalReport:
-    witness = EffectWitness(sandbox.root, effects)
-    steps: list[RehearsalStep] = []
-    stopped: str | None = None
-    isolation: HostIsolation | None = None
-    is_cancelled = False
-    total = len(draft.rehearsal)
-    for number, command in enumerate(draft.rehearsal, start=1):
-        is_cancelled = is_cancelled or (cancelled is not None and cancelled.is_set())
+@dataclass(frozen=True)
+class _Replay:
+    """One run of a draft's commands in a prepared jail, and what is looked at afterwards."""
+
+    draft: SkillDraft
+    effects: Sequence[ObservedEffect]
+    sandbox: Sandbox
+    surroundings: Surroundings
+
+    def report(
+        self, heartbeat: Callable[[RehearsalProgress], None], cancelled: threading.Event | None
+    ) -> RehearsalReport:
+        """Runs the commands and reports each of them, each effect and each condition."""
+        work = self.sandbox.root / WORK_FOLDER
+        commands = self.draft.rehearsal
+        masked = next(
+            (n for n, one in enumerate(commands) if holds_masked_secret(one.command)), len(commands)
+        )
+        witness = EffectWitness(work, self.effects)
+        before = ReadContents(work)
+        total = len(commands)
+
+        labels = [
+            command_step(n, one, StepResult.PASSED, None).label for n, one in enumerate(commands, start=1)
+        ]
+        reported = 0
+
+        def progress(done: int) -> None:
+            nonlocal reported
+            for number in range(reported + 1, done + 1):
+                heartbeat(RehearsalProgress(number, total, labels[number - 1]))
+            reported = done
+            if done < total:
+                heartbeat(RehearsalProgress(done, total, f"running command {done + 1}"))
+
+        runnable = commands[:masked]
+        session = run_session(
+            self.sandbox, runnable, self.surroundings, cancelled=cancelled, progress=progress
+        )
+        for result in session.results:
+            witness.note((*result.use.written, *result.use.removed))
+        is_cancelled = session.outcome.cancelled or (cancelled is not None and cancelled.is_set())
+        steps = self._command_steps(session, is_cancelled)
         if is_cancelled:
-            stopped = "not run: the rehearsal was cancelled"
-        if stopped is not None:
-            steps.append(command_step(number, command, StepResult.SKIPPED, stopped))
-            continue
-        if holds_masked_secret(command.command):
-            failure: str | None = (
-                "a secret was cut out of this command when it was recorded, so it cannot be run as shown;"
-                " teach it with the secret in a file or a variable that the command reads"
-            )
+            reason = "not checked: the rehearsal was cancelled"
+            steps += [
+                effect_step(n, e, StepResult.SKIPPED, reason) for n, e in enumerate(self.effects, start=1)
+            ]
         else:
-            running = RehearsalProgress(number - 1, total, f"running command {number}")
-            outcome = sandbox.run(
-                command.command,
-                command.working_folder or ".",
-                cancelled=cancelled,
-                while_running=partial(heartbeat, running),
-            )
-            isolation, is_cancelled = outcome.isolation, outcome.cancelled
-            failure = None if outcome.succeeded else ending_of(outcome)
-            witness.note()
-        result = StepResult.PASSED if failure is None else StepResult.FAILED
-        steps.append(command_step(number, command, StepResult.SKIPPED if is_cancelled else result, failure))
-        if failure is not None:
-            stopped = f"not run: command {number} failed before it"
-        heartbeat(RehearsalProgress(number, total, steps[-1].label))
-    if is_cancelled:
-        reason = "not checked: the rehearsal was cancelled"
-        steps += [effect_step(n, e, StepResult.SKIPPED, reason) for n, e in enumerate(effects, start=1)]
-    else:
-        steps += _effect_steps(effects, witness)
-    return RehearsalReport(tuple(steps), result_of(steps, cancelled=is_cancelled), isolation=isolation)
+            steps += _effect_steps(self.effects, witness)
+            steps += self._condition_steps(before, ReadContents(work))
+        result = result_of(steps, cancelled=is_cancelled)
+        return RehearsalReport(tuple(steps), result, isolation=session.isolation)
+
+    def _command_steps(self, session: SessionOutcome, is_cancelled: bool) -> list[RehearsalStep]:
+        steps: list[RehearsalStep] = []
+        failed_at = session.failed_at(self.draft.rehearsal[: len(session.results)])
+        for number, command in enumerate(self.draft.rehearsal, start=1):
+            place = number - 1
+            if failed_at is not None and place > failed_at:
+                stopped = f"not run: command {failed_at + 1} failed before it"
+                if is_cancelled:
+                    stopped = "not run: the rehearsal was cancelled"
+                steps.append(command_step(number, command, StepResult.SKIPPED, stopped))
+            elif place >= len(session.results):
+                failed_at = place
+                steps.append(command_step(number, command, StepResult.FAILED, _MASKED))
+            elif place == failed_at:
+                failure = _ending(session, place)
+                result = StepResult.SKIPPED if is_cancelled else StepResult.FAILED
+                steps.append(command_step(number, command, result, failure))
+            else:
+                steps.append(command_step(number, command, StepResult.PASSED, None))
+        return steps
+
+    def _condition_steps(self, before: ReadContents, after: ReadContents) -> Iterator[RehearsalStep]:
+        for number, condition in enumerate(self.draft.conditions, start=1):
+            found = objection(condition, before, after)
+            result = StepResult.PASSED if found is None else StepResult.FAILED
+            yield condition_step(number, condition.statement, result, found)
 
 
 def _effect_steps(effects: Sequence[ObservedEffect], witness: EffectWitness) -> list[RehearsalStep]:
     steps: list[RehearsalStep] = []
     for number, effect in enumerate(effects, start=1):
-        objection = witness.objection(effect)
-        result = StepResult.PASSED if objection is None else StepResult.FAILED
-        steps.append(effect_step(number, effect, result, objection))
+        found = witness.objection(effect)
+        result = StepResult.PASSED if found is None else StepResult.FAILED
+        steps.append(effect_step(number, effect, result, found))
     return steps
+
+
+def _ending(session: SessionOutcome, place: int) -> str:
+    """How the command that ended the session failed."""
+    result = session.results[place]
+    outcome = replace(session.outcome, output=result.output)
+    if result.status is not None:
+        outcome = replace(outcome, exit_code=result.status, signal=None)
+    elif outcome.exit_code == 0:
+        return "it ended the shell before it was finished; leave `exit` and `exec` out of what is taught"
+    return ending_of(outcome)
 
 
 def ending_of(outcome: CommandOutcome) -> str:

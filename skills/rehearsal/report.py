@@ -93,6 +93,11 @@ def effect_step(
     return _step(f"rehearsal/effect-{number:02d}", f"{effect.path} {state}", result, details)
 
 
+def condition_step(number: int, statement: str, result: StepResult, details: str | None) -> RehearsalStep:
+    """The step of the ``number``-th condition, counted from 1."""
+    return _step(f"rehearsal/condition-{number:02d}", statement, result, details)
+
+
 def nothing_run(
     draft: SkillDraft,
     effects: Sequence[ObservedEffect],

@@ -95,11 +95,12 @@ class Sandbox:
         *,
         cancelled: threading.Event | None = None,
         while_running: Callable[[], None] | None = None,
+        every: float = _WHILE_RUNNING_SECONDS,
     ) -> CommandOutcome:
         """Runs ``command`` by bash (sh where there is none) in a folder of the jail, which is made if absent.
 
         When the command ends, runs out of time or is ``cancelled``, everything it has started ends with it.
-        ``while_running`` is called about once a second until then; what it raises ends the command as well.
+        ``while_running`` is called about ``every`` so many seconds until then; what it raises ends the command as well.
         The environment holds PATH, HOME (the jail), TMPDIR (inside it), LANG, PWD; standard input is empty.
 
         Raises:
@@ -111,7 +112,7 @@ class Sandbox:
         if not sys.platform.startswith("linux"):
             raise SandboxUnavailable("commands are rehearsed on Linux only; run the worker on Linux")
         started = time.monotonic()
-        watch = _Watch(self.root, self.limits, cancelled, while_running)
+        watch = _Watch(self.root, self.limits, cancelled, while_running, every)
         reasons: list[str] = []
         for isolation in self._isolations:
             run = self._launch(self._order(command, working_folder, isolation), watch)
@@ -211,6 +212,7 @@ class _Watch:
         limits: SandboxLimits,
         cancelled: threading.Event | None,
         while_running: Callable[[], None] | None,
+        every: float,
     ) -> None:
         self._root = root
         self._limits = limits
@@ -219,12 +221,13 @@ class _Watch:
         now = time.monotonic()
         self._deadline = now + limits.wall_seconds
         self._next_measure = now + _MEASURE_SECONDS
-        self._next_call = now + _WHILE_RUNNING_SECONDS
+        self._every = every
+        self._next_call = now + every
 
     def ends(self, run: _Run, now: float) -> bool:
         """Whether the command must end; the reason is noted in ``run``."""
         if self._while_running is not None and now >= self._next_call:
-            self._next_call = now + _WHILE_RUNNING_SECONDS
+            self._next_call = now + self._every
             self._while_running()
         run.timed_out = now >= self._deadline
         run.cancelled = self._cancelled is not None and self._cancelled.is_set()

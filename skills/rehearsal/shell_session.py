@@ -9,6 +9,7 @@ import os
 import secrets
 import shlex
 import threading
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ WORK_FOLDER, HOME_FOLDER = "work", "home"
 
 _DRIVER_FOLDER, _MARKS, _NOTED = ".driver", ".driver/marks", ".driver/noted"
 _SEPARATOR = "\x1e"
+_LOOK_SECONDS, _REPORT_SECONDS = 0.05, 1.0
 _LONGEST_STATUS = 4
 _NOTED_SECONDS = 2
 """How long the shell waits at most, after a command, for the trace to have taken in what it did."""
@@ -133,8 +135,9 @@ def run_session(
     A command fails by an exit status other than 0, also of a stage within its last pipeline; the status 1 of a
     program that answers with it (``grep``, ``diff``) does not count there, nor does any of a command that failed
     when it was shown. A command that ends the shell or never returns has no status, and nothing after it has one.
-    ``progress`` is called about once a second with the number of commands that have ended. A command whose folder
-    is not there fails, unless the session ``makes_folders``.
+    ``progress`` is called about once a second, and whenever a command has ended, with the number of those that have;
+    the next one waits for it, and does not begin where the session was ``cancelled`` in it. A command whose folder is
+    not there fails, unless the session ``makes_folders``.
 
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
@@ -146,17 +149,16 @@ def run_session(
     text = _driver(sandbox.root, commands, surroundings or Surroundings(), token, makes_folders=makes_folders)
     driver.write_text(text, encoding="utf-8")
 
-    def note_progress() -> None:
-        if progress is not None:
-            progress(sum(1 for n in range(len(commands)) if (marks / f"{token}{_number(n)}").exists()))
-
-    with (
-        _release(sandbox.root / _NOTED) as release,
-        FileTrace(sandbox.root / WORK_FOLDER, marks, prefix=token, noted=release) as trace,
-    ):
-        outcome = sandbox.run(
-            f". {shlex.quote(str(driver))}", WORK_FOLDER, cancelled=cancelled, while_running=note_progress
-        )
+    with _release(sandbox.root / _NOTED) as release:
+        steps = _Steps(marks, token, len(commands), release, progress, cancelled)
+        with FileTrace(sandbox.root / WORK_FOLDER, marks, prefix=token, noted=steps.noted) as trace:
+            outcome = sandbox.run(
+                f". {shlex.quote(str(driver))}",
+                WORK_FOLDER,
+                cancelled=cancelled,
+                while_running=steps.look,
+                every=_LOOK_SECONDS,
+            )
     uses = trace.stretches[1:]
     printed = _printed(outcome.output)
     results = tuple(
@@ -168,6 +170,44 @@ def run_session(
         for n in range(len(commands))
     )
     return SessionOutcome(results, outcome, trace.is_partial)
+
+
+class _Steps:
+    """Lets the shell go on from command to command: once its files are noted, and its end is reported."""
+
+    def __init__(
+        self,
+        marks: Path,
+        token: str,
+        total: int,
+        release: Callable[[], None],
+        progress: Callable[[int], None] | None,
+        cancelled: threading.Event | None,
+    ) -> None:
+        self._marks = [marks / f"{token}{_number(n)}" for n in range(total)]
+        self._release = release
+        self._progress = progress
+        self._cancelled = cancelled
+        self._waiting = threading.Semaphore(0)
+        self._next_report = 0.0
+
+    def noted(self) -> None:
+        """Called by the trace's thread at each mark."""
+        if self._progress is None:
+            self._release()
+        else:
+            self._waiting.release()
+
+    def look(self) -> None:
+        """Called by the thread that waits for the shell: reports what has ended, then lets the shell go on."""
+        if self._progress is None:
+            return
+        waits, now = self._waiting.acquire(blocking=False), time.monotonic()
+        if waits or now >= self._next_report:
+            self._next_report = now + _REPORT_SECONDS
+            self._progress(sum(1 for mark in self._marks if mark.exists()))
+        if waits and not (self._cancelled is not None and self._cancelled.is_set()):
+            self._release()
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode
 from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.install import InstallSaga
 from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import SkillBundleProposal
@@ -118,3 +119,6 @@ SAGAS = DocumentTable(
     message="There is no install saga {key} of yours.",
 )
 """Callers give ``owner`` and ``plan``."""
+
+LESSON_EVIDENCE = DocumentTable(tables.lesson_evidence, LessonEvidence, lambda _evidence: {})
+"""Callers give ``session_id`` and ``made_at``."""

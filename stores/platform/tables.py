@@ -67,6 +67,14 @@ observations = Table(
     UniqueConstraint("session_id", "event_id", name="observed_once"),
 )
 
+lesson_evidence = Table(
+    "lesson_evidence",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("made_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
 observation_counters = Table(
     "observation_counters",
     metadata,

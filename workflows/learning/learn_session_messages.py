@@ -67,6 +67,8 @@ class GenerateProposalCommand(LearnCommand):
     """Draft a proposal, asking first if wanted."""
 
     ask_before_build: bool | None = None
+    replay: bool = False
+    """Whether the demonstration has a starting state to be replayed on."""
 
 
 class AnswerQuestionsCommand(LearnCommand):

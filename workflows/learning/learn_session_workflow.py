@@ -146,7 +146,7 @@ class LearnSessionWorkflow:
         return await self._core.take_with_draft(
             SessionCommand.GENERATE_PROPOSAL,
             message,
-            lambda: session_drafting.draft_request(self._core.aggregate),
+            lambda: session_drafting.draft_request(self._core.aggregate, replay=message.replay),
             lambda decision, draft: session_drafting.propose(decision, message, draft),
         )
 

@@ -39,7 +39,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.learning import validation_run_workflow as validation
     from workflows.learning.learn_session_messages import AnswerQuestionsCommand, InstallCommand, LearnCommand
     from workflows.learning.session_decision import SessionDecision
-    from workflows.learning.session_drafting import WordingCall
+    from workflows.learning.session_drafting import DraftPreparation
     from workflows.platform.presets import CHECK_CALL, STORE_CALL
     from workflows.platform.refusals import application_error_in, refused, refused_command
     from workflows.platform.search_attributes import STATE_ATTRIBUTE
@@ -101,7 +101,7 @@ class SessionCore:
         self._over = False
         self._turn = asyncio.Lock()
         self._alarm = Alarm()
-        self._wording = WordingCall()
+        self._preparation = DraftPreparation()
         self._checks: asyncio.Task[ValidationRunOutput] | None = None
         self._installing = False
         self._show()
@@ -184,7 +184,7 @@ class SessionCore:
         self, message: LearnCommand, decide: Callable[[SessionDecision], None]
     ) -> CommandReceipt:
         """Cancels the session and the validation that may be running for it."""
-        self._wording.cut_short()
+        self._preparation.cut_short()
         receipt = await self.take(SessionCommand.CANCEL, message, decide)
         if self._checks is not None:
             self._checks.cancel()
@@ -344,7 +344,8 @@ class SessionCore:
             self._installing = False
 
     async def _draft(self, request: DraftRequest) -> DraftSummary:
-        request = await self._wording.worded(request, self.aggregate.settings)
+        await self._preparation.replayed(request)
+        request = await self._preparation.worded(request, self.aggregate.settings)
         try:
             return await workflow.execute_local_activity_method(
                 SessionActivities.draft_proposal,

@@ -3,12 +3,15 @@
 Asking a model for the wording of a draft, as a workflow does it: one at a time, and never in the way.
 """
 
+from contextlib import suppress
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
+    from activities.learning.lesson_replay import LessonReplay
     from activities.learning.model_drafting import ModelDrafting
     from contracts.learning.aggregate import DraftRequest, DraftSummary, LearnSessionAggregate, LearnSettings
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
@@ -24,7 +27,9 @@ with workflow.unsafe.imports_passed_through():
         ReviseCommand,
     )
     from workflows.learning.session_decision import SessionDecision
-    from workflows.platform.presets import MODEL_CALL
+    from workflows.platform.presets import EVIDENCE, MODEL_CALL
+
+T = TypeVar("T")
 
 
 def draft_request(
@@ -34,6 +39,7 @@ def draft_request(
     edits: dict[str, object] | None = None,
     instructions: str = "",
     rebase: bool = False,
+    replay: bool = False,
 ) -> DraftRequest:
     """What a drafter is asked, from the session as it stands and what has just been said."""
     proposal = aggregate.proposal
@@ -49,6 +55,7 @@ def draft_request(
         wording=aggregate.wording,
         base=aggregate.base,
         rebase=rebase,
+        replay=replay,
         now=workflow.now(),
     )
 
@@ -144,12 +151,25 @@ def _drafted(decision: SessionDecision, draft: DraftSummary) -> None:
     )
 
 
-class WordingCall:
-    """Holds the activity that waits for a model, so that a cancel does not wait for it."""
+class DraftPreparation:
+    """What is found out before a draft is made: the replay of the demonstration, and the words of a model.
+
+    Holds the activity that is under way, so that a cancel does not wait for it.
+    """
 
     def __init__(self) -> None:
-        self._running: workflow.ActivityHandle[ModelWording] | None = None
+        self._running: workflow.ActivityHandle[Any] | None = None
         self._cut_short = False
+
+    async def replayed(self, request: DraftRequest) -> None:
+        """Replays the demonstration where that is asked for. Trouble of any kind leaves the draft to the rules."""
+        if not request.replay:
+            return
+        call = workflow.start_activity_method(
+            LessonReplay.replay_lesson, request.session, summary="replay the demonstration", **EVIDENCE
+        )
+        with suppress(ActivityError):
+            await self._awaited(call)
 
     async def worded(self, request: DraftRequest, settings: LearnSettings) -> DraftRequest:
         """``request`` with a model's wording, where the session was created under settings that name a model.
@@ -171,17 +191,21 @@ class WordingCall:
             self._running.cancel()
 
     async def _ask(self, request: DraftRequest, model: str) -> ModelWording:
-        self._cut_short = False
-        self._running = workflow.start_activity_method(
+        call = workflow.start_activity_method(
             ModelDrafting.word_draft,
             request,
             summary=f"{model} words draft r{request.revision}",
             **MODEL_CALL,
         )
         try:
-            return await self._running
+            return await self._awaited(call)
         except ActivityError:
             how = "was cut short" if self._cut_short else "did not end"
             return ModelWording(model=model, note=f"Asking {model} {how}."[:240])
+
+    async def _awaited(self, call: workflow.ActivityHandle[T]) -> T:
+        self._cut_short, self._running = False, call
+        try:
+            return await call
         finally:
             self._running = None

@@ -60,6 +60,13 @@ REHEARSAL = RemoteCall(
 )
 """Runs real commands for minutes; a lost worker is noticed by its heartbeat."""
 
+EVIDENCE = RemoteCall(
+    start_to_close_timeout=timedelta(minutes=4),
+    heartbeat_timeout=timedelta(seconds=60),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=2),
+)
+"""Replays a demonstration with a waiting client; what it cannot find out is an answer, so only a lost worker counts."""
+
 SWEEP_PAGE = RemoteCall(
     start_to_close_timeout=timedelta(minutes=5),
     heartbeat_timeout=timedelta(seconds=60),

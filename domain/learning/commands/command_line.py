@@ -77,6 +77,8 @@ class Call:
     """Whether further arguments come from data (``xargs``, ``find -exec``)."""
     runs_unseen_text: bool = False
     """Whether it runs a script that is not part of the command line."""
+    is_fed: bool = False
+    """Whether a pipe, a here-document or a here-string gives its standard input."""
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -136,6 +138,7 @@ def _unwrapped(simple: SimpleCommand, depth: int) -> Iterator[Call]:
         privileged or name in _PRIVILEGE,
         given_more,
         runs_unseen_text=script is not None and (script == "" or _HIDDEN_IN_SCRIPT.match(script) is not None),
+        is_fed=simple.fed_by_pipe or simple.here_text is not None,
     )
     if script and not _HIDDEN_SCRIPT.fullmatch(script):
         yield from _calls(script, depth + 1)
@@ -230,6 +233,8 @@ class Part:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     appends: bool = False
+    is_fed: bool = False
+    """Whether a pipe, a here-document or a here-string gives its standard input."""
 
 
 _UNREADABLE = (Part(""),)
@@ -293,6 +298,33 @@ def sources_in(command: str, working_folder: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(p for p in paths if p is not None))
 
 
+_INTERPRETERS = re.compile(r"(?:python|perl|ruby|node|Rscript|lua|php|bash|sh|dash|zsh)(?:\d(?:\.\d+)?)?")
+_SCRIPT_OPTIONS = {"awk": "-f", "gawk": "-f", "mawk": "-f", "sed": "-f", "jq": "-f", "make": "-f"}
+
+
+def scripts_run(command: str, working_folder: str) -> tuple[str, ...]:
+    """The files that ``command`` runs as programs, relative to the demonstration's folder.
+
+    By their own path (``./report.sh``), as the first operand of an interpreter, sourced, or as a program file
+    (``awk -f``).
+    """
+    try:
+        calls = calls_in(command)
+    except UnreadableCommand:
+        return ()
+    words: list[str] = []
+    for call in calls:
+        if "/" in call.path:
+            words.append(call.path)
+        if _INTERPRETERS.fullmatch(call.program) or call.program in ("source", "."):
+            words.extend(call.operands[:1])
+        option = _SCRIPT_OPTIONS.get(call.program)
+        if option in call.arguments:
+            words.extend(call.arguments[call.arguments.index(option) + 1 :][:1])
+    found = (_within(word, working_folder) for word in words)
+    return tuple(dict.fromkeys(path for path in found if path is not None))
+
+
 def names_outside_path(command: str) -> bool:
     """Whether the command names a place outside the demonstration's folder, or may, as it cannot be read."""
     if is_unreadable(command):
@@ -323,6 +355,7 @@ def _part(call: Call) -> Part:
         reads=tuple(r.target for r in call.redirections if r.operator == "<"),
         writes=tuple(r.target for r in outputs),
         appends=any(">>" in r.operator for r in outputs),
+        is_fed=call.is_fed,
     )
 
 

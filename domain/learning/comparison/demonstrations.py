@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import (
     MAX_OPTIONAL_STEPS,
     REHEARSED_EFFECTS,
@@ -19,7 +20,7 @@ from contracts.learning.interpretation import (
     SemanticWorkflowInterpretation,
     SkillParameter,
 )
-from contracts.learning.observation import BoundaryKind, ObservedActionEvent, WorkflowBoundary
+from contracts.learning.observation import BoundaryKind, ExitClass, ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import MAX_REHEARSED_DEMONSTRATIONS, RehearsalCommand, RehearsedDemonstration
 from contracts.learning.questions import QuestionField
 from domain.learning.comparison.comparison import Comparison, aligned_pairs, compare
@@ -49,16 +50,28 @@ class CapturedPart:
 
 
 def shown_demonstrations(
-    events: Sequence[ObservedActionEvent], boundaries: Sequence[WorkflowBoundary]
+    events: Sequence[ObservedActionEvent],
+    boundaries: Sequence[WorkflowBoundary],
+    evidence: LessonEvidence | None = None,
 ) -> tuple[tuple[DemonstratedStep, ...], ...]:
     """The steps of each demonstration that has any, in the order of their start marks.
 
     A start mark names its first event, or begins with whatever comes after it. A trim cuts the demonstration
-    that its event belongs to.
+    that its event belongs to. ``evidence`` names the commands that count in the demonstration it was found for.
     """
-    parts = captured_parts(events, boundaries)
-    found = (captured_steps(part.events, part.marks) for part in parts)
+    found: list[tuple[DemonstratedStep, ...]] = []
+    for part in captured_parts(events, boundaries):
+        commands = _contributing(part, evidence)
+        found.append(captured_steps(part.events, part.marks, commands))
     return tuple(steps for steps in found if steps)
+
+
+def _contributing(part: CapturedPart, evidence: LessonEvidence | None) -> tuple[str, ...] | None:
+    """The kept commands of the demonstration that the evidence is of; ``None`` for any other."""
+    if evidence is None or not evidence.kept:
+        return None
+    own = {event.event_id for event in part.events}
+    return evidence.kept if own.issuperset(evidence.kept) else None
 
 
 def captured_parts(
@@ -151,7 +164,10 @@ def rehearsal_commands(steps: Sequence[DemonstratedStep]) -> tuple[RehearsalComm
     """The commands of one demonstration that can be replayed, in order."""
     return tuple(
         RehearsalCommand(
-            event_id=e.event_id, command=e.terminal.command, working_folder=e.terminal.working_folder
+            event_id=e.event_id,
+            command=e.terminal.command,
+            working_folder=e.terminal.working_folder,
+            may_fail=e.terminal.exit_class is ExitClass.FAILED,
         )
         for e in all_events(steps)
         if e.terminal and can_be_replayed(e)

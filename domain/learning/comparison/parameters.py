@@ -320,16 +320,19 @@ def parameterised(
     interpretation: SemanticWorkflowInterpretation,
     parameters: Sequence[SkillParameter],
     edits: Mapping[str, object],
+    *,
+    names_the_task: bool = True,
 ) -> SemanticWorkflowInterpretation:
     """The interpretation speaking of the parameters; what a person has edited keeps its words.
 
-    The observed effects stay as they were seen: they are what a rehearsal brings about again.
+    Without ``names_the_task`` the title keeps the values of the day. The observed effects stay as they were seen: they
+    are what a rehearsal brings about again.
     """
     if not parameters:
         return interpretation
     wording = ParameterWording(parameters)
     changes: dict[str, object] = {"parameters": tuple(parameters)}
-    if "title" not in edits:
+    if "title" not in edits and names_the_task:
         changes["title"] = clipped(wording.spoken(interpretation.title), _LIMITS["title"])
     if "goal_summary" not in edits:
         changes["goal_summary"] = clipped(

@@ -215,11 +215,20 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
     value = {
         "draft": {
             **draft.model_dump(
-                mode="json", exclude={"files", "rehearsal", "further_demonstrations", "dependencies"}
+                mode="json",
+                exclude={
+                    "files",
+                    "rehearsal",
+                    "further_demonstrations",
+                    "dependencies",
+                    "starting_state_id",
+                    "conditions",
+                },
             ),
             "files": {f.path: f.content for f in draft.files},
             "rehearsal": [[r.command, r.working_folder] for r in draft.rehearsal],
             **_further(draft),
+            **_conditions(draft),
             "dependencies": sorted(draft.dependencies),
         },
         "interpretation": {
@@ -257,6 +266,12 @@ def _further(draft: SkillDraft) -> dict[str, Any]:
         for one in draft.further_demonstrations
     ]
     return {"further_demonstrations": found} if found else {}
+
+
+def _conditions(draft: SkillDraft) -> dict[str, Any]:
+    """Absent where there are none, likewise."""
+    found = [condition.model_dump(mode="json") for condition in draft.conditions]
+    return {"conditions": found} if found else {}
 
 
 def _optional(interpretation: SemanticWorkflowInterpretation) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.base import clipped
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import OptionalStep, SemanticWorkflowInterpretation, SkillParameter
 from contracts.learning.observation import BrowserAction
 from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraft
@@ -17,6 +18,7 @@ from domain.learning.commands.operations import NetChange
 from domain.learning.comparison.demonstrations import in_some_only, rehearsal_commands
 from domain.learning.comparison.parameters import ParameterWording, placeholder
 from domain.learning.drafting.bundle import capability_manifest
+from domain.learning.drafting.method import example_file, method_facts, script_files
 from domain.learning.drafting.revision import in_words, support_packs
 from domain.learning.drafting.skill_markdown import SkillDocument, render_skill_markdown, skill_description
 from domain.learning.drafting.triggers import (
@@ -55,11 +57,13 @@ def draft_skill(
     *,
     trigger_hints: Sequence[str] = (),
     edits: Mapping[str, object] | None = None,
+    evidence: LessonEvidence | None = None,
 ) -> SkillDraft:
     """The skill bundle: SKILL.md, capability manifest, trigger and success tests, rehearsal commands.
 
     ``edits`` are a revision's fields as ``check_edits`` returns them; of these, slug and trigger phrases are
-    used here, the others are in the interpretation already. Secrets in a person's wording are masked.
+    used here, the others are in the interpretation already. Secrets in a person's wording are masked. With ``evidence``
+    of a replay the draft begins with its starting state and states the conditions that it proved.
     """
     edited = edits or {}
     interpretation = _masked(interpretation)
@@ -77,6 +81,7 @@ def draft_skill(
     blocked = edited_phrases(edited, "negative_triggers")
     blocked = negative_triggers(interpretation, phrases) if blocked is None else blocked
     rehearsal = rehearsal_commands(events_kept)
+    scripts = script_files(evidence)
     programs = tuple(sorted(programs_used(r.command for r in rehearsal)))[:_MOST_PROGRAMS]
     capability_id = f"learned.{slug}"
     description = skill_description(
@@ -103,6 +108,8 @@ def draft_skill(
             capability_id=capability_id,
             execution_mode=session.execution_mode,
             parameters=[_parameter(p) for p in interpretation.parameters],
+            method=method_facts(rehearsal, wording) if evidence else (),
+            scripts=[script.path for script in scripts],
             optional_steps=[_optional(step) for step in interpretation.optional_steps],
             documents=[in_words(one) for one in interpretation.dependencies],
             paths=tuple(
@@ -139,10 +146,14 @@ def draft_skill(
             _json_file("support-packs.json", support_packs(interpretation.dependencies)),
             _json_file("tests/success.json", effects),
             _json_file("tests/triggers.json", [c.model_dump(mode="json") for c in cases]),
+            *scripts,
+            *(example_file(interpretation.title, rehearsal, interpretation.parameters) if evidence else ()),
         ),
         rehearsal=rehearsal,
         capability_id=capability_id,
         dependencies=programs,
+        starting_state_id=evidence.state_id if evidence else None,
+        conditions=evidence.conditions if evidence else (),
     )
 
 

@@ -86,6 +86,8 @@ class SkillDocument:
     capability_id: str
     execution_mode: LearnExecutionMode
     parameters: Sequence[str] = ()
+    method: Sequence[str] = ()
+    scripts: Sequence[str] = ()
     optional_steps: Sequence[str] = ()
     documents: Sequence[str] = ()
     paths: Sequence[str] = ()
@@ -131,12 +133,21 @@ def render_skill_markdown(document: SkillDocument) -> str:
         ("Checkpoints", _checkpoints(document, code)),
         *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
         ("Done when", _bullets(document.success_conditions, code)),
+        *([("What the result depends on", _method(document, code))] if document.method else []),
         ("Inputs to ask for", _bullets(document.inputs, code)),
         *([("Documents", _bullets(document.documents, code))] if document.documents else []),
         ("Safety", _bullets([*document.safety, *_unconfirmed(document)], code)),
     ]
     body = "\n\n".join(f"## {heading}\n\n{content}" for heading, content in sections)
     return f"{_frontmatter(document)}\n# {_markdown(document.title)}\n\n{body}\n"
+
+
+def _method(document: SkillDocument, code: "_CodeType") -> str:
+    found = _bullets(document.method, code)
+    if document.scripts:
+        names = listed([f"`{name}`" for name in document.scripts])
+        found += f"\n\nThe demonstration wrote its own programs; they are kept in {names}."
+    return f"{found}\n\nHow it was done once is in `references/demonstration.md`: an example, not a recipe."
 
 
 def _frontmatter(document: SkillDocument) -> str:

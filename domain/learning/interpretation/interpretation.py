@@ -53,6 +53,8 @@ class InterpretationInput:
     unconfirmed: bool = False
     steps: Sequence[DemonstratedStep] | None = None
     """The steps to interpret, where the capture holds more than one demonstration."""
+    proven: Sequence[str] = ()
+    """Conditions of success that a replay of the demonstration proved."""
 
 
 def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
@@ -74,11 +76,11 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
     answers = answers_by_field(source.answers)
     coach = coached(source.session.coaching)
     refuse_broken_constraints(source.session.coaching, steps)
-    marked_goal = _marked_goal(source.boundaries)
-    goal_mark = marked_goal or coach.goal
+    marked = marked_goal(source.boundaries)
+    goal_mark = marked or coach.goal
     title, title_basis = _title(edits, answers, goal_mark, steps)
     goal, goal_basis = _goal(edits, answers, goal_mark, steps, title)
-    if goal_basis is Basis.MARKED and not marked_goal:
+    if goal_basis is Basis.MARKED and not marked:
         goal_basis = Basis.ANSWERED
     use, use_basis = _conditions(
         "use_conditions", QuestionField.USE_CONDITIONS, edits, answers,
@@ -97,7 +99,7 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
     checkpoints = _checkpoints(edits, steps)
     success, success_basis = _conditions(
         "success_conditions", QuestionField.SUCCESS_CONDITION, edits, answers,
-        inference.inferred_success_conditions(steps, checkpoints[-1].success_condition),
+        tuple(source.proven) or inference.inferred_success_conditions(steps, checkpoints[-1].success_condition),
     )  # fmt: skip
     if "checkpoints" not in edits:
         checkpoints = coach.checkpoints_after(checkpoints)
@@ -150,7 +152,7 @@ _Edits = Mapping[str, object]
 _Answers = Mapping[QuestionField, str]
 
 
-def _marked_goal(boundaries: Sequence[WorkflowBoundary]) -> str:
+def marked_goal(boundaries: Sequence[WorkflowBoundary]) -> str:
     """The newest stated goal; a later mark corrects an earlier one."""
     marks = [b for b in boundaries if b.kind is BoundaryKind.MARK_GOAL and plain(b.label or "")]
     return plain(max(marks, key=lambda b: b.created_at).label or "") if marks else ""

@@ -1,6 +1,6 @@
 """Turn captured events into demonstrated steps: trim, drop noise, group, name (DOC3 §0A.12, §0A.13)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,9 +40,13 @@ class DemonstratedStep:
 
 
 def captured_steps(
-    events: Sequence[ObservedActionEvent], boundaries: Sequence[WorkflowBoundary]
+    events: Sequence[ObservedActionEvent],
+    boundaries: Sequence[WorkflowBoundary],
+    commands: Collection[str] | None = None,
 ) -> tuple[DemonstratedStep, ...]:
     """The steps of a demonstration, in order; empty when nothing in it counts.
+
+    ``commands`` are the ids of the commands that a replay found to contribute; without them, noise is told by rules.
 
     Trims name the first or last event that counts, the newest trim of a kind holding; an event between a
     pause and the next resume is out; a marked step runs from its mark to the next one. A trim whose event is
@@ -50,7 +54,7 @@ def captured_steps(
     """
     marks = sorted(boundaries, key=lambda b: b.created_at)
     trimmed = within_capture(events, marks)
-    kept = without_noise(trimmed)
+    kept = without_noise(trimmed) if commands is None else _chosen(trimmed, commands)
     kept_ids = {e.event_id for e in kept}
     dropped = [e for e in trimmed if e.event_id not in kept_ids]
     made_by_dropped = [
@@ -66,6 +70,13 @@ def captured_steps(
             name = given or _label(group, produced)
             steps.append(DemonstratedStep(clipped(name, LABEL_LIMIT), tuple(group), produced, bool(given)))
     return tuple(steps)
+
+
+def _chosen(
+    events: Sequence[ObservedActionEvent], commands: Collection[str]
+) -> tuple[ObservedActionEvent, ...]:
+    others = {event.event_id for event in without_noise([e for e in events if e.terminal is None])}
+    return tuple(e for e in events if e.event_id in (others if e.terminal is None else commands))
 
 
 def within_capture(

@@ -1,0 +1,116 @@
+"""Replays a session's first demonstration on its starting state and keeps what that proves."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+
+from temporalio import activity
+
+from activities.platform.refusals import refusing
+from contracts.learning.evidence import LessonEvidence, UnrehearsedCommand
+from contracts.learning.observation import ExitClass, ObservedActionEvent
+from contracts.learning.proposal import RehearsalCommand
+from contracts.learning.session import LearnSession
+from contracts.learning.starting_state import StartingState
+from domain.learning.comparison.demonstrations import CapturedPart, captured_parts
+from domain.learning.interpretation.obstacles import rehearsal_obstacle
+from domain.learning.interpretation.steps import within_capture
+from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
+from skills.rehearsal.launch_order import SandboxUnavailable
+from skills.rehearsal.shell_session import Surroundings
+from stores.learning.lesson_evidence import LessonEvidenceStore
+from stores.learning.observations import ObservationLog
+from stores.learning.starting_states import StartingStates
+
+
+class LessonReplay:
+    """An ordinary activity with heartbeats: it runs real commands for up to a minute."""
+
+    def __init__(
+        self,
+        log: ObservationLog,
+        states: StartingStates,
+        evidence: LessonEvidenceStore,
+        rehearsal_root: Path,
+        bounds: EvidenceBounds,
+    ) -> None:
+        """``rehearsal_root`` is where the sandboxes' temporary folders are made."""
+        self._log = log
+        self._states = states
+        self._evidence = evidence
+        self._root = rehearsal_root
+        self._bounds = bounds
+
+    @activity.defn(no_thread_cancel_exception=True)
+    @refusing
+    def replay_lesson(self, session: LearnSession) -> None:
+        """Finds and keeps the evidence; without a starting state, or a sandbox on this host, there is none."""
+        session_id = session.learn_session_id
+        events = self._log.all_of(session_id)
+        parts = captured_parts(events, self._log.boundaries_of(session_id))
+        first = next((part for part in parts if _commands(part)), None)
+        state = first_state(self._states.of_session(session_id), first.events if first else ())
+        if first is None or state is None:
+            return
+        cancelled = Event()
+
+        def progress(label: str) -> None:
+            activity.heartbeat(label)
+            if activity.is_cancelled():
+                cancelled.set()
+
+        shown = _commands(first)
+        obstacles = [(event, rehearsal_obstacle(event.terminal.command)) for event in shown if event.terminal]
+        lesson = Lesson(
+            state_id=state.state_id,
+            commands=tuple(_command(event) for event, obstacle in obstacles if obstacle is None),
+            place=lambda folder: self._states.materialise(state, folder),
+            surroundings=Surroundings(state.locale, state.time_zone),
+        )
+        try:
+            found = EvidenceFinder(lesson, self._root, self._bounds, progress, cancelled).find(
+                datetime.now(UTC)
+            )
+        except SandboxUnavailable as unavailable:
+            activity.logger.warning("the lesson was not replayed", extra={"reason": str(unavailable)})
+            return
+        unrehearsed = tuple(_unrehearsed(event, reason) for event, reason in obstacles if reason is not None)
+        if not cancelled.is_set():
+            self._evidence.put(session_id, found.changed(unrehearsed=unrehearsed))
+
+
+def first_state(
+    states: Sequence[StartingState], events: Sequence[ObservedActionEvent]
+) -> StartingState | None:
+    """The state that was taken last before the first of the events."""
+    if not events:
+        return None
+    before = [state for state in states if state.taken_at <= events[0].created_at]
+    return max(before, key=lambda state: state.taken_at, default=None)
+
+
+def _commands(part: CapturedPart) -> list[ObservedActionEvent]:
+    """The commands of one demonstration as they were typed, failed ones included: the replay tells noise."""
+    return [event for event in within_capture(part.events, part.marks) if event.terminal is not None]
+
+
+def _command(event: ObservedActionEvent) -> RehearsalCommand:
+    assert event.terminal is not None
+    return RehearsalCommand(
+        event_id=event.event_id,
+        command=event.terminal.command,
+        working_folder=event.terminal.working_folder,
+        may_fail=event.terminal.exit_class is not ExitClass.OK,
+    )
+
+
+def _unrehearsed(event: ObservedActionEvent, reason: str) -> UnrehearsedCommand:
+    command = event.terminal.command if event.terminal else event.action_label
+    return UnrehearsedCommand(event_id=event.event_id, command=command[:120], reason=reason[:240])
+
+
+def has_evidence(found: LessonEvidence | None, events: Sequence[ObservedActionEvent]) -> bool:
+    """Whether the evidence is of these events still, and says anything."""
+    held = {event.event_id for event in events}
+    return found is not None and found.reproduced and held.issuperset(use.event_id for use in found.uses)

@@ -1,0 +1,181 @@
+"""Parameters from one demonstration (DOC3 §0A.14): what its form or the goal shows to be a choice of the day.
+
+Input files and folders, dates, settings given in the environment, numbers of options, and words that the goal and the
+commands share. With several demonstrations the comparison decides instead (``parameters_of``).
+"""
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from contracts.base import clipped
+from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
+from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
+from domain.learning.comparison.parameters import distinct
+from domain.learning.redaction.redaction import redact
+
+_MONTH_NAMES = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
+)
+_DATES = (
+    ("date", ParameterType.DATE, re.compile(r"(?<![\d.-])(?:19|20)\d\d-\d\d-\d\d(?!\d)")),
+    ("date", ParameterType.TEXT, re.compile(rf"\b\d{{1,2}}\.? {_MONTH_NAMES} (?:19|20)\d\d\b")),
+    ("date", ParameterType.TEXT, re.compile(r"(?<![\d.])\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d(?!\d)")),
+    ("month", ParameterType.TEXT, re.compile(rf"\b{_MONTH_NAMES} (?:19|20)\d\d\b")),
+    ("month", ParameterType.DATE, re.compile(r"(?<![\d.-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-]\d|\d)")),
+    ("version", ParameterType.TEXT, re.compile(r"(?<![\w.])\d+\.\d+\.\d+(?![\w.]*\d)")),
+    ("year", ParameterType.NUMBER, re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w.-]*\d)")),
+)
+_EXPORTED = re.compile(r"(?:^|[;&|]\s*)export\s+([A-Za-z_]\w*)=([\w.,:/+-]+)(?=\s*(?:$|[;&|]))")
+_GIVEN = re.compile(r"(?:^|[;&|]\s*)((?:[A-Za-z_]\w*=[\w.,:/+-]+\s+)+)(?=[^\s=;&|]+)")
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)=([\w.,:/+-]+)")
+_NOT_SETTINGS = frozenset({"PATH", "LC_ALL", "LANG", "LC_COLLATE", "LC_NUMERIC", "TZ", "IFS", "HOME", "TERM"})
+_LONG_NUMBER = re.compile(r"(?<!\S)--([a-z][\w-]*)[= ](\d+(?:\.\d+)?)(?!\S)")
+_COUNT = re.compile(r"\b(?:head|tail)\b[^|;&]*?(?<!\S)-(?:n\s*|-lines=)?(\d+)(?!\S)")
+_NUMBER_NAMES = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBER_WORDS = {name: str(number) for number, name in enumerate(_NUMBER_NAMES, start=2)}
+_GOAL_WORD = re.compile(r"[\w][\w./-]*[\w]|\w")
+_CODE_FILES = re.compile(
+    r"\.(?:py|sh|bash|js|ts|rb|pl|r|lua|awk|sed|jq|sql|c|h|cc|cpp|java|go|rs|mk)$|^Makefile$"
+)
+_LITTLE = name_set(
+    """a an and as at by for from in into is it its no not of off on or our so that the their them then they this
+    to up with without all each every one new called named now"""
+)
+
+
+@dataclass(frozen=True)
+class _Found:
+    name: str
+    kind: ParameterType
+    value: str
+    required: bool = False
+
+
+def shown_parameters(
+    goal: str,
+    commands: Sequence[tuple[str, str]],
+    inputs: Collection[str],
+    folders: Collection[str],
+    made: Collection[str] = (),
+) -> tuple[SkillParameter, ...]:
+    """The parameters of one demonstration, the surest first, at most ``MAX_PARAMETERS``.
+
+    ``commands`` are the retained lines with their working folders; ``inputs`` and ``folders`` are paths of the
+    starting state that these read; ``made`` are the files that the demonstration made. A value is shown once: what
+    lies inside a longer one that is always written whole is left to that one.
+    """
+    lines = [command for command, _ in commands]
+    text = "\n".join(lines)
+    found: dict[str, _Found] = {}
+    for one in (
+        *_settings(text),
+        *_files(commands, inputs, made),
+        *_folders(commands, folders),
+        *_dates(text),
+        *_numbers(text),
+        *_of_goal(goal, text),
+    ):
+        if one.value and redact(one.value).text == one.value:
+            found.setdefault(one.value, one)
+    kept = [one for one in found.values() if not _only_inside_others(one.value, found, text)]
+    parameters: list[SkillParameter] = []
+    for one in kept[:MAX_PARAMETERS]:
+        name = distinct(one.name, [p.name for p in parameters])
+        parameters.append(
+            SkillParameter(
+                name=name,
+                type=one.kind,
+                description=clipped(f"The {name.replace('_', ' ')}: “{one.value}” in the demonstration", 240),
+                examples=(one.value,),
+                required=one.required,
+            )
+        )
+    return tuple(parameters)
+
+
+def _only_inside_others(value: str, found: Collection[str], text: str) -> bool:
+    """Whether every place of the value lies inside a longer value that is a parameter too."""
+    longer = [other for other in found if value in other and other != value]
+    if not longer:
+        return False
+    rest = text
+    for other in sorted(longer, key=len, reverse=True):
+        rest = rest.replace(other, "\0")
+    return value not in rest
+
+
+def _settings(text: str) -> Iterator[_Found]:
+    pairs = [m.groups() for m in _EXPORTED.finditer(text)]
+    for given in _GIVEN.finditer(text):
+        pairs += [m.groups() for m in _ASSIGNED.finditer(given.group(1))]
+    for name, value in pairs:
+        if name not in _NOT_SETTINGS:
+            kind = ParameterType.NUMBER if re.fullmatch(r"\d+(?:\.\d+)?", value) else ParameterType.TEXT
+            yield _Found(_identifier(name), kind, value)
+
+
+def _files(
+    commands: Sequence[tuple[str, str]], inputs: Collection[str], made: Collection[str]
+) -> Iterator[_Found]:
+    """The input files that a command names as they are."""
+    programs = {path for command, folder in commands for path in scripts_run(command, folder)}
+    for command, folder in commands:
+        for word, path in _operands(command, folder):
+            if path in inputs and path not in programs and path not in made and not _CODE_FILES.search(path):
+                yield _Found(_file_name(path), ParameterType.PATH, word)
+
+
+def _folders(commands: Sequence[tuple[str, str]], folders: Collection[str]) -> Iterator[_Found]:
+    for command, folder in commands:
+        for word, path in _operands(command, folder):
+            if path in folders:
+                yield _Found("folder", ParameterType.PATH, word.rstrip("/"))
+
+
+def _operands(command: str, folder: str) -> Iterator[tuple[str, str]]:
+    """The words that a command names files by, with their path in the demonstration's folder."""
+    named = set(named_paths(command, folder))
+    for part in parts_of(command):
+        for word in (*part.operands, *part.reads):
+            path = posixpath.normpath(posixpath.join(folder or ".", word))
+            if path in named or (word and not word.startswith(("/", "$", "~"))):
+                yield word, path
+
+
+def _file_name(path: str) -> str:
+    stem = re.sub(r"[^a-z]+", "_", posixpath.splitext(posixpath.basename(path))[0].lower()).strip("_")
+    return f"{stem[:35]}_file" if stem else "input_file"
+
+
+def _dates(text: str) -> Iterator[_Found]:
+    for name, kind, pattern in _DATES:
+        for match in pattern.finditer(text):
+            yield _Found(name, kind, match.group(0))
+
+
+def _numbers(text: str) -> Iterator[_Found]:
+    for option, value in _LONG_NUMBER.findall(text):
+        yield _Found(_identifier(option), ParameterType.NUMBER, value)
+    for value in _COUNT.findall(text):
+        yield _Found("count", ParameterType.NUMBER, value)
+
+
+def _of_goal(goal: str, text: str) -> Iterator[_Found]:
+    """Words of the goal that stand out (a capital, a digit) and that the commands hold as a word of their own."""
+    words: list[str] = _GOAL_WORD.findall(goal)
+    for position, word in enumerate(words):
+        value = _NUMBER_WORDS.get(word.lower(), word)
+        stands_out = any(c.isdigit() for c in value) or (position > 0 and word[:1].isupper())
+        if not stands_out or not re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text):
+            continue
+        before = next((w for w in reversed(words[:position]) if w.lower() not in _LITTLE), "")
+        kind = ParameterType.NUMBER if value.isdigit() else ParameterType.TEXT
+        yield _Found(_identifier(before) if before.isalpha() else "value", kind, value)
+
+
+def _identifier(word: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")[:40]
+    return name if re.match(r"[a-z]", name) else "value"

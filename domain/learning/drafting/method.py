@@ -1,0 +1,79 @@
+"""The method of a lesson in a skill bundle: the facts a result depends on, the scripts, and the example.
+
+Three levels of disclosure: SKILL.md states the facts in words, ``scripts/`` holds what a person wrote and ran, and
+``references/demonstration.md`` shows how it was done once, as an example and no recipe (DOC3 §0C.9A rule 6: SKILL.md
+stays a document of checkpoints).
+"""
+
+import posixpath
+from collections.abc import Sequence
+
+from contracts.base import clipped
+from contracts.learning.evidence import LessonEvidence
+from contracts.learning.interpretation import SkillParameter
+from contracts.learning.proposal import DraftedFile, RehearsalCommand
+from domain.learning.comparison.parameters import ParameterWording, placeholder
+from domain.learning.interpretation.checkpoint_lint import personal_value_in
+from domain.learning.method.option_meanings import facts_of
+from domain.learning.redaction.redaction import redact
+
+MOST_FACTS = 40
+"""Facts that SKILL.md states; the example holds the rest."""
+
+SCRIPTS_FOLDER, EXAMPLE = "scripts", "references/demonstration.md"
+
+
+def method_facts(commands: Sequence[RehearsalCommand], wording: ParameterWording) -> list[str]:
+    """One line for each program of each command: its facts in words, the parameters named."""
+    lines: dict[str, None] = {}
+    for command in commands:
+        by_program: dict[str, list[str]] = {}
+        for fact in facts_of(command.command):
+            by_program.setdefault(fact.program, []).append(fact.text)
+        for program, texts in by_program.items():
+            said = "; ".join(text for text in dict.fromkeys(texts) if personal_value_in(text) is None)
+            if said:
+                lines[_shown(f"{program}: {said}" if program else said, wording)] = None
+    return list(lines)[:MOST_FACTS]
+
+
+def script_files(evidence: LessonEvidence | None) -> list[DraftedFile]:
+    """The programs that a person wrote in the demonstration and ran; one that holds a secret is left out."""
+    found: dict[str, DraftedFile] = {}
+    for script in evidence.scripts if evidence else ():
+        if redact(script.content).text == script.content:
+            name = posixpath.basename(script.path)
+            path = f"{SCRIPTS_FOLDER}/{name}"
+            if path in found:
+                path = f"{SCRIPTS_FOLDER}/{script.path.replace('/', '-')}"
+            found[path] = DraftedFile(path=path, content=script.content)
+    return list(found.values())
+
+
+def example_file(
+    title: str, commands: Sequence[RehearsalCommand], parameters: Sequence[SkillParameter]
+) -> list[DraftedFile]:
+    """How it was done once, the parameters marked; none where no command was shown."""
+    if not commands:
+        return []
+    wording = ParameterWording(parameters)
+    lines = [
+        f"# {title}: how it was done once",
+        "",
+        "An example, not a recipe: files, names and values are those of the day. What the result depends on is in",
+        "SKILL.md. The commands ran one after the other in one shell.",
+        "",
+    ]
+    if parameters:
+        shown = (f"- `{placeholder(p)}`: {p.examples[0]}" for p in parameters)
+        lines += ["Values of the demonstration:", "", *shown, ""]
+    for number, command in enumerate(commands, start=1):
+        where = f" (in `{wording.formal(command.working_folder)}`)" if command.working_folder != "." else ""
+        text = wording.formal(redact(command.command, personal=True).text)
+        fence = "````" if "```" in text else "```"
+        lines += [f"{number}. {where.strip() or 'In the working folder'}", "", f"{fence}sh", text, fence, ""]
+    return [DraftedFile(path=EXAMPLE, content="\n".join(lines))]
+
+
+def _shown(text: str, wording: ParameterWording) -> str:
+    return clipped(wording.formal(redact(text, personal=True).text), 600)

@@ -1,0 +1,52 @@
+"""What keeps a sandbox from carrying out a command: a person's keyboard, a cut-out secret, the network, privileges."""
+
+from domain.learning.commands.command_line import Part, calls_in, name_set, parts_of
+from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
+from domain.learning.commands.shell_grammar import UnreadableCommand
+from domain.learning.interpretation.noise import EDITORS
+
+_INTERPRETERS = name_set("python python3 node irb bc psql mysql mariadb ed gdb R julia lua php")
+_TAKES_A_FILE = name_set("sqlite3 psql mysql mariadb ed")
+_WINDOWS = name_set("xdg-open open firefox chromium google-chrome libreoffice soffice gimp evince eog code")
+
+
+def rehearsal_obstacle(command: str) -> str | None:
+    """Why no rehearsal can carry out the command, with what would help; ``None`` where one can."""
+    if command.startswith("sha256:"):
+        return "it was recorded as a digest only; teach it with a redaction mode that keeps text"
+    if holds_masked_secret(command):
+        return (
+            "a secret was cut out of it when it was recorded; teach it with the secret in a file or a variable"
+            " that the command reads"
+        )
+    waiting = next((part.program for part in parts_of(command) if _waits_for_a_person(part)), None)
+    if waiting is not None:
+        return (
+            f"{waiting} waits for what a person types, which was not recorded; give {waiting} its commands in a"
+            " here-document or a file"
+        )
+    if reason := external_send_reason(command):
+        return f"it needs the network ({reason}); fetch the file first, and teach the work on the file"
+    if any(part.program in _WINDOWS for part in parts_of(command)):
+        return "it opens a window, which a sandbox does not have"
+    try:
+        privileged = any(call.is_privileged for call in calls_in(command))
+    except UnreadableCommand:
+        return None
+    return "it needs the rights of another user; do that part by hand before the work" if privileged else None
+
+
+def _waits_for_a_person(part: Part) -> bool:
+    if part.program in EDITORS:
+        return part.program not in ("less", "more", "man")
+    if part.reads or part.program not in _INTERPRETERS | _TAKES_A_FILE:
+        return False
+    if part.is_fed:
+        return False
+    operands = [one for one in part.operands if one]
+    options = [one for one in part.arguments if one.startswith("-") and one != "-"]
+    if part.program in _TAKES_A_FILE:
+        return len(operands) <= 1 and not any(
+            one in ("-c", "-e", "-f", "-cmd", "-version") for one in options
+        )
+    return not operands and not any(one in ("-c", "-e", "-m", "--version", "-V", "-v") for one in options)
