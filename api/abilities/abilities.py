@@ -19,7 +19,6 @@ from contracts.abilities.lookup import (
     AbilityLookupQuery,
     AbilityLookupResult,
 )
-from domain.abilities.matching import explain
 
 router = APIRouter(prefix="/api/abilities", tags=["abilities"])
 
@@ -46,9 +45,9 @@ def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogResponse:
 
 @router.post("/lookup", operation_id="ability_lookup")
 def lookup(body: AbilityLookupQuery, caller: Reader, services: ServicesDep) -> AbilityLookupResult:
-    """The abilities that match a user's request, best first, at most ten."""
-    index, now = services.abilities.index(), datetime.now(UTC)
-    found = index.lookup(body, caller_user_id=caller.user_id, now=now)
+    """The abilities that match a user's request by score, and those that fit it, best first, at most ten each."""
+    now = datetime.now(UTC)
+    found = services.abilities.lookup(body, caller_user_id=caller.user_id, now=now)
     return found.changed(freshness=services.freshness.look(now))
 
 
@@ -56,9 +55,8 @@ def lookup(body: AbilityLookupQuery, caller: Reader, services: ServicesDep) -> A
 def explain_match(
     body: AbilityExplainMatchRequest, caller: Reader, services: ServicesDep
 ) -> AbilityExplainMatchResponse:
-    """Why an ability does or does not match."""
-    entry = services.abilities.visible_entry(body.ability_id, caller.user_id)
-    return explain(body.user_query, entry, body.project_id)
+    """Why an ability does or does not match and fit."""
+    return services.abilities.explain_match(body.user_query, body.ability_id, caller.user_id, body.project_id)
 
 
 @router.get("/{ability_id}", operation_id="ability_detail")

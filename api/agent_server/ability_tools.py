@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import ValidationError
 
 from api.agent_server.agent_tool import AgentRequest, AgentTool, invalid_arguments, structured
-from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityLookupQuery
+from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.checkpoints import CheckpointVerificationReceipt, VerifyCheckpointRequest
 from contracts.mcp.agent_tools import (
@@ -23,6 +23,7 @@ from contracts.mcp.agent_tools import (
     VerifyCheckpointInput,
 )
 from contracts.platform.identity import Scope
+from domain.abilities.matching import score_match
 from stores.abilities.ability_files import CANONICAL
 from stores.platform.projection.documents import list_documents, read_document
 
@@ -35,23 +36,25 @@ async def _find_ability(asked: AgentRequest, given: FindAbilityInput) -> CallToo
 
 def _found(asked: AgentRequest, given: FindAbilityInput) -> FindAbilityOutput:
     store, user = asked.services.abilities, asked.caller.user_id
-    query, now = AbilityLookupQuery(user_query=given.query, project_id=given.project_id), datetime.now(UTC)
-    result = store.index().lookup(query, caller_user_id=user, now=now)
+    query = AbilityLookupQuery(user_query=given.query, project_id=given.project_id)
     found: list[FoundAbility] = []
-    for match in result.matches:
-        if not match.usable_now:
+    for one in store.indexes().by_fit.fitting(query, caller_user_id=user):
+        if not one.usable_now:
             continue
-        entry = store.visible_entry(match.ability_id, user)
+        entry = store.visible_entry(one.ability_id, user)
         found.append(
             FoundAbility(
-                ability_id=match.ability_id,
+                ability_id=one.ability_id,
                 title=entry.title,
-                score=match.score,
-                fits=match.score >= ROUTE_FROM_SCORE,
+                score=score_match(given.query, entry, given.project_id).score,
+                fits=one.fit is Fit.YES,
+                fit=one.fit,
+                reasons=one.reasons,
                 trigger_phrases=entry.trigger_phrases,
-                install_lane=match.install_lane,
+                install_lane=one.install_lane,
             )
         )
+    now = datetime.now(UTC)
     behind = tuple(reason.meaning for reason in asked.services.freshness.look(now).reasons)
     return FindAbilityOutput(abilities=tuple(found), next_step=_after_finding(found), behind=behind)
 
@@ -60,7 +63,7 @@ def _after_finding(found: Sequence[FoundAbility]) -> str:
     if not found:
         return "No installed ability fits; do the task your own way."
     if not found[0].fits:
-        return "None fits well; ask the user before you use one, or do the task your own way."
+        return "One may fit: ask the user before you use it, or do the task your own way."
     return "Call read_skill with the first ability_id and follow what it says."
 
 
@@ -114,7 +117,7 @@ ABILITY_TOOLS: tuple[AgentTool[Any], ...] = (
         name="find_ability",
         title="Find an ability",
         description="Find out whether an ability is installed that does what the user asks for. Call it before "
-        "you work out a multi-step task yourself. Lists only what can be used now, best first.",
+        "you work out a multi-step task yourself. Lists what fits and can be used now, best first.",
         scope=Scope.READ,
         takes=FindAbilityInput,
         answers=FindAbilityOutput,

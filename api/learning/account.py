@@ -139,17 +139,16 @@ def _use(services: Services, aggregate: LearnSessionAggregate, caller: str) -> U
         entry = services.abilities.visible_entry(ability_id, caller)
     except Refusal:
         return account.use(ability_id, None, ())
-    index, now = services.abilities.index(), datetime.now(UTC)
+    index = services.abilities.indexes().by_fit
     found_by = [
         phrase
         for phrase in entry.trigger_phrases
         if account.routes_to(
             ability_id,
-            index.lookup(
+            index.fitting(
                 AbilityLookupQuery(user_query=phrase, install_lanes_allowed=tuple(InstallLane)),
                 caller_user_id=caller,
-                now=now,
-            ).matches,
+            ),
         )
     ]
     return account.use(ability_id, entry, found_by)

@@ -16,7 +16,12 @@ from contracts.abilities.availability import (
     AbilityFreshness,
     FreshnessState,
 )
-from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityExplainMatchRequest, AbilityLookupQuery
+from contracts.abilities.lookup import (
+    AbilityExplainMatchRequest,
+    AbilityLookupQuery,
+    AbilityLookupResult,
+    Fit,
+)
 
 app = typer.Typer(no_args_is_help=True, help="See abilities, find one, switch it off, take it back.")
 
@@ -40,19 +45,18 @@ def show(call: Invocation, ability: AbilityArgument) -> None:
 
 
 @api_command(app, "lookup")
-def lookup(call: Invocation, words: QueryArgument, project: ProjectOption = None) -> None:
+def lookup(
+    call: Invocation,
+    words: QueryArgument,
+    project: ProjectOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also what only shares words with it, with the documented score.")
+    ] = False,
+) -> None:
     """Find the abilities that fit what somebody says."""
     found = call.api.abilities.lookup(AbilityLookupQuery(user_query=words, project_id=project))
-    if not found.matches:
-        call.answer("No ability fits.")
-        return
-    table = listing("score", "ability", "lane", "usable")
-    for match in found.matches:
-        usable = PASSED if match.usable_now else f"{FAILED} {escape(match.reason_unusable or '')}"
-        score = f"{match.score:.2f}"
-        strong = f"[green]{score}[/]" if match.score >= ROUTE_FROM_SCORE else f"[dim]{score}[/]"
-        table.add_row(strong, match.ability_id, match.install_lane.value, usable)
-    call.answer(table, *_behind(found.freshness))
+    shown = _fits_view(found, everything=everything)
+    call.answer(*shown, *(_behind(found.freshness) if shown != [_NONE_FITS] else ()))
 
 
 @api_command(app, "explain")
@@ -62,8 +66,10 @@ def explain(
     """Say why an ability fits, or does not fit, what somebody says."""
     request = AbilityExplainMatchRequest(user_query=words, ability_id=ability, project_id=project)
     why = call.api.abilities.explain_match(request)
-    verdict = "[green]fits[/]" if why.matched else "[yellow]does not fit[/]"
+    verdict = _VERDICTS[why.fit or Fit.NO]
     lines = [f"{why.ability_id} {verdict} (score {why.score:.2f})"]
+    mark = FAILED if why.fit in (None, Fit.NO) else PASSED
+    lines += [f"  {mark} {escape(reason)}" for reason in why.fit_reasons]
     lines += [f"  {PASSED} {escape(reason)}" for reason in why.match_reasons]
     lines += [f"  {FAILED} {escape(reason)}" for reason in why.rejection_reasons]
     call.answer(Text.from_markup("\n".join(lines)))
@@ -168,6 +174,35 @@ def outcomes(call: Invocation, ability: AbilityArgument) -> None:
             )
         )
     )
+
+
+_VERDICTS = {
+    Fit.YES: "[green]fits[/]",
+    Fit.MAYBE: "[yellow]may fit[/]",
+    Fit.NO: "[yellow]does not fit[/]",
+}
+_NONE_FITS = "No ability fits."
+
+
+def _fits_view(found: AbilityLookupResult, *, everything: bool) -> list[RenderableType]:
+    """What fits, best first; with ``everything`` also the matches by score that do not."""
+    scores = {match.ability_id: match.score for match in found.matches}
+    fitting = {one.ability_id for one in found.fitting}
+    others = [match for match in found.matches if match.ability_id not in fitting]
+    hint = f"{len(others)} more share words with it; [cyan]--all[/] lists them."
+    if not found.fitting and not (everything and others):
+        return [_NONE_FITS, *([Text.from_markup(hint)] if others else [])]
+    table = listing("fit", *(["score"] if everything else []), "ability", "lane", "usable", "why")
+    rows = [(one.fit, one, one.reasons) for one in found.fitting]
+    rows += [(match.fit or Fit.NO, match, match.fit_reasons) for match in others if everything]
+    for fit, one, reasons in rows:
+        usable = PASSED if one.usable_now else f"{FAILED} {escape(one.reason_unusable or '')}"
+        verdict = f"[green]{fit.value}[/]" if fit is Fit.YES else f"[dim]{fit.value}[/]"
+        score = [f"{scores[one.ability_id]:.2f}" if one.ability_id in scores else "–"] if everything else []
+        table.add_row(
+            verdict, *score, one.ability_id, one.install_lane.value, usable, escape("; ".join(reasons))
+        )
+    return [table, *([Text.from_markup(hint)] if others and not everything else [])]
 
 
 def abilities_view(abilities: tuple[AbilityAvailabilityItem, ...]) -> RenderableType:

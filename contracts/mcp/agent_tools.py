@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from contracts.abilities.availability import InstallLane
+from contracts.abilities.lookup import Fit
 from contracts.base import (
     Contract,
     Text80,
@@ -51,8 +52,10 @@ class FoundAbility(Contract):
 
     ability_id: Text160
     title: Text200
-    score: float = Field(ge=0, le=1)
-    fits: bool = Field(description="Whether the score is high enough to use it without asking the user.")
+    score: float = Field(ge=0, le=1, description="By shared words; the order is by fit.")
+    fits: bool = Field(description="Whether it may be used without asking the user: its fit is yes.")
+    fit: Fit = Field(description="Whether it does what is asked for: yes, or maybe.")
+    reasons: tuple[Text240, ...] = Field(default=(), description="Why it fits, or why that is not certain.")
     trigger_phrases: tuple[Text120, ...] = ()
     install_lane: InstallLane
 

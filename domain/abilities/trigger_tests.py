@@ -2,7 +2,7 @@
 
 DOC3 §1.1P, §1.8A; rows P-26, P-42.
 
-The matcher under test is the one that serves lookups: each case is a lookup over the draft, the installed abilities
+What is tested is the fit by which agents are routed: each case is asked of the draft, the installed abilities
 and the decoys, abilities of other fields that stand in while the owner has nothing else installed. The decoys are
 worded in terms of their own field: their phrases have few function words, so that a sentence does not match one by
 "the" and "of" alone.
@@ -10,7 +10,6 @@ worded in terms of their own field: their phrases have few function words, so th
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache
 
 from pydantic import ValidationError
@@ -18,26 +17,24 @@ from pydantic import ValidationError
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, InstallLane
 from contracts.abilities.lookup import (
     MIN_CASES_PER_KIND,
-    ROUTE_FROM_SCORE,
     TRIGGER_CASES,
     TRIGGER_TESTS_PATH,
+    AbilityFit,
     AbilityLookupQuery,
-    AbilityMatch,
+    Fit,
     TriggerCase,
     TriggerCaseKind,
 )
 from contracts.base import clipped
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
-from domain.abilities.lookup_index import AbilityIndex
+from domain.abilities.fit.fit_index import FitIndex
 
 CANDIDATE_PREFIX = "draft."
 """What the id of the draft starts with while it is tested; it has no ability's id yet."""
 
 DECOY_PREFIX = "decoy."
 """What the ids of all decoys start with; no learned ability's does."""
-
-_CASE_TIME = datetime(1970, 1, 1, tzinfo=UTC)  # A lookup stamps its answer; no outcome depends on the time.
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +75,25 @@ def run_trigger_tests(
 
     The draft is tested as it will stand at first: in its owner's private lane, the one that scores least, and
     global. ``others`` are the abilities there are; an installed version of the same skill is left out, since
-    the draft replaces it. A positive or paraphrase case passes when the draft is found with at least 0.3 and
-    nothing is found above it; an equal decoy does not matter, an equal existing ability does. A negative case
-    passes when the draft scores below 0.3. Decoys compete from the draft's own lane, by their words alone, so
-    that a skill of a decoy's field can still be taught.
+    the draft replaces it. A positive or paraphrase case passes when the draft fits (yes or maybe) and nothing
+    fits better; a decoy that fits as well does not matter, an existing ability does. A negative case passes
+    when the draft does not fit. Decoys compete from the draft's own lane, so that a skill of a decoy's field can
+    still be taught.
     """
     candidate = _candidate(draft, owner_user_id)
     rivals = {other.ability_id: other for other in others if not _is_same_skill(other, candidate)}
     beside = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
-    index = AbilityIndex([candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()])
+    index = FitIndex([candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()])
     outcomes = list(_missing_cases(draft, cases))
     counted = dict.fromkeys(TriggerCaseKind, 0)
     for case in cases:
         counted[case.kind] += 1
-        found = index.lookup(
-            AbilityLookupQuery(user_query=case.input), caller_user_id=owner_user_id, now=_CASE_TIME
-        )
+        asked = AbilityLookupQuery(user_query=case.input)
+        fitting = index.fitting(asked, caller_user_id=owner_user_id)
+        judged = index.judged(case.input, candidate.ability_id, caller_user_id=owner_user_id)
+        why = "; ".join(judged.reasons) if judged is not None else ""
         test_case_id = f"trigger/{case.kind}-{counted[case.kind]}"
-        outcomes.append(_outcome(test_case_id, case, found.matches, candidate.ability_id, rivals))
+        outcomes.append(_outcome(test_case_id, case, _Found(candidate.ability_id, fitting, why), rivals))
     return tuple(outcomes)
 
 
@@ -123,25 +121,32 @@ def _is_same_skill(other: AbilityAvailabilityEntry, candidate: AbilityAvailabili
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a case finds, and why the draft does or does not fit it."""
+
+    candidate_id: str
+    fitting: tuple[AbilityFit, ...]
+    why: str
+
+    @property
+    def draft(self) -> AbilityFit | None:
+        return next((one for one in self.fitting if one.ability_id == self.candidate_id), None)
+
+
 def _outcome(
-    test_case_id: str,
-    case: TriggerCase,
-    matches: Sequence[AbilityMatch],
-    candidate_id: str,
-    rivals: dict[str, AbilityAvailabilityEntry],
+    test_case_id: str, case: TriggerCase, found: _Found, rivals: dict[str, AbilityAvailabilityEntry]
 ) -> TriggerOutcome:
-    score = next((match.score for match in matches if match.ability_id == candidate_id), 0.0)
+    draft = found.draft
     collides_with: tuple[str, ...] = ()
     if not case.should_trigger:
-        problem = None if score < ROUTE_FROM_SCORE else _answers_though_negative(score)
-    elif score < ROUTE_FROM_SCORE:
-        problem = (
-            f"Scores {score:.2f}, below {ROUTE_FROM_SCORE}: add a trigger phrase nearer to what is said here."
-        )
+        problem = None if draft is None else _answers_though_negative(draft)
+    elif draft is None:
+        problem = f"Does not fit ({found.why}): add a trigger phrase nearer to what is said here."
     else:
-        ahead = [match for match in matches if _is_ahead(match, score, candidate_id, rivals)]
-        collides_with = tuple(match.ability_id for match in ahead if match.ability_id in rivals)
-        problem = _outranked(score, ahead, rivals) if ahead else None
+        ahead = [one for one in found.fitting if _is_ahead(one, draft, rivals)]
+        collides_with = tuple(one.ability_id for one in ahead if one.ability_id in rivals)
+        problem = _outranked(draft, ahead, rivals) if ahead else None
     return TriggerOutcome(
         test_case_id=test_case_id,
         label=clipped(f"{case.kind.value.capitalize()}: {case.input}", 240),
@@ -151,33 +156,34 @@ def _outcome(
     )
 
 
-def _is_ahead(
-    match: AbilityMatch, score: float, candidate_id: str, rivals: dict[str, AbilityAvailabilityEntry]
-) -> bool:
-    if match.ability_id == candidate_id:
+def _is_ahead(one: AbilityFit, draft: AbilityFit, rivals: dict[str, AbilityAvailabilityEntry]) -> bool:
+    if one.ability_id == draft.ability_id:
         return False
-    return match.score > score or (match.score == score and match.ability_id in rivals)
+    mine, theirs = ((fit.fit is Fit.YES, fit.closeness) for fit in (draft, one))
+    return theirs > mine or (theirs == mine and one.ability_id in rivals)
 
 
 def _outranked(
-    score: float, ahead: Sequence[AbilityMatch], rivals: dict[str, AbilityAvailabilityEntry]
+    draft: AbilityFit, ahead: Sequence[AbilityFit], rivals: dict[str, AbilityAvailabilityEntry]
 ) -> str:
-    names = ", ".join(
-        f"“{rivals[match.ability_id].title}” ({match.ability_id}, {match.score:.2f})"
-        if match.ability_id in rivals
-        else f"{match.ability_id} ({match.score:.2f})"
-        for match in ahead
-    )
-    existing = any(match.ability_id in rivals for match in ahead)
+    names = ", ".join(f"“{one.title}” ({one.ability_id}, {_shown(one)})" for one in ahead)
+    existing = any(one.ability_id in rivals for one in ahead)
     otherwise = ", or improve the existing ability instead" if existing else ""
     return (
-        f"Scores {score:.2f} and does not come first: {names}. "
+        f"Fits ({_shown(draft)}) and does not come first: {names}. "
         f"Tell them apart by other trigger phrases{otherwise}."
     )
 
 
-def _answers_though_negative(score: float) -> str:
-    return f"Scores {score:.2f} and would be routed to: add a negative trigger that this holds."
+def _shown(one: AbilityFit) -> str:
+    return f"{one.fit.value}, {one.closeness:.2f}"
+
+
+def _answers_though_negative(draft: AbilityFit) -> str:
+    return (
+        f"Fits ({_shown(draft)}: {'; '.join(draft.reasons)}) and would be routed to: "
+        "add a negative trigger that means this, or say in the title what is done to what."
+    )
 
 
 def _missing_cases(draft: SkillDraft, cases: Iterable[TriggerCase]) -> Iterator[TriggerOutcome]:

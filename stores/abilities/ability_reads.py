@@ -2,6 +2,7 @@
 
 import threading
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 
@@ -15,8 +16,11 @@ from contracts.abilities.availability import (
     InstallLane,
     SkillCatalogCurrent,
 )
+from contracts.abilities.lookup import AbilityExplainMatchResponse, AbilityLookupQuery, AbilityLookupResult
 from domain.abilities.availability import state_of
+from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.lookup_index import AbilityIndex
+from domain.abilities.matching import explain
 from stores.abilities.ability_files import CANONICAL
 from stores.abilities.ability_rows import (
     ABILITIES,
@@ -34,21 +38,46 @@ from stores.platform.tables import abilities, documents
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class Indexes(NamedTuple):
+    """One snapshot of all abilities, prepared for lookups by the documented score and by fit."""
+
+    by_score: AbilityIndex
+    by_fit: FitIndex
+
+
 class AbilityStore:
     """What is known of abilities. A private one is visible to its owner alone."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._lock = threading.Lock()
-        self._indexed: tuple[str | None, AbilityIndex] | None = None
+        self._indexed: tuple[str | None, Indexes] | None = None
 
     def entries(self) -> tuple[AbilityAvailabilityEntry, ...]:
         """Every ability."""
         with self._database.read() as connection:
             return all_entries(connection)
 
-    def index(self) -> AbilityIndex:
-        """The prepared index of the newest snapshot; rebuilt only when the snapshot has changed."""
+    def lookup(self, query: AbilityLookupQuery, *, caller_user_id: str, now: datetime) -> AbilityLookupResult:
+        """The matches by the documented score, each with its fit, and what fits whatever its score."""
+        indexes = self.indexes()
+        found = indexes.by_score.lookup(query, caller_user_id=caller_user_id, now=now)
+        return indexes.by_fit.with_fits(found, query, caller_user_id=caller_user_id)
+
+    def explain_match(
+        self, query: str, ability_id: str, user_id: str, project_id: str | None = None
+    ) -> AbilityExplainMatchResponse:
+        """Why one ability matches and fits, or does not.
+
+        Raises:
+            Refusal: ``ABILITY_NOT_FOUND``, also for another owner's private one.
+        """
+        why = explain(query, self.visible_entry(ability_id, user_id), project_id)
+        judged = self.indexes().by_fit.judged(query, ability_id, caller_user_id=user_id)
+        return why.changed(fit=judged.fit, fit_reasons=judged.reasons) if judged is not None else why
+
+    def indexes(self) -> "Indexes":
+        """The prepared indexes of the newest snapshot; rebuilt only when the snapshot has changed."""
         with self._database.read() as connection:
             digest = connection.scalar(
                 select(documents.c.digest).where(
@@ -57,7 +86,8 @@ class AbilityStore:
             )
             with self._lock:
                 if self._indexed is None or self._indexed[0] != digest:
-                    self._indexed = (digest, AbilityIndex(all_entries(connection)))
+                    entries = all_entries(connection)
+                    self._indexed = (digest, Indexes(AbilityIndex(entries), FitIndex(entries)))
                 return self._indexed[1]
 
     def availability(self, user_id: str) -> AbilityAvailabilityResponse:

@@ -6,6 +6,7 @@ in the same direction, and no negative trigger means the request. The documented
 plays no part.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -13,15 +14,17 @@ from enum import IntEnum
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import Fit
 from domain.abilities.fit.reading import Clause, Reading, read
+from domain.abilities.fit.spelling import without_lead
 from domain.abilities.fit.verbs import (
     LIGHT,
     OPEN_TO_NOUNS,
     are_near,
     are_opposite,
+    is_directed,
     may_be_lightly,
     work_named_by,
 )
-from domain.abilities.fit.words import Word, base_weight, word_of
+from domain.abilities.fit.words import Word, base_weight, is_content, tokens, word_of
 
 Weigh = Callable[[Word], float]
 """The weight of a word among the installed abilities."""
@@ -53,7 +56,6 @@ _TITLE_PARTS = dict.fromkeys(("by", "with", "using", "via", "until"), 0.4) | {
 }
 """The parts of a title's words by their preposition: how it is done counts less than what is done."""
 _OTHER_PART = 0.7
-_DIRECTED = frozenset({"convert", "export", "import", "translate", "make", "get"})
 
 
 class Work(IntEnum):
@@ -280,7 +282,7 @@ def _title_share(request: Reading, profile: Profile, weigh: Weigh) -> float:
 def _turned(request: Reading, profile: Profile) -> str | None:
     """What is wrong with the direction, if anything is."""
     clause = _main(request)
-    if not request.target or clause is None or (clause.families and not clause.families & _DIRECTED):
+    if not request.target or clause is None or (clause.families and not is_directed(clause.families)):
         return None
     came, became = _meanings(request.source), _meanings(request.target)
     sources, targets = _meanings(profile.sources), _meanings(profile.targets)
@@ -328,10 +330,15 @@ def _means(request: Reading, negative: Reading) -> bool:
 
 
 def _said_like_that(request: Reading, profile: Profile) -> bool:
-    return any(
-        request.text == said.text or (request.tokens and request.tokens == said.tokens)
-        for said in (profile.title, *profile.phrases)
-    )
+    """Whether the request is the title or a trigger phrase, with nothing but courtesy around it."""
+    text = without_lead(request.text)
+    for said in (profile.title, *profile.phrases):
+        if request.text == said.text:
+            return True
+        found = re.search(rf"(?<!\w){re.escape(said.text)}(?!\w)", text)
+        if found and not any(map(is_content, tokens(f"{text[: found.start()]} {text[found.end() :]}"))):
+            return True
+    return False
 
 
 def _missing(words: Iterable[tuple[Word, float]], profile: Profile) -> str:

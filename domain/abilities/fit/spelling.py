@@ -37,10 +37,14 @@ def one_line(text: str) -> str:
     return " ".join(text.lower().replace("’", "'").split())
 
 
+def without_lead(text: str) -> str:
+    """``text`` in lower case on one line, without an opening such as "it's that time again:"."""
+    return _LEAD.sub("", one_line(text))
+
+
 def spelled(text: str) -> list[str]:
     """Tokens and marks, with fixed pairs of words as one."""
-    lowered = one_line(text)
-    lowered = _LEAD.sub("", lowered)
+    lowered = without_lead(text)
     lowered = re.sub(r"(?<=\w)[-_/.](?=\w)|(?<!\w)\.(?=\w)", " ", lowered)
     for pair, one in _FIXED:
         if pair in lowered:

@@ -154,6 +154,8 @@ _DOABLE_LIST = """
 _DOABLE_LIGHTLY = frozenset(_DOABLE_LIST.split())
 """What "make", "get" or "give me" can stand for; nobody says "make" for delete, send, move or stop."""
 
+_DIRECTED = frozenset({"convert", "export", "import", "translate", "make", "get"})
+
 _NOUNS = {
     "backup": "backup", "total": "compute", "sum": "compute", "count": "count", "copy": "copy", "summary": "summarise",
     "comparison": "compare", "difference": "compare", "diff": "compare", "conversion": "convert",
@@ -254,6 +256,16 @@ def needs_a_place(verb: str) -> bool:
     return stem(verb) in _START_STEMS
 
 
+def other_words_for(verb: str) -> tuple[str, ...]:
+    """At most two common verbs of the same meaning and no other; none for a verb of several meanings."""
+    families = [family for family in _FAMILIES if family in families_of(verb)]
+    own = [family for family in families if stem(family) == stem(verb)] or families
+    if len(own) != 1:
+        return ()
+    others = (word for word in _FAMILIES[own[0]].split() if stem(word) != stem(verb) and "_" not in word)
+    return tuple(word for word in others if families_of(word) == frozenset(own))[:2]
+
+
 def with_particle(verb: str, following: Iterable[str]) -> str | None:
     """The verb of two words that ``verb`` makes with one of the ``following``; None where there is none."""
     known = _PARTICLES.get(verb)
@@ -268,6 +280,11 @@ def are_near(one: str, other: str) -> bool:
 def are_opposite(one: str, other: str) -> bool:
     """Whether one undoes what the other does."""
     return frozenset((one, other)) in _OPPOSITE_PAIRS
+
+
+def is_directed(families: frozenset[str]) -> bool:
+    """Whether the work has a direction: what it comes from and what it becomes are not the same."""
+    return bool(families & _DIRECTED)
 
 
 def may_be_lightly(family: str) -> bool:

@@ -1,27 +1,22 @@
-"""Generate trigger phrases and negative triggers of a skill, and the queries that test them.
+"""Generate trigger phrases and negative triggers of a skill, and the requests that test them.
 
-The ability matcher finds by whole phrases and shared words and excludes by negative triggers (DOC3 §0C.11C).
-Every example made here is checked against that same matcher before it is kept (DOC3 §1.1P, rows P-42).
+The phrases are made from the title, the goal, the effects and the parameters, in several wordings. The requests that
+test them (``domain.abilities.trigger_tests``) are made from the same and from near misses: another verb, another
+object, the other direction. None is left out for what a matcher says of it.
 """
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from pydantic import Field
 
 from contracts.base import Contract, Text240
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
-from domain.abilities.matching import (
-    TITLE_WEIGHT,
-    TRIGGER_PHRASE_WEIGHT,
-    WORDS_NEEDED,
-    PreparedQuery,
-    negative_match,
-    split_words,
-    trigger_match,
-)
+from domain.abilities.fit.reading import Reading, read
+from domain.abilities.fit.spelling import telling_words
+from domain.abilities.fit.verbs import are_near, families_of, is_directed, other_words_for
 from domain.learning.commands.operations import SYNONYMS
 from domain.learning.interpretation.inference import DEFAULT_EXCLUSIONS
 from domain.learning.interpretation.naming import cut_at_word, lower_first, plain, starts_with_verb
@@ -35,7 +30,9 @@ PHRASE_LIMIT = 120
 CASES_OF_A_KIND = 3
 """The fewest positive, negative and paraphrase examples (DOC3 §1.1P, rows P-26)."""
 
-_MOST_NEGATIVES = 6
+_SHORT_GOAL = 60
+_OBJECT_WORDS = 6
+_UNRELATED = 2
 _EXCLUSION_LEAD = re.compile(
     r"^(?:(?:please\s+)?(?:do not|don't|don’t|never|not)\s+)?(?:use\s+(?:it|this|this skill)?\s*)?"
     r"(?:for|when|if|in case of|in case)?\s*"
@@ -49,6 +46,13 @@ _EVERYDAY = (
     "How tall is Mont Blanc?", "Play quiet music", "Set an alarm at seven", "Tell me something funny",
     "Where did I park?",
 )  # fmt: skip
+_OTHER_WORK = (
+    ("delete", "Delete {0}"), ("send", "Mail {0} to a colleague"), ("print", "Print {0}"),
+    ("translate", "Translate {0} into Welsh"), ("restore", "Restore {0}"), ("encrypt", "Encrypt {0}"),
+)  # fmt: skip
+"""Near misses by another verb, each with the family of its verb."""
+
+_OTHER_OBJECTS = ("the train tickets", "the garden furniture", "the birthday guests", "the chess clubs")
 _PARAPHRASES = (
     "Could you {0} for me?",
     "I need you to {0} again, please",
@@ -87,12 +91,21 @@ def trigger_phrases(
     subject = _object_of(title, verbs)
     candidates = [_phrase(h) for h in hints]
     candidates.append(title)
-    if goal != title and len(goal) <= 60:
+    if goal != title and len(goal) <= _SHORT_GOAL:
         candidates.append(goal)
-    candidates += [f"make {posixpath.basename(path)}" for path in results[-2:] if len(path) <= 60]
+    candidates += [f"make {_result(path)}" for path in results[-2:] if len(path) <= _SHORT_GOAL]
     if subject:
         candidates += [f"{verb} {subject}" for verb in verbs[-2:]]
         candidates += [f"{SYNONYMS[v]} {subject}" for v in verbs[-2:] if v in SYNONYMS]
+    else:
+        candidates += _reworded(title)
+    candidates += [
+        f"{title} with another {parameter.name.replace('_', ' ')}"
+        for parameter in interpretation.parameters[:1]
+        if starts_with_verb(title)
+    ]
+    if goal != title and len(goal) > _SHORT_GOAL:
+        candidates.append(goal)
     candidates += [f"{opening} {title}" for opening in _openings(title)]
     kept: list[str] = []
     for candidate in candidates:
@@ -123,22 +136,24 @@ def negative_triggers(
 def trigger_cases(
     title: str, phrases: Sequence[str], negatives: Sequence[str], verbs: Sequence[str] = ()
 ) -> tuple[TriggerTestCase, ...]:
-    """At least three examples of each kind that the matcher gets right; fewer only where it cannot.
+    """Requests that ought to call the skill, and near misses that ought not; at least three of each kind.
 
-    An example that ought to call the skill must reach it through words alone, whatever its lane and scope.
-    One that ought not must either hold a negative trigger or share too few words to count.
+    A wording that holds one of the negative triggers is no example of what ought to call it.
     """
     wanted = [p[:1].upper() + p[1:] for p in phrases]
-    reworded = _paraphrases(phrases)
-    subject = _object_of(_phrase(title), verbs) or "results"
-    others = [*(_near_miss(n, subject) for n in negatives), *_EVERYDAY]
-    positive = [q for q in wanted if _weight(q, title, phrases, negatives) >= TRIGGER_PHRASE_WEIGHT]
-    paraphrase = [q for q in reworded if _weight(q, title, phrases, negatives) >= TRIGGER_PHRASE_WEIGHT]
-    negative = [q for q in others if _weight(q, title, phrases, negatives) <= 0]
+    name = _phrase(title)
+    reworded = [*_paraphrases(phrases), *(one[:1].upper() + one[1:] for one in _reworded(name))]
+    subject = _object_of(name, verbs) or _after_verb(name) or "results"
+    near = [_near_miss(negative, _object_of(name, verbs) or "results") for negative in negatives]
+    negative = [
+        *near[:CASES_OF_A_KIND],
+        *_near_misses(name, subject, phrases),
+        *_unrelated((title, *phrases)),
+    ]
     return (
-        *_cases(positive, "positive", MAX_PHRASES),
-        *_cases(paraphrase, "paraphrase", 4),
-        *_cases(_mixed(negative, len(negatives)), "negative", _MOST_NEGATIVES),
+        *_cases(_allowed(wanted, negatives), "positive", MAX_PHRASES),
+        *_cases(_allowed(reworded, negatives), "paraphrase", 5),
+        *_cases(negative, "negative", len(negative)),
     )
 
 
@@ -154,21 +169,45 @@ def _cases(queries: Iterable[str], kind: str, most: int) -> list[TriggerTestCase
     ]
 
 
-def _mixed(negative: Sequence[str], triggers: int) -> list[str]:
-    """Near misses first, but always some that have nothing to do with the skill."""
-    near = [q for q in negative if q not in _EVERYDAY][: min(triggers, CASES_OF_A_KIND)]
-    return [*near, *(q for q in negative if q in _EVERYDAY)]
+def _allowed(queries: Iterable[str], negatives: Sequence[str]) -> list[str]:
+    return [q for q in queries if not any(negative.lower() in q.lower() for negative in negatives)]
 
 
-def _weight(query: str, title: str, phrases: Sequence[str], negatives: Sequence[str]) -> float:
-    """What the query's words alone earn with the matcher: trigger and title; 0 where it is shut out."""
-    prepared = PreparedQuery.of(query)
-    if prepared.blank or negative_match(prepared, [n.lower() for n in negatives]) is not None:
-        return 0.0
-    lowered = [p.lower() for p in phrases]
-    match = trigger_match(prepared, [(p, split_words(p)) for p in lowered])
-    in_title = sum(word in title.lower() for word in prepared.words)
-    return (match.weight if match else 0.0) + (TITLE_WEIGHT if in_title >= WORDS_NEEDED else 0.0)
+def _near_misses(title: str, subject: str, phrases: Sequence[str]) -> Iterator[str]:
+    """Requests that share words with the skill: two other verbs, another object, the other direction."""
+    does = {family for text in (title, *phrases) for c in read(text).clauses for family in c.families}
+    other = [
+        wording.format(_with_article(subject))
+        for family, wording in _OTHER_WORK
+        if family not in does and not any(are_near(family, one) for one in does)
+    ]
+    yield from other[:2]
+    verb = _verb_of(title) or "do the same for"
+    said = telling_words(" ".join((title, *phrases)))
+    yield from [f"{verb[:1].upper()}{verb[1:]} {o}" for o in _OTHER_OBJECTS if not telling_words(o) & said][
+        :1
+    ]
+    turned = _turned(read(title))
+    if turned:
+        yield turned
+
+
+def _turned(title: Reading) -> str | None:
+    """The title the other way round, where it names a direction: "convert HTML pages to Markdown notes"."""
+    for clause in title.clauses:
+        became = next((words for place, words in clause.added if place in ("to", "into", "as")), ())
+        came = next((words for place, words in clause.added if place == "from"), clause.object)
+        if clause.verb and came and became and set(came) != set(became) and is_directed(clause.families):
+            verb = clause.verb.replace("_", " ").removesuffix(" into")
+            source, target = (" ".join(word.token for word in words) for words in (came, became))
+            return f"{verb[:1].upper()}{verb[1:]} {target} into {source}"
+    return None
+
+
+def _unrelated(said: Iterable[str]) -> list[str]:
+    """Everyday requests that share no word with the skill."""
+    words = telling_words(" ".join(said))
+    return [one for one in _EVERYDAY if not telling_words(one) & words][:_UNRELATED]
 
 
 def _paraphrases(phrases: Sequence[str]) -> list[str]:
@@ -189,6 +228,36 @@ def _openings(title: str) -> tuple[str, ...]:
 
 def _phrase(text: str) -> str:
     return cut_at_word(lower_first(plain(text).rstrip(" .!?;:")), PHRASE_LIMIT)
+
+
+def _result(path: str) -> str:
+    """A result as a request may name it: with the folder that it is in."""
+    return "/".join(posixpath.normpath(path).split("/")[-2:])
+
+
+def _reworded(title: str) -> list[str]:
+    """The title with other verbs of the same meaning."""
+    verb, _, rest = title.partition(" ")
+    return [f"{other} {rest}" for other in other_words_for(verb.lower())] if rest and verb.isalpha() else []
+
+
+def _verb_of(title: str) -> str:
+    verb = title.split(" ", 1)[0].rstrip(",").lower()
+    return verb if families_of(verb) and verb.isalpha() else ""
+
+
+def _after_verb(title: str) -> str:
+    """What follows the title's first verb, up to the next clause; the whole of a title without one."""
+    rest = title.partition(" ")[2] if _verb_of(title) else title
+    return " ".join(re.split(r"[,;:]|\s(?:and|then|until|so)\s", rest)[0].split()[:_OBJECT_WORDS])
+
+
+def _with_article(subject: str) -> str:
+    return (
+        subject
+        if subject.startswith(("the ", "a ", "an ", "my ", "all ", "each ", "every "))
+        else f"the {subject}"
+    )
 
 
 def _object_of(title: str, verbs: Sequence[str]) -> str:

@@ -122,7 +122,7 @@ def cut_at_word(text: str, limit: int) -> str:
     """``text`` cut to ``limit`` characters, at a word's end where there is one."""
     if len(text) <= limit:
         return text
-    head = text[: limit + 1].rsplit(" ", 1)[0]
+    head = text[: limit + 1].rpartition(" ")[0]
     return head.rstrip(" ,;:-") if len(head) > limit // 2 else clipped(text, limit)
 
 

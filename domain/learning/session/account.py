@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
-from contracts.abilities.lookup import ROUTE_FROM_SCORE, AbilityMatch
+from contracts.abilities.lookup import AbilityFit
 from contracts.learning.account import (
     BoundaryAccount,
     LearningQueryContextPayload,
@@ -244,15 +244,10 @@ def use(ability_id: str, entry: AbilityAvailabilityEntry | None, found_by: Seque
     )
 
 
-def routes_to(ability_id: str, matches: Sequence[AbilityMatch]) -> bool:
-    """Whether a lookup with these matches would route to the ability: the best one, usable and sure enough."""
-    best = matches[0] if matches else None
-    return (
-        best is not None
-        and best.ability_id == ability_id
-        and best.usable_now
-        and best.score >= ROUTE_FROM_SCORE
-    )
+def routes_to(ability_id: str, fitting: Sequence[AbilityFit]) -> bool:
+    """Whether a request with these fitting abilities is routed to the ability: it fits best of those usable now."""
+    best = next((one for one in fitting if one.usable_now), None)
+    return best is not None and best.ability_id == ability_id
 
 
 def reopens(aggregate: LearnSessionAggregate) -> LearningQueryContextPayload:

@@ -33,7 +33,13 @@ def test_an_installed_ability_is_listed_found_explained_and_versioned(person, ab
 
     found = person.gets("abilities", "lookup", "sort the payroll list and pack it")["matches"]
     assert found[0]["ability_id"] == ability_id
+    assert found[0]["fit"] == "yes"
     assert ability_id in person.types("abilities", "lookup", "sort the payroll list").stdout
+    refused = person.types("abilities", "lookup", "print the payroll list").stdout
+    assert "No ability fits." in refused
+    assert "--all" in refused
+    assert ability_id not in refused
+    assert ability_id in person.types("abilities", "lookup", "--all", "print the payroll list").stdout
 
     why = person.gets("abilities", "explain", ability_id, "sort the payroll list and pack it")
     assert why["matched"] is True

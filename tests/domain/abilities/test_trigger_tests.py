@@ -111,10 +111,17 @@ def test_a_positive_case_below_the_routing_score_fails() -> None:
 
 
 def test_a_negative_case_that_would_be_routed_to_fails() -> None:
-    outcomes = run(draft(negative_triggers=()))
+    tested = {**SAID, "negative": ["sort the scanned receipts of my neighbour", *SAID["negative"]]}
+
+    outcomes = run(draft(tested))
 
     assert failed(outcomes) == ["trigger/negative-1"]
     assert "add a negative trigger" in (outcomes["trigger/negative-1"].details or "")
+    assert failed(run(draft(tested, negative_triggers=("receipts of my neighbour",)))) == []
+
+
+def test_other_work_on_the_same_things_needs_no_negative_trigger() -> None:
+    assert failed(run(draft(negative_triggers=()))) == []
 
 
 def test_an_existing_ability_that_answers_as_well_is_a_collision_and_is_named(
@@ -131,7 +138,7 @@ def test_an_existing_ability_that_answers_as_well_is_a_collision_and_is_named(
 
     assert first.result is StepResult.FAILED
     assert first.collides_with == ("ability-twin",)
-    assert "“Sort scanned receipts again” (ability-twin, 0.68)" in (first.details or "")
+    assert "“Sort scanned receipts again” (ability-twin, yes, 1.00)" in (first.details or "")
 
 
 def test_an_existing_ability_that_answers_better_is_a_collision(make_ability: MakeAbility) -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, InstallLane
 from contracts.abilities.capability_manifest import CapabilityManifest
-from contracts.abilities.lookup import ROUTE_FROM_SCORE
+from contracts.abilities.lookup import Fit
 from contracts.learning.proposal import SkillDraft
-from domain.abilities.matching import score_match
+from domain.abilities.fit.fit_index import FitIndex
 from domain.learning.drafting.bundle import workflow_graph
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.skill_markdown import parse_frontmatter
@@ -236,8 +236,10 @@ def test_every_draft_is_a_valid_skill_whose_trigger_tests_hold(
     cases = learned.json("tests/triggers.json")
     for lane in (InstallLane.EXPERIMENTAL_PRIVATE, InstallLane.SHARED_PROMOTED):
         ability = as_ability(draft, lane)
+        index = FitIndex([ability])
         for case in cases:
-            routed = score_match(case["input"], ability).score >= ROUTE_FROM_SCORE
-            assert routed == case["should_trigger"], case
+            judged = index.judged(case["input"], ability.ability_id, caller_user_id=ability.owner_user_id)
+            assert judged is not None
+            assert (judged.fit is not Fit.NO) == case["should_trigger"], (case, judged)
     for kind in ("positive", "negative", "paraphrase"):
         assert sum(c["kind"] == kind for c in cases) >= 3, (kind, cases)

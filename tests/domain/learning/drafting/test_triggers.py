@@ -67,3 +67,37 @@ def test_an_everyday_request_that_sounds_like_the_skill_is_no_negative_case() ->
     negatives = [c.input for c in cases if c.kind == "negative"]
     assert "Call my dentist" not in negatives
     assert len(negatives) >= 3
+
+
+def inputs(kind: str, *said: Any) -> list[str]:
+    return [case.input for case in trigger_cases(*said) if case.kind == kind]
+
+
+def test_near_misses_ask_for_other_work_another_object_and_the_other_direction() -> None:
+    title = "Convert the Markdown notes to HTML pages"
+    assert inputs("negative", title, [title.lower()], [])[:4] == [
+        "Delete the Markdown notes to HTML pages",
+        "Mail the Markdown notes to HTML pages to a colleague",
+        "Convert the train tickets",
+        "Convert html pages into markdown notes",
+    ]
+
+
+def test_a_near_miss_is_no_other_work_that_the_skill_does_as_well() -> None:
+    assert "Delete the old logs" not in inputs("negative", "Delete the old logs", ["delete the old logs"], [])
+
+
+def test_a_title_is_paraphrased_with_other_verbs_of_the_same_meaning() -> None:
+    assert "Sum the invoices" in inputs("paraphrase", "Total the invoices", ["total the invoices"], [])
+
+
+def test_phrases_say_the_title_in_other_words_and_name_results_in_their_folder(teach: Any) -> None:
+    read = meaning(teach, title="Resize the photos", goal_summary="Resize the photos")
+    assert trigger_phrases(read, [], ["small/beach.jpg"]) == (
+        "resize the photos",
+        "make small/beach.jpg",
+        "scale the photos",
+        "shrink the photos",
+        "help me resize the photos",
+        "please resize the photos",
+    )
