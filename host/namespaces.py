@@ -44,6 +44,12 @@ CONFIGURATION = (
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random")
 
+TEMPORARY_FOLDER = "/tmp"  # noqa: S108 - the command's own, made anew for each
+"""An empty folder in memory for what ignores ``TMPDIR``, as ``tmpfile()`` of the C library does, and so ed."""
+
+_TEMPORARY_BYTES = 64 * 1024 * 1024
+_TEMPORARY_FILES = 10_000
+
 # The new tree grows on top of /proc: the one folder that is certainly there, and hidden only from ourselves.
 _NEW_ROOT = "/proc"
 
@@ -95,16 +101,48 @@ def build_tree(jail: str, user: int, group: int) -> None:
     Path(f"{_NEW_ROOT}/dev/fd").symlink_to("/proc/self/fd")
     _write(f"{_NEW_ROOT}/etc/passwd", f"apprentice:x:{user}:{group}::{jail}:/bin/sh\n")
     _write(f"{_NEW_ROOT}/etc/group", f"apprentice:x:{group}:\n")
+    _make_temporary_folder()
+    above = _cover_temporary_folder(jail)
     Path(_NEW_ROOT + jail).mkdir(parents=True, exist_ok=True)
     _mount(".", _NEW_ROOT + jail, None, _MS_BIND | _MS_REC)
     _set_attributes(_NEW_ROOT + jail, _MS_NOSUID | _MS_NODEV, recursive=True)
     _show_processes()
-    _set_attributes(_NEW_ROOT, _MS_RDONLY | _MS_NOSUID | _MS_NODEV, recursive=False)
+    for place in (_NEW_ROOT, *above):
+        _set_attributes(place, _MS_RDONLY | _MS_NOSUID | _MS_NODEV, recursive=False)
     os.chdir(_NEW_ROOT)
     # With both names the same, the old tree lies on top of the new one until it is let go.
     _checked(_libc.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
     _checked(_libc.umount2(b".", _MNT_DETACH), "umount")
     os.chdir("/")
+
+
+def _make_temporary_folder() -> None:
+    place = Path(_NEW_ROOT + TEMPORARY_FOLDER)
+    place.mkdir()
+    bounds = f"mode=1777,size={_TEMPORARY_BYTES},nr_inodes={_TEMPORARY_FILES}"
+    _mount("tmpfs", str(place), "tmpfs", _MS_NOSUID | _MS_NODEV, bounds)
+
+
+def _cover_temporary_folder(jail: str) -> list[str]:
+    """Where the folders between the temporary folder and a jail below it begin, if there are any.
+
+    A command may only pass through them: they are a file system of their own, to be made read-only when the jail is
+    in its place, and cannot be listed.
+    """
+    first, *others = Path(jail).relative_to(TEMPORARY_FOLDER).parts if _is_temporary(jail) else ("",)
+    if not others:
+        return []
+    above = place = Path(_NEW_ROOT + TEMPORARY_FOLDER, first)
+    place.mkdir()
+    _mount("tmpfs", str(place), "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=0111,size=1m")
+    for name in others[:-1]:
+        place /= name
+        place.mkdir(mode=0o111)
+    return [str(above)]
+
+
+def _is_temporary(jail: str) -> bool:
+    return Path(jail).is_relative_to(TEMPORARY_FOLDER)
 
 
 def _show_folder(folder: str) -> None:

@@ -197,9 +197,12 @@ def _confine(order: Order) -> Layers:
 
 def _rules(order: Order, abi: int) -> list[landlock.PathRule]:
     readable = [*namespaces.CONFIGURATION, "/etc/passwd", "/etc/group"]
+    temporary: list[landlock.PathRule] = []
     if order["isolation"] != SHARED:
         readable.append("/proc")
+        temporary.append(landlock.PathRule(namespaces.TEMPORARY_FOLDER, landlock.every_right(abi)))
     return [
+        *temporary,
         *(landlock.PathRule(path, landlock.READ_AND_EXECUTE) for path in namespaces.SYSTEM_FOLDERS),
         *(landlock.PathRule(path, landlock.READ) for path in readable),
         *(landlock.PathRule(path, landlock.DEVICE) for path in namespaces.DEVICES),

@@ -7,6 +7,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -40,6 +41,32 @@ def test_files_are_kept_from_one_command_to_the_next(jail: Path, isolation: str)
 
     assert outcome.output == "one\ntwo\n"
     assert not (jail / "list.txt").exists()
+
+
+@pytest.mark.skipif(which("ed") is None, reason="ed is not installed")
+def test_an_editor_that_keeps_its_text_in_the_temporary_folder_edits_a_file(
+    jail: Path, isolation: str
+) -> None:
+    if isolation == SHARED:
+        pytest.skip("without namespaces the temporary folder is the host's")
+    (jail / "list.txt").write_text("one\ntwo\n")
+
+    outcome = sandbox(jail, isolation).run("printf '1d\nw\nq\n' | ed -s list.txt")
+
+    assert outcome.succeeded, outcome.output
+    assert (jail / "list.txt").read_text() == "two\n"
+
+
+def test_the_temporary_folder_is_the_commands_own(jail: Path, isolation: str) -> None:
+    name = f"apprentice-{os.getpid()}"
+    box = sandbox(jail, isolation)
+
+    outcome = box.run(f"ls -A /tmp && echo x > /tmp/{name}")
+
+    assert outcome.succeeded is (isolation != SHARED)
+    assert not Path("/tmp", name).exists()
+    assert not box.run(f"cat /tmp/{name}").succeeded
+    assert not box.run("head -c 80M /dev/zero > /tmp/large").succeeded
 
 
 def test_the_exit_code_and_the_deadly_signal_are_reported(jail: Path, isolation: str) -> None:
