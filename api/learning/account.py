@@ -14,14 +14,14 @@ from api.services import Services
 from contracts.abilities.availability import InstallLane
 from contracts.abilities.lookup import AbilityLookupQuery
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.account import (
+from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.views.account import (
     DeploymentResponse,
     LearningQueryContextPayload,
     RecordsAccount,
     SessionAccount,
     UseAccount,
 )
-from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.workflow_ids import install_saga_id, learn_session_id, validation_run_id
 from domain.learning.session import account, deployment
 from stores.mining.candidate_reads import CandidateReads

@@ -15,7 +15,6 @@ from api.services import Services
 from config.settings import Settings
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.create_session import (
     CreateLearnSessionRequest,
     CreateLearnSessionResponse,
@@ -40,6 +39,7 @@ from contracts.learning.session import (
     SourceRun,
 )
 from contracts.learning.state_machine import AT_REST, SessionCommand
+from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.adapters import DEPLOYED
 from gateways.learning.sessions import new_session
 from workflows.learning.learn_session_messages import LearnCommand

@@ -15,12 +15,12 @@ from cli.platform.invocation import Invocation
 from cli.platform.output import print_parts
 from clients.apprentice.learning import LearnApi
 from clients.apprentice.sse import ServerSentEvent
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.install import InstallSaga, SagaState
 from contracts.learning.lifecycle import LearningLifecycleEvent
 from contracts.learning.responses import ValidationRunsListResponse
 from contracts.learning.session import LearnSessionState
 from contracts.learning.validation import ValidationRun
+from contracts.learning.views.allowed_actions import LearnSessionView
 
 LOOK_AGAIN_SECONDS = 0.3
 """Poll interval of a watched run or install, in seconds."""

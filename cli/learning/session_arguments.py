@@ -6,8 +6,8 @@ import typer
 
 from cli.learning.views import session_view
 from cli.platform.invocation import Invocation, NothingToDo
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.session import LearnSession
+from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.workflow_ids import learn_session_id
 
 SessionArgument = Annotated[

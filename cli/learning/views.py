@@ -8,7 +8,6 @@ from rich.markup import escape
 from rich.text import Text
 
 from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
@@ -17,6 +16,7 @@ from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.state_machine import SessionCommand as C
 from contracts.learning.validation import REQUIRED_CHECKS, StepResult, ValidationRun, ValidationStepResult
+from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.comparison.demonstrations import in_some_only
 
 

@@ -8,7 +8,6 @@ from clients.apprentice.sse import Reconnect, ServerSentEvent, SseDecoder, follo
 from clients.apprentice.transport import ApiRoutes, ApiTransport, ApiUnreachable, M, describe, path_part
 from contracts.learning import requests as asks
 from contracts.learning import responses as says
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.create_session import CreateLearnSessionRequest, CreateLearnSessionResponse
 from contracts.learning.install import InstallSaga
 from contracts.learning.observation import (
@@ -24,6 +23,7 @@ from contracts.learning.responses import RecentRunsResponse
 from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.test_policy import TestPolicy
+from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.mining.candidates import (
     CandidateState,
     MiningCandidatesResponse,

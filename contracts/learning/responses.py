@@ -20,7 +20,6 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
-from contracts.learning.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from contracts.learning.checkpoints import CheckpointVerificationReceipt
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.lifecycle import LearningReceipt
@@ -39,6 +38,7 @@ from contracts.learning.session import (
     ObservationMode,
 )
 from contracts.learning.validation import ValidationRun, ValidationStepResult
+from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
 
 
 class Page(VersionedContract):

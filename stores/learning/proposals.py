@@ -11,7 +11,6 @@ from sqlalchemy import Connection, case, select
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate, StagedDraft
-from contracts.learning.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from contracts.learning.install import InstallSaga
 from contracts.learning.proposal import (
     ProposalRound,
@@ -31,6 +30,7 @@ from contracts.learning.responses import (
 )
 from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
 from contracts.learning.validation import ValidationRun
+from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from domain.learning.drafting.revision import document_dependencies
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
 from stores.learning.base_skills import BaseSkills

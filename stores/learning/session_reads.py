@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind
 from contracts.learning.observation import ObservationScopeRuntime
 from contracts.learning.responses import (
@@ -23,6 +22,7 @@ from contracts.learning.responses import (
 )
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST
+from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.session.account import history_outcome
 from domain.maintenance.retention import ids_in_use
 from stores.learning.checkpoints import receipts_page

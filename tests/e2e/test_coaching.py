@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from uuid_utils import uuid7
 
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.observation import ToolCallReceipt, ToolEffect, ToolOutcome
+from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.interpretation.meaningful import observed_tool_call
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack

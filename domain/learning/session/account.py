@@ -5,16 +5,6 @@ from datetime import datetime
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
 from contracts.abilities.lookup import AbilityFit
-from contracts.learning.account import (
-    BoundaryAccount,
-    LearningQueryContextPayload,
-    MeaningAccount,
-    ModeAccount,
-    ProposalAccount,
-    StateAccount,
-    TestsAccount,
-    UseAccount,
-)
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.observation import (
@@ -35,6 +25,16 @@ from contracts.learning.session import LearnSession, ObservationMode
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST, SessionCommand
 from contracts.learning.validation import StepResult
+from contracts.learning.views.account import (
+    BoundaryAccount,
+    LearningQueryContextPayload,
+    MeaningAccount,
+    ModeAccount,
+    ProposalAccount,
+    StateAccount,
+    TestsAccount,
+    UseAccount,
+)
 
 _ACTIVE_RUNTIMES = {
     ObservationMode.NONE: "none",

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.allowed_actions import RefusedAction, SessionActions
 from contracts.learning.observation import ExitClass, ObservedActionEvent
 from contracts.learning.proposal import ProposalState
 from contracts.learning.state_machine import (
@@ -21,6 +20,7 @@ from contracts.learning.state_machine import (
     lane_refusal,
     refused_outright,
 )
+from contracts.learning.views.allowed_actions import RefusedAction, SessionActions
 from contracts.mining.candidates import (
     CandidateAction,
     CandidateActions,

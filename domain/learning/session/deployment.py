@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.account import ComponentState, LearnPartialDeploymentState, PartialDeployment
 from contracts.learning.session import LearningEntryMode
+from contracts.learning.views.account import ComponentState, LearnPartialDeploymentState, PartialDeployment
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from cli.learning import learn_commands, record_commands
 from cli.learning.views import guide, session_view
 from cli.platform.output import TerminalConsole
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState, ObservationMode
 from contracts.learning.state_machine import AT_REST, SessionCommand
+from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.session.allowed_actions import SessionFacts, session_actions
 
 GROUPS = {"learn": learn_commands.app, "abilities": ability_commands.app, "record": record_commands.app}

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate, OpenInstall
-from contracts.learning.allowed_actions import LearnSessionView
 from contracts.learning.session import LearningEntryMode, LearnSession, ObservationMode
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import LANES_OF, TAKEN_IN, SessionCommand, lane_refusal, refusal
+from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.mining.candidates import (
     CandidateAction,
     CandidateState,
