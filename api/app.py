@@ -22,6 +22,7 @@ from api.learning import (
     records,
     session_commands,
     sessions,
+    starting_states,
 )
 from api.maintenance import maintenance
 from api.mcp import auth, auth_profiles, dispatches, health, policy, routing, servers
@@ -44,6 +45,7 @@ ROUTERS = (
     sessions.router,
     session_commands.router,
     observations.router,
+    starting_states.router,
     practice.router,
     observations.adapters,
     events.router,

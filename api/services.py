@@ -1,6 +1,8 @@
 """Composition root of the API: opens the stores and gateways that routes use, once at start."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from threading import BoundedSemaphore
 from urllib.parse import quote
 
 from temporalio.client import Client
@@ -170,6 +172,8 @@ class Services:
     bases: BaseSkills
     recent_runs: RecentRuns
     mcp: McpServices
+    uploads: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, 2))
+    """Slots of archives that are read at once: each may take as much memory as a starting state may keep."""
 
     def close(self) -> None:
         """Stops the background threads and closes the database."""

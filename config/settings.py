@@ -40,6 +40,7 @@ from config.safety import (
 )
 from config.value_types import AdapterNames, Duration, Names
 from contracts.learning.session import ARM_TIMEOUT, CAPTURE_TIMEOUT, MODEL_TIMEOUT, QUESTION_DEADLINE
+from contracts.learning.starting_state import MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, InputLimits
 
 
 class McpSettings(BaseSettings):
@@ -170,6 +171,19 @@ class Settings(McpSettings):
         default=(), description="Observation adapters whose events are refused, with commas between them."
     )
 
+    record_inputs: bool = Field(
+        default=True, description="Keep what a demonstration's folder held before the first command."
+    )
+    record_inputs_files: int = Field(
+        default=MAX_FILES, ge=0, le=MAX_FILES, description="Files, folders and links that are listed of it."
+    )
+    record_inputs_file_bytes: int = Field(
+        default=MAX_FILE_BYTES, ge=0, le=MAX_TOTAL_BYTES, description="The largest file that is kept of it."
+    )
+    record_inputs_total_bytes: int = Field(
+        default=MAX_TOTAL_BYTES, ge=0, le=4 * MAX_TOTAL_BYTES, description="All that is kept of it."
+    )
+
     mining_max_variation: float = Field(
         default=0.4, ge=0, le=1, description="How differently a task may have been done to be mined."
     )
@@ -203,6 +217,15 @@ class Settings(McpSettings):
     def given(self) -> frozenset[str]:
         """The names that were passed in code or on the command line, which win over every other source."""
         return self._given
+
+    @property
+    def input_limits(self) -> InputLimits:
+        """How much of a demonstration's folder is kept as its starting state."""
+        return InputLimits(
+            max_files=self.record_inputs_files,
+            max_file_bytes=self.record_inputs_file_bytes,
+            max_total_bytes=self.record_inputs_total_bytes,
+        )
 
     @property
     def local_api_url(self) -> str:

@@ -108,13 +108,18 @@ class IngestClient:
 
 def judge(response: httpx.Response) -> Answer:
     """The verdict on a response; the envelope's ``retryable`` decides where the status leaves it open."""
-    status = response.status_code
     if response.is_success:
         try:
             counts = IngestObservationsResponse.model_validate_json(response.content)
         except ValidationError:
             return Answer(Verdict.RETRY, reason="the answer is not the ingest route's")
         return Answer(Verdict.CONFIRMED, counts=counts)
+    return judge_refusal(response)
+
+
+def judge_refusal(response: httpx.Response) -> Answer:
+    """The verdict on a response that is no success."""
+    status = response.status_code
     error = _error_in(response)
     reason = f"{error.code}: {error.message}" if error else f"HTTP {status} from {response.url.host}"
     if status in (401, 403):

@@ -141,6 +141,10 @@ def _event_id(event_id: Annotated[str, Path(max_length=200)]) -> str:
     return parse_uuid(event_id, ErrorCode.OBSERVATION_NOT_FOUND, "observation")
 
 
+def _state_id(state_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(state_id, ErrorCode.NOT_FOUND, "starting state")
+
+
 def _ability_id(ability_id: Annotated[str, Path(max_length=160)]) -> str:
     if not ability_id.isprintable():
         raise Refusal(ErrorCode.ABILITY_NOT_FOUND, "There is no ability with that id.")
@@ -200,6 +204,7 @@ SessionId = Annotated[str, Depends(_session_id)]
 ProposalId = Annotated[str, Depends(_proposal_id)]
 SagaId = Annotated[str, Depends(_saga_id)]
 EventId = Annotated[str, Depends(_event_id)]
+StateId = Annotated[str, Depends(_state_id)]
 AbilityId = Annotated[str, Depends(_ability_id)]
 CategoryId = Annotated[str, Depends(_category_id)]
 AdapterKind = Annotated[ObservationAdapterKind, Depends(_adapter_kind)]

@@ -21,6 +21,7 @@ from uuid_utils import uuid7
 from api.platform.errors import error_response, unexpected
 from contracts.documents.acrobat import MAX_SOURCE_BYTES
 from contracts.errors import ErrorCode
+from contracts.learning.starting_state import ARCHIVE_TYPE
 
 HEADER = "x-correlation-id"
 _ACCEPTED = re.compile(r"^[A-Za-z0-9._:#/-]{1,200}$")
@@ -92,6 +93,9 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 PDF_LIMITS = {"/api/adapters/acrobat/sources": MAX_SOURCE_BYTES}
 """Where a body is a document, sent as ``application/pdf``, and how large it may be."""
 
+_STREAMED = re.compile(r"/api/learn/sessions/[^/]+/starting-states/[^/]+")
+"""Routes that read an archive (``PUT``, ``application/gzip``) as it comes, and count its bytes themselves."""
+
 _ROUTES = "/api/"
 """Prefix of the routes with JSON bodies; the MCP endpoint validates its own."""
 
@@ -118,6 +122,9 @@ class BodyLimitMiddleware:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
+        if _is_streamed(request):
+            await self._app(scope, receive, send)
+            return
         announced = request.headers.get("content-length", "0")
         document_limit = _document_limit(request)
         limit = document_limit or self._limit
@@ -150,9 +157,17 @@ def _too_large(request: Request, limit: int) -> JSONResponse:
 
 def _document_limit(request: Request) -> int | None:
     """How large the document may be that the body is; None where the body is text as everywhere."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/pdf":
-        return None
-    return PDF_LIMITS.get(request.url.path)
+    return PDF_LIMITS.get(request.url.path) if _media_type(request) == "application/pdf" else None
+
+
+def _is_streamed(request: Request) -> bool:
+    if request.method != "PUT" or _media_type(request) != ARCHIVE_TYPE:
+        return False
+    return _STREAMED.fullmatch(request.url.path) is not None
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class _TooLarge(Exception):

@@ -180,6 +180,8 @@ _OF_OPERATION: Mapping[str, _Codes] = {
         E.TOO_MANY_REQUESTS,
     ),
     "learn_observation_remove": (*_STORE, E.INVALID_LEARN_STATE_TRANSITION),
+    "learn_starting_state_keep": (*_STORE, E.INVALID_LEARN_STATE_TRANSITION, E.TOO_MANY_REQUESTS),
+    "learn_starting_state_remove": _STORE,
     "learn_session_practice": (
         *_START,
         E.CONFLICT,

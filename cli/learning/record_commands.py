@@ -6,7 +6,7 @@ DOC3 §0A.11, §0C.22. :func:`find_recordable` finds the session, the API and th
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
@@ -29,6 +29,9 @@ from contracts.learning.observation import ObservationAdapterKind, RegisteredAda
 from contracts.learning.session import LearnSession, LearnSessionState
 from recorders.delivery import IngestTarget
 from recorders.running import RECORDERS_FOLDER
+
+if TYPE_CHECKING:
+    from recorders.starting_state import InputOptions
 
 app = typer.Typer(no_args_is_help=True, help="Record a demonstration.")
 
@@ -125,6 +128,34 @@ def record() -> None:
     """Record a demonstration."""
 
 
+InputsFlag = Annotated[
+    bool,
+    typer.Option(
+        "--inputs/--no-inputs",
+        help="Whether what the folder holds before the first command is kept as the lesson's starting point.",
+    ),
+]
+InputBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="The most bytes of the folder's files that are kept. Left out: by the settings."
+    ),
+]
+
+
+def _inputs(found: Recordable, wanted: bool, max_input_bytes: int | None) -> "InputOptions | None":
+    """What is kept of the folder, by the settings and the options."""
+    from recorders.starting_state import InputOptions
+
+    settings = load_settings()
+    if not (wanted and settings.record_inputs):
+        return None
+    limits = settings.input_limits
+    if max_input_bytes is not None:
+        limits = limits.changed(max_total_bytes=min(max_input_bytes, limits.max_total_bytes))
+    return InputOptions(limits, private_folders=(found.data_dir,))
+
+
 @app.command()
 def terminal(
     session: Annotated[
@@ -133,6 +164,8 @@ def terminal(
     folder: Annotated[
         Path, typer.Option(help="The demonstration's folder.", exists=True, file_okay=False)
     ] = Path(),
+    inputs: InputsFlag = True,
+    max_input_bytes: InputBytes = None,
     api_url: Annotated[str | None, typer.Option(help="The service's address.")] = None,
     token: Annotated[str | None, typer.Option(help="An access token with the scope observe.")] = None,
 ) -> None:
@@ -148,6 +181,7 @@ def terminal(
             folder=folder.absolute(),
             presence_folder=found.presence_folder,
             with_launches=_LAUNCHES in found.adapters,
+            inputs=_inputs(found, inputs, max_input_bytes),
         )
     code = record_terminal(options)
     if code == 0:
@@ -224,6 +258,8 @@ def wrap(
     folder: Annotated[
         Path, typer.Option(help="The demonstration's folder.", exists=True, file_okay=False)
     ] = Path(),
+    inputs: InputsFlag = True,
+    max_input_bytes: InputBytes = None,
     api_url: Annotated[str | None, typer.Option(help="The service's address.")] = None,
     token: Annotated[str | None, typer.Option(help="An access token with the scope observe.")] = None,
 ) -> None:
@@ -249,6 +285,7 @@ def wrap(
         session_paused=found.is_paused,
         presence_folder=found.presence_folder,
         with_launches=_LAUNCHES in found.adapters,
+        inputs=_inputs(found, inputs, max_input_bytes),
     )
     try:
         summary = wrap_command(options, command, _say)

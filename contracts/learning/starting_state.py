@@ -43,6 +43,16 @@ CONTENTS_FOLDER = "contents/"
 ARCHIVE_TYPE = "application/gzip"
 
 
+class InputLimits(Contract):
+    """How much of a folder a starting state may keep."""
+
+    max_files: int = Field(
+        default=MAX_FILES, ge=0, le=MAX_FILES, description="Files, folders and links in the list."
+    )
+    max_file_bytes: int = Field(default=MAX_FILE_BYTES, ge=0, description="Of one file that is kept.")
+    max_total_bytes: int = Field(default=MAX_TOTAL_BYTES, ge=0, description="Of all that is kept.")
+
+
 class EntryKind(StrEnum):
     """What stands at a path."""
 

@@ -24,6 +24,8 @@ from recorders.running import Heartbeat, Presence, Steering
 from recorders.signals import SignalInbox, watched_signals
 from recorders.spool import DEFAULT_MAX_BYTES, RecorderError, Spool, SpoolError
 from recorders.spooling_recorder import RecordingState, SpoolingRecorder
+from recorders.starting_state import InputOptions
+from recorders.state_delivery import RecordedStart, StateReport, starting_text
 from recorders.terminal.pty_shell import PtyShell, is_recorded
 from recorders.terminal.shell_hooks import ShellChannel, ShellReport, split_history_entry
 
@@ -35,7 +37,8 @@ class TerminalRecorderOptions:
     ``folder`` is the demonstration's folder: the shell starts there, and files made in it are named relative to
     it. With a ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
     ``with_launches`` also reports programs that a command leaves running. ``flush_timeout_s`` bounds the wait for
-    delivery at the end, ``command_timeout_s`` one scripted command.
+    delivery at the end, ``command_timeout_s`` one scripted command. Without ``inputs`` nothing is kept of what the
+    folder holds before the first command.
     """
 
     learn_session_id: str
@@ -49,6 +52,7 @@ class TerminalRecorderOptions:
     command_timeout_s: float = 120.0
     max_spool_bytes: int = DEFAULT_MAX_BYTES
     backoff: Backoff = DELIVERY_BACKOFF
+    inputs: InputOptions | None = field(default_factory=InputOptions)
 
 
 @dataclass(frozen=True)
@@ -62,11 +66,12 @@ class RecordingSummary:
     delivery: DeliveryReport
     stopped_reason: str | None
     spool_folder: Path
+    starting: StateReport = field(default_factory=StateReport)
 
     @property
     def complete(self) -> bool:
         """Whether everything recorded has reached the API."""
-        return self.delivery.complete and self.stopped_reason is None
+        return self.delivery.complete and self.stopped_reason is None and not self.starting.pending
 
     def text(self) -> str:
         """One or two lines for the person who recorded."""
@@ -75,6 +80,7 @@ class RecordingSummary:
         )
         if self.delivery.pending:
             counts += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        counts += starting_text(self.starting, self.spool_folder)
         reason = self.stopped_reason or self.delivery.reason
         return f"{counts} ({reason})" if reason else counts
 
@@ -217,6 +223,8 @@ def _record_interactively(options: TerminalRecorderOptions, terminal: int) -> Re
             "exit status and files made, never output; secrets are masked. "
             "apprentice-pause and apprentice-resume steer it, exit ends it."
         )
+        if recording.starting_text is not None:
+            say(recording.starting_text)
         with _raw_mode(terminal):
             recording.run_with(terminal, sys.stdout.fileno())
         say("recording has ended; delivering what is left")
@@ -247,6 +255,8 @@ class _Recording:
             stack.callback(spool.close)
             self._channel = ShellChannel(interactive=self._interactive)
             stack.callback(self._channel.close)
+            starting = RecordedStart(options.folder, session, self._inputs(), spool.folder, options.target)
+            self._starting = starting
             self._shell = PtyShell(
                 self._channel.rcfile, options.folder, interactive=self._interactive, session=session
             )
@@ -255,6 +265,8 @@ class _Recording:
             self._delivery = Delivery(spool, options.target, session, backoff=options.backoff)
             self._delivery.start()
             stack.callback(self._delivery.close, 0)
+            starting.deliver(options.backoff)
+            stack.callback(starting.close, 0)
             launches = LaunchWatch(self._shell.pid) if options.with_launches else None
             self._recorder = CommandRecorder(options, spool, self._delivery, self._say, launches)
             kinds = (ObservationAdapterKind.TERMINAL_COMMAND, ObservationAdapterKind.PROCESS_LAUNCH)
@@ -284,6 +296,7 @@ class _Recording:
         """Ends the shell and delivers what can be delivered in time."""
         self._close_shell.close()
         report = self._delivery.close(self._options.flush_timeout_s)
+        starting = self._starting.close(self._options.flush_timeout_s)
         self._recorder.watch_delivery()
         recorder = self._recorder
         self._heartbeat.close(recorder.error_code)
@@ -295,7 +308,18 @@ class _Recording:
             delivery=report,
             stopped_reason=recorder.end_reason,
             spool_folder=self._options.spool_folder,
+            starting=starting,
         )
+
+    @property
+    def starting_text(self) -> str | None:
+        """What is kept of the folder, for the person."""
+        return self._starting.text
+
+    def _inputs(self) -> InputOptions | None:
+        # A recording that keeps no words keeps no files either.
+        hashes = self._options.redaction_mode == RedactionMode.HASH_ONLY
+        return None if hashes else self._options.inputs
 
     def _make_known(self, stack: ExitStack) -> Presence | None:
         options = self._options

@@ -17,6 +17,8 @@ from recorders.delivery import DELIVERY_BACKOFF, Delivery, DeliveryReport, Deliv
 from recorders.launches import MOST_LAUNCHES, LaunchedProgram, LaunchWatch, adopting, launch_event
 from recorders.running import SPOOL_FULL, Presence, Steering, report_health
 from recorders.spool import DEFAULT_MAX_BYTES, Spool, SpoolFull
+from recorders.starting_state import InputOptions, LeftFolder
+from recorders.state_delivery import RecordedStart, StateReport, starting_text
 from recorders.wrapper.child import run_child
 
 
@@ -28,7 +30,8 @@ class WrapperOptions:
     person calls the step. Of a ``session_paused`` nothing is recorded, and the command runs all the same. With a
     ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
     ``with_launches`` also reports programs that the command leaves running. ``flush_timeout_s`` bounds the wait
-    for delivery at the end.
+    for delivery at the end. Without ``inputs`` nothing is kept of what the folder holds before the command; with a
+    ``presence_folder`` it is kept for the first of several commands only, as long as nothing else changes the folder.
     """
 
     learn_session_id: str
@@ -43,6 +46,7 @@ class WrapperOptions:
     flush_timeout_s: float = 5.0
     max_spool_bytes: int = DEFAULT_MAX_BYTES
     backoff: Backoff = DELIVERY_BACKOFF
+    inputs: InputOptions | None = field(default_factory=InputOptions)
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class WrapperSummary:
     delivery: DeliveryReport
     not_recorded: str | None
     spool_folder: Path
+    starting: StateReport = field(default_factory=StateReport)
 
     def text(self) -> str:
         """One line for the person who ran it."""
@@ -66,6 +71,7 @@ class WrapperSummary:
         said = f"{self.recorded} recorded, {self.delivery.delivered} delivered"
         if self.delivery.pending:
             said += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        said += starting_text(self.starting, self.spool_folder)
         return f"{said} ({self.delivery.reason})" if self.delivery.reason else said
 
 
@@ -101,10 +107,37 @@ def wrap_command(
             presence = stack.enter_context(
                 Presence(options.presence_folder, options.learn_session_id, _KIND, watched, _RECORDING)
             )
+        left = _left_folder(options)
+        starting = RecordedStart(
+            options.folder,
+            options.learn_session_id,
+            None if left is not None and left.is_as_it_was_left() else _inputs(options),
+            spool.folder,
+            options.target,
+        )
         if not options.session_paused:
             say(_announcement(options))
+            if starting.text is not None:
+                say(starting.text)
         wrapped = _WrappedCommand(options, presence, say)
-        return _deliver(options, spool, wrapped.run(arguments), wrapped)
+        events = wrapped.run(arguments)
+        if left is not None and events:
+            left.remember()
+        return _deliver(options, spool, events, wrapped, starting)
+
+
+def _inputs(options: WrapperOptions) -> InputOptions | None:
+    # What keeps no words keeps no files either, and of a paused session nothing is kept.
+    if options.session_paused or options.redaction_mode == RedactionMode.HASH_ONLY:
+        return None
+    return options.inputs
+
+
+def _left_folder(options: WrapperOptions) -> LeftFolder | None:
+    inputs = _inputs(options)
+    if inputs is None or options.presence_folder is None:
+        return None
+    return LeftFolder(options.presence_folder, options.learn_session_id, options.folder, inputs)
 
 
 def _announcement(options: WrapperOptions) -> str:
@@ -187,9 +220,10 @@ def _deliver(
     spool: Spool,
     events: tuple[ObservedActionEvent, ...],
     wrapped: _WrappedCommand,
+    starting: RecordedStart,
 ) -> WrapperSummary:
     not_recorded = wrapped.not_recorded
-    report = DeliveryReport()
+    report, start = DeliveryReport(), StateReport()
     if events:
         try:
             spool.append([redact_event(event) for event in events])
@@ -199,10 +233,13 @@ def _deliver(
         else:
             delivery = Delivery(spool, options.target, options.learn_session_id, backoff=options.backoff)
             delivery.start()
+            starting.deliver(options.backoff)
             report = delivery.close(options.flush_timeout_s, while_held=False)
             if report.state is DeliveryState.HELD:
                 # Paused meanwhile, so not to be watched; and nothing waits here to be told when it goes on.
                 not_recorded = SESSION_PAUSED
                 spool.forget_own()
+                starting.forget()
+            start = starting.close(options.flush_timeout_s)
     recorded = len(events) if not_recorded is None else 0
-    return WrapperSummary(wrapped.exit_code, recorded, report, not_recorded, options.spool_folder)
+    return WrapperSummary(wrapped.exit_code, recorded, report, not_recorded, options.spool_folder, start)

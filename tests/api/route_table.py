@@ -34,6 +34,9 @@ SCOPES: Mapping[str, str] = {
     "learn_session_generate_proposal": "learn",
     "learn_observations_ingest": "observe",
     "learn_observations_list": "read",
+    "learn_starting_state_keep": "observe",
+    "learn_starting_states_list": "read",
+    "learn_starting_state_remove": "learn",
     "learn_observation_remove": "learn",
     "observation_adapters_list": "read",
     "observation_adapter_heartbeat": "observe",
@@ -157,6 +160,7 @@ PAGED = frozenset(
         "learn_session_list",
         "learn_session_checkpoint_receipts",
         "learn_observations_list",
+        "learn_starting_states_list",
         "learn_proposal_list",
         "learn_proposal_validation_runs",
         "category_items",
@@ -216,7 +220,7 @@ UNKEYED = frozenset(
 KEYED = frozenset(
     {name for name in WITH_BODY if name not in UNKEYED}
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
-    | {"mcp_grant_revoke", "acrobat_forget"}
+    | {"mcp_grant_revoke", "acrobat_forget", "learn_starting_state_remove"}
     | {"mcp_server_delete", "mcp_auth_profile_delete"}
 )
 """The writes that take an ``Idempotency-Key``."""

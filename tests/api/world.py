@@ -59,6 +59,7 @@ class Ids:
     candidate_id: str = "0199aa10-7c00-7000-8000-00000000002a"
     mining_run_id: str = "0199aa10-7c00-7000-8000-00000000002c"
     dispatch_id: str = "0199aa10-7c00-7000-8000-00000000002b"
+    state_id: str = "0199aa10-7c00-7000-8000-00000000002e"
     mcp_dispatch_id: str = "nowhere"
     grant_id: str = "0199aa10-7c00-7000-8000-00000000002d"
     server_id: str = "nowhere"
@@ -132,6 +133,7 @@ async def build_world(stack: Stack) -> World:
             candidate_id=str(uuid7()),
             mining_run_id=str(uuid7()),
             dispatch_id=str(uuid7()),
+            state_id=str(uuid7()),
             mcp_dispatch_id=str(uuid7()),
             grant_id=str(uuid7()),
         ),

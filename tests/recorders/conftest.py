@@ -41,6 +41,9 @@ class IngestServer:
         self.heartbeats: list[tuple[str, str | None]] = []
         self.refusals: list[Refusing] = []
         self.always: Refusing | None = None
+        self.states: dict[str, tuple[str, bytes]] = {}
+        self.states_asked = 0
+        self.refused_states: list[Refusing] = []
         self.changed = threading.Condition()
         self.connections: list[socket.socket] = []
         self._is_up = True
@@ -66,6 +69,24 @@ class IngestServer:
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(answer)
+
+            def do_PUT(self) -> None:
+                body = self._chunks()
+                status, answer = server.answer_state(self.path, body)
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def _chunks(self) -> bytes:
+                if self.headers["Transfer-Encoding"] != "chunked":
+                    return self.rfile.read(int(self.headers["Content-Length"]))
+                pieces: list[bytes] = []
+                while size := int(self.rfile.readline(), 16):
+                    pieces.append(self.rfile.read(size))
+                    self.rfile.readline()
+                self.rfile.readline()
+                return b"".join(pieces)
 
             def log_message(self, *args: object) -> None:
                 pass
@@ -94,6 +115,16 @@ class IngestServer:
         counts = {"accepted": len(new), "duplicate": len(events) - len(new), "session_state": "capturing"}
         counts |= {"dropped_off_target": 0, "dropped_not_meaningful": 0}
         return 200, json.dumps(counts).encode(), {}
+
+    def answer_state(self, path: str, body: bytes) -> tuple[int, bytes]:
+        with self.changed:
+            self.states_asked += 1
+            self.changed.notify_all()
+            refusal = self.refused_states.pop(0) if self.refused_states else self.always
+            if refusal is not None:
+                return refusal.status, refusal.body()
+            self.states[path.split("/")[-1]] = (path.split("/")[4], body)
+        return 200, b"{}"
 
     def refuse(self, status: int, times: int = 1, **how: object) -> None:
         """Answers the next ``times`` requests with ``status``."""

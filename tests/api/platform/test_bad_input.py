@@ -202,6 +202,7 @@ NOT_FOUND = {
     "session_id": ErrorCode.LEARN_SESSION_NOT_FOUND,
     "proposal_id": ErrorCode.PROPOSAL_NOT_FOUND,
     "saga_id": ErrorCode.SAGA_NOT_FOUND,
+    "state_id": ErrorCode.NOT_FOUND,
     "event_id": ErrorCode.OBSERVATION_NOT_FOUND,
     "ability_id": ErrorCode.ABILITY_NOT_FOUND,
     "token_id": ErrorCode.NOT_FOUND,

@@ -98,8 +98,10 @@ def person(ingest_server, session_id: str, tmp_path: Path) -> Iterator[Callable[
 def test_a_person_sees_that_recording_is_on_and_keeps_their_shell(
     ingest_server, person: Callable[[], Person], session_id: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "demo" / "input.csv").write_text("a,b\n", encoding="utf-8")
     someone = person()
     someone.reads(f"recording this terminal for session {session_id}")
+    someone.reads("keeping the 1 file of this folder (4 bytes) as the lesson's starting point; --no-inputs")
     someone.reads("[rec] mine> ")
     someone.types("greet me; false")
     someone.reads("[status 1]")

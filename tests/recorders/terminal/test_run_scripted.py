@@ -1,8 +1,10 @@
+import io
 import json
 import os
 import select
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -271,3 +273,52 @@ def test_two_recorders_at_once_keep_apart(ingest_server, options, session_id: st
     assert summary.complete
     other.close()
     assert commands_of(ingest_server) == ["touch a"]
+
+
+def states_of(server) -> list[tuple[str, dict[str, object], set[str]]]:
+    """The starting states that arrived: session, the state, and the digests of its contents."""
+    found = []
+    for session, body in server.states.values():
+        with tarfile.open(fileobj=io.BytesIO(body), mode="r:gz") as archive:
+            names = archive.getnames()
+            state = json.load(archive.extractfile(names[0]))  # type: ignore[arg-type]
+        found.append((session, state, {name.removeprefix("contents/") for name in names[1:]}))
+    return found
+
+
+def test_the_folder_as_it_was_before_the_first_command_is_delivered(
+    ingest_server, options, session_id: str
+) -> None:
+    given = options()
+    (given.folder / "sales.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (given.folder / ".env").write_text("A=1\n", encoding="utf-8")
+    summary = run_scripted(given, ["rm sales.csv", "touch made"])
+    assert summary.complete
+    ((session, state, contents),) = states_of(ingest_server)
+    entries = {entry["path"]: entry for entry in state["entries"]}  # type: ignore[attr-defined]
+    assert session == session_id
+    assert {path: entry["kept"] for path, entry in entries.items()} == {"sales.csv": True, ".env": False}
+    assert contents == {entries["sales.csv"]["sha256"]}
+
+
+def test_without_inputs_and_with_hashes_nothing_of_the_folder_leaves(ingest_server, options) -> None:
+    for changes in ({"inputs": None}, {"redaction_mode": "hash_only"}):
+        given = options(**changes)
+        (given.folder / "sales.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+        assert run_scripted(given, ["touch made"]).complete
+    assert ingest_server.states == {}
+    assert ingest_server.states_asked == 0
+
+
+def test_a_starting_point_that_waits_or_is_refused_is_in_the_summary(
+    ingest_server, options, tmp_path: Path
+) -> None:
+    refusal = ingest_server.refusing(413, code="PAYLOAD_TOO_LARGE", retryable=False)
+    ingest_server.refused_states.append(refusal)
+    summary = run_scripted(options(), ["touch a"])
+    assert summary.complete
+    assert "the starting point was not taken (PAYLOAD_TOO_LARGE" in summary.text()
+    ingest_server.refused_states += [ingest_server.refusing(503)] * 10_000
+    waiting = run_scripted(options(flush_timeout_s=0.3), ["touch b"])
+    assert not waiting.complete
+    assert f"the starting point waits in {tmp_path / 'spool'}" in waiting.text()

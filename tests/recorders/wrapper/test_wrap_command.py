@@ -65,6 +65,7 @@ def test_a_receipt_says_what_ran_how_it_ended_where_and_what_it_made(ingest_serv
         "exit_class": "ok",
         "working_folder": ".",
         "produced_files": [{"path": "a file.txt", "change": "created", "size_bytes": 5}],
+        "written": [],
     }
     assert (receipt["action_label"], receipt["control_surface"]) == ("Make the file", "wrapper_script")
     assert receipt["caused_state_change"] is True
@@ -131,6 +132,23 @@ def test_a_session_that_is_paused_meanwhile_never_hears_of_the_command(
     summary = wrapped("touch", "a")
     assert (summary.exit_code, summary.not_recorded) == (0, "the session is paused")
     assert list((tmp_path / "spool").iterdir()) == []
+
+
+def test_the_first_of_several_commands_brings_the_folder_as_it_was(
+    ingest_server, wrapped, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "sales.csv").write_text("a,b\n", encoding="utf-8")
+    marks = {"presence_folder": tmp_path / "recorders"}
+    for name in ("a", "b"):
+        wrapped("touch", name, **marks)
+    assert len(ingest_server.states) == 1
+    (folder / "a").unlink()
+    wrapped("touch", "a", **marks)
+    assert len(ingest_server.states) == 2
+    wrapped("touch", "c", inputs=None, **marks)
+    wrapped("touch", "d", session_paused=True, **marks)
+    wrapped("touch", "e", redaction_mode="hash_only", **marks)
+    assert len(ingest_server.states) == 2
 
 
 def test_a_full_spool_costs_the_receipt_and_not_the_command(ingest_server, wrapped, folder: Path) -> None:
