@@ -15,8 +15,7 @@ from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus
 from contracts.mcp.tools import UNKNOWN_OUTCOMES, ToolFailure, ToolFailureKind
-from domain.abilities.availability import state_of
-from domain.abilities.bridge import effective_health
+from domain.abilities.availability import effective_health, state_of
 from domain.mcp.approvals import Block
 
 MOST_ATTEMPTS = 6

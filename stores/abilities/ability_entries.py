@@ -27,8 +27,7 @@ from contracts.workflow_ids import ability_workflow_id
 from stores.learning.sessions import entries_of, project_truth
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import JournalDraft
+from stores.platform.journal.journal import JournalDraft, JournalEntries
 
 ACTIVATION_HISTORY = "system/abilities/activation_history"
 

@@ -17,8 +17,7 @@ from contracts.mcp.routing import (
     RouteExplainRequest,
     RouteExplanation,
 )
-from domain.abilities.availability import USABLE_HEALTH
-from domain.abilities.bridge import bridge_state, missing
+from domain.abilities.availability import USABLE_HEALTH, bridge_state, missing
 from domain.abilities.capability_plan import plan_of, surface_choices
 from domain.abilities.hybrid_plan import CONNECTORS, CannotPlan
 from domain.abilities.matching import explain

@@ -28,8 +28,15 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.lifecycle import LearningReceiptKind
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import ability_workflow_id
-from domain.abilities.availability import Usability, usability
-from domain.abilities.bridge import bridge_state, health_current, missing, stats_current, unsupported_reason
+from domain.abilities.availability import (
+    Usability,
+    bridge_state,
+    health_current,
+    missing,
+    stats_current,
+    unsupported_reason,
+    usability,
+)
 from domain.abilities.capability_health import HealthChange, after_outcome, is_due, unusable_reason, why
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import (
@@ -55,8 +62,7 @@ from stores.abilities.derived_files import (
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.journal import JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, capabilities
 

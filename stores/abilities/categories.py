@@ -19,8 +19,7 @@ from contracts.errors import ErrorCode, Refusal
 from stores.platform.canonical import document_bytes
 from stores.platform.database import Database, PageRequest, advisory_lock, fetch_page, insert_or
 from stores.platform.document_table import DocumentTable
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import append
+from stores.platform.journal.journal import JournalEntries, append
 from stores.platform.projection.documents import put_document
 from stores.platform.tables import categories, category_items
 

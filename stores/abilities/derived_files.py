@@ -28,7 +28,7 @@ from contracts.abilities.capability_manifest import (
     CapabilityBridgeCurrent,
     CapabilityRegistryBridgeEntry,
 )
-from domain.abilities.bridge import (
+from domain.abilities.availability import (
     bridge_document,
     bridge_entry,
     bridge_state,

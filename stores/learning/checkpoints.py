@@ -40,10 +40,10 @@ from stores.learning.learning_tables import SESSIONS
 from stores.platform.answers import answered_within
 from stores.platform.database import Database, PageRequest
 from stores.platform.document_table import document_page
-from stores.platform.journal.entries import JournalEntries
 from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
     JournalDraft,
+    JournalEntries,
     append,
 )
 from stores.platform.tables import journal

@@ -17,8 +17,7 @@ from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
 from contracts.learning.install import InstallSagaInput, SagaStepName
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.validation import DraftProof
-from domain.abilities.availability import AbilityStanding, availability_entry, in_service
-from domain.abilities.bridge import capability_metadata
+from domain.abilities.availability import AbilityStanding, availability_entry, capability_metadata, in_service
 from stores.abilities.ability_rows import checkpoint_health_of, forget_content, keep_content, versions_of
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, rebuild_bridge, refresh_snapshot
 from stores.learning.drafts import load_bundle

@@ -34,8 +34,7 @@ from stores.platform.answers import recalled, remember
 from stores.platform.blobs import get_blob
 from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.database import Database
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import RECEIPTS, JournalDraft, append
+from stores.platform.journal.journal import RECEIPTS, JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import put_document
 
 TABLE = tables.learn_sessions

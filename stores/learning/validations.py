@@ -18,8 +18,7 @@ from stores.abilities.capability_health import apply_outcome
 from stores.learning.learning_tables import SESSIONS, VALIDATION_STEPS
 from stores.learning.sessions import STEP_RESULTS
 from stores.platform.database import Database
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.journal import JournalDraft, JournalEntries, append
 from stores.platform.tables import capabilities
 
 _RUNS = UUID("7c5f0a53-4a1b-5a66-8f0e-5f4d0d6f1f0b")

@@ -35,8 +35,7 @@ from stores.learning.session_reads import OpenReferences, session_refs
 from stores.maintenance.sweeps import LEFT_ALONE, Settled, keys_after
 from stores.platform import tables
 from stores.platform.canonical import document_bytes
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.journal import JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import put_document
 
 _SESSIONS = tables.learn_sessions

@@ -11,8 +11,7 @@ from contracts.abilities.capability_health import IdentityKind
 from contracts.base import clipped
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptListResponse, MCPReceiptStatus, MCPReceiptSummary
 from stores.platform.database import Database
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import JournalDraft
+from stores.platform.journal.journal import JournalDraft, JournalEntries
 from stores.platform.tables import journal
 
 RECEIPTS = "system/mcp/receipts"

@@ -23,8 +23,7 @@ from stores.learning.learning_tables import SESSIONS
 from stores.mining.candidate_reads import CANDIDATES, candidate_facts
 from stores.mining.runs import settings_of
 from stores.platform.database import Database
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import append
+from stores.platform.journal.journal import JournalEntries, append
 
 CLUSTERS = "system/capabilities/trace_clusters"
 FEEDBACK = "system/capabilities/skill_proposal_feedback"

@@ -19,8 +19,7 @@ from domain.platform.configuration_intents import applied
 from stores.platform.canonical import canonical_json, digest_of, document_bytes
 from stores.platform.database import Database, advisory_lock, insert_or
 from stores.platform.document_table import DocumentTable
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.journal import JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import put_document
 from stores.platform.tables import configuration_intents, configurations
 

@@ -17,8 +17,7 @@ from contracts.base import rfc3339
 from contracts.platform.identity import AccessToken, Principal, Scope
 from stores.platform.database import Database
 from stores.platform.document_table import DocumentTable
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import append
+from stores.platform.journal.journal import JournalEntries, append
 from stores.platform.tables import access_tokens
 
 TOKENS = DocumentTable(access_tokens, AccessToken, message="There is no access token of this id.")

@@ -26,8 +26,7 @@ from stores.learning.observations import ObservationLog
 from stores.platform.blobs import BlobNotFoundError, put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of, document_bytes
 from stores.platform.database import Database
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import append
+from stores.platform.journal.journal import JournalEntries, append
 from stores.platform.projection.documents import put_document, read_document, remove_document
 from stores.platform.tables import learn_sessions as table
 

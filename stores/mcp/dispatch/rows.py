@@ -21,8 +21,7 @@ from domain.mcp.use_receipts import use_receipt
 from stores.mcp.mcp_tables import DISPATCHES, mcp_servers
 from stores.mcp.mcp_tables import mcp_dispatches as table
 from stores.mcp.receipts import ReceiptContext, receipt
-from stores.platform.journal.entries import JournalEntries
-from stores.platform.journal.journal import JournalDraft
+from stores.platform.journal.journal import JournalDraft, JournalEntries
 
 OPEN_STATUSES = tuple(status.value for status in OPEN_DISPATCH_STATUSES)
 

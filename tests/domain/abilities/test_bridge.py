@@ -7,7 +7,7 @@ from contracts.abilities.capability_manifest import BridgeState, CapabilityManif
 from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillBundleProposal, SkillDraft
-from domain.abilities.bridge import (
+from domain.abilities.availability import (
     ROUTE_TIERS,
     bridge_document,
     bridge_entry,

@@ -18,8 +18,13 @@ from contracts.abilities.capability_manifest import (
     VerificationRule,
 )
 from contracts.abilities.control_surface import ControlSurface
-from domain.abilities.availability import STALE_AFTER
-from domain.abilities.bridge import bridge_state, missing, session_availability, unsupported_reason
+from domain.abilities.availability import (
+    STALE_AFTER,
+    bridge_state,
+    missing,
+    session_availability,
+    unsupported_reason,
+)
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 names = st.sampled_from(["program:tar", "program:sort", "surface:browser_relay"])

@@ -14,8 +14,7 @@ from contracts.abilities.availability import LifecycleRequester as Requester
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityQuarantine
 from contracts.errors import ErrorCode
-from domain.abilities.availability import in_service, state_of
-from domain.abilities.bridge import effective_health
+from domain.abilities.availability import effective_health, in_service, state_of
 from domain.abilities.life import (
     LANES_OF,
     TAKEN_IN,
