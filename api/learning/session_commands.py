@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+import anyio.to_thread
 from fastapi import APIRouter
 
 from api.platform.commands import CommandFrame, LearnerFrame, masked
@@ -200,8 +201,14 @@ async def answer_questions(
 async def generate_proposal(
     session_id: SessionId, frame: LearnerFrame, body: GenerateProposalRequest = BY_POLICY
 ) -> GenerateProposalResponse:
-    """Drafts a proposal from what was captured, asking first where that is wanted."""
-    message = frame.message(GenerateProposalCommand, body, ask_before_build=body.ask_before_build)
+    """Drafts a proposal from what was captured, asking first where that is wanted.
+
+    A demonstration whose starting state is kept is replayed on it first, which takes up to a minute.
+    """
+    replay = await anyio.to_thread.run_sync(frame.services.starting_states.has_any, session_id)
+    message = frame.message(
+        GenerateProposalCommand, body, ask_before_build=body.ask_before_build, replay=replay
+    )
     receipt = await frame.to_session(SessionCommand.GENERATE_PROPOSAL, session_id, message)
     if receipt.proposal_id is None:
         raise Refusal(ErrorCode.INTERNAL_ERROR, "The proposal was not made.")

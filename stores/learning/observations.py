@@ -19,7 +19,7 @@ from contracts.learning.observation import (
     WorkflowBoundary,
 )
 from contracts.learning.session import LearnSessionState
-from stores.learning.learning_tables import OBSERVATIONS, REMOVED, boundaries_of, observed_in
+from stores.learning.learning_tables import LESSON_EVIDENCE, OBSERVATIONS, REMOVED, boundaries_of, observed_in
 from stores.learning.observation_ingest import OBSERVING, ObservationIngest, not_found, refuse_unless
 from stores.learning.starting_states import purge_states
 from stores.platform.database import Database, PageRequest
@@ -136,8 +136,10 @@ class ObservationLog:
     def purge(self, connection: Connection, session_id: str) -> int:
         """Deletes a session's observations in the caller's transaction, except those marked ``retain``.
 
-        The starting states of its demonstrations go with them. Returns how many of both went. The counters stay.
+        The starting states of its demonstrations go with them, and what their replay showed. Returns how many
+        observations and states went. The counters stay.
         """
+        LESSON_EVIDENCE.delete(connection, session_id)
         deleted = connection.execute(
             delete(observations).where(
                 observations.c.session_id == session_id, observations.c.retain.is_(False)

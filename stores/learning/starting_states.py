@@ -77,6 +77,11 @@ class StartingStates:
         with self._database.read() as connection:
             return _of_session(connection, session_id)
 
+    def has_any(self, session_id: str) -> bool:
+        """Whether a starting state of the session is kept."""
+        with self._database.read() as connection:
+            return bool(connection.scalar(select(exists().where(starting_states.c.session_id == session_id))))
+
     def page(self, session_id: str, wanted: PageRequest) -> StartingStateListResponse:
         """One page of the session's states without their contents, oldest first."""
         query = _bodies(session_id)
