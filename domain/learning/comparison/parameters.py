@@ -355,7 +355,8 @@ def parameterised(
 
 def bounded(value: str) -> str:
     """A regular expression of the value as a piece of its own in a text."""
-    low = r"(?<![^\W_])" if value[:1].isalnum() else ""
+    # Also right behind an escape of a regular expression: \\bLinden\\b.
+    low = r"(?:(?<![^\W_])|(?<=\\[bBwWdDsSntr<>]))" if value[:1].isalnum() else ""
     high = r"(?![^\W_])" if value[-1:].isalnum() else ""
     whole = f"{low}{re.escape(value)}{high}"
     if len(value) >= SHORT and not (value.isdigit() and len(value) < 4):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from contracts.base import clipped
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
-from domain.learning.comparison.parameters import distinct
+from domain.learning.comparison.parameters import bounded, distinct
 from domain.learning.redaction.redaction import redact
 
 _MONTH_NAMES = (
@@ -169,7 +169,7 @@ def _of_goal(goal: str, text: str) -> Iterator[_Found]:
     for position, word in enumerate(words):
         value = _NUMBER_WORDS.get(word.lower(), word)
         stands_out = any(c.isdigit() for c in value) or (position > 0 and word[:1].isupper())
-        if not stands_out or not re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text):
+        if not stands_out or not re.search(bounded(value), text):
             continue
         before = next((w for w in reversed(words[:position]) if w.lower() not in _LITTLE), "")
         kind = ParameterType.NUMBER if value.isdigit() else ParameterType.TEXT

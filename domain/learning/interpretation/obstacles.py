@@ -19,6 +19,8 @@ def rehearsal_obstacle(command: str) -> str | None:
             "a secret was cut out of it when it was recorded; teach it with the secret in a file or a variable"
             " that the command reads"
         )
+    if any(part.program in _WINDOWS for part in parts_of(command)):
+        return "it opens a window, which a sandbox does not have"
     waiting = next((part.program for part in parts_of(command) if _waits_for_a_person(part)), None)
     if waiting is not None:
         return (
@@ -27,8 +29,6 @@ def rehearsal_obstacle(command: str) -> str | None:
         )
     if reason := external_send_reason(command):
         return f"it needs the network ({reason}); fetch the file first, and teach the work on the file"
-    if any(part.program in _WINDOWS for part in parts_of(command)):
-        return "it opens a window, which a sandbox does not have"
     try:
         privileged = any(call.is_privileged for call in calls_in(command))
     except UnreadableCommand:

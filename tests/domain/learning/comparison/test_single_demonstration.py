@@ -1,0 +1,63 @@
+"""Parameters from one demonstration: what its form or the goal shows to be a choice of the day."""
+
+import pytest
+
+from contracts.learning.interpretation import ParameterType
+from domain.learning.comparison.single_demonstration import shown_parameters
+
+
+def shown(
+    goal: str, *commands: str, inputs: tuple[str, ...] = (), folders: tuple[str, ...] = ()
+) -> dict[str, str]:
+    found = shown_parameters(goal, [(command, ".") for command in commands], inputs, folders)
+    return {parameter.name: parameter.examples[0] for parameter in found}
+
+
+@pytest.mark.parametrize(
+    ("goal", "command", "inputs", "expected"),
+    [
+        ("Sort the sales", "sort -t, -k2 sales.csv > top.csv", ("sales.csv",), {"sales_file": "sales.csv"}),
+        ("Clean", "python3 c.py 'members 2024.csv' o", ("members 2024.csv",), {"members_file": "members 2024.csv"}),
+        ("Report", "REGION=north ./report.sh", ("report.sh",), {"region": "north"}),
+        ("Report", "export YEAR=2025", (), {"year": "2025"}),
+        ("List the five most frequent errors", "sort a | head -n 5 > b", ("a",), {"a_file": "a", "count": "5"}),
+        ("Shrink", "python3 shrink.py --width 24 in.ppm", ("shrink.py",), {"width": "24"}),
+        ("Tag it", "git tag -a v1.4.0 -m 'Release 1.4.0'", (), {"version": "1.4.0"}),
+        ("Due dates", "date -d '2025-03-01 +30 days' +%F", (), {"date": "2025-03-01"}),
+        ("Manifest", "echo 'Deliveries of March 2025' > M", (), {"month": "March 2025"}),
+        ("Rename the room Linden to Maple", r"sed -i 's/\bLinden\b/Maple/g' a.txt", ("a.txt",), {"room": "Linden"}),
+    ],
+)  # fmt: skip
+def test_values_of_the_day_are_parameters(
+    goal: str, command: str, inputs: tuple[str, ...], expected: dict[str, str]
+) -> None:
+    found = shown(goal, command, inputs=inputs)
+    assert expected.items() <= found.items()
+
+
+def test_a_folder_that_is_read_is_a_parameter() -> None:
+    assert shown("Back up", "tar -czf backup.tgz records", folders=("records",)) == {"folder": "records"}
+
+
+def test_a_script_that_is_run_is_no_parameter() -> None:
+    assert shown("Run it", "python3 total.py", "./check.sh", inputs=("total.py", "check.sh")) == {}
+
+
+def test_what_lies_only_inside_a_longer_value_is_left_to_that_one() -> None:
+    found = shown(
+        "Read it", "cut -d, -f1 data/2025-03.csv > a", inputs=("data/2025-03.csv",), folders=("data",)
+    )
+    assert list(found.values()) == ["data/2025-03.csv"]
+
+
+def test_a_secret_is_never_a_parameter() -> None:
+    assert shown("Call it", "API_TOKEN=ghp_a1B2c3D4e5a1B2c3D4e5a1B2c3D4e5a1B2c3 ./call.sh") == {}
+
+
+def test_names_are_distinct_and_no_parameter_is_required() -> None:
+    found = shown_parameters(
+        "Compare", [("diff -rq release-1.2 release-1.3", ".")], (), ("release-1.2", "release-1.3")
+    )
+    assert [parameter.name for parameter in found] == ["folder", "folder_2"]
+    assert {parameter.type for parameter in found} == {ParameterType.PATH}
+    assert not any(parameter.required for parameter in found)
