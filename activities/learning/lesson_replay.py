@@ -1,6 +1,7 @@
 """Replays a session's first demonstration on its starting state and keeps what that proves."""
 
 from collections.abc import Sequence
+from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -54,11 +55,16 @@ class LessonReplay:
         if first is None or state is None:
             return
         cancelled = Event()
+        context = copy_context()
 
-        def progress(label: str) -> None:
+        def beat(label: str) -> None:
             activity.heartbeat(label)
             if activity.is_cancelled():
                 cancelled.set()
+
+        def progress(label: str) -> None:
+            # Called by threads that know nothing of the activity; a context serves one of them at a time.
+            context.copy().run(beat, label)
 
         shown = _commands(first)
         obstacles = [(event, rehearsal_obstacle(event.terminal.command)) for event in shown if event.terminal]
