@@ -4,6 +4,7 @@ Entries of the availability snapshot and catalog with checkpoint health and fres
 §9.19-3); the capability bridge, health and stats (DOC3 §1.1C, §1.1D, §1.1E; rows P-05, G0-11).
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -137,12 +138,29 @@ def availability_entry(
         reason_unusable=usable.reason_unusable,
         trigger_phrases=_without_blanks(draft.trigger_phrases),
         negative_triggers=_without_blanks(draft.negative_triggers),
+        aliases=working_names(draft),
         project_scopes=(confining_project,) if confining_project else (),
         preferred_control_surfaces=_known_surfaces(interpretation.preferred_control_surfaces),
         support_pack_refs=proposal.support_pack_refs,
         checkpoint_health=CheckpointHealth.QUARANTINED if quarantined else standing.checkpoint_health,
         last_validated_at=standing.last_validated_at,
     )
+
+
+MAX_NAMES = 12
+"""The most file names that an ability is known by."""
+
+
+def working_names(draft: SkillDraft) -> tuple[str, ...]:
+    """What a request may name that title and phrases do not: files that SKILL.md speaks of, and its programs."""
+    own = {file.path for file in draft.files}
+    shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+    files = [name for name in dict.fromkeys(_FILE_NAME.findall(shown)) if name not in own][:MAX_NAMES]
+    return tuple(f"with {name}" for name in (*files, *draft.dependencies) if len(name) <= MAX_NAME_LENGTH)
+
+
+MAX_NAME_LENGTH = 100
+_FILE_NAME = re.compile(r"[\w/-]+\.[a-z][a-z0-9]{1,4}\b")
 
 
 def _without_blanks(phrases: Iterable[str]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from contracts.abilities.lookup import (
 from contracts.base import clipped
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
+from domain.abilities.availability import working_names
 from domain.abilities.fit.fit_index import FitIndex
 
 CANDIDATE_PREFIX = "draft."
@@ -111,6 +112,7 @@ def _candidate(draft: SkillDraft, owner_user_id: str) -> AbilityAvailabilityEntr
         usable_now=True,
         trigger_phrases=tuple(phrase for phrase in draft.trigger_phrases if phrase.strip()),
         negative_triggers=tuple(phrase for phrase in draft.negative_triggers if phrase.strip()),
+        aliases=working_names(draft),
     )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import Fit
@@ -29,14 +30,24 @@ from domain.abilities.fit.words import Word, base_weight, is_content, tokens, wo
 Weigh = Callable[[Word], float]
 """The weight of a word among the installed abilities."""
 
-OBJECT_NEEDED = 0.5
-"""The least share of the request's object that the ability must speak of."""
-
-SPOKEN_OF_NEEDED = 0.6
-"""The least share of the ability's title that a request with a near verb must speak of."""
+TITLE_OF_SURE = 0.5
+"""From this share of its title on, an ability that does what is asked fits without a doubt."""
 
 SURE_FROM = 0.9
 """From this share of the request's words on, an ability that does what is asked fits without a doubt."""
+
+
+class Needed(NamedTuple):
+    """The least shares: of the request's object and words that the ability speaks of, and of its title."""
+
+    object: float
+    words: float
+    title: float
+
+    def missed(self, spoken: float, whole: float, title: float) -> bool:
+        """Whether one of them is not reached."""
+        return spoken < self.object or whole < self.words or title < self.title
+
 
 KIND_SHARE = 0.8
 """What a format counts where its kind is meant, and the other way round."""
@@ -67,6 +78,14 @@ class Work(IntEnum):
     SAME = 3
 
 
+_NEEDED = {
+    Work.SAME: (Needed(object=0.4, words=0, title=0), Needed(object=0, words=0.4, title=0)),
+    Work.NEAR: (Needed(object=0.5, words=0.4, title=0.5),),
+    Work.UNCLEAR: (Needed(object=0, words=0.4, title=0.3),),
+}
+"""What must be spoken of, by how the work relates: one of each is enough. Chosen over the requests of the tests."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Whether an ability fits, how closely (for the order, in [0, 1]), and why."""
@@ -84,6 +103,9 @@ class Profile:
     phrases: tuple[Reading, ...]
     negatives: tuple[Reading, ...]
     families: frozenset[str]
+    """What it does: the first verb of its title and of each phrase, and those that share its object."""
+    parts: frozenset[str]
+    """What else it does on the way."""
     verbs: frozenset[str]
     meanings: frozenset[str]
     heads: frozenset[str]
@@ -101,12 +123,15 @@ class Profile:
         verbs = frozenset(clause.verb for one in said for clause in one.clauses if clause.verb)
         named = frozenset(word_of(verb).meaning for verb in verbs)
         families = frozenset(family for one in said for family in _families(one))
+        every = frozenset(family for one in said for clause in one.clauses for family in clause.families)
+        leading = frozenset(clause.verb for one in said for clause in _leading(one) if clause.verb)
         return cls(
             title=title,
             phrases=phrases,
             negatives=tuple(read(phrase) for phrase in entry.negative_triggers if phrase.strip()),
             families=families - LIGHT or families,
-            verbs=verbs,
+            parts=every - families - LIGHT,
+            verbs=leading,
             meanings=frozenset(word.meaning for word in words) | named,
             heads=frozenset(head for one in said for head in _heads(one)) | named,
             kinds=frozenset(word.kind for word in words if word.kind),
@@ -139,15 +164,13 @@ def judge(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
         return _no(turned)
     asked = _object_words(request)
     spoken = _share(asked, profile, weigh, _last(request))
-    if spoken < OBJECT_NEEDED:
-        return _no(f"it is about something else: {_missing(asked, profile)}")
     whole = _share([(word, 1.0) for word in request.words], profile, weigh)
     title = _title_share(request, profile, weigh)
+    if all(needed.missed(spoken, whole, title) for needed in _NEEDED[work]):
+        return _no(_too_little(about_work, asked, profile))
     done = _work_share(request, profile)
     closeness = round(0.4 * spoken + 0.25 * title + 0.1 * whole + 0.05 * done + 0.2 * work / Work.SAME, 4)
-    if work is not Work.SAME and title < SPOKEN_OF_NEEDED:
-        return _no(f"{about_work}, and little else is said of it")
-    sure = work is Work.SAME and (title >= OBJECT_NEEDED or whole >= SURE_FROM)
+    sure = work is Work.SAME and (title >= TITLE_OF_SURE or whole >= SURE_FROM)
     fit = Fit.YES if sure else Fit.MAYBE
     return Judgement(fit, closeness, (about_work, f"it is about {_named(asked, profile)}"))
 
@@ -158,11 +181,25 @@ def _no(reason: str) -> Judgement:
 
 def _families(reading: Reading) -> frozenset[str]:
     """What a phrase of the ability's does: its verbs, and where they leave it open, its nouns."""
-    families = {family for clause in reading.clauses for family in clause.families}
-    first = reading.clauses[0] if reading.clauses else None
-    if first is None or not families or first.families & OPEN_TO_NOUNS:
+    leading = _leading(reading)
+    families = {family for clause in leading for family in clause.families}
+    if not families or any(clause.families & OPEN_TO_NOUNS for clause in leading):
         families |= reading.nominal
+        words = (
+            w for clause in leading for place, words in clause.added if place in ("with", ":") for w in words
+        )
+        families |= {named for word in words if (named := work_named_by(word.token)) is not None}
     return frozenset(families)
+
+
+def _leading(reading: Reading) -> tuple[Clause, ...]:
+    """The first clause with a verb, and those that share its object."""
+    first = next((clause for clause in reading.clauses if clause.verb), None)
+    if first is None:
+        return ()
+    return tuple(
+        c for c in reading.clauses if c is first or (c.verb and c.object and c.object == first.object)
+    )
 
 
 def _heads(reading: Reading) -> Iterable[str]:
@@ -197,6 +234,8 @@ def _work(request: Reading, profile: Profile) -> tuple[Work, str]:
         return Work.NEAR, f"“{verb}” is near to what it does"
     if any((c.families - LIGHT) & does for c in request.strong):
         return Work.NEAR, "it does a part of what is asked for"
+    if wanted & profile.parts:
+        return Work.NEAR, f"“{verb}” is a part of what it does"
     opposite = any(are_opposite(one, other) for one in wanted for other in does)
     return Work.OTHER, f"“{verb}” is {'the opposite of' if opposite else 'not'} what it does"
 
@@ -229,7 +268,8 @@ def _object_words(request: Reading) -> list[tuple[Word, float]]:
     if not about:
         return plain
     head = next((word for word in reversed(clause.object) if word in telling), None)
-    parts = {word: 2.0 if word == head else 1.0 for word in about}
+    last = clause.object[-1] if clause.object else None
+    parts = {word: 2.0 if word == head == last else 1.0 for word in about}
     for place, words in clause.added:
         if place in _WITHIN:
             parts.update((word, WITHIN_PART) for word in words if word not in parts)
@@ -341,9 +381,11 @@ def _said_like_that(request: Reading, profile: Profile) -> bool:
     return False
 
 
-def _missing(words: Iterable[tuple[Word, float]], profile: Profile) -> str:
-    names = [word.token for word, _ in words if not profile.share(word)]
-    return ", ".join(f"“{name}”" for name in names[:3]) or "nothing it names"
+def _too_little(about_work: str, words: Iterable[tuple[Word, float]], profile: Profile) -> str:
+    names = [f"“{word.token}”" for word, _ in words if not profile.share(word)]
+    if names:
+        return f"it is about something else: {', '.join(names[:3])}"
+    return f"{about_work}, and little else is said of it"
 
 
 def _named(words: Iterable[tuple[Word, float]], profile: Profile) -> str:

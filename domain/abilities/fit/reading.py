@@ -36,6 +36,11 @@ _ASKING = frozenset({"which", "what", "who", "where", "when"})
 _SOURCE = frozenset({"from"})
 _TARGET = frozenset({"to", "into", "as", "onto", "in"})
 _PREPOSITIONS = _SOURCE | _TARGET | frozenset(_PREPOSITION_LIST.split())
+_BEFORE_NOUNS = _DETERMINERS | _PREPOSITIONS - frozenset(
+    {"to", "so", "while", "if", "that", "which", "who", "where"}
+)
+"""Words that no verb follows at once."""
+
 _STOPS = frozenset(".;:!?")
 _BREAKS = frozenset({",", ":", ";", "."})
 _INFINITIVE = frozenset({"to"})
@@ -108,7 +113,7 @@ def read(text: str) -> Reading:
 def _named_in(clause: Clause) -> Iterator[str]:
     if clause.verb and not clause.families & OPEN_TO_NOUNS:
         return
-    for word in clause.object or next((words for _, words in clause.added), ()):
+    for word in clause.object or next((words for place, words in clause.added if place != "with"), ()):
         if (named := work_named_by(word.token)) is not None:
             yield named
         elif word.token.endswith(("ed", "ing")):
@@ -133,7 +138,8 @@ def _items(found: Sequence[str]) -> Iterator[_Item]:
         elif token in _DETERMINERS or token in _PREPOSITIONS:
             expected, after_verb = False, False
         elif "_" in token or is_content(token) or families_of(token) & {"get"}:
-            verb = _is_verb(token, following, expected, started)
+            noun = position > 0 and "_" not in token and found[position - 1] in _BEFORE_NOUNS
+            verb = not noun and _is_verb(token, following, expected, started)
             if not verb and not is_content(token):
                 continue
             yield _Item(token, verb)
@@ -227,8 +233,10 @@ def _direction(clauses: Sequence[Clause]) -> tuple[frozenset[Word], frozenset[Wo
     """What it comes from and what it becomes."""
     source: set[Word] = set()
     target: set[Word] = set()
+    before = False
     for clause in clauses:
-        named = dict.fromkeys(("source", "target"), False)
+        named = {"source": before, "target": False}
+        before = False
         for place, words in clause.added:
             if place in _SOURCE:
                 source.update(words)
@@ -236,6 +244,7 @@ def _direction(clauses: Sequence[Clause]) -> tuple[frozenset[Word], frozenset[Wo
             elif place in _TARGET and (place != "in" or any(word.kind for word in words)):
                 target.update(words)
                 named["target"] = True
+        before = named["source"] and not clause.verb
         if named["target"] and not named["source"]:
             source.update(clause.object)
             source.update(word for place, words in clause.added if place == "of" for word in words)

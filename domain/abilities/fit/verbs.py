@@ -10,7 +10,7 @@ from domain.abilities.fit.words import stem
 
 _FAMILIES = {
     "make": "create make produce generate prepare compose construct develop design produce provide",
-    "get": "get give have obtain bring take receive put place do handle take",
+    "get": "get give have obtain bring take receive put place do handle use",
     "write": "write draft compose author note document record jot generate prepare produce",
     "build": "build compile assemble rebuild",
     "show": "show display view see read look browse preview list present open inspect watch print_out peek",
@@ -49,7 +49,7 @@ _FAMILIES = {
     "compare": "compare diff differ contrast what_changed reconcile match tell_apart",
     "verify": "verify check validate confirm ensure prove test lint audit make_sure",
     "test": "test",
-    "install": "install set_up setup provision",
+    "install": "install set_up setup provision apply",
     "update": "update upgrade change edit modify adjust amend alter revise refresh enter raise bump bring_up_to_date",
     "replace": "replace substitute swap exchange change",
     "add": "add append insert attach include prepend enter put_in",
@@ -72,7 +72,7 @@ _FAMILIES = {
     "cancel": "cancel abort withdraw call_off unsubscribe",
     "approve": "approve accept sign reject decline",
     "pay": "pay buy purchase order settle transfer",
-    "claim": "claim file submit apply claim_back",
+    "claim": "claim file submit claim_back",
     "close": "close finish archive",
     "fill": "fill fill_in fill_out complete populate mail_merge enter personalise personalize",
     "translate": "translate localise localize turn_into",
@@ -112,16 +112,20 @@ _NEAR = (
     "draw show",
     "clean fix dedupe filter convert update",
     "backup copy pack export",
-    "move rename group sort pack",
+    "move group sort",
     "convert export import extract make",
     "upload release send",
     "download extract get export",
     "verify test compare",
-    "install build make start",
-    "update replace fix add fill set",
-    "add make number import",
+    "install build make",
+    "start make",
+    "build convert",
+    "update replace fix add fill",
+    "update set",
+    "set permit fix",
+    "add number import",
     "optimise fix add",
-    "set permit update enable make",
+    "permit enable encrypt",
     "extract unpack",
     "translate convert",
     "transcribe extract",
@@ -130,12 +134,12 @@ _NEAR = (
     "book plan",
     "merge fill",
     "number rename",
-    "start make install",
+    "fix install",
     "encrypt permit",
     "import update",
     "query find filter",
     "monitor verify find",
-    "rate verify summarise",
+    "rate verify summarise compute",
     "encode convert",
 )
 
@@ -161,7 +165,8 @@ _NOUNS = {
     "comparison": "compare", "difference": "compare", "diff": "compare", "conversion": "convert",
     "translation": "translate", "export": "export", "import": "import", "release": "release", "chart": "draw",
     "plot": "draw", "diagram": "draw", "graph": "draw", "reminder": "remind", "archive": "pack", "zip": "pack",
-    "calculation": "compute", "average": "compute", "frequency": "count",
+    "calculation": "compute", "mean": "compute", "median": "compute", "maximum": "compute", "minimum": "compute",
+    "permission": "permit", "frequency": "count", "average": "compute",
     "cleaning": "clean", "cleanup": "clean", "repair": "fix", "restoration": "restore", "deletion": "delete",
     "removal": "delete", "encryption": "encrypt", "transcript": "transcribe", "transcription": "transcribe",
     "resizing": "resize", "split": "split", "merge": "merge", "update": "update", "upgrade": "update",
@@ -210,7 +215,7 @@ _PARTICLES = {
 }  # fmt: skip
 """Verbs whose meaning a second word changes, within a few words: "add … up", "turn … into"."""
 
-PARTICLE_WITHIN = 6
+PARTICLE_WITHIN = 9
 """The most words between a verb and the word that changes it."""
 
 

@@ -12,8 +12,8 @@ from contracts.abilities.availability import (
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
-from contracts.learning.proposal import SkillBundleProposal, SkillDraft
-from domain.abilities.availability import AbilityStanding, availability_entry, usability
+from contracts.learning.proposal import DraftedFile, SkillBundleProposal, SkillDraft
+from domain.abilities.availability import AbilityStanding, availability_entry, usability, working_names
 
 MakeAbility = Callable[..., AbilityAvailabilityEntry]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -137,3 +137,16 @@ def test_a_promoted_ability_says_so_and_a_quarantined_one_has_quarantined_checkp
 
     assert promoted.source is AbilitySource.PROMOTED
     assert quarantined.checkpoint_health is CheckpointHealth.QUARANTINED
+
+
+def test_an_ability_is_known_by_the_files_and_programs_that_its_skill_speaks_of(draft: SkillDraft) -> None:
+    text = "From in/orders.csv comes sorted.csv; sorted.csv is in order. See references/how.md."
+    files = (
+        DraftedFile(path="SKILL.md", content=text),
+        DraftedFile(path="references/how.md", content="made from other.csv"),
+    )
+    assert working_names(draft.changed(files=files, dependencies=("sort",))) == (
+        "with in/orders.csv",
+        "with sorted.csv",
+        "with sort",
+    )

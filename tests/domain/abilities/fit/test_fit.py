@@ -162,6 +162,19 @@ def test_reasons_name_the_verb_and_the_object() -> None:
     }
 
 
+def test_files_and_programs_that_it_works_with_can_be_named() -> None:
+    said = "load the deliveries csv with sqlite3"
+    plain = taught("Load the parcels")
+    assert fit_of(said, plain) is Fit.NO
+    assert fit_of(said, plain.changed(aliases=("with deliveries.csv", "with sqlite3"))) in FITS
+
+
+def test_a_verb_on_the_way_is_less_than_the_first_one() -> None:
+    entry = taught("Check the delivered parcels, weigh them and count the labels")
+    assert fit_of("check the parcels", entry) is Fit.YES
+    assert fit_of("count the parcels", entry) is Fit.NO
+
+
 def test_only_what_the_asking_person_may_see_fits() -> None:
     private = taught("Total the invoices", install_lane=InstallLane.EXPERIMENTAL_PRIVATE, owner_user_id="bob")
     asked = AbilityLookupQuery(user_query="total the invoices")
