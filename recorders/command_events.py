@@ -18,6 +18,7 @@ from contracts.learning.observation import (
     ProducedFile,
     RedactionMode,
     TerminalObservation,
+    WrittenText,
 )
 from domain.learning.redaction.redaction import masked_arguments, redact
 
@@ -36,6 +37,7 @@ class FinishedCommand:
     status: int
     folder: str
     produced: tuple[ProducedFile, ...]
+    written: tuple[WrittenText, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def command_event(
             exit_class=exit_class(command.status),
             working_folder=_working_folder(command.folder, scene.folder),
             produced_files=command.produced,
+            written=command.written,
         ),
         created_at=datetime.now(UTC),
     )

@@ -24,10 +24,11 @@ from recorders.running import Heartbeat, Presence, Steering
 from recorders.signals import SignalInbox, watched_signals
 from recorders.spool import DEFAULT_MAX_BYTES, RecorderError, Spool, SpoolError
 from recorders.spooling_recorder import RecordingState, SpoolingRecorder
-from recorders.starting_state import InputOptions
+from recorders.starting_state import InputOptions, TakenState
 from recorders.state_delivery import RecordedStart, StateReport, starting_text
 from recorders.terminal.pty_shell import PtyShell, is_recorded
 from recorders.terminal.shell_hooks import ShellChannel, ShellReport, split_history_entry
+from recorders.terminal.written_texts import WrittenTexts
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,13 @@ class CommandRecorder(SpoolingRecorder):
         delivery: Delivery,
         say: Callable[[str], None],
         launches: LaunchWatch | None = None,
+        taken: TakenState | None = None,
     ) -> None:
         super().__init__(spool, delivery, say, spool_place=str(options.spool_folder))
         self._options = options
         self._scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
         self._launches = launches
+        self._texts = WrittenTexts(options.folder, taken)
         self._folder = str(options.folder)
         self._last_number: int | None = None
         self._is_first_prompt = True
@@ -155,7 +158,9 @@ class CommandRecorder(SpoolingRecorder):
         if is_new and self._was_recording and self.state is RecordingState.RECORDING:
             after = take_snapshot(self._options.folder)
             produced = produced_between(before, after) if before is not None else ()
-            self._keep(FinishedCommand(line, report.status, folder, produced))
+            earlier = before.files if before is not None else {}
+            written = self._texts.take(line, produced, earlier, after.files)
+            self._keep(FinishedCommand(line, report.status, folder, produced, written))
             self._before = after
             for program in launched:
                 self._append(launch_event(program, self._scene))
@@ -268,7 +273,9 @@ class _Recording:
             starting.deliver(options.backoff)
             stack.callback(starting.close, 0)
             launches = LaunchWatch(self._shell.pid) if options.with_launches else None
-            self._recorder = CommandRecorder(options, spool, self._delivery, self._say, launches)
+            self._recorder = CommandRecorder(
+                options, spool, self._delivery, self._say, launches, starting.taken
+            )
             kinds = (ObservationAdapterKind.TERMINAL_COMMAND, ObservationAdapterKind.PROCESS_LAUNCH)
             self._heartbeat = Heartbeat(options.target, kinds if options.with_launches else kinds[:1])
             self._heartbeat.start()
