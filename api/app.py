@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.staticfiles import StaticFiles
 
 from api import configuration
-from api.abilities import abilities, ability_commands, capabilities, categories
+from api.abilities import abilities, ability_commands, capabilities, categories, trials
 from api.agent_server.endpoint import AgentEndpoint
 from api.documents import acrobat
 from api.learning import (
@@ -53,6 +53,7 @@ ROUTERS = (
     sessions.runs,
     abilities.router,
     ability_commands.router,
+    trials.router,
     categories.router,
     configuration.router,
     checkpoints.router,

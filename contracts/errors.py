@@ -35,6 +35,7 @@ class ErrorCode(StrEnum):
     SAGA_NOT_FOUND = "SAGA_NOT_FOUND"
     INCOMPATIBLE_TRACES = "INCOMPATIBLE_TRACES"
     RUN_NOT_ELIGIBLE = "RUN_NOT_ELIGIBLE"
+    TRIAL_NOT_POSSIBLE = "TRIAL_NOT_POSSIBLE"
     CONSTRAINT_BROKEN = "CONSTRAINT_BROKEN"
     PROPOSAL_STALE = "PROPOSAL_STALE"
     HAND_EDITED = "HAND_EDITED"
@@ -129,6 +130,7 @@ ERROR_RULES: dict[ErrorCode, ErrorRule] = {
     ErrorCode.SAGA_NOT_FOUND: ErrorRule(404, False),
     ErrorCode.INCOMPATIBLE_TRACES: ErrorRule(400, False),
     ErrorCode.RUN_NOT_ELIGIBLE: ErrorRule(409, False),
+    ErrorCode.TRIAL_NOT_POSSIBLE: ErrorRule(409, False),
     ErrorCode.CONSTRAINT_BROKEN: ErrorRule(409, False),
     ErrorCode.PROPOSAL_STALE: ErrorRule(409, False),
     ErrorCode.HAND_EDITED: ErrorRule(409, False),

@@ -14,6 +14,7 @@ INSTALL_SAGA = "install-saga"
 ABILITY = "ability"
 MINED_SKILL = "mined-skill"
 PRACTICE = "practice"
+TRIAL = "ability-trial"
 MCP_DISPATCH = "mcp-dispatch"
 MCP_PROBE = "mcp-probe"
 AUTH_PROFILE = "auth-profile"
@@ -57,6 +58,11 @@ def mined_skill_id(candidate_id: str) -> str:
 def practice_id(session_id: str) -> str:
     """The workflow of a session's autonomous practice."""
     return f"{PRACTICE}/{session_id}"
+
+
+def trial_workflow_id(trial_id: str) -> str:
+    """The workflow of a trial of an ability on another folder."""
+    return f"{TRIAL}/{trial_id}"
 
 
 def mcp_dispatch_id(dispatch_id: str) -> str:

@@ -8,6 +8,7 @@ from activities.learning.drafting import Drafter
 from activities.learning.lesson_replay import LessonReplay
 from activities.learning.model_drafting import ModelDrafting
 from activities.learning.session_activities import InstallActivities, SessionActivities
+from activities.learning.trial_activities import TrialActivities
 from activities.learning.validation_activities import ValidationActivities
 from clients.learning.model_endpoint import ModelEndpoint
 from skills.rehearsal.evidence import EvidenceBounds
@@ -21,6 +22,7 @@ from stores.learning.lesson_evidence import LessonEvidenceStore
 from stores.learning.proposals import AllowedActions, ProposalReads
 from stores.learning.sessions import SessionStore
 from stores.learning.starting_states import StartingStates
+from stores.learning.trials import TrialStore
 from stores.learning.validations import ValidationStore
 from stores.platform.projection.document_projection import WorkspaceEdits
 from worker.resources import WorkerResources
@@ -28,9 +30,15 @@ from workflows.abilities.ability_workflow import AbilityWorkflow
 from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
 from workflows.learning.install_saga_workflow import InstallSagaWorkflow
 from workflows.learning.learn_session_workflow import LearnSessionWorkflow
+from workflows.learning.trial_workflow import TrialWorkflow
 from workflows.learning.validation_run_workflow import ValidationRunWorkflow
 
-LEARNING_WORKFLOWS: Sequence[type] = (LearnSessionWorkflow, ValidationRunWorkflow, InstallSagaWorkflow)
+LEARNING_WORKFLOWS: Sequence[type] = (
+    LearnSessionWorkflow,
+    ValidationRunWorkflow,
+    InstallSagaWorkflow,
+    TrialWorkflow,
+)
 ABILITY_WORKFLOWS: Sequence[type] = (AbilityWorkflow, CapabilityReprobeWorkflow)
 
 
@@ -50,6 +58,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
         drafts, AbilityStore(database), ValidationStore(database), states, rehearsals, wake
     )
     installs = InstallActivities(InstallStore(database, edits), shared.projector.catch_up)
+    trials = TrialActivities(TrialStore(database), drafts, rehearsals, wake)
     return (
         sessions.commit_session,
         sessions.draft_proposal,
@@ -61,6 +70,8 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
         installs.do_step,
         installs.undo_step,
         installs.close,
+        trials.try_ability,
+        trials.end_trial,
     )
 
 

@@ -19,6 +19,8 @@ from contracts.abilities.lookup import (
     AbilityLookupQuery,
     AbilityLookupResult,
 )
+from domain.learning.proof.trial import ability_parameters
+from stores.learning.drafts import DraftStore
 
 router = APIRouter(prefix="/api/abilities", tags=["abilities"])
 
@@ -61,8 +63,12 @@ def explain_match(
 
 @router.get("/{ability_id}", operation_id="ability_detail")
 def detail(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityDetailResponse:
-    """One ability with its SKILL.md."""
-    return services.abilities.detail(ability_id, caller.user_id)
+    """One ability with its SKILL.md, and the parameters that a trial takes."""
+    found = services.abilities.detail(ability_id, caller.user_id)
+    bundle = DraftStore(services.database).bundle_of_version(ability_id, found.version)
+    if bundle is None:
+        return found
+    return found.changed(parameters=ability_parameters(bundle.interpretation.parameters))
 
 
 @router.get("/{ability_id}/availability", operation_id="ability_availability_one")

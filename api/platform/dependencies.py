@@ -151,6 +151,10 @@ def _ability_id(ability_id: Annotated[str, Path(max_length=160)]) -> str:
     return ability_id
 
 
+def _trial_id(trial_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(trial_id, ErrorCode.NOT_FOUND, "trial")
+
+
 def _category_id(category_id: Annotated[str, Path(max_length=200)]) -> str:
     return parse_uuid(category_id, ErrorCode.NOT_FOUND, "category")
 
@@ -206,6 +210,7 @@ SagaId = Annotated[str, Depends(_saga_id)]
 EventId = Annotated[str, Depends(_event_id)]
 StateId = Annotated[str, Depends(_state_id)]
 AbilityId = Annotated[str, Depends(_ability_id)]
+TrialId = Annotated[str, Depends(_trial_id)]
 CategoryId = Annotated[str, Depends(_category_id)]
 AdapterKind = Annotated[ObservationAdapterKind, Depends(_adapter_kind)]
 DispatchId = Annotated[str, Depends(_dispatch_id)]

@@ -22,6 +22,7 @@ from api.platform.errors import error_response, unexpected
 from contracts.documents.acrobat import MAX_SOURCE_BYTES
 from contracts.errors import ErrorCode
 from contracts.learning.starting_state import ARCHIVE_TYPE
+from contracts.learning.trials import MAX_ARCHIVE_BYTES
 
 HEADER = "x-correlation-id"
 _ACCEPTED = re.compile(r"^[A-Za-z0-9._:#/-]{1,200}$")
@@ -90,8 +91,11 @@ def _checked(pairs: list[tuple[str, Any]]) -> None:
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """A full batch of 500 events, each at the limit of its fields, fits."""
 
-PDF_LIMITS = {"/api/adapters/acrobat/sources": MAX_SOURCE_BYTES}
-"""Where a body is a document, sent as ``application/pdf``, and how large it may be."""
+DOCUMENT_LIMITS = {
+    ("/api/adapters/acrobat/sources", "application/pdf"): MAX_SOURCE_BYTES,
+    ("/api/abilities/trials/folders", ARCHIVE_TYPE): MAX_ARCHIVE_BYTES,
+}
+"""Where a body is a document, with its media type, and how large it may be."""
 
 _STREAMED = re.compile(r"/api/learn/sessions/[^/]+/starting-states/[^/]+")
 """Routes that read an archive (``PUT``, ``application/gzip``) as it comes, and count its bytes themselves."""
@@ -157,7 +161,7 @@ def _too_large(request: Request, limit: int) -> JSONResponse:
 
 def _document_limit(request: Request) -> int | None:
     """How large the document may be that the body is; None where the body is text as everywhere."""
-    return PDF_LIMITS.get(request.url.path) if _media_type(request) == "application/pdf" else None
+    return DOCUMENT_LIMITS.get((request.url.path, _media_type(request)))
 
 
 def _is_streamed(request: Request) -> bool:

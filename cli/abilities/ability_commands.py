@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
+from cli.abilities.trial_commands import register as register_trial
 from cli.platform.invocation import Invocation, api_command
 from cli.platform.output import FAILED, PASSED, facts, listing
 from clients.apprentice.abilities import AbilityLifeApi
@@ -22,8 +23,11 @@ from contracts.abilities.lookup import (
     AbilityLookupResult,
     Fit,
 )
+from contracts.abilities.parameters import AbilityParameter
 
 app = typer.Typer(no_args_is_help=True, help="See abilities, find one, switch it off, take it back.")
+
+register_trial(app)
 
 AbilityArgument = Annotated[str, typer.Argument(help="The ability's id.", metavar="ABILITY")]
 ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why, for the record.")]
@@ -233,12 +237,18 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
                 ("said as", " · ".join(ability.trigger_phrases)),
                 ("not as", " · ".join(ability.negative_triggers)),
                 ("SKILL.md", detail.skill_path),
+                ("parameters", " · ".join(map(_parameter, detail.parameters))),
             )
         ),
     ]
     if detail.skill_markdown:
         parts.append(Text("\n" + detail.skill_markdown.rstrip("\n")))
     return Group(*parts)
+
+
+def _parameter(parameter: AbilityParameter) -> str:
+    needed = "" if parameter.required else ", may be left out"
+    return f"{parameter.name} ({parameter.type.value}, shown: {parameter.shown}{needed})"
 
 
 def _behind(freshness: AbilityFreshness | None) -> tuple[Text, ...]:

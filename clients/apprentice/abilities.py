@@ -42,7 +42,11 @@ from contracts.abilities.lookup import (
     AbilityLookupResult,
 )
 from contracts.learning.responses import DeletedResponse
+from contracts.learning.starting_state import ARCHIVE_TYPE
+from contracts.learning.trials import StartTrialRequest, TrialFolder, TrialRun
 from contracts.platform.identity import CreateTokenRequest, CreateTokenResponse, MeResponse, TokenListResponse
+
+_TRIALS = "/api/abilities/trials"
 
 
 class AbilityApi(ApiRoutes):
@@ -67,6 +71,32 @@ class AbilityApi(ApiRoutes):
     def explain_match(self, request: AbilityExplainMatchRequest) -> AbilityExplainMatchResponse:
         """Say why an ability did or did not match."""
         return self._http.write("POST", "/api/abilities/explain-match", AbilityExplainMatchResponse, request)
+
+
+class TrialApi(ApiRoutes):
+    """Trials of abilities on other folders."""
+
+    def hand_in(self, archive: bytes) -> TrialFolder:
+        """Hand in a folder as a gzip'd tar archive, which is kept for a day."""
+        headers = {"Content-Type": ARCHIVE_TYPE}
+        answer = self._http.send("POST", f"{_TRIALS}/folders", content=archive, headers=headers)
+        return TrialFolder.model_validate_json(answer.content, extra="ignore")
+
+    def start(self, ability_id: str, request: StartTrialRequest) -> TrialRun:
+        """Run the ability's method on a folder that was handed in."""
+        return self._http.write("POST", f"/api/abilities/{path_part(ability_id)}/trials", TrialRun, request)
+
+    def trial(self, trial_id: str) -> TrialRun:
+        """See how a trial stands, or ended."""
+        return self._http.get(f"{_TRIALS}/{path_part(trial_id)}", TrialRun)
+
+    def result(self, trial_id: str) -> bytes:
+        """Fetch the resulting folder as a gzip'd tar archive."""
+        return self._http.download(f"{_TRIALS}/{path_part(trial_id)}/result")
+
+    def remove(self, trial_id: str) -> DeletedResponse:
+        """Cancel a trial, and remove it with its folders."""
+        return self._http.write("DELETE", f"{_TRIALS}/{path_part(trial_id)}", DeletedResponse)
 
 
 class TokenApi(ApiRoutes):

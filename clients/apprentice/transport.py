@@ -167,7 +167,13 @@ class ApiTransport:
         )
         return self._parse(self.send(method, path, retried=retried, json=payload, headers=headers), answer)
 
-    def send(self, method: str, path: str, *, retried: bool = True, **request: Any) -> httpx.Response:
+    def download(self, path: str) -> bytes:
+        """Read a binary body, such as an archive; see :meth:`send` for what is raised."""
+        return self.send("GET", path, is_text=False).content
+
+    def send(
+        self, method: str, path: str, *, retried: bool = True, is_text: bool = True, **request: Any
+    ) -> httpx.Response:
         """Send one request; with ``retried`` again while that is safe and may help.
 
         Raises:
@@ -190,7 +196,7 @@ class ApiTransport:
             if not last and _is_soon_over(response):
                 self._retry.pause(attempt, response.headers.get("Retry-After"))
                 continue
-            self.last_body = response.text
+            self.last_body = response.text if is_text or response.is_error else ""
             self._refuse(response)
             return response
         raise AssertionError("a retry policy has at least one attempt")

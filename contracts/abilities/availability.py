@@ -8,6 +8,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.abilities.control_surface import ControlSurface
+from contracts.abilities.parameters import AbilityParameter
 from contracts.base import (
     Contract,
     Text80,
@@ -250,4 +251,7 @@ class AbilityDetailResponse(VersionedContract):
     quarantine_reason: Text240 | None = None
     allowed_actions: tuple[AbilityLifecycleAction, ...] = Field(
         default=(), description="What the caller may do with it now."
+    )
+    parameters: tuple[AbilityParameter, ...] = Field(
+        default=(), description="What a trial can be given other values for."
     )

@@ -95,6 +95,8 @@ class LearningReceiptKind(StrEnum):
     PROMOTED = "promoted"
     DEMOTED = "demoted"
     ROLLED_BACK = "rolled_back"
+    TRIAL_STARTED = "trial_started"
+    TRIAL_ENDED = "trial_ended"
 
 
 class LearningReceipt(VersionedContract):

@@ -37,9 +37,6 @@ MAX_RESULT_FILES = 20_000
 MAX_RESULT_BYTES = 256 * 1024 * 1024
 """The most files that the resulting folder may have, and the most that they may hold together."""
 
-ARCHIVE_TYPE = "application/gzip"
-"""The media type of folders: gzip'd tar archives."""
-
 MAX_VALUE = 400
 """The longest value of a parameter, in characters."""
 
@@ -86,7 +83,10 @@ class TrialFolder(VersionedContract):
 class StartTrialRequest(Command):
     """Asks for a trial on a folder that was handed in."""
 
-    folder_ref: Text120 = Field(description="As it was answered when the folder was handed in.")
+    folder_ref: Text120 = Field(
+        pattern=r"^trial-folder/[0-9a-f]{64}$",
+        description="As it was answered when the folder was handed in.",
+    )
     values: Mapping[ParameterName, ParameterValue] = Field(
         default_factory=dict[str, str],
         max_length=MAX_PARAMETERS,
@@ -154,6 +154,15 @@ class TrialRun(VersionedContract):
             owner_user_id=self.owner_user_id,
             correlation_id=self.correlation_id,
         )
+
+
+class TrialEnding(Contract):
+    """How a trial ended that has no result: it was cancelled, or broke off."""
+
+    ref: TrialRef
+    state: TrialState
+    note: Text400
+    now: UtcTime
 
 
 class TrialOutcome(Contract):

@@ -7,13 +7,13 @@ Each user has one adapter server with its four tools, registered on first use.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, tuple_, update
+from sqlalchemy import Connection, select, update
 from uuid_utils import uuid7
 
-from contracts.base import rfc3339
 from contracts.documents.acrobat import AcrobatSource, AcrobatSourceKind
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.provider import MCPProvider, MCPTransport
@@ -26,10 +26,15 @@ from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.server_rows import add_server, lock_servers, servers_of
 from stores.mcp.servers.tool_discovery import record_tools
 from stores.mcp.servers.tools import pin_seen
-from stores.platform.blobs import get_blob, put_blob
-from stores.platform.database import Database, advisory_lock, insert_or
+from stores.platform.blobs import get_blob
+from stores.platform.database import Database
 from stores.platform.journal.journal import append
-from stores.platform.tables import acrobat_artifacts
+from stores.platform.temporary_artifacts import (
+    ArtifactTerms,
+    expire_artifact,
+    is_artifact_kept,
+    keep_artifact,
+)
 
 KEPT = timedelta(days=7)
 """How long a document, and what was found in it, is kept after it was handed in last."""
@@ -47,14 +52,6 @@ _PREFIXES = {
     AcrobatSourceKind.DOCUMENT_REF: ("", "document/"),
     AcrobatSourceKind.MATERIALIZED_BUNDLE: (_BUNDLE_PREFIX,),
 }
-
-
-class ArtifactKey(NamedTuple):
-    """Names an artifact."""
-
-    digest: str
-    kind: str
-    owner: str
 
 
 class AcrobatArtifacts:
@@ -95,7 +92,7 @@ class AcrobatArtifacts:
         """
         digest = _digest_in(kind, ref)
         with self._database.read() as connection:
-            if digest is None or not _is_kept(connection, owner, SOURCE, digest, now):
+            if digest is None or not is_artifact_kept(connection, owner, SOURCE, digest, now):
                 raise Refusal(
                     ErrorCode.ACROBAT_SOURCE_NOT_FOUND,
                     "There is no such document of yours, or its seven days are over; paths are not taken. Hand it"
@@ -121,7 +118,9 @@ class AcrobatArtifacts:
             Refusal: ``NOT_FOUND``: no such output of this owner, or its time is over.
         """
         with self._database.read() as connection:
-            if _DIGEST.fullmatch(digest) is None or not _is_kept(connection, owner, OUTPUT, digest, now):
+            if _DIGEST.fullmatch(digest) is None or not is_artifact_kept(
+                connection, owner, OUTPUT, digest, now
+            ):
                 raise Refusal(
                     ErrorCode.NOT_FOUND,
                     "There is no such output of yours, or its seven days are over; run the operation again.",
@@ -136,75 +135,18 @@ class AcrobatArtifacts:
         Raises:
             Refusal: ``NOT_FOUND``: no such document or output of this owner, or its time is over already.
         """
-        table = acrobat_artifacts.c
-        this = (table.owner == owner, table.digest == digest, table.expires_at > rfc3339(now))
         with self._database.write() as connection:
-            ended = connection.execute(
-                update(acrobat_artifacts).where(*this).values(expires_at=rfc3339(now))
-            ).rowcount
+            ended = expire_artifact(connection, owner, (SOURCE, OUTPUT), digest, now, now)
         if not ended:
             raise Refusal(
                 ErrorCode.NOT_FOUND,
                 "There is no such document or output of yours, or it is forgotten already.",
             )
 
-    def _keep(self, owner: str, kind: str, content: bytes, now: datetime) -> tuple[str, dict[str, Any]]:
+    def _keep(self, owner: str, kind: str, content: bytes, now: datetime) -> tuple[str, Mapping[str, Any]]:
         with self._database.write() as connection:
-            advisory_lock(connection, f"acrobat artifacts {owner}")
-            kept = connection.scalar(
-                select(func.coalesce(func.sum(acrobat_artifacts.c.size_bytes), 0)).where(
-                    acrobat_artifacts.c.owner == owner, acrobat_artifacts.c.expires_at > rfc3339(now)
-                )
-            )
-            if int(kept or 0) + len(content) > MOST_KEPT_BYTES:
-                raise Refusal(
-                    ErrorCode.STORAGE_FULL,
-                    "Your documents and outputs take 1 GiB, the most there may be; they go seven days after they"
-                    " came.",
-                    limit_bytes=MOST_KEPT_BYTES,
-                )
-            digest = put_blob(connection, content, now)
-            row = {
-                "owner": owner,
-                "kind": kind,
-                "digest": digest,
-                "size_bytes": len(content),
-                "created_at": rfc3339(now),
-                "expires_at": rfc3339(now + KEPT),
-            }
-            statement = insert_or(connection, acrobat_artifacts).on_conflict_do_update(
-                index_elements=["owner", "kind", "digest"], set_={"expires_at": row["expires_at"]}
-            )
-            connection.execute(statement, row)
-        return digest, row
-
-
-def expired_artifacts(
-    connection: Connection, now: datetime, after: ArtifactKey | None, limit: int
-) -> list[ArtifactKey]:
-    """What is past its time, in the order of the digests, beyond ``after``."""
-    table = acrobat_artifacts.c
-    place = (table.digest, table.kind, table.owner)
-    query = select(*place).where(table.expires_at <= rfc3339(now)).order_by(*place).limit(limit)
-    if after is not None:
-        query = query.where(tuple_(*place) > tuple_(*after))
-    return [ArtifactKey(*row) for row in connection.execute(query)]
-
-
-def drop_artifact(connection: Connection, key: ArtifactKey, now: datetime) -> bool:
-    """Forgets an artifact that is past its time; whether it was there."""
-    table = acrobat_artifacts.c
-    this = (table.owner == key.owner, table.kind == key.kind, table.digest == key.digest)
-    statement = delete(acrobat_artifacts).where(*this, table.expires_at <= rfc3339(now))
-    return connection.execute(statement).rowcount == 1
-
-
-def _is_kept(connection: Connection, owner: str, kind: str, digest: str, now: datetime) -> bool:
-    table = acrobat_artifacts.c
-    expires_at = connection.scalar(
-        select(table.expires_at).where(table.owner == owner, table.kind == kind, table.digest == digest)
-    )
-    return expires_at is not None and expires_at > rfc3339(now)
+            row = keep_artifact(connection, owner, kind, content, now, _terms())
+        return row["digest"], row
 
 
 def _digest_in(kind: AcrobatSourceKind, ref: str) -> str | None:
@@ -288,3 +230,12 @@ def _row_of(connection: Connection, owner: str) -> MCPServerRegistryEntry | None
         if entry.provider is MCPProvider.ACROBAT and entry.transport is MCPTransport.LOCAL_BRIDGE:
             return entry
     return None
+
+
+def _terms() -> ArtifactTerms:
+    return ArtifactTerms(
+        KEPT,
+        MOST_KEPT_BYTES,
+        (SOURCE, OUTPUT),
+        "Your documents and outputs take 1 GiB, the most there may be; they go seven days after they came.",
+    )

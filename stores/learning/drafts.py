@@ -15,7 +15,7 @@ from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterp
 from contracts.learning.model_draft import KeptModelEdits
 from contracts.learning.proposal import CheckpointLintReport, SkillBundleProposal, SkillDraft
 from contracts.learning.test_policy import TestPolicy
-from stores.abilities.ability_rows import present_version
+from stores.abilities.ability_rows import VERSIONS, present_version
 from stores.learning.learning_tables import PROPOSALS, SESSIONS
 from stores.platform.blobs import put_blob, read_blob
 from stores.platform.canonical import canonical_json
@@ -59,6 +59,15 @@ class DraftStore:
         """
         with self._database.read() as connection:
             return load_bundle(connection, proposal_id)
+
+    def bundle_of_version(self, ability_id: str, version: int) -> DraftBundle | None:
+        """The draft that a version of the ability was installed from; ``None`` where it was not drafted here."""
+        with self._database.read() as connection:
+            found = VERSIONS.find(connection, (ability_id, version))
+            try:
+                return load_bundle(connection, found.proposal_id)[1] if found is not None else None
+            except Refusal:
+                return None
 
     def lesson_of(self, ability_id: str) -> Lesson:
         """The lesson of the ability's present version; empty where it was not drafted here."""

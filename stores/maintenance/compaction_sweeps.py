@@ -45,7 +45,7 @@ REFERRING: tuple[Any, ...] = (
     tables.abilities.c.body,
     tables.learn_sessions.c.aggregate,
     tables.commits.c.receipt,
-    tables.acrobat_artifacts.c.digest,
+    tables.temporary_artifacts.c.digest,
     tables.starting_contents.c.blob,
     mcp_tables.mcp_dispatches.c.body,
     mcp_tables.mcp_call_attempts.c.answer,

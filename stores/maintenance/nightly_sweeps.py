@@ -24,9 +24,9 @@ from domain.maintenance.retention import (
     mining_run_due,
     practice_files_due,
 )
-from stores.documents.acrobat import ArtifactKey, drop_artifact, expired_artifacts
 from stores.learning.observations import ObservationLog
 from stores.learning.session_reads import OpenReferences
+from stores.learning.trials import drop_trial, expired_trials
 from stores.maintenance.archive_sweeps import (
     ArchiveProposals,
     ArchiveSessions,
@@ -43,6 +43,7 @@ from stores.mining.runs import RUNS
 from stores.platform import tables
 from stores.platform.database import Database
 from stores.platform.tables import blobs, secrets
+from stores.platform.temporary_artifacts import ArtifactKey, drop_artifact, expired_artifacts
 
 _RUNS = tables.mining_runs
 _CANDIDATES = tables.mining_candidates
@@ -163,14 +164,14 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-_MARK = "!"
-# Sorts before every digest, so that documents go first.
+_TRIAL, _MARK = " ", "!"
+# Sort before every digest, so that trials go first, then what is kept for days.
 
 
 class RemoveContent:
-    """Documents and outputs whose seven days are over go with their content; then what ``RemoveBlobs`` finds.
+    """Trials, documents and outputs whose time is over go with their content; then what ``RemoveBlobs`` finds.
 
-    Other content that no row refers to is kept 30 days; a person's document is not.
+    Other content that no row refers to is kept 30 days; a person's document or folder is not.
     """
 
     name = SweepName.REMOVE_BLOBS
@@ -180,18 +181,24 @@ class RemoveContent:
         self._blobs_after = blobs_after
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
-        """Artifacts, then blobs, each in the order of their digests."""
+        """Trials, then artifacts, then blobs, each in the order of their ids or digests."""
         found: list[str] = []
-        if not after or after.startswith(_MARK):
+        if not after or after.startswith(_TRIAL):
+            found = [f"{_TRIAL}{key}" for key in expired_trials(connection, now, after[1:], limit)]
+            after = ""
+        if len(found) < limit and (not after or after.startswith(_MARK)):
             last = ArtifactKey(*after[1:].split("|", 2)) if after else None
-            found = [f"{_MARK}{'|'.join(key)}" for key in expired_artifacts(connection, now, last, limit)]
+            left = limit - len(found)
+            found += [f"{_MARK}{'|'.join(key)}" for key in expired_artifacts(connection, now, last, left)]
             after = ""
         if len(found) < limit:
             found += self._blobs_after.due(connection, now, after, limit - len(found))
         return found
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
-        """Deletes one artifact, and its content when nothing else refers to that; or one blob."""
+        """Deletes one trial; or one artifact, and its content when nothing else refers to that; or one blob."""
+        if item.startswith(_TRIAL):
+            return _removed(drop_trial(connection, item[1:], now))
         if not item.startswith(_MARK):
             return self._blobs_after.settle(connection, item, now, run_id)
         key = ArtifactKey(*item[1:].split("|", 2))

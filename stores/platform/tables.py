@@ -438,9 +438,10 @@ secrets = Table(
     Index("secrets_by_key", "key_id"),
 )
 
-# Uploaded documents and what was found in them: the content is a blob, the row its owner and expiry.
-acrobat_artifacts = Table(
-    "acrobat_artifacts",
+# What is kept for days only: uploaded documents, what was found in them, folders that methods are tried on. The content
+# is a blob, the row its owner and expiry.
+temporary_artifacts = Table(
+    "temporary_artifacts",
     metadata,
     Column("owner", Text, primary_key=True),
     Column("kind", Text, primary_key=True),
@@ -448,6 +449,19 @@ acrobat_artifacts = Table(
     Column("size_bytes", Integer, nullable=False),
     Column("created_at", Text, nullable=False),
     Column("expires_at", Text, nullable=False),
-    Index("acrobat_artifacts_by_age", "expires_at"),
-    Index("acrobat_artifacts_by_digest", "digest"),
+    Index("temporary_artifacts_by_age", "expires_at"),
+    Index("temporary_artifacts_by_digest", "digest"),
+)
+
+# Trials of abilities on other folders; the folders are temporary artifacts.
+ability_trials = Table(
+    "ability_trials",
+    metadata,
+    Column("trial_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False, index=True),
+    Column("body", Text, nullable=False),
+    Index("ability_trials_by_owner", "owner", "state"),
 )

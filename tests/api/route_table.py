@@ -72,6 +72,11 @@ SCOPES: Mapping[str, str] = {
     "acrobat_output": "read",
     "acrobat_forget": "call",
     "ability_outcomes": "read",
+    "ability_trial_folder": "install",
+    "ability_trial_start": "install",
+    "ability_trial": "install",
+    "ability_trial_result": "install",
+    "ability_trial_remove": "install",
     "ability_activate": "install",
     "ability_deactivate": "install",
     "ability_quarantine": "install",
@@ -220,7 +225,7 @@ UNKEYED = frozenset(
 KEYED = frozenset(
     {name for name in WITH_BODY if name not in UNKEYED}
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
-    | {"mcp_grant_revoke", "acrobat_forget", "learn_starting_state_remove"}
+    | {"mcp_grant_revoke", "acrobat_forget", "learn_starting_state_remove", "ability_trial_remove"}
     | {"mcp_server_delete", "mcp_auth_profile_delete"}
 )
 """The writes that take an ``Idempotency-Key``."""

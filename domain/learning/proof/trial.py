@@ -85,7 +85,7 @@ def trial_of(draft: SkillDraft, parameters: Sequence[SkillParameter], values: Ma
 
     Raises:
         Refusal: ``VALIDATION_FAILED`` where a value is missing, unknown, of another type, or cannot be put in its
-            place; ``RUN_NOT_ELIGIBLE`` where a step cannot be carried out in a sandbox, or there is none.
+            place; ``TRIAL_NOT_POSSIBLE`` where a step cannot be carried out in a sandbox, or there is none.
     """
     _refuse_names(parameters, values)
     known = {p.name: p for p in parameters}
@@ -146,17 +146,17 @@ def _refuse_steps(commands: Sequence[RehearsalCommand]) -> None:
     """Refuses what a sandbox cannot carry out.
 
     Raises:
-        Refusal: ``RUN_NOT_ELIGIBLE``.
+        Refusal: ``TRIAL_NOT_POSSIBLE``.
     """
     if not commands:
         raise Refusal(
-            ErrorCode.RUN_NOT_ELIGIBLE,
+            ErrorCode.TRIAL_NOT_POSSIBLE,
             "This ability was not taught by commands, so there is nothing to run in a sandbox; have an agent use it.",
         )
     for number, command in enumerate(commands, start=1):
         if reason := _obstacle(command):
             raise Refusal(
-                ErrorCode.RUN_NOT_ELIGIBLE,
+                ErrorCode.TRIAL_NOT_POSSIBLE,
                 clipped(
                     f"Step {number} cannot be tried in a sandbox: {reason}. Have an agent use the ability.",
                     240,

@@ -1,12 +1,16 @@
 """Setup and later changes for the requests that the idempotency tests repeat."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 from uuid_utils import uuid7
 
 from api.platform.openapi import examples
+from contracts.learning.starting_state import ARCHIVE_TYPE
+from host.folder_archive import ArchiveLimits, pack_folder
 from tests.api.mcp.mcp_world import TOOL_NAME, add_tool_server, discovered
 from tests.fixtures.learner import Learner
 from tests.fixtures.mined import add_mined
@@ -28,6 +32,16 @@ async def documents_read(alice: Learner, ask: Ask) -> None:
     for operation in ("extract_text", "extract_tables", "ocr", "redaction_prep"):
         await ask(f"acrobat_{operation}", source)
     await ask("acrobat_forget", digest=kept.json()["digest"])
+
+
+async def tried(alice: Learner, ask: Ask, ability_id: str) -> None:
+    """A trial of an ability on a folder that is handed in, and that it is removed."""
+    head = {"authorization": f"Bearer {alice.secret}", "content-type": ARCHIVE_TYPE}
+    with TemporaryDirectory() as folder:
+        content = pack_folder(Path(folder), ArchiveLimits(10, 1000))
+    kept = await alice.http.post("/api/abilities/trials/folders", content=content, headers=head)
+    run = await ask("ability_trial_start", {"folder_ref": kept.json()["folder_ref"]}, ability_id=ability_id)
+    await ask("ability_trial_remove", trial_id=run["trial_id"])
 
 
 async def registered(stack: Stack, alice: Learner, ask: Ask) -> None:

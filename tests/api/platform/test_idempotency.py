@@ -20,7 +20,7 @@ from gateways.learning.sessions import LearnGateway
 from stores.platform.tables import learn_sessions, maintenance_runs, observations
 from tests.api.mcp.grant_world import add_standing_approval
 from tests.api.mcp.sign_in_world import signed_in
-from tests.api.platform.lives import called, documents_read, mined, registered
+from tests.api.platform.lives import called, documents_read, mined, registered, tried
 from tests.api.route_table import KEYED
 from tests.api.world import ALL_SCOPES, ROUTES, footprint
 from tests.fixtures.learner import SALES_REPORT, Learner
@@ -121,6 +121,7 @@ async def history(shared: Stack) -> list[Sent]:
     seen = {"checkpoint_id": "cp-01", "status": "reached", "ability_id": installed["ability_id"]}
     await ask("bridge_verify_checkpoint", {**seen, "dispatch_id": str(uuid7()), "evidence": "It is there"})
     await ask("capability_reprobe", {"capability_id": installed["ability_id"], "canaries": 1})
+    await tried(alice, ask, installed["ability_id"])
     for command, body in ABILITY_COMMANDS:
         await ask(command, body, ability_id=installed["ability_id"])
     await create()

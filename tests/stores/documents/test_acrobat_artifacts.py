@@ -6,9 +6,10 @@ import pytest
 
 from contracts.documents.acrobat import AcrobatSourceKind
 from contracts.errors import ErrorCode, Refusal
-from stores.documents.acrobat import KEPT, AcrobatArtifacts, expired_artifacts
+from stores.documents.acrobat import KEPT, AcrobatArtifacts
 from stores.platform.canonical import digest_of
 from stores.platform.database import Database
+from stores.platform.temporary_artifacts import expired_artifacts
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)

@@ -11,7 +11,7 @@ from stores.platform import tables
 from stores.platform.blobs import put_blob
 from stores.platform.canonical import digest_of
 from stores.platform.database import Database
-from stores.platform.tables import acrobat_artifacts
+from stores.platform.tables import temporary_artifacts
 from tests.fixtures.past import NOW, Nights
 
 INSTANT = timedelta(microseconds=1)
@@ -39,7 +39,7 @@ def test_content_that_another_row_refers_to_stays(nights: Nights) -> None:
     nights.run(SweepName.REMOVE_BLOBS)
     assert contents(nights.database) == {b"shared"}
     with nights.database.read() as connection:
-        assert connection.scalars(select(acrobat_artifacts.c.owner)).all() == ["bob"]
+        assert connection.scalars(select(temporary_artifacts.c.owner)).all() == ["bob"]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])

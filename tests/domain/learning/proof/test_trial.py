@@ -203,13 +203,13 @@ def test_a_value_that_no_command_shows_is_refused() -> None:
 )
 def test_a_step_that_a_sandbox_cannot_carry_out_is_refused(command: str, said: str) -> None:
     refusal = _refused(_draft("true", command), (), {})
-    assert refusal.code is ErrorCode.RUN_NOT_ELIGIBLE
+    assert refusal.code is ErrorCode.TRIAL_NOT_POSSIBLE
     assert said in refusal.message
     assert refusal.extra["step"] == 2
 
 
 def test_a_method_without_commands_is_refused() -> None:
-    assert _refused(_draft(), (), {}).code is ErrorCode.RUN_NOT_ELIGIBLE
+    assert _refused(_draft(), (), {}).code is ErrorCode.TRIAL_NOT_POSSIBLE
 
 
 def test_conditions_speak_of_this_folders_files_and_values() -> None:

@@ -1,0 +1,176 @@
+"""``apprentice abilities try``: run the taught method of an ability on a copy of another folder."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group
+from rich.markup import escape
+from rich.text import Text
+
+from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import FAILED, PASSED, SKIPPED, ExitCode, fail
+from clients.apprentice.abilities import TrialApi
+from clients.apprentice.transport import ApiFailure
+from contracts.learning.trials import (
+    MAX_FOLDER_BYTES,
+    MAX_FOLDER_FILES,
+    MAX_RESULT_BYTES,
+    MAX_RESULT_FILES,
+    StartTrialRequest,
+    TrialCommandResult,
+    TrialConditionResult,
+    TrialRun,
+    TrialState,
+)
+from host.folder_archive import (
+    ArchiveLimits,
+    FolderTooLarge,
+    Unpacked,
+    UnsafeArchive,
+    links_of,
+    pack_folder,
+    unpack_folder,
+)
+
+_LOOK_EVERY_SECONDS = 0.5
+_FOLDER_LIMITS = ArchiveLimits(MAX_FOLDER_FILES, MAX_FOLDER_BYTES)
+_RESULT_LIMITS = ArchiveLimits(MAX_RESULT_FILES, MAX_RESULT_BYTES)
+
+_COMMAND_MARKS = {
+    TrialCommandResult.WORKED: PASSED,
+    TrialCommandResult.FAILED: FAILED,
+    TrialCommandResult.NOT_RUN: SKIPPED,
+}
+_CONDITION_MARKS = {
+    TrialConditionResult.HOLDS: PASSED,
+    TrialConditionResult.FAILED: FAILED,
+    TrialConditionResult.NOT_APPLICABLE: SKIPPED,
+    TrialConditionResult.NOT_CHECKED: SKIPPED,
+}
+
+
+def try_ability(
+    call: Invocation,
+    ability: Annotated[str, typer.Argument(help="The ability's id.", metavar="ABILITY")],
+    folder: Annotated[
+        Path, typer.Option(exists=True, file_okay=False, help="The folder to try it on; it stays as it is.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the resulting folder is put; new or empty.")],
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Another value for a parameter; `abilities show` lists them."
+        ),
+    ] = None,
+) -> None:
+    """Try an ability's method on a copy of another folder, in a sandbox without a network.
+
+    Exit code 0: every command worked, and no condition failed.
+    """
+    given = _values(values or [])
+    _refuse_used(out)
+    archive = _packed(folder)
+    api = TrialApi(call.api.http)
+    with call.busy("handing the folder in …"):
+        kept = api.hand_in(archive)
+    run = api.start(ability, StartTrialRequest(folder_ref=kept.folder_ref, values=given))
+    run = _followed(call, api, run)
+    left_out: tuple[str, ...] = ()
+    if run.result_digest is not None:
+        left_out = _unpacked(api.result(run.trial_id), folder, out).links_left_out
+    call.answer_with(run, trial_view(run, out, left_out))
+    if run.state is not TrialState.PASSED:
+        raise typer.Exit(ExitCode.FAILURE)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    api_command(app, "try")(try_ability)
+
+
+def trial_view(run: TrialRun, out: Path, left_out: tuple[str, ...] = ()) -> Group:
+    """What was run, which conditions hold, where the result is, and what to do where something failed."""
+    lines: list[Text] = []
+    for command in run.commands:
+        place = "" if command.working_folder == "." else f"  [dim](in {escape(command.working_folder)})[/]"
+        lines.append(Text.from_markup(f"{_COMMAND_MARKS[command.result]} {escape(command.command)}{place}"))
+        if command.details:
+            lines.append(Text(f"  {command.details}", style="dim"))
+    if run.conditions:
+        lines.append(Text("Conditions:", style="bold"))
+    for condition in run.conditions:
+        lines.append(Text.from_markup(f"{_CONDITION_MARKS[condition.result]} {escape(condition.statement)}"))
+        if condition.details:
+            lines.append(
+                Text(f"  {condition.result.value.replace('_', ' ')}: {condition.details}", style="dim")
+            )
+    if not run.conditions and run.state is TrialState.PASSED:
+        lines.append(Text("It was taught without conditions: look at the result yourself.", style="yellow"))
+    if run.result_digest is not None:
+        lines.append(Text(f"The resulting folder is in {out}."))
+    if left_out:
+        names = ", ".join(left_out[:5])
+        lines.append(Text(f"Left out, as they lead out of the folder: the links {names}.", style="yellow"))
+    lines.append(Text.assemble((f"{run.state.value}: ", "bold"), run.note))
+    return Group(*lines)
+
+
+def _values(given: list[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise NothingToDo(f"{one} is no NAME=VALUE. Write --set NAME=VALUE.")
+        if name in values:
+            raise NothingToDo(f"{name} is given twice. Give each name once.")
+        values[name] = value
+    return values
+
+
+def _refuse_used(out: Path) -> None:
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise NothingToDo(f"{out} is no folder. Name a new or an empty one with --out.")
+    if out.is_dir() and any(out.iterdir()):
+        raise NothingToDo(f"{out} is not empty. Name a new or an empty folder with --out.")
+
+
+def _packed(folder: Path) -> bytes:
+    try:
+        return pack_folder(folder, _FOLDER_LIMITS)
+    except (FolderTooLarge, UnsafeArchive) as error:
+        raise NothingToDo(f"{folder} cannot be handed in: {error}. Try it on a smaller copy.") from None
+    except OSError as error:
+        raise NothingToDo(f"{error.filename} cannot be read: {error.strerror}.") from None
+
+
+def _followed(call: Invocation, api: TrialApi, run: TrialRun) -> TrialRun:
+    """The trial at its end; it is cancelled where the command is interrupted."""
+    said = ""
+    try:
+        with call.busy("trying …"):
+            while run.state is TrialState.RUNNING:
+                if run.progress != said:
+                    said = run.progress
+                    call.show(Text(said, style="dim"))
+                time.sleep(_LOOK_EVERY_SECONDS)
+                run = api.trial(run.trial_id)
+    except KeyboardInterrupt:
+        try:
+            api.remove(run.trial_id)
+        except ApiFailure:
+            fail(f"The trial {run.trial_id} could not be cancelled; it ends by itself.", ExitCode.FAILURE)
+        fail("The trial was cancelled.", ExitCode.FAILURE)
+    return run
+
+
+def _unpacked(archive: bytes, folder: Path, out: Path) -> Unpacked:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        # A link that leads out of the result is kept only where the folder itself has the very same.
+        return unpack_folder(archive, out, _RESULT_LIMITS, links_out=links_of(folder))
+    except (FolderTooLarge, UnsafeArchive) as error:
+        fail(f"The result cannot be unpacked: {error}.", ExitCode.FAILURE)
+    except OSError as error:
+        fail(f"The result cannot be written to {out}: {error.strerror}.", ExitCode.FAILURE)
