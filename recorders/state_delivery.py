@@ -205,8 +205,9 @@ class StateDelivery:
 
     def _wait(self, answer: Answer) -> None:
         self._failures += 1
-        asked = answer.retry_after_s
-        seconds = self._backoff.delay(self._failures, SystemRandom().random()) if asked is None else asked
+        # An archive may be large: it is never sent again at once, whatever the service asks for.
+        seconds = self._backoff.delay(self._failures, SystemRandom().random())
+        seconds = max(seconds, answer.retry_after_s or 0.0)
         self._condition.wait_for(lambda: self._closing or self._hurry, seconds)
         self._hurry = False
 
