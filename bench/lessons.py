@@ -68,9 +68,11 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", choices=[one.name for one in LESSONS])
+    parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--keep", type=Path, help="A folder that is not there yet.")
     options = parser.parse_args()
+    if unknown := set(options.names) - {one.name for one in LESSONS}:
+        parser.error(f"no lesson is called {', '.join(sorted(unknown))}")
     result = asyncio.run(measure(options.names, options.keep))
     print(json.dumps(result, indent=2))
     sys.exit(result["passed"] < result["lessons"])
