@@ -103,8 +103,9 @@ async def _teach(one: Taught, api: str) -> None:
             await _validate(one)
         with one.timed("install"):
             await _approve(one)
-    except AssertionError as error:
-        one.problem = str(error)
+    except Exception as error:
+        # One lesson's failure is its verdict, and no reason to stop the others.
+        one.problem = str(error) if isinstance(error, AssertionError) else repr(error)
 
 
 async def _demonstrate(one: Taught, api: str, desk: Path) -> None:
