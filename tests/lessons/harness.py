@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anyio
 
@@ -19,6 +20,7 @@ from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
 from tests.lessons.first.folders import write
 from tests.lessons.lesson import Lesson
+from tests.lessons.trials import try_on_other_folder
 from tests.lessons.verdicts import (
     NOT_THERE_YET,
     Aspect,
@@ -36,6 +38,7 @@ from tests.lessons.verdicts import (
 AT_ONCE = 4
 """Lessons under way at a time: more of them only wait for the processors."""
 
+DRAFTED_WITHIN_SECONDS = 120
 VALIDATED_WITHIN_SECONDS = 120
 
 
@@ -121,7 +124,8 @@ async def _demonstrate(one: Taught, api: str, desk: Path) -> None:
 async def _propose(one: Taught) -> None:
     """Drafts the proposal, with every question answered as it is suggested."""
     learner = one.learner
-    await learner.propose(ask_before_build=True)
+    drafted = await _patiently(learner, "generate-proposal", {"ask_before_build": True})
+    learner.proposal_id = drafted["proposal_id"]
     if await learner.state() == "awaiting_questions":
         detail = await _detail(learner)
         answers = [
@@ -132,7 +136,7 @@ async def _propose(one: Taught) -> None:
             for question in detail["questions"]
             if not question["answered"]
         ]
-        await learner.act("answer-questions", {"answers": answers})
+        await _patiently(learner, "answer-questions", {"answers": answers})
         await learner.settled("awaiting_questions")
     found = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/files")
     one.files = {file["path"]: file["content"] for file in found["files"]}
@@ -178,14 +182,30 @@ def _fit_answer(one: Taught, request: str, found: Mapping[str, Any]) -> FitAnswe
     return FitAnswer(request, fitting[place - 1]["fit"] if place else "no", place)
 
 
-async def _try(one: Taught, api: str) -> None:
+async def _try(one: Taught, _api: str) -> None:
     """Runs the ability on the other folder and checks what came of it."""
     if not one.ability_id:
         return
-    other = one.folder / "other"
-    other.mkdir()
-    one.lesson.other(other)
-    one.trial = failed(NOT_THERE_YET)
+    try:
+        with one.timed("try"):
+            one.trial = await try_on_other_folder(
+                one.lesson, one.learner, one.ability_id, one.shown, one.folder
+            )
+    except Exception as error:
+        one.trial = failed(repr(error))
+
+
+async def _patiently(learner: Learner, action: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A command on the session that is sent again with its key, as the answer asks, while no worker has answered."""
+    path, key = f"/api/learn/sessions/{learner.session_id}/{action}", str(uuid4())
+    deadline = anyio.current_time() + DRAFTED_WITHIN_SECONDS
+    while True:
+        answer = await learner.call("POST", path, body, idempotency_key=key)
+        if answer.status_code != 503 or anyio.current_time() > deadline:
+            break
+    assert answer.is_success, f"{action}: {answer.status_code} {answer.text}"
+    found: dict[str, Any] = answer.json()
+    return found
 
 
 async def _detail(learner: Learner) -> Mapping[str, Any]:
