@@ -40,6 +40,7 @@ from domain.learning.drafting.improvement import BaseMaterial, Improvement, Impr
 from domain.learning.drafting.revision import support_packs
 from domain.learning.interpretation.checkpoint_lint import lint
 from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
+from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import questions_for, weakest_required
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
@@ -53,6 +54,9 @@ from stores.platform.blobs import BlobNotFoundError
 
 WRITTEN_BY = "improvement"
 """The drafter of an improvement: its base, and the author of the change."""
+
+
+_NAME = "proposed_skill_slug"
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,7 @@ class Drafter:
         self._drafts = drafts
         self._proposals = proposals
         self._wordings = wordings
+        self._bases = bases
         self._improver = Improver(bases)
 
     def draft(self, request: DraftRequest) -> DraftSummary:
@@ -240,16 +245,27 @@ class Drafter:
         interpretation = parameterised(
             interpretation, parameters, edits, names_the_task=comparison is not None
         )
+        draft = draft_skill(interpretation, steps, session, edits=edits, evidence=evidence)
+        named = edits
+        if self._is_to_be_renamed(request, draft):
+            named = {**edits, _NAME: other_slug(draft.slug, session.owner_user_id)}
+            draft = draft_skill(interpretation, steps, session, edits=named, evidence=evidence)
         return DeterministicDraft(
             session=session,
             steps=steps,
             interpretation=interpretation,
-            draft=draft_skill(interpretation, steps, session, edits=edits, evidence=evidence),
+            draft=draft,
             stated=stated_fields(interpretation, boundaries, edits),
-            edits=edits,
+            edits=named,
             further=further_demonstrations(demonstrations),
             renamed=renames(drafted, parameters),
         )
+
+    def _is_to_be_renamed(self, request: DraftRequest, draft: SkillDraft) -> bool:
+        """Whether the name that the rules chose is not free; a person's own choice is theirs to change."""
+        if request.base is not None or _NAME in request.edits:
+            return False
+        return not self._bases.is_free(draft.slug, request.session.owner_user_id)
 
     def _worded(self, request: DraftRequest, base: DeterministicDraft) -> ChosenDraft:
         wording = request.wording

@@ -30,7 +30,7 @@ MEANINGS: Mapping[E, str] = {
     E.OBSERVATION_NOT_FOUND: "The session holds no such observation.",
     E.BOUNDARY_INVALID: "The session has no event to mark there.",
     E.REVISION_INVALID: "An edited field is wrong; `fields` names it.",
-    E.SKILL_SLUG_TAKEN: "Another user's skill has this name; revise `proposed_skill_slug`.",
+    E.SKILL_SLUG_TAKEN: "The skill name is not free; revise `proposed_skill_slug`.",
     E.SAGA_NOT_FOUND: "There is no such install of yours.",
     E.CATEGORY_LIMIT_REACHED: "You have as many categories as there may be; delete one first.",
     E.CATEGORY_TITLE_TAKEN: "You have a category of this title.",

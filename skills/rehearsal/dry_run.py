@@ -93,7 +93,7 @@ SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def check_dependencies(draft: SkillDraft, *, slug_owner: str | None, owner: str) -> CheckReport:
-    """Looks up each program the taught commands call, and whether the skill's name is somebody else's."""
+    """Looks up each program the taught commands call, and whether the skill's name is free for ``owner``."""
     steps = [_program(name) for name in draft.dependencies]
     steps.append(_name(draft.slug, slug_owner, owner))
     return CheckReport(steps=tuple(steps))
@@ -113,7 +113,7 @@ def _name(slug: str, slug_owner: str | None, owner: str) -> CheckStep:
     free = slug_owner is None or slug_owner == owner
     return CheckStep(
         test_case_id="dependency_check/name",
-        label=f"The skill name {slug} is free or your own"[:240],
+        label=f"The skill name {slug} can be used"[:240],
         result=StepResult.PASSED if free else StepResult.FAILED,
-        details=None if free else "Another user has a skill of this name; revise proposed_skill_slug.",
+        details=None if free else "It is not free; revise proposed_skill_slug.",
     )

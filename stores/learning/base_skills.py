@@ -35,6 +35,12 @@ class BaseSkills:
         self._database = database
         self._edits = edits
 
+    def is_free(self, slug: str, user_id: str) -> bool:
+        """Whether the user may give a skill this name: nobody else's has it."""
+        with self._database.read() as connection:
+            owner = connection.scalar(select(abilities.c.owner).where(abilities.c.slug == slug))
+        return owner is None or owner == user_id
+
     def pin(self, target: str, user_id: str) -> BaseSkill:
         """The present version of one of the user's abilities, named by its id or its skill name.
 

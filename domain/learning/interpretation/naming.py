@@ -150,6 +150,12 @@ def _without_dangling(slug: str) -> str:
     return "-".join(words)
 
 
+def other_slug(slug: str, owner_user_id: str) -> str:
+    """Another skill name for one that is not free: with four hex digits that are always the same for this owner."""
+    digits = hashlib.sha256(f"{owner_user_id}\n{slug}".encode()).hexdigest()[:4]
+    return f"{slug[:SLUG_LIMIT].rstrip('-')}-{digits}"
+
+
 def slug_from_title(title: str) -> str:
     """A skill name out of a title: lower-case ASCII words joined by hyphens, at most 56 characters.
 

@@ -2,6 +2,7 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -58,7 +59,7 @@ def fit_of(
     return judged.fit
 
 
-def taught(title: str, *phrases: str, **fields: object) -> AbilityAvailabilityEntry:
+def taught(title: str, *phrases: str, **fields: Any) -> AbilityAvailabilityEntry:
     return ability("it", title=title, trigger_phrases=(lower_first(title), *phrases), **fields)
 
 

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from domain.learning.interpretation.checkpoints import state_of
 from domain.learning.interpretation.naming import (
+    cut_at_word,
     listed,
     lower_first,
+    other_slug,
     plain,
     sentence,
     slug_from_title,
@@ -98,3 +100,14 @@ def test_lists_are_spelled_out() -> None:
 )
 def test_a_label_becomes_the_state_it_leads_to(label: str, state: str | None) -> None:
     assert state_of(label) == state
+
+
+def test_another_name_is_always_the_same_for_its_owner_and_fits_the_limit() -> None:
+    name = other_slug("x" * 56, "ada")
+    assert re.fullmatch(r"x{56}-[0-9a-f]{4}", name)
+    assert other_slug("x" * 56, "ada") == name
+    assert other_slug("x" * 56, "bob") != name
+
+
+def test_a_text_without_spaces_is_cut_to_the_limit() -> None:
+    assert len(cut_at_word("x" * 300, 120)) <= 120
