@@ -13,6 +13,7 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.proposal import DraftedFile, RehearsalCommand
 from domain.learning.comparison.parameters import ParameterWording, placeholder
+from domain.learning.drafting.skill_markdown import MethodFact
 from domain.learning.interpretation.checkpoint_lint import personal_value_in
 from domain.learning.method.option_meanings import facts_of
 from domain.learning.redaction.redaction import redact
@@ -20,21 +21,34 @@ from domain.learning.redaction.redaction import redact
 MOST_FACTS = 40
 """Facts that SKILL.md states; the example holds the rest."""
 
+LONGEST_SHOWN = 240
+"""The longest command that is shown beside its facts, in characters."""
+
 SCRIPTS_FOLDER, EXAMPLE = "scripts", "references/demonstration.md"
 
 
-def method_facts(commands: Sequence[RehearsalCommand], wording: ParameterWording) -> list[str]:
-    """One line for each program of each command: its facts in words, the parameters named."""
-    lines: dict[str, None] = {}
+def method_facts(commands: Sequence[RehearsalCommand], wording: ParameterWording) -> list[MethodFact]:
+    """For each command its facts in words, program by program, and the command itself where it is short."""
+    lines: dict[MethodFact, None] = {}
     for command in commands:
         by_program: dict[str, list[str]] = {}
         for fact in facts_of(command.command):
-            by_program.setdefault(fact.program, []).append(fact.text)
-        for program, texts in by_program.items():
-            said = "; ".join(text for text in dict.fromkeys(texts) if personal_value_in(text) is None)
-            if said:
-                lines[_shown(f"{program}: {said}" if program else said, wording)] = None
+            if personal_value_in(fact.text) is None:
+                by_program.setdefault(fact.program, []).append(fact.text)
+        said = "; ".join(
+            f"{program}: {', '.join(dict.fromkeys(texts))}" if program else ", ".join(dict.fromkeys(texts))
+            for program, texts in by_program.items()
+        )
+        if said:
+            lines[MethodFact(_shown(said, wording), _shown(_typed(command.command), wording))] = None
     return list(lines)[:MOST_FACTS]
+
+
+def _typed(command: str) -> str:
+    """The command as it was typed; empty where it is long, or speaks of a person's folder."""
+    line = command.strip()
+    is_short = "\n" not in line and "`" not in line and len(line) <= LONGEST_SHOWN
+    return line if is_short and personal_value_in(line) is None else ""
 
 
 def script_files(evidence: LessonEvidence | None) -> list[DraftedFile]:
@@ -76,4 +90,4 @@ def example_file(
 
 
 def _shown(text: str, wording: ParameterWording) -> str:
-    return clipped(wording.formal(redact(text, personal=True).text), 600)
+    return clipped(wording.formal(redact(text, personal=True).text), 1200)

@@ -67,6 +67,14 @@ _compose = cast("Callable[..., yaml.Node | None]", yaml.compose)  # pyright: ign
 
 
 @dataclass(frozen=True)
+class MethodFact:
+    """What one command of the method fixes: in words, values in single quotes, and as typed where it is short."""
+
+    words: str
+    typed: str = ""
+
+
+@dataclass(frozen=True)
 class SkillDocument:
     """Everything a SKILL.md says, before it is laid out. ``paths`` are set in code type where they occur."""
 
@@ -86,7 +94,7 @@ class SkillDocument:
     capability_id: str
     execution_mode: LearnExecutionMode
     parameters: Sequence[str] = ()
-    method: Sequence[str] = ()
+    method: Sequence[MethodFact] = ()
     scripts: Sequence[str] = ()
     optional_steps: Sequence[str] = ()
     documents: Sequence[str] = ()
@@ -133,7 +141,7 @@ def render_skill_markdown(document: SkillDocument) -> str:
         ("Checkpoints", _checkpoints(document, code)),
         *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
         ("Done when", _bullets(document.success_conditions, code)),
-        *([("What the result depends on", _method(document, code))] if document.method else []),
+        *([("What the result depends on", _method(document))] if document.method else []),
         ("Inputs to ask for", _bullets(document.inputs, code)),
         *([("Documents", _bullets(document.documents, code))] if document.documents else []),
         ("Safety", _bullets([*document.safety, *_unconfirmed(document)], code)),
@@ -142,8 +150,22 @@ def render_skill_markdown(document: SkillDocument) -> str:
     return f"{_frontmatter(document)}\n# {_markdown(document.title)}\n\n{body}\n"
 
 
-def _method(document: SkillDocument, code: "_CodeType") -> str:
-    found = _bullets(document.method, code)
+_QUOTED = re.compile(r"'([^'`\n]+)'")
+
+
+def _fact(fact: MethodFact) -> str:
+    """The words with their values in code type, then the command itself."""
+    parts: list[str] = []
+    position = 0
+    for match in _QUOTED.finditer(fact.words):
+        parts += [_markdown(fact.words[position : match.start()]), f"`{match.group(1)}`"]
+        position = match.end()
+    words = "".join([*parts, _markdown(fact.words[position:])])
+    return f"{words} (`{fact.typed}`)" if fact.typed else words
+
+
+def _method(document: SkillDocument) -> str:
+    found = "\n".join(f"- {_fact(one)}" for one in document.method)
     if document.scripts:
         names = listed([f"`{name}`" for name in document.scripts])
         found += f"\n\nThe demonstration wrote its own programs; they are kept in {names}."
