@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from uuid_utils import uuid7
 
-from activities.learning.lesson_replay import has_evidence
+from activities.learning.lesson_replay import usable_evidence
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
 from contracts.learning.evidence import LessonEvidence
@@ -206,8 +206,7 @@ class Drafter:
         session = request.session
         events = self._log.all_of(session.learn_session_id)
         boundaries = self._log.boundaries_of(session.learn_session_id)
-        found = self._evidence.of_session(session.learn_session_id)
-        evidence = found if has_evidence(found, events) else None
+        evidence = usable_evidence(self._evidence.of_session(session.learn_session_id), events)
         demonstrations = shown_demonstrations(events, boundaries, evidence)
         if not demonstrations or not session.active_trace_ids:
             raise Refusal(

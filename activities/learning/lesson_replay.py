@@ -15,6 +15,7 @@ from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSession
 from contracts.learning.starting_state import StartingState
 from domain.learning.comparison.demonstrations import CapturedPart, captured_parts
+from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
 from domain.learning.interpretation.steps import within_capture
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
@@ -67,7 +68,7 @@ class LessonReplay:
             context.copy().run(beat, label)
 
         shown = _commands(first)
-        obstacles = [(event, rehearsal_obstacle(event.terminal.command)) for event in shown if event.terminal]
+        obstacles = [(event, _obstacle(event)) for event in shown]
         lesson = Lesson(
             state_id=state.state_id,
             commands=tuple(_command(event) for event, obstacle in obstacles if obstacle is None),
@@ -101,11 +102,17 @@ def _commands(part: CapturedPart) -> list[ObservedActionEvent]:
     return [event for event in within_capture(part.events, part.marks) if event.terminal is not None]
 
 
+def _obstacle(event: ObservedActionEvent) -> str | None:
+    assert event.terminal is not None
+    line = replayed_line(event.terminal)
+    return rehearsal_obstacle(line if line is not None else event.terminal.command)
+
+
 def _command(event: ObservedActionEvent) -> RehearsalCommand:
     assert event.terminal is not None
     return RehearsalCommand(
         event_id=event.event_id,
-        command=event.terminal.command,
+        command=replayed_line(event.terminal) or event.terminal.command,
         working_folder=event.terminal.working_folder,
         may_fail=event.terminal.exit_class is not ExitClass.OK,
     )
@@ -116,7 +123,11 @@ def _unrehearsed(event: ObservedActionEvent, reason: str) -> UnrehearsedCommand:
     return UnrehearsedCommand(event_id=event.event_id, command=command[:120], reason=reason[:240])
 
 
-def has_evidence(found: LessonEvidence | None, events: Sequence[ObservedActionEvent]) -> bool:
-    """Whether the evidence is of these events still, and says anything."""
+def usable_evidence(
+    found: LessonEvidence | None, events: Sequence[ObservedActionEvent]
+) -> LessonEvidence | None:
+    """The evidence, as long as the events that it is of are held; what was not reproduced is only a beginning."""
     held = {event.event_id for event in events}
-    return found is not None and found.reproduced and held.issuperset(use.event_id for use in found.uses)
+    if found is None or not held.issuperset(use.event_id for use in found.uses):
+        return None
+    return found if found.reproduced else found.changed(kept=(), left_out=(), proofs=(), scripts=())

@@ -21,7 +21,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
-from contracts.learning.evidence import MAX_CONDITIONS, ProofCondition
+from contracts.learning.evidence import MAX_CONDITIONS, ProofCondition, UnrehearsedCommand
 from contracts.learning.interpretation import DependencyKind, ObservedEffect
 from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.validation import OverallResult
@@ -208,11 +208,17 @@ class DraftedFile(Contract):
     content: str = Field(max_length=262_144)
 
 
+MAX_COMMAND_CHARS = 400_000
+"""The longest command of a rehearsal: ten files of 32 KiB that an editor wrote."""
+
+
 class RehearsalCommand(Contract):
     """One taught command, as the rehearsal replays it. Kept for proof, never shown to the agent."""
 
     event_id: Uuid
-    command: str = Field(max_length=2000)
+    command: str = Field(
+        max_length=MAX_COMMAND_CHARS, description="A shell line; with the text that an editor wrote, if any."
+    )
     working_folder: str = Field(max_length=400)
     may_fail: bool = Field(
         default=False, description="Whether its exit status was not 0 when it was shown, and its work counts."
@@ -259,6 +265,10 @@ class SkillDraft(VersionedContract):
     )
     conditions: tuple[ProofCondition, ...] = Field(
         default=(), max_length=MAX_CONDITIONS, description="What a rehearsal checks of the result."
+    )
+    unrehearsed: tuple[UnrehearsedCommand, ...] = Field(
+        default=(),
+        description="Commands of the lesson that only a person can carry out; nothing proves them.",
     )
 
     @property

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from contracts.base import clipped
 from contracts.errors import ErrorCode
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
@@ -43,6 +44,7 @@ from skills.rehearsal.report import (
     not_applied,
     nothing_run,
     result_of,
+    unrehearsed_step,
 )
 from skills.rehearsal.sandbox import CommandOutcome, HostIsolation, Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import (
@@ -311,8 +313,9 @@ class _Replay:
                 effect_step(n, e, StepResult.SKIPPED, reason) for n, e in enumerate(self.effects, start=1)
             ]
         else:
-            steps += _effect_steps(self.effects, witness)
+            steps += self._effect_steps(witness)
             steps += self._condition_steps(before, ReadContents(work))
+        steps += self._unrehearsed_steps()
         result = result_of(steps, cancelled=is_cancelled)
         return RehearsalReport(tuple(steps), result, isolation=session.isolation)
 
@@ -325,32 +328,41 @@ class _Replay:
                 stopped = f"not run: command {failed_at + 1} failed before it"
                 if is_cancelled:
                     stopped = "not run: the rehearsal was cancelled"
-                steps.append(command_step(number, command, StepResult.SKIPPED, stopped))
+                step = command_step(number, command, StepResult.SKIPPED, stopped)
+                steps.append(replace(step, applies=is_cancelled or not self.draft.unrehearsed))
             elif place >= len(session.results):
                 failed_at = place
                 steps.append(command_step(number, command, StepResult.FAILED, _MASKED))
             elif place == failed_at:
                 failure = _ending(session, place)
                 result = StepResult.SKIPPED if is_cancelled else StepResult.FAILED
-                steps.append(command_step(number, command, result, failure))
+                steps.append(self._unless_unproved(command_step(number, command, result, failure)))
             else:
                 steps.append(command_step(number, command, StepResult.PASSED, None))
         return steps
+
+    def _effect_steps(self, witness: EffectWitness) -> Iterator[RehearsalStep]:
+        for number, effect in enumerate(self.effects, start=1):
+            found = witness.objection(effect)
+            result = StepResult.PASSED if found is None else StepResult.FAILED
+            yield self._unless_unproved(effect_step(number, effect, result, found))
+
+    def _unless_unproved(self, step: RehearsalStep) -> RehearsalStep:
+        """A step that failed is not rehearsed where the lesson has commands that only a person can carry out."""
+        if step.result is not StepResult.FAILED or not self.draft.unrehearsed:
+            return step
+        without = f"not rehearsed, as {self.draft.unrehearsed[0].command} was left out: {step.details or ''}"
+        return replace(step, result=StepResult.SKIPPED, details=clipped(without, 1000), applies=False)
+
+    def _unrehearsed_steps(self) -> Iterator[RehearsalStep]:
+        for number, one in enumerate(self.draft.unrehearsed, start=1):
+            yield unrehearsed_step(number, one)
 
     def _condition_steps(self, before: ReadContents, after: ReadContents) -> Iterator[RehearsalStep]:
         for number, condition in enumerate(self.draft.conditions, start=1):
             found = objection(condition, before, after)
             result = StepResult.PASSED if found is None else StepResult.FAILED
             yield condition_step(number, condition.statement, result, found)
-
-
-def _effect_steps(effects: Sequence[ObservedEffect], witness: EffectWitness) -> list[RehearsalStep]:
-    steps: list[RehearsalStep] = []
-    for number, effect in enumerate(effects, start=1):
-        found = witness.objection(effect)
-        result = StepResult.PASSED if found is None else StepResult.FAILED
-        steps.append(effect_step(number, effect, result, found))
-    return steps
 
 
 def _ending(session: SessionOutcome, place: int) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from contracts.base import clipped
+from contracts.learning.evidence import UnrehearsedCommand
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.validation import StepResult
@@ -96,6 +97,17 @@ def effect_step(
 def condition_step(number: int, statement: str, result: StepResult, details: str | None) -> RehearsalStep:
     """The step of the ``number``-th condition, counted from 1."""
     return _step(f"rehearsal/condition-{number:02d}", statement, result, details)
+
+
+def unrehearsed_step(number: int, command: UnrehearsedCommand) -> RehearsalStep:
+    """The skipped step of a command that only a person can carry out; it proves nothing."""
+    step = _step(
+        f"rehearsal/unrehearsed-{number:02d}",
+        f"not rehearsed: {command.command}",
+        StepResult.SKIPPED,
+        f"not applicable: {command.reason}",
+    )
+    return replace(step, applies=False)
 
 
 def nothing_run(

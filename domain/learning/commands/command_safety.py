@@ -264,19 +264,20 @@ def safety_class(commands: Iterable[str]) -> SafetyClass:
 def programs_used(commands: Iterable[str]) -> tuple[str, ...]:
     """The programs the commands need on the search path, each once, in order of first use.
 
-    Left out: what the shell does itself, functions the command defines, programs named by a relative path or
-    by a variable, and commands that cannot be read.
+    Left out: what the shell does itself, functions that one of the commands defines or that an activated environment
+    brings, programs named by a relative path or by a variable, and commands that cannot be read.
     """
     programs: dict[str, None] = {}
+    functions = {"deactivate"}
     for command in commands:
         try:
-            functions = defined_functions(command)
+            functions |= defined_functions(command)
             for call in calls_in(command):
-                if _is_on_search_path(call) and call.program not in functions:
+                if _is_on_search_path(call):
                     programs[call.program] = None
         except UnreadableCommand:
             continue
-    return tuple(programs)
+    return tuple(program for program in programs if program not in functions)
 
 
 def _removed_operands(call: Call) -> tuple[str, ...]:

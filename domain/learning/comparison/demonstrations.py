@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.evidence import LessonEvidence
+from contracts.learning.evidence import LessonEvidence, UnrehearsedCommand
 from contracts.learning.interpretation import (
     MAX_OPTIONAL_STEPS,
     REHEARSED_EFFECTS,
@@ -23,12 +23,15 @@ from contracts.learning.interpretation import (
 from contracts.learning.observation import BoundaryKind, ExitClass, ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import MAX_REHEARSED_DEMONSTRATIONS, RehearsalCommand, RehearsedDemonstration
 from contracts.learning.questions import QuestionField
+from domain.learning.commands.command_safety import holds_masked_secret
 from domain.learning.comparison.comparison import Comparison, aligned_pairs, compare
 from domain.learning.comparison.parameters import ParameterWording
 from domain.learning.interpretation.confidence import EVIDENCE_LIMIT
+from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.inference import lasting_effects, materials_of
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.noise import can_be_replayed
+from domain.learning.interpretation.obstacles import person_needed
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps
 from domain.learning.redaction.redaction import redact
 
@@ -165,12 +168,35 @@ def rehearsal_commands(steps: Sequence[DemonstratedStep]) -> tuple[RehearsalComm
     return tuple(
         RehearsalCommand(
             event_id=e.event_id,
-            command=e.terminal.command,
+            command=line,
             working_folder=e.terminal.working_folder,
             may_fail=e.terminal.exit_class is ExitClass.FAILED,
         )
         for e in all_events(steps)
-        if e.terminal and can_be_replayed(e)
+        if e.terminal and (line := rehearsed_line(e)) is not None
+    )
+
+
+def rehearsed_line(event: ObservedActionEvent) -> str | None:
+    """The line that a rehearsal runs for the event; ``None`` where it cannot be repeated."""
+    if event.terminal is None:
+        return None
+    line = replayed_line(event.terminal)
+    if line is None or (line == event.terminal.command and not can_be_replayed(event)):
+        return None
+    return None if person_needed(line) else line
+
+
+def unrehearsed_commands(steps: Sequence[DemonstratedStep]) -> tuple[UnrehearsedCommand, ...]:
+    """The retained commands that only a person can carry out, each with its reason."""
+    return tuple(
+        UnrehearsedCommand(
+            event_id=e.event_id,
+            command=clipped(e.terminal.command, 120),
+            reason=clipped(person_needed(e.terminal.command) or "what was typed in it was not recorded", 240),
+        )
+        for e in all_events(steps)
+        if e.terminal and rehearsed_line(e) is None and not holds_masked_secret(e.terminal.command)
     )
 
 

@@ -223,6 +223,7 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
                     "dependencies",
                     "starting_state_id",
                     "conditions",
+                    "unrehearsed",
                 },
             ),
             "files": {f.path: f.content for f in draft.files},
@@ -271,7 +272,8 @@ def _further(draft: SkillDraft) -> dict[str, Any]:
 def _conditions(draft: SkillDraft) -> dict[str, Any]:
     """Absent where there are none, likewise."""
     found = [condition.model_dump(mode="json") for condition in draft.conditions]
-    return {"conditions": found} if found else {}
+    left = [one.command for one in draft.unrehearsed]
+    return ({"conditions": found} if found else {}) | ({"unrehearsed": left} if left else {})
 
 
 def _optional(interpretation: SemanticWorkflowInterpretation) -> dict[str, Any]:

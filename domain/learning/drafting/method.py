@@ -21,7 +21,7 @@ from domain.learning.redaction.redaction import redact
 MOST_FACTS = 40
 """Facts that SKILL.md states; the example holds the rest."""
 
-LONGEST_SHOWN = 240
+LONGEST_SHOWN = 500
 """The longest command that is shown beside its facts, in characters."""
 
 SCRIPTS_FOLDER, EXAMPLE = "scripts", "references/demonstration.md"
@@ -47,7 +47,7 @@ def method_facts(commands: Sequence[RehearsalCommand], wording: ParameterWording
 def _typed(command: str) -> str:
     """The command as it was typed; empty where it is long, or speaks of a person's folder."""
     line = command.strip()
-    is_short = "\n" not in line and "`" not in line and len(line) <= LONGEST_SHOWN
+    is_short = "`" not in line and len(line) <= LONGEST_SHOWN
     return line if is_short and personal_value_in(line) is None else ""
 
 

@@ -161,7 +161,12 @@ def _fact(fact: MethodFact) -> str:
         parts += [_markdown(fact.words[position : match.start()]), f"`{match.group(1)}`"]
         position = match.end()
     words = "".join([*parts, _markdown(fact.words[position:])])
-    return f"{words} (`{fact.typed}`)" if fact.typed else words
+    if not fact.typed:
+        return words
+    if "\n" not in fact.typed:
+        return f"{words} (`{fact.typed}`)"
+    block = "\n".join(f"  {line}" for line in ("```sh", *fact.typed.splitlines(), "```"))
+    return f"{words}:\n\n{block}\n"
 
 
 def _method(document: SkillDocument) -> str:

@@ -19,14 +19,8 @@ def rehearsal_obstacle(command: str) -> str | None:
             "a secret was cut out of it when it was recorded; teach it with the secret in a file or a variable"
             " that the command reads"
         )
-    if any(part.program in _WINDOWS for part in parts_of(command)):
-        return "it opens a window, which a sandbox does not have"
-    waiting = next((part.program for part in parts_of(command) if _waits_for_a_person(part)), None)
-    if waiting is not None:
-        return (
-            f"{waiting} waits for what a person types, which was not recorded; give {waiting} its commands in a"
-            " here-document or a file"
-        )
+    if waiting := person_needed(command):
+        return waiting
     if reason := external_send_reason(command):
         return f"it needs the network ({reason}); fetch the file first, and teach the work on the file"
     try:
@@ -34,6 +28,19 @@ def rehearsal_obstacle(command: str) -> str | None:
     except UnreadableCommand:
         return None
     return "it needs the rights of another user; do that part by hand before the work" if privileged else None
+
+
+def person_needed(command: str) -> str | None:
+    """Why only a person can carry out the command: it opens a window, or waits for a keyboard."""
+    if any(part.program in _WINDOWS for part in parts_of(command)):
+        return "it opens a window, which a sandbox does not have"
+    waiting = next((part.program for part in parts_of(command) if _waits_for_a_person(part)), None)
+    if waiting is None:
+        return None
+    return (
+        f"{waiting} waits for what a person types, which was not recorded; give {waiting} its commands in a"
+        " here-document or a file"
+    )
 
 
 def _waits_for_a_person(part: Part) -> bool:

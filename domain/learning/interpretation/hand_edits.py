@@ -1,0 +1,43 @@
+"""Replays what a person wrote in an editor: the text of a new file, and the change of one that was there."""
+
+import posixpath
+import shlex
+
+from contracts.learning.observation import TerminalObservation, WrittenText
+from domain.learning.commands.command_line import name_set, parts_of
+from domain.learning.interpretation.noise import EDITORS
+
+_EDITS = EDITORS | name_set("ed ex")
+
+
+def replayed_line(observed: TerminalObservation) -> str | None:
+    """The command line that repeats the command; ``None`` where what was typed is not known.
+
+    An editor's work is repeated by its outcome: a here-document for a new file, a patch for a changed one. What came
+    of an interpreter's prompt is a result, not a method, and is not repeated so.
+    """
+    if not is_edited_by_hand(observed.command):
+        return observed.command
+    if not observed.written or any(one.masked or one.text is None for one in observed.written):
+        return None
+    return "\n".join(_writes(one, observed.working_folder) for one in observed.written)
+
+
+def is_edited_by_hand(command: str) -> bool:
+    """Whether the command opens an editor and gives it no commands of its own."""
+    return any(part.program in _EDITS and not part.is_fed and not part.reads for part in parts_of(command))
+
+
+def _writes(one: WrittenText, folder: str) -> str:
+    path = shlex.quote(posixpath.relpath(one.path, folder or "."))
+    text = one.text or ""
+    if one.patch:
+        return f"patch -s -- {path} {_here_document(one.patch)}"
+    return f"cat > {path} {_here_document(text)}"
+
+
+def _here_document(text: str) -> str:
+    end = "END_OF_TEXT"
+    while end in text:
+        end += "_"
+    return f"<<'{end}'\n{text}{'' if text.endswith(chr(10)) else chr(10)}{end}"
