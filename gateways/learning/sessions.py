@@ -25,10 +25,18 @@ from gateways.platform.updates import (
     update_with_start,
 )
 from stores.learning.sessions import SessionStore
-from workflows.learning.learn_session_messages import LearnCommand, LearnSessionStart, StartCommand
+from workflows.learning.learn_session_messages import (
+    GenerateProposalCommand,
+    LearnCommand,
+    LearnSessionStart,
+    StartCommand,
+)
 from workflows.learning.learn_session_workflow import LearnSessionWorkflow, opening_of
 
 log = structlog.get_logger(__name__)
+
+REPLAY_TAKES = timedelta(seconds=75)
+"""What the replay of a demonstration may take before its draft is made: its budget, and the way there."""
 
 INSTALL_ANSWERS_WITHIN = timedelta(seconds=60)
 """The timeout of an install, which answers when it has ended; then the client has to watch it instead."""
@@ -154,6 +162,8 @@ class LearnGateway:
         within = INSTALL_ANSWERS_WITHIN if command in _INSTALLS else self._answer_within
         if command in _DRAFTS and aggregate.settings.drafting_model is not None:
             within += timedelta(seconds=aggregate.settings.drafting_timeout_seconds)
+        if isinstance(message, GenerateProposalCommand) and message.replay:
+            within += REPLAY_TAKES
         self.calls += 1
         return await update_with_start(
             self._client,
