@@ -27,10 +27,12 @@ class ConditionKind(StrEnum):
     HEADER_OF = "header_of"
     HOLDS_TEXT = "holds_text"
     LACKS_TEXT = "lacks_text"
+    LACKS_WORD = "lacks_word"
     COLUMNS = "columns"
     VALID_JSON = "valid_json"
     SAME_CONTENT = "same_content"
     MEMBERS_OF = "members_of"
+    FILE_COUNT = "file_count"
     MODE = "mode"
     STATE = "state"
     CHECK_PASSES = "check_passes"
@@ -40,8 +42,14 @@ class ProofCondition(Contract):
     """A statement about the result that a rehearsal can check, on the demonstration's files and on others."""
 
     kind: ConditionKind
-    path: Text240 = Field(description="The file that it is about, relative to the working folder.")
-    other: Text240 | None = Field(default=None, description="The file or folder that it is compared with.")
+    path: Text240 = Field(
+        description="The file that it is about, relative to the working folder. A star stands for any characters"
+        " of a name: every such file that is new or has changed is meant, and there must be one."
+    )
+    other: Text240 | None = Field(
+        default=None,
+        description="The file or folder that it is compared with. Its stars stand for what those of the path do.",
+    )
     argument: Text400 = Field(default="", description="What is compared: an order, a number, a text, a mode.")
     statement: Text240 = Field(description="The same in words.")
 
@@ -55,8 +63,35 @@ class ConditionProof(Contract):
         max_length=200,
         description="The commands, counted from 1, without which it does not hold.",
     )
+    told_apart_in_words: tuple[Text240, ...] = Field(
+        default=(),
+        max_length=20,
+        description="Parts of commands (a stage of a pipeline, an option) without which it does not hold, while"
+        " its file is still there.",
+    )
     holds_for: int = Field(default=0, ge=0, description="Variations of the input for which it holds.")
     tried: int = Field(default=0, ge=0, description="Variations of the input that were tried.")
+
+
+class ConditionVerdict(StrEnum):
+    """What the replays showed of a condition."""
+
+    BROKEN = "broken"
+    """It does not hold on the demonstration itself."""
+    VACUOUS = "vacuous"
+    """It holds whatever is done, or says nothing."""
+    COINCIDENCE = "coincidence"
+    """It does not hold on changed input, where the same commands succeed."""
+    TOLD_APART = "told_apart"
+    """Leaving out a part of the work breaks it, and changed input does not."""
+
+
+class JudgedCondition(Contract):
+    """A condition with what the replays showed of it."""
+
+    condition: ProofCondition
+    verdict: ConditionVerdict
+    reason: Text240
 
 
 class LeftOutCommand(Contract):
@@ -109,6 +144,9 @@ class LessonEvidence(VersionedContract):
     )
     scripts: tuple[WrittenScript, ...] = Field(default=(), max_length=20)
     proofs: tuple[ConditionProof, ...] = Field(default=(), max_length=MAX_CONDITIONS)
+    judged: tuple[JudgedCondition, ...] = Field(
+        default=(), max_length=MAX_CONDITIONS, description="The conditions that were given to be judged."
+    )
     made_at: UtcTime
 
     @property

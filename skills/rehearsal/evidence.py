@@ -1,23 +1,22 @@
 """Replays a demonstration on its starting state and finds what it proves: slice, ablation, variation.
 
-The slice keeps the commands that contribute to the final state. Ablation leaves out each of them in turn: a condition
-that no omission breaks is vacuous, and a command whose omission changes nothing is no part of the lesson. Variation
-runs the method on changed input: a condition that does not hold there was a coincidence.
+The slice keeps the commands that contribute to the final state. Ablation leaves out each of them in turn, then stages
+and options of the others: a condition that no omission breaks is vacuous, and a command whose omission changes nothing
+is no part of the lesson. Variation runs the method on changed input: a condition that does not hold there was a
+coincidence.
 """
 
 import threading
-import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from contracts.learning.evidence import (
     MAX_CONDITIONS,
     CommandUse,
-    ConditionProof,
+    ConditionVerdict,
     LeftOutCommand,
     LessonEvidence,
     ProofCondition,
@@ -25,14 +24,25 @@ from contracts.learning.evidence import (
 )
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
-from domain.learning.interpretation.slicing import GENERATED, Slice, collapsed, contributing
-from domain.learning.proof.candidates import candidates
-from domain.learning.proof.conditions import FolderContents, objection
-from domain.learning.proof.variations import Variation, variations
-from skills.rehearsal.folder_contents import Facts, ReadContents, no_facts
-from skills.rehearsal.rehearsal import fresh_folder
-from skills.rehearsal.sandbox import Sandbox, SandboxLimits
-from skills.rehearsal.shell_session import SessionOutcome, Surroundings, prepare_jail, run_session
+from domain.learning.interpretation.slicing import contributing, removers, transients
+from domain.learning.proof.candidates import candidates, selected
+from domain.learning.proof.conditions import objection
+from domain.learning.proof.file_flow import inputs_of, sources_of, used_by
+from domain.learning.proof.outcomes import (
+    NOTHING_VOLATILE,
+    changed_paths,
+    differences,
+    same_outcome,
+)
+from domain.learning.proof.proofs import one_order_each, proof_of
+from domain.learning.proof.reductions import reductions
+from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
+from domain.learning.proof.variations import variations
+from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of
+
+__all__ = ["EvidenceBounds", "EvidenceFinder", "Lesson", "same_outcome"]
+
+_T = TypeVar("_T")
 
 MOST_SCRIPTS, MAX_SCRIPT_CHARACTERS = 20, 65_536
 """The programs that are kept of one lesson, and how long each may be."""
@@ -40,36 +50,14 @@ MOST_SCRIPTS, MAX_SCRIPT_CHARACTERS = 20, 65_536
 MOST_ABLATIONS = 40
 """Commands that are left out in turn; of a longer lesson the last ones."""
 
+MOST_REDUCTIONS = 24
+"""Parts of commands that are left out in turn."""
 
-@dataclass(frozen=True)
-class Lesson:
-    """A demonstration to be replayed: its commands, its starting state, and what the shell is given."""
-
-    state_id: str
-    commands: tuple[RehearsalCommand, ...]
-    place: Callable[[Path], None]
-    """Puts the starting state into an empty folder."""
-    surroundings: Surroundings = field(default_factory=Surroundings)
-
-
-@dataclass(frozen=True)
-class EvidenceBounds:
-    """What the replays may take together, and at once."""
-
-    seconds: float = 60.0
-    at_once: int = 2
-    limits: SandboxLimits | None = None
-    facts: Facts = no_facts
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One replay and the folder before and after it."""
-
-    before: FolderContents
-    after: FolderContents
-    session: SessionOutcome
-    failed_at: int | None
+_MOST_CANDIDATES = 120
+_MOST_CANDIDATES_OF_A_FILE = 14
+_USELESS = "Leaving it out changes nothing in the result of the demonstration."
+_UNDONE = "What it made was removed again by a later command; without both of them the result is the same."
+_UNDOES = "It only removed what an earlier command had made; without both of them the result is the same."
 
 
 class EvidenceFinder:
@@ -85,222 +73,280 @@ class EvidenceFinder:
     ) -> None:
         """``progress`` is called from several threads, with what is being tried."""
         self._lesson = lesson
-        self._parent = parent
-        self._bounds = bounds
-        self._progress = progress
-        self._cancelled = cancelled
-        self._ends_at = time.monotonic() + bounds.seconds
+        self._at_once = bounds.at_once
+        self._replayer = Replayer(lesson, parent, bounds, progress, cancelled)
+        self._volatile = NOTHING_VOLATILE
 
-    def find(self, now: datetime) -> LessonEvidence:
+    def find(self, now: datetime, given: Sequence[ProofCondition] = ()) -> LessonEvidence:
         """Replays the lesson and everything that is left out or varied, within the time given.
+
+        ``given`` are conditions of any origin that are judged as well, at most ``MAX_CONDITIONS`` of them.
 
         Raises:
             SandboxUnavailable: this host cannot isolate commands, so nothing was run.
         """
         every = self._lesson.commands
-        whole = self._replay(every, "the whole demonstration", tolerant=True)
-        uses = _uses(every, whole)
-        slice_ = contributing([c.command for c in every], uses, _changed(whole.before, whole.after))
-        kept, run, left_out = self._shortest(every, whole, slice_)
-        if not kept or run.failed_at is not None:
-            return self._evidence(
-                now, every, uses, (), (), "its commands do not work on their starting state"
-            )
-        inputs = _inputs(kept, uses, whole.before)
-        wanted = candidates(run.before, run.after, [c.command for c in kept], inputs)[:MAX_CONDITIONS]
-        without = self._ablations(kept, run, wanted)
-        useless = [n for n, broken in without.items() if broken is None]
-        if useless:
-            shorter = tuple(c for n, c in enumerate(kept) if n not in useless)
-            again = self._replay(shorter, "without what changes nothing")
-            if again.failed_at is None and same_outcome(run.after, again.after):
-                left_out += tuple(_useless(kept[n]) for n in useless)
-                without = {
-                    sum(1 for m in range(n) if m not in useless): broken
-                    for n, broken in without.items()
-                    if n not in useless
-                }
-                kept = shorter
-        proofs = self._varied(kept, run.before, inputs, _proofs(wanted, without))
-        found = self._evidence(now, kept, uses, left_out, proofs, "", inputs)
-        return found.changed(scripts=_scripts(kept, run))
-
-    def _evidence(
-        self,
-        now: datetime,
-        kept: Sequence[RehearsalCommand],
-        uses: Sequence[CommandUse],
-        left_out: Sequence[LeftOutCommand],
-        proofs: Sequence[ConditionProof],
-        note: str,
-        inputs: Sequence[str] = (),
-    ) -> LessonEvidence:
+        whole = self._replayer.whole()
+        uses = uses_of(every, whole)
+        if whole.failed_at is not None:
+            return self._nothing(now, uses, self._why_it_ended(whole))
+        again = self._replayer.replay(tolerant(every), "the whole demonstration again")
+        self._volatile = differences(whole.after, again.after)
+        kept, left_out, run = self._shortest(whole, uses)
+        kept, left_out, run = self._without_chains(kept, left_out, run, uses)
+        if not kept:
+            return self._nothing(now, uses, "no command changes anything that lasts", left_out)
+        ids = {c.event_id for c in kept}
+        inputs = inputs_of(ids, uses, whole.before)
+        wanted = self._wanted(kept, run, again, uses, inputs)
+        asked = (*wanted, *given[:MAX_CONDITIONS])
+        kept, left_out, omitted = self._ablated(kept, left_out, run, asked)
+        trials = [
+            *omitted,
+            *self._varied(kept, run, used_by(ids, uses, whole.before), asked),
+            *self._reduced(kept, run, asked),
+        ]
+        verdicts = [judged(one, n, run.before, run.after, trials) for n, one in enumerate(asked)]
+        told_apart = [n for n in range(len(wanted)) if verdicts[n].verdict is ConditionVerdict.TOLD_APART]
+        told_apart = one_order_each(told_apart, wanted, trials)
+        best = selected([wanted[n] for n in told_apart])
+        note = _failed_here(kept, whole, every)
         return LessonEvidence(
             state_id=self._lesson.state_id,
             reproduced=not note,
             note=note,
             kept=tuple(c.event_id for c in kept),
             left_out=tuple(left_out),
-            uses=tuple(uses),
-            inputs=tuple(inputs)[:500],
+            uses=uses,
+            inputs=inputs[:500],
             folders=tuple(sorted({folder for path in inputs for folder in _parents(path)}))[:200],
-            proofs=tuple(proofs),
+            scripts=_scripts(kept, run),
+            proofs=tuple(proof_of(wanted[n], n, trials) for n in told_apart if wanted[n] in best),
+            judged=tuple(verdicts[len(wanted) :]),
             made_at=now,
         )
 
-    def _shortest(
-        self, every: Sequence[RehearsalCommand], whole: _Run, found: Slice
-    ) -> tuple[tuple[RehearsalCommand, ...], _Run, tuple[LeftOutCommand, ...]]:
-        """The slice where its replay ends like the whole; else everything that worked."""
-        kept = tuple(c for c in every if c.event_id in found.kept)
-        run = self._replay(kept, "the commands that contribute")
-        if run.failed_at is None and same_outcome(whole.after, run.after):
-            return kept, run, found.left_out
-        worked = tuple(
-            command
-            for command, result in zip(every, whole.session.results, strict=True)
-            if result.status == 0 or command.may_fail
+    def _nothing(
+        self, now: datetime, uses: Sequence[CommandUse], note: str, left_out: Sequence[LeftOutCommand] = ()
+    ) -> LessonEvidence:
+        return LessonEvidence(
+            state_id=self._lesson.state_id,
+            reproduced=False,
+            note=note[:240],
+            left_out=tuple(left_out),
+            uses=tuple(uses),
+            made_at=now,
         )
-        return worked, self._replay(worked, "the commands that worked"), ()
+
+    def _why_it_ended(self, run: Run) -> str:
+        command = self._lesson.commands[run.failed_at or 0].command
+        shown = command.splitlines()[0][:80] if command else ""
+        outcome = run.session.outcome
+        if outcome.cancelled:
+            return "it was cancelled"
+        if outcome.timed_out:
+            return f"“{shown}” did not end within the time allowed"
+        if outcome.violations:
+            return f"“{shown}” was ended: {outcome.violations[0]}"
+        return f"“{shown}” ended the shell, so nothing after it could be replayed"
+
+    def _is_same(self, one: Run, other: Run) -> bool:
+        return other.succeeded and same_outcome(one.after, other.after, self._volatile)
+
+    def _shortest(
+        self, whole: Run, uses: Sequence[CommandUse]
+    ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
+        """The slice where its replay ends like the whole, or with what cleans up after it; else every command."""
+        every = _as_shown(self._lesson.commands, whole)
+        found = contributing([c.command for c in every], uses, changed_paths(whole.before, whole.after))
+        ids = set(found.kept)
+        for extra, label in (
+            ((), "the commands that contribute"),
+            (removers(uses, ids, whole.after.paths()), "with the commands that clean up"),
+        ):
+            if label.startswith("with") and set(extra) <= ids:
+                continue
+            ids |= set(extra)
+            kept = tuple(c for c in every if c.event_id in ids)
+            run = self._replayer.replay(kept, label)
+            if self._is_same(whole, run):
+                return kept, tuple(one for one in found.left_out if one.event_id not in ids), run
+            if self._replayer.is_over:
+                break
+        return every, (), whole
+
+    def _without_chains(
+        self,
+        kept: tuple[RehearsalCommand, ...],
+        left_out: tuple[LeftOutCommand, ...],
+        run: Run,
+        uses: Sequence[CommandUse],
+    ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
+        """Without the commands that make something and those that remove it, where the end is the same."""
+        ids = {c.event_id for c in kept}
+        own = [use for use in uses if use.event_id in ids]
+        for chain in transients(own, {*run.before.paths(), *run.after.paths()}):
+            if self._replayer.is_over:
+                break
+            rest = tuple(c for c in kept if c.event_id not in chain)
+            if len(rest) + len(chain) != len(kept):
+                continue
+            shorter = self._replayer.replay(rest, "without what was made and removed again")
+            if self._is_same(run, shorter):
+                last = max(chain, key=lambda one: [c.event_id for c in kept].index(one))
+                left_out += tuple(
+                    LeftOutCommand(event_id=one, reason=_UNDOES if one == last else _UNDONE) for one in chain
+                )
+                kept, run = rest, shorter
+        return kept, left_out, run
+
+    def _wanted(
+        self,
+        kept: Sequence[RehearsalCommand],
+        run: Run,
+        again: Run,
+        uses: Sequence[CommandUse],
+        inputs: Sequence[str],
+    ) -> tuple[ProofCondition, ...]:
+        found = candidates(
+            run.before,
+            run.after,
+            [c.command for c in kept],
+            inputs,
+            sources=sources_of({c.event_id for c in kept}, uses, run.before),
+            most=_MOST_CANDIDATES,
+            most_for_one_file=_MOST_CANDIDATES_OF_A_FILE,
+        )
+        stable = (one for one in found if one.path not in self._volatile.facts)
+        return tuple(one for one in stable if objection(one, again.before, again.after) is None)
+
+    def _ablated(
+        self,
+        kept: tuple[RehearsalCommand, ...],
+        left_out: tuple[LeftOutCommand, ...],
+        run: Run,
+        asked: Sequence[ProofCondition],
+    ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], list[Trial]]:
+        """The commands whose omission changes something, and what each omission did."""
+        trials = self._ablations(kept, run, asked)
+        useless = [place for place, trial in trials.items() if trial is None]
+        if useless:
+            without, shorter = self._without(kept, useless, run)
+            if without:
+                left_out += tuple(
+                    LeftOutCommand(event_id=kept[place].event_id, reason=_USELESS) for place in without
+                )
+                kept = shorter
+                # What two commands did for each other shows only now.
+                trials = self._ablations(kept, run, asked)
+        return kept, left_out, [trial for trial in trials.values() if trial is not None]
+
+    def _without(
+        self, kept: tuple[RehearsalCommand, ...], useless: Sequence[int], run: Run
+    ) -> tuple[list[int], tuple[RehearsalCommand, ...]]:
+        """Those of the useless commands that can be left out together: all, or one after the other."""
+        for groups in ([list(useless)], [[place] for place in useless]):
+            gone: list[int] = []
+            for group in groups:
+                if self._replayer.is_over:
+                    break
+                rest = tuple(c for n, c in enumerate(kept) if n not in {*gone, *group})
+                if rest and self._is_same(run, self._replayer.replay(rest, "without what changes nothing")):
+                    gone += group
+            if gone:
+                return gone, tuple(c for n, c in enumerate(kept) if n not in gone)
+        return [], kept
 
     def _ablations(
-        self, kept: Sequence[RehearsalCommand], run: _Run, wanted: Sequence[ProofCondition]
-    ) -> dict[int, frozenset[int] | None]:
-        """For each command left out the conditions that break; ``None`` where nothing at all changes."""
+        self, kept: Sequence[RehearsalCommand], run: Run, asked: Sequence[ProofCondition]
+    ) -> dict[int, Trial | None]:
+        """For each command left out what becomes of the conditions; ``None`` where nothing at all changes."""
         places = range(max(0, len(kept) - MOST_ABLATIONS), len(kept))
 
-        def without(place: int) -> tuple[int, frozenset[int] | None] | None:
-            if self._is_over:
+        def without(place: int) -> tuple[int, Trial | None] | None:
+            if self._replayer.is_over:
                 return None
             rest = tuple(c for n, c in enumerate(kept) if n != place)
-            other = self._replay(rest, f"without command {place + 1} of {len(kept)}")
-            if other.failed_at is None and same_outcome(run.after, other.after):
+            other = self._replayer.replay(rest, f"without command {place + 1} of {len(kept)}")
+            if self._replayer.is_cancelled:
+                return None
+            if self._is_same(run, other):
                 return place, None
-            broken = (
-                n for n, one in enumerate(wanted) if objection(one, other.before, other.after) is not None
-            )
-            return place, frozenset(broken)
+            return place, Trial(_effects(asked, other), command=place + 1)
 
-        with ThreadPoolExecutor(self._bounds.at_once, thread_name_prefix="ablation") as pool:
-            return dict(found for found in pool.map(without, places) if found is not None)
+        return dict(self._at_the_same_time(without, places))
+
+    def _reduced(
+        self, kept: Sequence[RehearsalCommand], run: Run, asked: Sequence[ProofCondition]
+    ) -> list[Trial]:
+        """What becomes of the conditions without a stage of a pipeline, or without an option."""
+        parts = [(place, one) for place, command in enumerate(kept) for one in reductions(command.command)][
+            :MOST_REDUCTIONS
+        ]
+
+        def without(part: int) -> Trial | None:
+            place, one = parts[part]
+            if self._replayer.is_over:
+                return None
+            words = f"without {one.words} in command {place + 1}"
+            shorter = kept[place].changed(command=one.command)
+            commands = tuple(shorter if n == place else c for n, c in enumerate(kept))
+            other = self._replayer.replay(commands, words)
+            if not other.succeeded or self._is_same(run, other):
+                return None
+            return Trial(_effects(asked, other), reduced=words)
+
+        return self._at_the_same_time(without, range(len(parts)))
 
     def _varied(
         self,
         kept: Sequence[RehearsalCommand],
-        before: FolderContents,
-        inputs: Sequence[str],
-        proofs: Sequence[ConditionProof],
-    ) -> tuple[ConditionProof, ...]:
-        """The proofs after trying the method on changed input; what does not hold there is left out."""
+        run: Run,
+        used: Sequence[str],
+        asked: Sequence[ProofCondition],
+    ) -> list[Trial]:
+        """What becomes of the conditions on changed input; where the commands do not work there, nothing is said."""
         named = {path for c in kept for path in named_paths(c.command, c.working_folder)}
+        named |= {path for path in used if any(path in c.command for c in kept)}
+        tried = variations(run.before, used, named)
 
-        def tried(variation: Variation) -> list[bool] | None:
-            if self._is_over:
+        def on(number: int) -> Trial | None:
+            if self._replayer.is_over:
                 return None
-            run = self._replay(kept, variation.label, variation=variation)
-            if run.failed_at is not None:
+            variation = tried[number]
+            other = self._replayer.replay(kept, variation.label, variation)
+            if not other.succeeded:
                 return None
-            return [objection(one.condition, run.before, run.after) is None for one in proofs]
+            effects = _effects(asked, other, is_omission=False)
+            return Trial(effects, is_variation=True, has_repeated_rows=variation.has_repeated_rows)
 
-        with ThreadPoolExecutor(self._bounds.at_once, thread_name_prefix="variation") as pool:
-            seen = [
-                found for found in pool.map(tried, variations(before, inputs, named)) if found is not None
-            ]
-        return tuple(
-            proof.changed(tried=len(seen), holds_for=sum(1 for found in seen if found[n]))
-            for n, proof in enumerate(proofs)
-            if all(found[n] for found in seen)
-        )
+        return self._at_the_same_time(on, range(len(tried)))
 
-    @property
-    def _is_over(self) -> bool:
-        return self._cancelled.is_set() or time.monotonic() >= self._ends_at
-
-    def _replay(
-        self,
-        commands: Sequence[RehearsalCommand],
-        label: str,
-        *,
-        tolerant: bool = False,
-        variation: Variation | None = None,
-    ) -> _Run:
-        self._progress(label)
-        taken = tuple(c.changed(may_fail=True) for c in commands) if tolerant else tuple(commands)
-        with self._jail() as root:
-            work = prepare_jail(root)
-            self._lesson.place(work)
-            if variation is not None:
-                _vary(work, variation)
-            before = ReadContents(work, self._bounds.facts)
-            left = max(1.0, self._ends_at - time.monotonic())
-            limits = self._bounds.limits or SandboxLimits()
-            bounded = replace(limits, wall_seconds=min(limits.wall_seconds, left))
-            session = run_session(
-                Sandbox(root, bounded), taken, self._lesson.surroundings, cancelled=self._cancelled
-            )
-            after = ReadContents(work, self._bounds.facts)
-        return _Run(before, after, session, session.failed_at(taken))
-
-    @contextmanager
-    def _jail(self) -> Generator[Path]:
-        self._parent.mkdir(mode=0o711, parents=True, exist_ok=True)
-        with fresh_folder(self._parent) as root:
-            yield root
+    def _at_the_same_time(self, work: Callable[[int], _T | None], places: Iterable[int]) -> list[_T]:
+        with ThreadPoolExecutor(self._at_once, thread_name_prefix="replay") as pool:
+            return [found for found in pool.map(work, places) if found is not None]
 
 
-def same_outcome(one: FolderContents, other: FolderContents) -> bool:
-    """Whether two replays ended alike: the same files, texts, permissions, archive members and state.
-
-    Files that are no text (archives, databases, images) may differ in bytes: many hold the time they were made.
-    """
-    paths = {path for path in one.paths() if _is_compared(path)}
-    if paths != {path for path in other.paths() if _is_compared(path)}:
-        return False
-    if one.facts() != other.facts():
-        return False
-    return all(
-        one.text(path) == other.text(path)
-        and one.mode(path) == other.mode(path)
-        and one.members(path) == other.members(path)
-        for path in paths
-    )
-
-
-def _is_compared(path: str) -> bool:
-    return not any(part in GENERATED or part == ".git" for part in path.split("/"))
-
-
-def _changed(before: FolderContents, after: FolderContents) -> set[str]:
-    paths = {*before.paths(), *after.paths()}
-    return {
-        collapsed(path)
-        for path in paths
-        if before.digest(path) != after.digest(path) or before.mode(path) != after.mode(path)
-    }
-
-
-def _uses(commands: Sequence[RehearsalCommand], run: _Run) -> tuple[CommandUse, ...]:
-    def named(paths: set[str]) -> tuple[str, ...]:
-        return tuple(sorted({collapsed(path)[:240] for path in paths}))[:500]
-
+def _as_shown(commands: Sequence[RehearsalCommand], whole: Run) -> tuple[RehearsalCommand, ...]:
+    """The commands; those that failed in the whole replay may fail again: what they did counts."""
     return tuple(
-        CommandUse(
-            event_id=command.event_id,
-            succeeded=result.status == 0 or command.may_fail,
-            read=named(result.use.read),
-            written=named(result.use.written),
-            removed=named(result.use.removed),
-        )
-        for command, result in zip(commands, run.session.results, strict=True)
+        command if result.status == 0 else command.changed(may_fail=True)
+        for command, result in zip(commands, whole.session.results, strict=True)
     )
 
 
-def _inputs(
-    kept: Sequence[RehearsalCommand], uses: Sequence[CommandUse], before: FolderContents
-) -> tuple[str, ...]:
+def _failed_here(kept: Sequence[RehearsalCommand], whole: Run, every: Sequence[RehearsalCommand]) -> str:
+    """Which command of the lesson fails here though it did not when it was shown."""
     ids = {command.event_id for command in kept}
-    read = {path for use in uses if use.event_id in ids for path in use.read}
-    return tuple(sorted(path for path in read if path in before.paths()))
+    for command, result in zip(every, whole.session.results, strict=True):
+        if command.event_id in ids and result.status != 0 and not command.may_fail:
+            shown = command.command.splitlines()[0][:80]
+            return f"“{shown}” fails here (exit status {result.status}), which it did not when it was shown"
+    return ""
+
+
+def _effects(asked: Sequence[ProofCondition], run: Run, *, is_omission: bool = True) -> tuple[Effect, ...]:
+    return tuple(effect_on(one, run.before, run.after, is_omission=is_omission) for one in asked)
 
 
 def _parents(path: str) -> list[str]:
@@ -308,7 +354,7 @@ def _parents(path: str) -> list[str]:
     return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
 
-def _scripts(kept: Sequence[RehearsalCommand], run: _Run) -> tuple[WrittenScript, ...]:
+def _scripts(kept: Sequence[RehearsalCommand], run: Run) -> tuple[WrittenScript, ...]:
     """The programs that kept commands made and later ones ran."""
     ran = {path for command in kept for path in scripts_run(command.command, command.working_folder)}
     found = (
@@ -317,32 +363,3 @@ def _scripts(kept: Sequence[RehearsalCommand], run: _Run) -> tuple[WrittenScript
         if (text := run.after.text(path)) and len(text) <= MAX_SCRIPT_CHARACTERS
     )
     return tuple(found)[:MOST_SCRIPTS]
-
-
-def _proofs(
-    wanted: Sequence[ProofCondition], without: Mapping[int, frozenset[int] | None]
-) -> tuple[ConditionProof, ...]:
-    """The conditions that at least one omission breaks."""
-    found = (
-        ConditionProof(
-            condition=condition,
-            told_apart_by=tuple(
-                place + 1 for place, broken in sorted(without.items()) if n in (broken or ())
-            ),
-        )
-        for n, condition in enumerate(wanted)
-    )
-    return tuple(proof for proof in found if proof.told_apart_by)
-
-
-def _useless(command: RehearsalCommand) -> LeftOutCommand:
-    return LeftOutCommand(
-        event_id=command.event_id, reason="Leaving it out changes nothing in the result of the demonstration."
-    )
-
-
-def _vary(work: Path, variation: Variation) -> None:
-    for path, text in variation.written.items():
-        (work / path).write_text(text, encoding="utf-8")
-    for path in variation.removed:
-        (work / path).unlink()

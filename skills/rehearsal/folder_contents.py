@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from skills.rehearsal.state_facts import state_facts
+
 MAX_TEXT_BYTES = 1024 * 1024
 """The largest file that is looked at as text."""
 
@@ -39,7 +41,7 @@ class ReadContents:
     Links are not followed, files that are no regular files are left out, as are those beyond ``MAX_FILES``.
     """
 
-    def __init__(self, folder: Path, facts: Facts = no_facts) -> None:
+    def __init__(self, folder: Path, facts: Facts = state_facts) -> None:
         self._files = {path: _read(folder / path) for path in _paths(folder)}
         self._facts = dict(facts(folder))
 

@@ -19,10 +19,11 @@ from contracts.learning.trials import (
 from domain.learning.proof.conditions import objection
 from domain.learning.proof.trial import Trial
 from domain.learning.redaction.redaction import redact
-from skills.rehearsal.folder_contents import Facts, ReadContents, no_facts
+from skills.rehearsal.folder_contents import Facts, ReadContents
 from skills.rehearsal.rehearsal import fresh_folder
 from skills.rehearsal.sandbox import Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import CommandResult, SessionOutcome, prepare_jail, run_session
+from skills.rehearsal.state_facts import state_facts
 
 TRIAL_LIMITS = SandboxLimits(wall_seconds=300.0, cpu_seconds=300)
 """What all commands of a trial may take together."""
@@ -58,7 +59,7 @@ def run_trial(
     cancelled: threading.Event,
     progress: Callable[[int], None],
     limits: SandboxLimits = TRIAL_LIMITS,
-    facts: Facts = no_facts,
+    facts: Facts = state_facts,
 ) -> TrialReport:
     """Runs the commands in a fresh folder below ``parent``, which is removed at the end.
 

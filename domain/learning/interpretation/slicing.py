@@ -61,6 +61,36 @@ def contributing(commands: Sequence[str], uses: Sequence[CommandUse], changed: C
     return Slice(tuple(reversed(kept)), tuple(reversed(left_out)))
 
 
+def removers(uses: Sequence[CommandUse], kept: Collection[str], left: Collection[str]) -> tuple[str, ...]:
+    """The commands that clean up after those kept: they remove what one of them wrote and what is not ``left``."""
+    made: set[str] = set()
+    found: list[str] = []
+    for use in uses:
+        if made & set(use.removed) - set(left):
+            found.append(use.event_id)
+        if use.event_id in kept:
+            made |= set(use.written)
+    return tuple(found)
+
+
+def transients(uses: Sequence[CommandUse], lasting: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """Chains of commands that make something and remove it again, the longest first.
+
+    ``lasting`` are the paths of the starting and of the final state. A chain may not be needed by the others: the
+    caller finds out by leaving it out.
+    """
+    found: dict[tuple[str, ...], None] = {}
+    for number, use in enumerate(uses):
+        gone = {path for path in use.removed if path not in lasting}
+        if not gone:
+            continue
+        makers = [one for one in uses[:number] if gone & set(one.written)]
+        for chosen in (makers, makers[-1:]):
+            if chosen:
+                found.setdefault((*(one.event_id for one in chosen), use.event_id))
+    return tuple(sorted(found, key=len, reverse=True))
+
+
 def collapsed(path: str) -> str:
     """The path, or the tool's folder that it lies in; everything in ``.git`` is the repository."""
     parts = path.split("/")

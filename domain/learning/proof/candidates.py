@@ -1,219 +1,223 @@
 """Candidate conditions of a lesson: statements that hold on the demonstration's result (invariant inference).
 
-A candidate is only a guess: it becomes a condition where leaving out a command breaks it and changed input does not
-(``skills/rehearsal/evidence.py``).
+A candidate is only a guess: it becomes a condition where leaving out a part of the work breaks it and changed input
+does not (``skills/rehearsal/evidence.py``). Files that no command names are taken together by a pattern, so that the
+conditions hold for other names as well.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from contracts.base import clipped
-from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.commands.command_line import parts_of
-from domain.learning.interpretation.slicing import GENERATED
-from domain.learning.proof.conditions import FolderContents, Order, columns_of, lines_of, objection
-
-MOST_FILES = 12
-"""Changed files that conditions are looked for; of more, only that they exist."""
+from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCondition
+from domain.learning.proof.condition_wording import condition
+from domain.learning.proof.conditions import FolderContents, is_there, lines_of, objection
+from domain.learning.proof.file_conditions import Work, conditions_of_file
+from domain.learning.proof.outcomes import is_compared
+from domain.learning.proof.path_patterns import (
+    Family,
+    captured,
+    families,
+    families_at_any_depth,
+    filled,
+    matching,
+)
+from domain.learning.proof.rows import has_rows
+from domain.learning.proof.state_conditions import state_conditions
 
 MOST_FOR_ONE_FILE = 8
-"""Conditions of one file."""
+"""Conditions of one file or of one family of files."""
 
-_ENOUGH_LINES = 3
-_DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
-_FIELDS = 6
-_SEPARATOR_NAMES = ("comma", "semicolon", "tab", "colon", "bar", "space")
-_ARCHIVES = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".zip")
+_MOST_FILES = 24
+_SHOWN_MEMBERS = 3
+_MOST_CHARACTERS = 240
+_DATE = re.compile(
+    r"(?<!\d)(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.T ]?\d\d[-_.:]?\d\d(?:[-_.:]?\d\d)?)?(?!\d)"
+)
+_MAKES_DATE = re.compile(r"\bdate\b|\bstrftime\b|%\(.*\)T|\btoday\b|\bnow\b")
+_RANKS: dict[ConditionKind, int] = {
+    ConditionKind.SORTED: 0,
+    ConditionKind.SAME_CONTENT: 0,
+    ConditionKind.MEMBERS_OF: 0,
+    ConditionKind.FILE_COUNT: 0,
+    ConditionKind.LINE_COUNT: 1,
+    ConditionKind.MODE: 1,
+    ConditionKind.STATE: 1,
+    ConditionKind.LACKS_TEXT: 2,
+    ConditionKind.LACKS_WORD: 2,
+    ConditionKind.HEADER_OF: 2,
+    ConditionKind.COLUMNS: 2,
+    ConditionKind.LINES_OF: 3,
+    ConditionKind.DISTINCT_LINES: 3,
+    ConditionKind.HOLDS_TEXT: 3,
+    ConditionKind.ABSENT: 3,
+    ConditionKind.VALID_JSON: 4,
+    ConditionKind.CHECK_PASSES: 4,
+    ConditionKind.NOT_EMPTY: 5,
+    ConditionKind.EXISTS: 5,
+}
+"""How much a kind of condition says; the least first."""
 
 
 def candidates(
-    before: FolderContents, after: FolderContents, commands: Sequence[str], inputs: Sequence[str]
+    before: FolderContents,
+    after: FolderContents,
+    commands: Sequence[str],
+    inputs: Sequence[str],
+    *,
+    named: Collection[str] | None = None,
+    sources: Mapping[str, Sequence[str]] | None = None,
+    most: int = MAX_CONDITIONS,
+    most_for_one_file: int = MOST_FOR_ONE_FILE,
 ) -> tuple[ProofCondition, ...]:
     """Conditions that hold ``after`` the work and say more than that nothing happened.
 
-    ``inputs`` are the files of the starting state that the commands read, ``commands`` the lines that did the work.
+    ``inputs`` are the files of the starting state that the commands read, ``commands`` the lines that did the work,
+    ``named`` the changed files that a command names (by default those whose path stands in one), ``sources`` what
+    the commands that wrote a file read (by default all inputs).
     """
-    found: list[ProofCondition] = []
-    changed = [p for p in sorted(after.paths()) if after.digest(p) != before.digest(p) and _counts(p)]
-    for number, path in enumerate(changed):
-        of_file = _about(path, before, after, commands, inputs) if number < MOST_FILES else _plain(path)
-        holding = [c for c in of_file if objection(c, before, after) is None]
-        found.extend(holding[:MOST_FOR_ONE_FILE])
-    for path in sorted(set(before.paths()) - set(after.paths())):
-        if _counts(path):
-            found.append(_condition(ConditionKind.ABSENT, path, f"The file {path} no longer exists"))
-    for path in sorted(set(after.paths()) & set(before.paths())):
-        mode = after.mode(path)
-        if _counts(path) and mode is not None and mode != before.mode(path) and path not in changed:
-            said = f"The file {path} has the permissions {mode:o}"
-            found.append(_condition(ConditionKind.MODE, path, said, argument=f"{mode:o}"))
-    facts = before.facts()
-    for subject, value in after.facts().items():
-        if facts.get(subject) != value:
-            said = f"{subject} is {value}"
-            found.append(_condition(ConditionKind.STATE, subject, said, argument=value))
-    return tuple(found)
-
-
-def _counts(path: str) -> bool:
-    return not any(part in GENERATED or part == ".git" for part in path.split("/"))
-
-
-def _condition(
-    kind: ConditionKind, path: str, statement: str, *, other: str | None = None, argument: str = ""
-) -> ProofCondition:
-    return ProofCondition(
-        kind=kind,
-        path=path[:240],
-        other=other,
-        argument=argument[:400],
-        statement=clipped(statement, 240),
+    work = Work(before, after, tuple(commands))
+    changed = [p for p in sorted(after.paths()) if after.digest(p) != before.digest(p) and is_compared(p)]
+    gone = [p for p in sorted(before.paths()) if p not in after.paths() and is_compared(p)]
+    modes = [
+        p for p in sorted(after.paths()) if p not in changed and is_compared(p) and _has_other_mode(p, work)
+    ]
+    literal = (
+        set(named) if named is not None else {p for p in (*changed, *gone, *modes) if _is_named(p, work)}
     )
+    found: list[ProofCondition] = []
+    made = [path for path in changed if path not in before.paths()]
+    edited = [path for path in changed if path in before.paths()]
+    of_files = (*_of_the_day(_grouped(made, literal), work), *_grouped(edited, literal, is_anywhere=True))
+    for one in of_files[:_MOST_FILES]:
+        if isinstance(one, Family):
+            found += _of_family(one, work, inputs, sources, gone)
+        else:
+            found += conditions_of_file(one, work, inputs if sources is None else sources.get(one, ()))
+    for one in _grouped(gone, literal):
+        found.append(condition(ConditionKind.ABSENT, _path(one)))
+    for one in _grouped(modes, literal, is_anywhere=True):
+        found += _modes(one, work)
+    found += state_conditions(before, after, inputs)
+    holding = [
+        c
+        for c in dict.fromkeys(found)
+        if len(c.path) < _MOST_CHARACTERS and objection(c, before, after) is None
+    ]
+    return selected(holding, most, most_for_one_file)
 
 
-def _plain(path: str) -> Iterator[ProofCondition]:
-    yield _condition(ConditionKind.EXISTS, path, f"The file {path} exists")
+def selected(
+    conditions: Sequence[ProofCondition],
+    most: int = MAX_CONDITIONS,
+    most_for_one_file: int = MOST_FOR_ONE_FILE,
+) -> tuple[ProofCondition, ...]:
+    """At most so many conditions, those that say most of each file first; in their old order."""
+    by_path: dict[str, list[ProofCondition]] = {}
+    for one in conditions:
+        by_path.setdefault(one.path, []).append(one)
+    ranked: list[tuple[int, ProofCondition]] = []
+    for of_path in by_path.values():
+        best = sorted(of_path, key=lambda c: _RANKS[c.kind])[:most_for_one_file]
+        ranked += list(enumerate(best))
+    kept = {id(one) for _, one in sorted(ranked, key=lambda pair: pair[0])[:most]}
+    return tuple(one for one in conditions if id(one) in kept)
 
 
-def _about(
-    path: str, before: FolderContents, after: FolderContents, commands: Sequence[str], inputs: Sequence[str]
-) -> Iterator[ProofCondition]:
-    new = path not in before.paths()
-    if new:
-        yield from _plain(path)
+def _is_named(path: str, work: Work) -> bool:
+    return re.search(rf"(?<![\w*]){re.escape(path)}(?!\w)", work.given) is not None
+
+
+def _has_other_mode(path: str, work: Work) -> bool:
+    return path in work.before.paths() and work.after.mode(path) != work.before.mode(path)
+
+
+def _grouped(
+    paths: Sequence[str], literal: Collection[str], *, is_anywhere: bool = False
+) -> list[str | Family]:
+    """The paths that a command names, and the others by families; single ones stay by themselves."""
+    unnamed = [path for path in paths if path not in literal]
+    grouped = families_at_any_depth(unnamed) if is_anywhere else families(unnamed)
+    members = {path for family in grouped for path in family.members}
+    return [*(path for path in paths if path not in members), *grouped]
+
+
+def _of_the_day(paths: Sequence[str | Family], work: Work) -> list[str | Family]:
+    """The paths, those whose names hold a date that a command makes by a pattern: it is another one each day."""
+    if _MAKES_DATE.search(work.given) is None:
+        return list(paths)
+    return [
+        Family(_DATE.sub("*", one), (one,))
+        if isinstance(one, str) and _DATE.search(one) and not _is_named(one, work)
+        else one
+        for one in paths
+    ]
+
+
+def _path(one: str | Family) -> str:
+    return one.pattern if isinstance(one, Family) else one
+
+
+def _modes(one: str | Family, work: Work) -> Iterator[ProofCondition]:
+    members = one.members if isinstance(one, Family) else (one,)
+    modes = {work.after.mode(path) for path in members}
+    if len(modes) == 1:
+        yield condition(ConditionKind.MODE, _path(one), argument=f"{modes.pop() or 0:o}")
     else:
-        yield _condition(ConditionKind.EXISTS, path, f"The file {path} holds the new content")
-    if path.endswith(_ARCHIVES):
-        yield from _archived(path, before)
-        return
-    copied = next((p for p in sorted(before.paths()) if before.digest(p) == after.digest(path) != None), None)  # noqa: E711
-    if copied is not None and copied != path:
-        said = f"The file {path} has the content of {copied}"
-        yield _condition(ConditionKind.SAME_CONTENT, path, said, other=copied)
-        return
-    text = after.text(path)
-    if text is None:
-        return
-    if path.endswith(".json"):
-        yield _condition(ConditionKind.VALID_JSON, path, f"The file {path} is valid JSON")
-    if mode := after.mode(path):
-        was = before.mode(path)
-        if mode & 0o111 and (was is None or not was & 0o111):
-            said = f"The file {path} is executable (permissions {mode:o})"
-            yield _condition(ConditionKind.MODE, path, said, argument=f"{mode:o}")
-    if text.strip():
-        yield _condition(ConditionKind.NOT_EMPTY, path, f"The file {path} is not empty")
-        yield from _ordered(path, text)
-        yield from _compared(path, text, before, commands, inputs)
-        yield from _tabular(path, text)
-        yield from _literals(path, text, before, commands)
+        for path in members:
+            yield condition(ConditionKind.MODE, path, argument=f"{work.after.mode(path) or 0:o}")
 
 
-def _archived(path: str, before: FolderContents) -> Iterator[ProofCondition]:
-    folders = {p.split("/")[0] for p in before.paths() if "/" in p and _counts(p)}
-    for folder in sorted(folders):
-        said = f"The archive {path} is readable and holds every file of {folder}"
-        yield _condition(ConditionKind.MEMBERS_OF, path, said, other=folder)
-
-
-def _ordered(path: str, text: str) -> Iterator[ProofCondition]:
-    """The orders that the lines are in; those by a field before that of whole lines, numbers before text."""
-    lines = lines_of(text)
-    for header in (0, 1):
-        rest = lines[header:]
-        if len(rest) < _ENOUGH_LINES or len(set(rest)) < _ENOUGH_LINES:
-            return
-        for order in _orders(header, rest):
-            keys = order.keys(lines)
-            if keys is not None and len(set(keys)) >= _ENOUGH_LINES and order.holds(lines):
-                yield _condition(ConditionKind.SORTED, path, _said(path, order), argument=order.argument)
-                return
-
-
-def _orders(header: int, lines: Sequence[str]) -> Iterator[Order]:
-    for numeric in (True, False):
-        for separator in _SEPARATOR_NAMES:
-            width = min((len(_split(line, separator)) for line in lines), default=0)
-            for field in range(1, min(width, _FIELDS) + 1) if width > 1 else ():
-                yield Order(separator, field, numeric, True, header)
-                yield Order(separator, field, numeric, False, header)
-        yield Order("space", 0, numeric, True, header)
-        yield Order("space", 0, numeric, False, header)
-
-
-def _split(line: str, separator: str) -> list[str]:
-    mark = {"comma": ",", "semicolon": ";", "tab": "\t", "colon": ":", "bar": "|"}.get(separator)
-    return line.split(mark) if mark else line.split()
-
-
-def _said(path: str, order: Order) -> str:
-    kind = "largest first" if order.descending else "smallest first"
-    if not order.numeric:
-        kind = "in descending order" if order.descending else "in ascending order"
-    by = f"by field {order.field}" if order.field else "by whole lines"
-    after = " after the first line" if order.header else ""
-    return f"The lines of {path} are sorted {by}{after}, {kind}"
-
-
-def _compared(
-    path: str, text: str, before: FolderContents, commands: Sequence[str], inputs: Sequence[str]
+def _of_family(
+    family: Family,
+    work: Work,
+    inputs: Sequence[str],
+    sources: Mapping[str, Sequence[str]] | None,
+    gone: Sequence[str],
 ) -> Iterator[ProofCondition]:
-    lines = lines_of(text)
-    sources = [one for one in inputs if before.text(one) is not None and one != path]
-    for one in sources:
-        source = lines_of(before.text(one) or "")
-        if len(source) < _ENOUGH_LINES:
-            continue
-        if lines[0] == source[0] and len(lines) > 1:
-            yield _condition(
-                ConditionKind.HEADER_OF, path, f"{path} begins with the header of {one}", other=one
+    """What holds of every member; single files where nothing is common to them."""
+    yield from _counted(family, work, inputs)
+    yield from _copies(family, work, gone)
+    for member in family.members[:_SHOWN_MEMBERS]:
+        own = inputs if sources is None else sources.get(member, ())
+        is_new = member not in work.before.paths()
+        for one in conditions_of_file(member, work, own):
+            if one.kind is not ConditionKind.SAME_CONTENT:
+                other = None if one.other is None else _generalised(one.other, member, family, work)
+                yield condition(one.kind, family.pattern, other=other, argument=one.argument, is_new=is_new)
+
+
+def _generalised(other: str, member: str, family: Family, work: Work) -> str:
+    """The source by a pattern, where every member has a source of its own name."""
+    pattern = other
+    for capture in captured(family.pattern, member) or ():
+        pattern = pattern.replace(capture, "*", 1) if capture else pattern
+    own = [filled(pattern, captured(family.pattern, one) or ()) for one in family.members]
+    return pattern if all(path in work.before.paths() for path in own) else other
+
+
+def _counted(family: Family, work: Work, inputs: Sequence[str]) -> Iterator[ProofCondition]:
+    count = len(family.members)
+    for one in inputs:
+        if has_rows(one, work.before):
+            difference = count - len(lines_of(work.before.text(one) or ""))
+            if difference in (0, -1):
+                yield condition(ConditionKind.FILE_COUNT, family.pattern, other=one, argument=str(difference))
+    for source in families([one for one in inputs if is_compared(one)]):
+        everything = matching(source.pattern, work.before.paths())
+        if len(everything) == count and source.pattern != family.pattern:
+            yield condition(ConditionKind.FILE_COUNT, family.pattern, other=source.pattern, argument="0")
+
+
+def _copies(family: Family, work: Work, gone: Sequence[str]) -> Iterator[ProofCondition]:
+    """Where each member has the content of a file that was there."""
+    digests = {work.after.digest(path) for path in family.members}
+    origins = [path for path in sorted(work.before.paths()) if work.before.digest(path) in digests]
+    origins = [path for path in origins if path in gone] or [p for p in origins if p not in family.members]
+    for source in families(origins):
+        for argument in ("all", ""):
+            one = condition(
+                ConditionKind.SAME_CONTENT, family.pattern, other=source.pattern, argument=argument
             )
-        if set(lines) <= set(source):
-            said = f"Every line of {path} is one of {one}"
-            yield _condition(ConditionKind.LINES_OF, path, said, other=one)
-            if len(source) > len(set(source)):
-                yield _condition(ConditionKind.DISTINCT_LINES, path, f"{path} has no line twice")
-        difference = len(lines) - len(source)
-        if difference in _DIFFERENCES and len(lines) > _ENOUGH_LINES:
-            said = f"{path} has {_DIFFERENCES[difference]} {one}"
-            yield _condition(ConditionKind.LINE_COUNT, path, said, other=one, argument=str(difference))
-    if len(lines) in {n for command in commands for n in _counts_named(command)}:
-        said = f"{path} has at most {len(lines)} lines"
-        yield _condition(ConditionKind.LINE_COUNT, path, said, argument=str(len(lines)))
-
-
-def _tabular(path: str, text: str) -> Iterator[ProofCondition]:
-    lines = lines_of(text)
-    for separator in ("comma", "semicolon", "tab"):
-        if (columns := columns_of(text, separator)) and len(lines) >= _ENOUGH_LINES:
-            said = f"Every row of {path} has {columns} columns, separated by a {separator}"
-            yield _condition(ConditionKind.COLUMNS, path, said, argument=f"{separator}:{columns}")
-
-
-def _counts_named(command: str) -> Iterator[int]:
-    """The numbers that ``head`` and ``tail`` are given."""
-    for part in parts_of(command):
-        if part.program in ("head", "tail"):
-            for argument in part.arguments:
-                if number := re.fullmatch(r"-?n?(\d{1,6})", argument):
-                    yield int(number.group(1))
-
-
-def _literals(
-    path: str, text: str, before: FolderContents, commands: Sequence[str]
-) -> Iterator[ProofCondition]:
-    """Texts of the commands that the file holds now and did not before, and those that it no longer holds."""
-    was = before.text(path) or ""
-    given = "\n".join(commands)
-    if was:
-        gone = {word for word in re.findall(r"[\w.:-]{3,60}", was) if word in given} - set(
-            re.findall(r"[\w.:-]{3,60}", text)
-        )
-        for word in sorted(gone)[:2]:
-            said = f"The file {path} no longer holds “{word}”"
-            yield _condition(ConditionKind.LACKS_TEXT, path, said, argument=word)
-    words = re.findall(r"[\w.:-]{3,60}", text)
-    new = [w for w in dict.fromkeys(words) if w in given and w not in was and not w.isdigit()]
-    for word in [w for w in new if not any(w in (before.text(p) or "") for p in before.paths())][:2]:
-        said = f"The file {path} holds “{word}”"
-        yield _condition(ConditionKind.HOLDS_TEXT, path, said, argument=word)
+            if is_there(one, work.before, work.after) and objection(one, work.before, work.after) is None:
+                yield one
+                break

@@ -1,17 +1,21 @@
 """Checks conditions on a folder before and after the work (DOC3 §0A.18; our addition: ``ProofCondition``).
 
-Pure: the folders are given as :class:`FolderContents`.
+Pure: the folders are given as :class:`FolderContents`. A condition whose path holds stars is checked on each file
+that it names and that is new or has changed.
 """
 
 import csv
 import json
+import posixpath
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
+from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
 
+_MORE = re.compile(r"\+\d+")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "colon": ":", "bar": "|", "space": None}
 
@@ -99,9 +103,21 @@ def field_of(line: str, separator: str, field: int) -> str | None:
     """One field of a line, counted from 1; the whole line for 0; ``None`` where it has fewer."""
     if field == 0:
         return line
-    mark = _SEPARATORS[separator]
-    fields = line.split(mark) if mark else line.split()
+    fields = fields_of(line, separator)
     return fields[field - 1] if field <= len(fields) else None
+
+
+def fields_of(line: str, separator: str) -> list[str]:
+    """The fields of a line; separators within quotes do not count."""
+    mark = _SEPARATORS[separator]
+    if mark is None:
+        return line.split()
+    if '"' not in line:
+        return line.split(mark)
+    try:
+        return next(csv.reader([line], delimiter=mark), list[str]())
+    except csv.Error:
+        return line.split(mark)
 
 
 def lines_of(text: str) -> list[str]:
@@ -111,21 +127,97 @@ def lines_of(text: str) -> list[str]:
 
 def objection(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
     """Why the condition does not hold on the folder ``after`` the work; ``None`` where it does."""
-    there = condition.path in after.paths()
     match condition.kind:
-        case ConditionKind.ABSENT:
-            if there:
-                return f"{condition.path} is still there"
-            return None if condition.path in before.paths() else f"{condition.path} was never there"
         case ConditionKind.STATE:
-            found = after.facts().get(condition.path)
-            return None if found == condition.argument else f"it is {found or 'unknown'}"
+            return _state(condition, before, after)
         case ConditionKind.CHECK_PASSES:
             return None
-        case _ if not there:
+        case ConditionKind.ABSENT:
+            return _absent(condition.path, before, after)
+        case ConditionKind.FILE_COUNT:
+            return _file_count(condition, before, after)
+        case _ if is_pattern(condition.path) and condition.path not in after.paths():
+            return _each(condition, before, after)
+        case _ if condition.path not in after.paths():
             return f"{condition.path} is not there"
         case _:
             return _CHECKS[condition.kind](condition, before, after)
+
+
+def _state(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    """State behind files: a value, ``*`` for any, nothing for none any more; ``+N`` for so many more than before."""
+    was, found = before.facts().get(condition.path), after.facts().get(condition.path)
+    if not condition.argument or found is None:
+        is_gone = found is None and not condition.argument
+        return None if is_gone else f"{condition.path} is {found or 'not there'}"
+    if condition.other is not None or _MORE.fullmatch(condition.argument):
+        base = (
+            len(lines_of(_source(condition, before, after))) if condition.other is not None else int(was or 0)
+        )
+        wanted = str(base + int(condition.argument))
+    else:
+        wanted = condition.argument
+    return None if wanted in ("*", found) else f"{condition.path} is {found} and not {wanted}"
+
+
+def is_there(condition: ProofCondition, before: FolderContents, after: FolderContents) -> bool:
+    """Whether there is a file that the condition can be about."""
+    if condition.kind in (ConditionKind.STATE, ConditionKind.ABSENT, ConditionKind.CHECK_PASSES):
+        return True
+    return condition.path in after.paths() or bool(touched_by(condition.path, before, after))
+
+
+def touched_by(pattern: str, before: FolderContents, after: FolderContents) -> list[str]:
+    """The files that the pattern names after the work, and that are new or have changed."""
+    return [
+        path
+        for path in matching(pattern, after.paths())
+        if after.digest(path) != before.digest(path) or after.mode(path) != before.mode(path)
+    ]
+
+
+def _each(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    paths = touched_by(condition.path, before, after)
+    if not paths:
+        return f"no file {condition.path} was made or changed"
+    for path in paths:
+        other = condition.other
+        if other is not None and condition.kind is not ConditionKind.SAME_CONTENT:
+            other = filled(other, captured(condition.path, path) or ()) or other
+        found = _CHECKS[condition.kind](condition.changed(path=path, other=other), before, after)
+        if found is not None:
+            return found
+    if condition.kind is ConditionKind.SAME_CONTENT and condition.argument == "all":
+        return _lost(condition, paths, before, after)
+    return None
+
+
+def _lost(
+    condition: ProofCondition, paths: Sequence[str], before: FolderContents, after: FolderContents
+) -> str | None:
+    """Which of the sources is found under none of the paths."""
+    kept = {after.digest(path) for path in paths}
+    sources = matching(condition.other or "", before.paths())
+    lost = next((path for path in sources if before.digest(path) not in kept), None)
+    return None if lost is None else f"the content of {lost} is in no file {condition.path}"
+
+
+def _absent(path: str, before: FolderContents, after: FolderContents) -> str | None:
+    left = path if path in after.paths() else next(iter(matching(path, after.paths())), None)
+    if left is not None:
+        return f"{left} is still there"
+    return None if path in before.paths() or matching(path, before.paths()) else f"{path} was never there"
+
+
+def _file_count(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    count = len(touched_by(condition.path, before, after))
+    other = condition.other or ""
+    wanted = (
+        len(matching(other, before.paths()))
+        if is_pattern(other)
+        else len(lines_of(_source(condition, before, after)))
+    ) + int(condition.argument or 0)
+    return None if count == wanted else f"there are {count} files {condition.path} and not {wanted}"
 
 
 _Check = Callable[[ProofCondition, FolderContents, FolderContents], str | None]
@@ -139,6 +231,8 @@ def _exists(condition: ProofCondition, before: FolderContents, after: FolderCont
 
 
 def _not_empty(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    if (unchanged := _exists(condition, before, after)) is not None:
+        return unchanged
     text = after.text(condition.path)
     return f"{condition.path} is empty" if text is not None and not text.strip() else None
 
@@ -193,6 +287,16 @@ def _lacks_text(condition: ProofCondition, before: FolderContents, after: Folder
     return f"{condition.path} still holds “{condition.argument}”" if held else None
 
 
+def _lacks_word(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    held = has_word(condition.argument, after.text(condition.path) or "")
+    return f"{condition.path} still holds the word “{condition.argument}”" if held else None
+
+
+def has_word(word: str, text: str) -> bool:
+    """Whether the text holds the word on its own, not within a longer one."""
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
 def columns_of(text: str, separator: str) -> int | None:
     """The number of columns that every row of a delimited text has; ``None`` where they differ or are one."""
     mark = _SEPARATORS[separator] or " "
@@ -219,8 +323,12 @@ def _valid_json(condition: ProofCondition, before: FolderContents, after: Folder
 
 def _same_content(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
     other = condition.other or ""
+    found = after.digest(condition.path)
+    if is_pattern(other):
+        same = any(before.digest(path) == found for path in matching(other, before.paths()))
+        return None if same else f"{condition.path} has the content of no file {condition.other}"
     wanted = before.digest(other) or after.digest(other)
-    same = wanted is not None and after.digest(condition.path) == wanted
+    same = wanted is not None and found == wanted
     return None if same else f"{condition.path} and {condition.other} differ"
 
 
@@ -228,9 +336,23 @@ def _members_of(condition: ProofCondition, before: FolderContents, after: Folder
     members = after.members(condition.path)
     if members is None:
         return f"{condition.path} is no readable archive"
-    wanted = {path for path in before.paths() if path.startswith(f"{condition.other}/")}
-    missing = wanted - {member.removeprefix("./") for member in members}
-    return f"{condition.path} lacks {min(missing)}" if missing else None
+    held = {member.removeprefix("./") for member in members}
+    missing = [path for path in members_wanted(condition.other or "", before) if not path & held]
+    return f"{condition.path} lacks {max(missing[0], key=len)}" if missing else None
+
+
+def members_wanted(other: str, before: FolderContents) -> list[set[str]]:
+    """The files that an archive of a folder or of a pattern holds, each by its path and by that within the folder."""
+    if is_pattern(other):
+        root = posixpath.dirname(other.split("*")[0])
+        paths = matching(other, before.paths())
+    else:
+        root = other
+        paths = [path for path in before.paths() if path.startswith(f"{other}/")]
+    return [
+        {path, path.removeprefix(f"{root}/"), f"{posixpath.basename(root)}/{path.removeprefix(f'{root}/')}"}
+        for path in sorted(paths)
+    ]
 
 
 def _mode(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
@@ -249,6 +371,7 @@ _CHECKS: dict[ConditionKind, _Check] = {
     ConditionKind.HEADER_OF: _header_of,
     ConditionKind.HOLDS_TEXT: _holds_text,
     ConditionKind.LACKS_TEXT: _lacks_text,
+    ConditionKind.LACKS_WORD: _lacks_word,
     ConditionKind.COLUMNS: _columns,
     ConditionKind.VALID_JSON: _valid_json,
     ConditionKind.SAME_CONTENT: _same_content,

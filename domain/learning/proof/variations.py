@@ -1,90 +1,126 @@
 """Variations of a lesson's input: the same folder with other rows and files, on which the method must still work.
 
-Deterministic: the same folder gives the same variations.
+Deterministic: the same folder gives the same variations. Rows are changed in every row-like file that is read: their
+order, their number, and (once) repeated, so that what holds only for the rows that were shown is found out.
 """
 
+import json
 import posixpath
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
 
 from domain.learning.proof.conditions import FolderContents, lines_of
+from domain.learning.proof.path_patterns import FEWEST_MEMBERS
+from domain.learning.proof.rows import FEWEST_ROWS, has_rows
 
-FEWEST_ROWS = 4
-"""A file with fewer lines after its first is not varied by rows."""
+__all__ = ["FEWEST_ROWS", "Variation", "variations"]
 
-FEWEST_SIBLINGS = 2
-"""Files of one kind in a folder from which on one more is added, or one left out."""
-
-_ROWS = frozenset({".csv", ".tsv", ".txt", ".log", ".dat", ".tab", ".psv", ".list", ".jsonl", ".ndjson", ""})
-"""Extensions of files whose lines are rows, so that their order and number may be other next time."""
+_THIRDS = (
+    "every third row left out",
+    "every third row left out, from the second on",
+    "every third row left out, from the third on",
+)
 
 
 @dataclass(frozen=True)
 class Variation:
-    """One changed input: the files to write, and those to take away."""
+    """One changed input: the files to write, those to copy, and those to take away."""
 
     label: str
     """What was changed, in words."""
-    written: Mapping[str, str]
+    written: Mapping[str, str] = field(default_factory=dict[str, str])
     removed: tuple[str, ...] = ()
+    copied: Mapping[str, str] = field(default_factory=dict[str, str])
+    """New files, by the one whose content they have."""
+    has_repeated_rows: bool = False
+    """Whether rows come twice, which a key among them may forbid."""
 
 
 def variations(
     before: FolderContents, inputs: Sequence[str], named: Collection[str]
 ) -> tuple[Variation, ...]:
-    """The variations of the files that the commands read. ``named`` are those that a command names literally."""
-    rows = [path for path in inputs if _has_rows(path, before)]
-    found: list[Variation] = []
-    if rows:
-        shuffled = {path: _shuffled(before.text(path) or "", path) for path in rows}
-        if any(text != before.text(path) for path, text in shuffled.items()):
-            found.append(Variation("the rows in another order", shuffled))
-        fewer = {path: _fewer(before.text(path) or "") for path in rows}
-        if any(text != before.text(path) for path, text in fewer.items()):
-            found.append(Variation("every third row left out", fewer))
-    found.extend(_by_files(before, inputs, named))
-    return tuple(found)
+    """The variations of the files that the commands use. ``named`` are those that a command names literally."""
+    return (*_by_rows(before, inputs), *_by_files(before, inputs, named))
 
 
-def _has_rows(path: str, before: FolderContents) -> bool:
-    text = before.text(path)
-    if text is None or posixpath.splitext(path)[1].lower() not in _ROWS:
-        return False
-    mode = before.mode(path) or 0
-    lines = lines_of(text)
-    return len(lines) > FEWEST_ROWS and not mode & 0o111 and not lines[0].startswith("#!")
+def _by_rows(before: FolderContents, inputs: Sequence[str]) -> Iterator[Variation]:
+    rows = [path for path in inputs if has_rows(path, before)]
+    records = [path for path in inputs if path.endswith(".json") and before.text(path)]
+
+    def of(
+        label: str, change: Callable[[list[object], str], list[object]], *, repeats: bool = False
+    ) -> Iterator[Variation]:
+        written = {path: _with_rows(before.text(path) or "", change, path) for path in rows}
+        written |= {path: _with_records(before.text(path) or "", change, path) for path in records}
+        written = {path: text for path, text in written.items() if text != before.text(path)}
+        if written:
+            yield Variation(label, written, has_repeated_rows=repeats)
+
+    yield from of("the rows in another order", _shuffled)
+    for offset, label in enumerate(_THIRDS):
+        yield from of(
+            label, lambda rows, _path, offset=offset: [row for n, row in enumerate(rows) if n % 3 != offset]
+        )
+    yield from of("every row twice", lambda rows, _path: [*rows, *rows], repeats=True)
 
 
-def _shuffled(text: str, path: str) -> str:
-    """The lines after the first in another order: the first may be a header."""
-    first, *rest = lines_of(text)
+def _shuffled(rows: list[object], path: str) -> list[object]:
     # Repeatable on purpose; nothing secret hangs on it.
-    random.Random(path).shuffle(rest)  # noqa: S311
-    return _joined([first, *rest], text)
+    random.Random(path).shuffle(rows)  # noqa: S311
+    return rows
 
 
-def _fewer(text: str) -> str:
+def _with_rows(text: str, change: Callable[[list[object], str], list[object]], path: str) -> str:
+    """The text with its lines after the first changed: the first may be a header."""
     first, *rest = lines_of(text)
-    return _joined([first, *(line for n, line in enumerate(rest) if n % 3 != 1)], text)
+    changed = [str(line) for line in change(list(rest), path)]
+    return "\n".join([first, *changed]) + ("\n" if text.endswith("\n") else "")
 
 
-def _joined(lines: Sequence[str], like: str) -> str:
-    return "\n".join(lines) + ("\n" if like.endswith("\n") else "")
+def _with_records(text: str, change: Callable[[list[object], str], list[object]], path: str) -> str:
+    """JSON with the elements of its outermost lists of objects changed."""
+
+    def changed(value: object) -> object:
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            is_table = len(items) >= FEWEST_ROWS - 1 and all(isinstance(item, dict) for item in items)
+            return change(list(items), path) if is_table else items
+        if isinstance(value, dict):
+            return {key: changed(inner) for key, inner in cast("dict[str, object]", value).items()}
+        return value
+
+    try:
+        found: object = json.loads(text)
+    except ValueError:
+        return text
+    after = changed(found)
+    return text if after == found else json.dumps(after, ensure_ascii=False, indent=2) + "\n"
 
 
 def _by_files(before: FolderContents, inputs: Sequence[str], named: Collection[str]) -> Iterator[Variation]:
-    """One more file, and one file less, of the kind that the commands take by pattern."""
-    families: dict[tuple[str, str], list[str]] = {}
+    """One more file, one file less and one renamed, of the kinds that the commands take by pattern."""
+    groups: dict[tuple[str, str], list[str]] = {}
     for path in inputs:
-        if path not in named and before.text(path) is not None:
-            families.setdefault((posixpath.dirname(path), posixpath.splitext(path)[1]), []).append(path)
-    family = max(families.values(), key=len) if families else []
-    if len(family) < FEWEST_SIBLINGS:
+        if path not in named and path in before.paths():
+            groups.setdefault((posixpath.dirname(path), posixpath.splitext(path)[1]), []).append(path)
+    kinds = [sorted(group) for group in groups.values() if len(group) >= FEWEST_MEMBERS]
+    if not kinds:
         return
-    last = sorted(family)[-1]
-    stem, extension = posixpath.splitext(last)
-    more = f"{stem}-more{extension}"
-    if more not in before.paths():
-        yield Variation(f"one more file like {last}", {more: before.text(last) or ""})
-    yield Variation(f"without the file {last}", {}, (last,))
+    last = [group[-1] for group in kinds]
+    shown = " and ".join(last[:2])
+    more = {_renamed(path, before): path for path in last}
+    yield Variation(f"one more file like {shown}", copied=more)
+    yield Variation(f"without the file {shown}", removed=tuple(last))
+    first = [group[0] for group in kinds]
+    again = {_renamed(path, before): path for path in first}
+    yield Variation(f"{' and '.join(first[:2])} by another name", copied=again, removed=tuple(first))
+
+
+def _renamed(path: str, before: FolderContents) -> str:
+    stem, extension = posixpath.splitext(path)
+    name = f"{stem}-more"
+    while f"{name}{extension}" in before.paths():
+        name += "-more"
+    return f"{name}{extension}"

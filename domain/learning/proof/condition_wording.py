@@ -1,0 +1,112 @@
+"""Sentences for conditions: what a condition states, in words for people."""
+
+from contracts.base import clipped
+from contracts.learning.evidence import ConditionKind, ProofCondition
+from domain.learning.proof.conditions import Order
+from domain.learning.proof.path_patterns import is_pattern
+
+_DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
+
+
+def condition(
+    kind: ConditionKind, path: str, *, other: str | None = None, argument: str = "", is_new: bool = True
+) -> ProofCondition:
+    """A condition with its sentence; ``is_new`` where the file was not there before the work."""
+    said = _said(kind, path, other or "", argument, is_new)
+    return ProofCondition(
+        kind=kind, path=path[:240], other=other, argument=argument[:400], statement=clipped(said, 240)
+    )
+
+
+def _said(kind: ConditionKind, path: str, other: str, argument: str, is_new: bool) -> str:
+    several = is_pattern(path)
+    subject = f"Every file {path}" if several else f"The file {path}"
+    match kind:
+        case ConditionKind.EXISTS | ConditionKind.NOT_EMPTY:
+            return _made(path, kind, is_new, several=several)
+        case ConditionKind.ABSENT:
+            return f"No file {path} is left" if several else f"The file {path} no longer exists"
+        case ConditionKind.SORTED:
+            return f"The lines of {'every file ' if several else ''}{path} are sorted {_order(argument)}"
+        case ConditionKind.LINE_COUNT if not other:
+            return f"{subject} has at most {argument} lines"
+        case ConditionKind.LINE_COUNT:
+            return (
+                f"{subject} has {_DIFFERENCES.get(int(argument or 0), f'{argument} lines more than')} {other}"
+            )
+        case ConditionKind.FILE_COUNT:
+            return _file_count(path, other, int(argument or 0))
+        case ConditionKind.COLUMNS:
+            separator, count = argument.split(":")
+            rows = f"Every row of {'every file ' if several else ''}{path}"
+            return f"{rows} has {count} columns, separated by a {separator}"
+        case ConditionKind.STATE:
+            return _state(path, other, argument)
+        case ConditionKind.SAME_CONTENT if several or is_pattern(other):
+            files = f"one of the files {other}" if is_pattern(other) else other
+            lost = ", and none of them is lost" if argument == "all" else ""
+            return f"{subject} has the content of {files}{lost}"
+        case _:
+            return f"{subject} {_predicate(kind, other, argument)}"
+
+
+def _state(key: str, other: str, argument: str) -> str:
+    subject, _, aspect = key.partition(": ")
+    of = f"In {subject}" if subject else "There"
+    if other:
+        return (
+            f"{of}, {aspect} are as many as lines in {other}{' after its first' if argument == '-1' else ''}"
+        )
+    if not argument:
+        return f"{of}, {aspect} is no longer there"
+    if argument in ("*", "there"):
+        return f"{of}, {aspect} is there"
+    if argument.startswith("+"):
+        return f"{of}, {aspect} are {argument[1:]} more than before"
+    if aspect == "target":
+        return f"{subject} is a link to {argument}"
+    return f"{of}, {aspect}: {argument}"
+
+
+def _made(path: str, kind: ConditionKind, is_new: bool, *, several: bool) -> str:
+    done = "made" if is_new else "changed"
+    empty = " and not empty" if kind is ConditionKind.NOT_EMPTY else ""
+    if several:
+        return (
+            f"At least one file {path} has been {done}, and none is empty"
+            if empty
+            else f"Files {path} have been {done}"
+        )
+    return f"The file {path} has been {done}{' and is not empty' if empty else ''}"
+
+
+def _order(argument: str) -> str:
+    order = Order.parse(argument)
+    kind = "largest first" if order.descending else "smallest first"
+    if not order.numeric:
+        kind = "in descending order" if order.descending else "in ascending order"
+    by = f"by field {order.field} ({order.separator})" if order.field else "by whole lines"
+    return f"{by}{' after the first line' if order.header else ''}, {kind}"
+
+
+def _file_count(path: str, other: str, difference: int) -> str:
+    if is_pattern(other):
+        return f"There are as many files {path} as files {other}"
+    after = " after its first" if difference == -1 else ""
+    return f"There are as many files {path} as {other} has lines{after}"
+
+
+def _predicate(kind: ConditionKind, other: str, argument: str) -> str:
+    return {
+        ConditionKind.LINES_OF: f"has only lines of {other}",
+        ConditionKind.DISTINCT_LINES: "has no line twice",
+        ConditionKind.HEADER_OF: f"begins with the header of {other}",
+        ConditionKind.HOLDS_TEXT: f"holds “{argument}”",
+        ConditionKind.LACKS_TEXT: f"does not hold “{argument}”",
+        ConditionKind.LACKS_WORD: f"no longer holds the word “{argument}”",
+        ConditionKind.VALID_JSON: "is valid JSON",
+        ConditionKind.SAME_CONTENT: f"has the content of {other}",
+        ConditionKind.MEMBERS_OF: f"is a readable archive that holds every file of {other}",
+        ConditionKind.MODE: f"has the permissions {argument}",
+        ConditionKind.CHECK_PASSES: "passes its check",
+    }.get(kind, str(kind))

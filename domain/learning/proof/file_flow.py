@@ -1,0 +1,33 @@
+"""Files that go into a result: what the commands of a lesson read, touch and write, by what a replay showed."""
+
+from collections.abc import Collection, Sequence
+
+from contracts.learning.evidence import CommandUse
+from domain.learning.proof.conditions import FolderContents
+
+
+def inputs_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:
+    """The files of the starting state that the commands read or take away."""
+    read = {path for use in uses if use.event_id in kept for path in (*use.read, *use.removed)}
+    return tuple(sorted(path for path in read if path in before.paths()))
+
+
+def used_by(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:
+    """The files of the starting state that the commands touch in any way."""
+    used = {path for use in uses if use.event_id in kept for path in (*use.read, *use.removed, *use.written)}
+    return tuple(sorted(path for path in used if path in before.paths()))
+
+
+def sources_of(
+    kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents
+) -> dict[str, tuple[str, ...]]:
+    """For each written file the files of the starting state that went into it, also by way of others."""
+    known: dict[str, set[str]] = {}
+    for use in uses:
+        if use.event_id not in kept:
+            continue
+        read = {path for path in (*use.read, *use.removed) if path in before.paths() and path not in known}
+        read |= {origin for path in (*use.read, *use.removed) for origin in known.get(path, ())}
+        for path in use.written:
+            known[path] = known.get(path, set()) | read
+    return {path: tuple(sorted(origins)) for path, origins in known.items()}

@@ -1,0 +1,90 @@
+"""Compares the ends of two replays: equal but for what each run makes anew (times, digests of archives, commit ids)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from domain.learning.interpretation.slicing import GENERATED, collapsed
+from domain.learning.proof.conditions import FolderContents
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Volatile:
+    """What differs between two equal runs, and is therefore compared by its existence only."""
+
+    paths: frozenset[str] = frozenset()
+    """Files whose content differs; of files whose names differ, the names with each number masked."""
+    facts: frozenset[str] = frozenset()
+    """State behind files that differs, by subject."""
+
+
+NOTHING_VOLATILE = Volatile()
+
+
+def is_compared(path: str) -> bool:
+    """Whether a path counts: what tools fill and git's own files do not."""
+    return not any(part in GENERATED or part == ".git" for part in path.split("/"))
+
+
+def same_outcome(one: FolderContents, other: FolderContents, volatile: Volatile = NOTHING_VOLATILE) -> bool:
+    """Whether two replays ended alike: the same files, texts, permissions, archive members and state.
+
+    Files that are no text (archives, databases, images) may differ in bytes: many hold the time they were made.
+    """
+    paths = _compared(one.paths(), volatile)
+    if paths != _compared(other.paths(), volatile):
+        return False
+    if _stable(one, volatile) != _stable(other, volatile):
+        return False
+    return all(_same_file(path, one, other) for path in paths - volatile.paths)
+
+
+def differences(one: FolderContents, other: FolderContents) -> Volatile:
+    """What differs between the ends of two equal runs."""
+    mine, theirs = _compared(one.paths(), NOTHING_VOLATILE), _compared(other.paths(), NOTHING_VOLATILE)
+    renamed = {masked(path) for path in mine ^ theirs}
+    changed = {path for path in mine & theirs if not _same_file(path, one, other)}
+    facts = {
+        subject
+        for subject in {*one.facts(), *other.facts()}
+        if one.facts().get(subject) != other.facts().get(subject)
+    }
+    return Volatile(frozenset(renamed | changed), frozenset(facts))
+
+
+def changed_paths(before: FolderContents, after: FolderContents) -> set[str]:
+    """The paths whose content, permissions or state behind them differ, what tools fill by its folder."""
+    was, now = before.facts(), after.facts()
+    subjects = {key.split(": ")[0] for key in {*was, *now} if was.get(key) != now.get(key)}
+    return subjects | {
+        collapsed(path)
+        for path in {*before.paths(), *after.paths()}
+        if before.digest(path) != after.digest(path) or before.mode(path) != after.mode(path)
+    }
+
+
+def masked(path: str) -> str:
+    """The path with each number replaced, so that names that hold the time are alike."""
+    return _DIGITS.sub("0", path)
+
+
+def _compared(paths: Iterable[str], volatile: Volatile) -> set[str]:
+    return {
+        masked(path) if path not in volatile.paths and masked(path) in volatile.paths else path
+        for path in paths
+        if is_compared(path)
+    }
+
+
+def _stable(contents: FolderContents, volatile: Volatile) -> dict[str, str]:
+    return {subject: value for subject, value in contents.facts().items() if subject not in volatile.facts}
+
+
+def _same_file(path: str, one: FolderContents, other: FolderContents) -> bool:
+    return (
+        one.text(path) == other.text(path)
+        and one.mode(path) == other.mode(path)
+        and one.members(path) == other.members(path)
+    )

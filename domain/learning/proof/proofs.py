@@ -1,0 +1,41 @@
+"""Proofs of conditions, from the trials that break them and the variations that they hold for."""
+
+from collections.abc import Sequence
+
+from contracts.learning.evidence import ConditionKind, ConditionProof, ProofCondition
+from domain.learning.proof.vacuity import Effect, Trial, counts_for
+
+MOST_WORDS = 6
+"""Parts of commands that are named for one condition."""
+
+
+def one_order_each(
+    numbers: Sequence[int], wanted: Sequence[ProofCondition], trials: Sequence[Trial]
+) -> list[int]:
+    """Of several orders that a file is in the one that most omissions break."""
+
+    def breaks(number: int) -> int:
+        return sum(1 for trial in trials if trial.effects[number] is not Effect.HOLDS)
+
+    best: dict[str, int] = {}
+    for number in numbers:
+        one = wanted[number]
+        if one.kind is ConditionKind.SORTED:
+            best[one.path] = max(best.get(one.path, number), number, key=lambda n: (breaks(n), -n))
+    return [n for n in numbers if wanted[n].kind is not ConditionKind.SORTED or n in best.values()]
+
+
+def proof_of(condition: ProofCondition, number: int, trials: Sequence[Trial]) -> ConditionProof:
+    """What proves the condition, whose place in the effects of the trials is ``number``."""
+    varied = [trial for trial in trials if counts_for(condition, trial)]
+    broken = [
+        trial for trial in trials if not trial.is_variation and trial.effects[number] is not Effect.HOLDS
+    ]
+    words = (t.reduced for t in broken if t.reduced and t.effects[number] is Effect.BROKEN)
+    return ConditionProof(
+        condition=condition,
+        told_apart_by=tuple(sorted(trial.command for trial in broken if trial.command is not None)),
+        told_apart_in_words=tuple(one[:240] for one in words)[:MOST_WORDS],
+        holds_for=sum(1 for trial in varied if trial.effects[number] is Effect.HOLDS),
+        tried=len(varied),
+    )

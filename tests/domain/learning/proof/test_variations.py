@@ -1,0 +1,66 @@
+"""Variations of the input: rows, records and files."""
+
+import json
+
+from domain.learning.proof.conditions import lines_of
+from domain.learning.proof.variations import variations
+from tests.domain.learning.proof.folders import Folder
+
+TABLE = "name,amount\n" + "".join(f"row {n},{n}\n" for n in range(12))
+
+
+def test_rows_are_shuffled_left_out_and_repeated_below_the_first_line() -> None:
+    found = variations(Folder({"in.csv": TABLE}), ["in.csv"], ["in.csv"])
+    rows = lines_of(TABLE)[1:]
+    texts = [lines_of(one.written["in.csv"]) for one in found]
+    assert all(lines[0] == "name,amount" for lines in texts)
+    assert sorted(texts[0][1:]) == sorted(rows)
+    assert texts[0][1:] != rows
+    assert [len(lines) - 1 for lines in texts] == [12, 8, 8, 8, 24]
+    assert [one.has_repeated_rows for one in found] == [False] * 4 + [True]
+
+
+def test_each_row_is_left_out_once() -> None:
+    found = variations(Folder({"in.csv": TABLE}), ["in.csv"], ["in.csv"])
+    gone = [set(lines_of(TABLE)) - set(lines_of(one.written["in.csv"])) for one in found[1:4]]
+    assert set().union(*gone) == set(lines_of(TABLE)[1:])
+    assert sum(map(len, gone)) == 12
+
+
+def test_every_row_like_file_that_is_read_changes() -> None:
+    found = variations(
+        Folder({"a.csv": TABLE, "b.log": TABLE, "c.py": TABLE}), ["a.csv", "b.log", "c.py"], ["a.csv"]
+    )
+    assert set(found[0].written) == {"a.csv", "b.log"}
+
+
+def test_records_of_json_are_varied_as_rows_are() -> None:
+    text = json.dumps({"orders": [{"id": n} for n in range(9)], "names": ["a", "b"]})
+    found = variations(Folder({"in.json": text}), ["in.json"], ["in.json"])
+    counts = [len(json.loads(one.written["in.json"])["orders"]) for one in found]
+    assert counts == [9, 6, 6, 6, 18]
+    assert all(json.loads(one.written["in.json"])["names"] == ["a", "b"] for one in found)
+
+
+def test_programs_short_files_and_damaged_json_are_left_alone() -> None:
+    folder = Folder(
+        {"run": "#!/bin/sh\n" + "a\n" * 9, "short.csv": "a\nb\n", "bad.json": "{", "x.ini": TABLE}
+    )
+    assert variations(folder, ["run", "short.csv", "bad.json", "x.ini"], []) == ()
+
+
+def test_a_file_more_a_file_less_and_another_name_where_no_command_names_the_files() -> None:
+    folder = Folder({"in/a.jpg": "1", "in/b.jpg": "2", "in/c.jpg": "3"})
+    more, less, renamed = variations(folder, sorted(folder.paths()), [])
+    assert more.copied == {"in/c-more.jpg": "in/c.jpg"}
+    assert less.removed == ("in/c.jpg",)
+    assert (renamed.copied, renamed.removed) == ({"in/a-more.jpg": "in/a.jpg"}, ("in/a.jpg",))
+
+
+def test_files_that_a_command_names_keep_their_names() -> None:
+    assert variations(Folder({"a.jpg": "1", "b.jpg": "2"}), ["a.jpg", "b.jpg"], ["a.jpg", "b.jpg"]) == ()
+
+
+def test_the_same_folder_has_the_same_variations() -> None:
+    folder = Folder({"in.csv": TABLE, "x/a.txt": TABLE, "x/b.txt": TABLE})
+    assert variations(folder, sorted(folder.paths()), []) == variations(folder, sorted(folder.paths()), [])

@@ -1,0 +1,242 @@
+"""Evidence of small lessons: what is kept, what is left out, and what proves it."""
+
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from contracts.learning.evidence import (
+    ConditionKind,
+    ConditionProof,
+    ConditionVerdict,
+    LessonEvidence,
+    ProofCondition,
+)
+from contracts.learning.proposal import RehearsalCommand
+from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LOG = "".join(f"{'ERROR' if n % 3 else 'INFO'} part {n * 7 % 5}\n" for n in range(20))
+TABLE = "name,amount\n" + "".join(f"row {n},{n * 7 % 13}\n" for n in range(12))
+
+
+class Taught:
+    """A lesson on files, and its evidence."""
+
+    def __init__(self, folder: Path, files: Mapping[str, str], *commands: str | RehearsalCommand) -> None:
+        self.parent = folder
+        self.files = files
+        self.commands = tuple(command(one) if isinstance(one, str) else one for one in commands)
+        self.labels: list[str] = []
+        self.cancelled = threading.Event()
+        self.evidence: LessonEvidence | None = None
+        self.note: Callable[[str], None] = self.labels.append
+
+    def find(self, *given: ProofCondition, seconds: float = 60.0) -> LessonEvidence:
+        lesson = Lesson(str(uuid4()), self.commands, self._place)
+        bounds = EvidenceBounds(seconds=seconds)
+        self.parent.chmod(0o755)
+        finder = EvidenceFinder(
+            lesson, self.parent / "jails", bounds, lambda label: self.note(label), self.cancelled
+        )
+        self.evidence = finder.find(NOW, given)
+        assert list((self.parent / "jails").iterdir()) == []
+        return self.evidence
+
+    def kept(self) -> list[str]:
+        assert self.evidence is not None
+        return [one.command for one in self.commands if one.event_id in self.evidence.kept]
+
+    def proof(self, kind: ConditionKind, path: str) -> ConditionProof:
+        assert self.evidence is not None
+        return next(p for p in self.evidence.proofs if (p.condition.kind, p.condition.path) == (kind, path))
+
+    def _place(self, work: Path) -> None:
+        for path, text in self.files.items():
+            (work / path).parent.mkdir(parents=True, exist_ok=True)
+            (work / path).write_text(text, encoding="utf-8")
+
+
+def command(text: str, folder: str = ".", *, may_fail: bool = False) -> RehearsalCommand:
+    return RehearsalCommand(event_id=str(uuid4()), command=text, working_folder=folder, may_fail=may_fail)
+
+
+def kinds(evidence: LessonEvidence, path: str) -> set[ConditionKind]:
+    return {one.kind for one in evidence.conditions if one.path == path}
+
+
+def stating(kind: ConditionKind, path: str, argument: str = "", other: str | None = None) -> ProofCondition:
+    return ProofCondition(kind=kind, path=path, argument=argument, other=other, statement="given")
+
+
+def test_looking_around_and_a_corrected_error_fall_away_and_the_order_is_told_apart_by_the_sort(
+    tmp_path: Path,
+) -> None:
+    wanted = "grep ERROR log.txt | sort | uniq -c | sort -nr > top.txt"
+    taught = Taught(
+        tmp_path,
+        {"log.txt": LOG},
+        "ls",
+        command("gerp ERROR log.txt", may_fail=True),
+        "grep ERROR log.txt | sort > top.txt",
+        wanted,
+        "cat top.txt",
+    )
+    sorted_by_input = stating(ConditionKind.SORTED, "log.txt", "by=space:0 as=text order=ascending header=0")
+    unchanged = stating(ConditionKind.NOT_EMPTY, "log.txt")
+    right = stating(ConditionKind.SORTED, "top.txt", "by=space:1 as=numbers order=descending header=0")
+    evidence = taught.find(sorted_by_input, unchanged, right)
+    assert evidence.reproduced
+    assert taught.kept() == [wanted]
+    order = taught.proof(ConditionKind.SORTED, "top.txt")
+    assert "without “sort -nr” in command 1" in order.told_apart_in_words
+    assert order.holds_for == order.tried > 0
+    assert [one.verdict for one in evidence.judged] == [
+        ConditionVerdict.BROKEN,
+        ConditionVerdict.VACUOUS,
+        ConditionVerdict.TOLD_APART,
+    ]
+    assert "the whole demonstration" in taught.labels
+
+
+def test_an_order_that_the_input_had_already_is_no_proof(tmp_path: Path) -> None:
+    rows = "".join(f"{n:02d} x\n" for n in range(12))
+    taught = Taught(tmp_path, {"in.txt": rows}, "grep x in.txt > out.txt")
+    evidence = taught.find(
+        stating(ConditionKind.SORTED, "out.txt", "by=space:1 as=numbers order=ascending header=0")
+    )
+    assert ConditionKind.SORTED not in kinds(evidence, "out.txt")
+    assert evidence.judged[0].verdict is ConditionVerdict.COINCIDENCE
+
+
+def test_a_number_of_lines_that_the_shown_rows_had_by_chance_is_no_proof(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, "grep -v 'row 5,' in.csv > out.csv")
+    assert ConditionKind.LINE_COUNT not in kinds(taught.find(), "out.csv")
+
+
+def test_files_made_for_each_row_are_stated_by_one_pattern(tmp_path: Path) -> None:
+    taught = Taught(
+        tmp_path,
+        {"list.csv": TABLE},
+        "mkdir letters",
+        "tail -n +2 list.csv | while IFS=, read -r name amount; do\n"
+        '  echo "Dear $name" > "letters/$amount $name.txt"\n'
+        "done",
+    )
+    evidence = taught.find()
+    assert {one.path for one in evidence.conditions} == {"letters/*.txt"}
+    count = taught.proof(ConditionKind.FILE_COUNT, "letters/*.txt")
+    assert count.condition.other == "list.csv"
+    assert count.told_apart_by == (1, 2)
+    assert count.holds_for == count.tried
+
+
+def test_what_is_made_and_removed_again_goes_with_its_removal(tmp_path: Path) -> None:
+    taught = Taught(
+        tmp_path,
+        {"in.csv": TABLE},
+        "mkdir -p out; sort in.csv > out/wrong.txt",
+        "rm out/wrong.txt",
+        "mkdir -p out; sort -r in.csv > out/right.txt",
+    )
+    evidence = taught.find()
+    assert taught.kept() == ["mkdir -p out; sort -r in.csv > out/right.txt"]
+    assert len(evidence.left_out) == 2
+
+
+def test_a_file_that_a_later_command_needs_stays_with_its_removal(tmp_path: Path) -> None:
+    commands = ("sort in.csv > tmp.txt", "uniq tmp.txt > out.txt", "rm tmp.txt")
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *commands)
+    taught.find()
+    assert taught.kept() == list(commands)
+
+
+def test_results_that_hold_the_time_are_compared_by_being_there(tmp_path: Path) -> None:
+    taught = Taught(
+        tmp_path,
+        {"docs/a.txt": "a", "docs/b.txt": "b"},
+        "ls docs",
+        "tar czf docs-$(date +%F).tar.gz docs && date +%s.%N > made.txt",
+    )
+    evidence = taught.find()
+    assert evidence.reproduced
+    assert len(taught.kept()) == 1
+    assert ConditionKind.MEMBERS_OF in kinds(evidence, "docs-*.tar.gz")
+    assert kinds(evidence, "made.txt") == {ConditionKind.NOT_EMPTY}
+
+
+def test_state_of_git_is_proved_and_commit_ids_are_not_compared(tmp_path: Path) -> None:
+    taught = Taught(
+        tmp_path,
+        {"VERSION": "1\n"},
+        "git init -q && git add . && git commit -qm start",
+        "git log --oneline",
+        "git tag -a v1 -m 'Release 1'",
+    )
+    evidence = taught.find()
+    assert len(taught.kept()) == 2
+    tag = taught.proof(ConditionKind.STATE, "git: tag v1")
+    assert (tag.condition.argument, tag.told_apart_by) == ("annotated", (1, 2))
+    assert not any("commit of" in one.path for one in evidence.conditions)
+
+
+def test_an_empty_folder_that_the_demonstration_was_in_is_made_again(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, command("sort ../in.csv > out.txt", "empty"))
+    assert taught.find().reproduced
+    assert len(taught.kept()) == 1
+
+
+def test_a_folder_that_a_command_makes_is_not_made_for_it(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, "mkdir sub", command("sort ../in.csv > out.txt", "sub"))
+    taught.find()
+    assert len(taught.kept()) == 2
+
+
+def test_a_kept_command_that_fails_here_alone_is_said(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, "no-such-program in.csv > out.txt")
+    evidence = taught.find()
+    assert not evidence.reproduced
+    assert "fails here (exit status 127)" in evidence.note
+
+
+def test_a_command_that_failed_when_it_was_shown_counts_by_what_it_did(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, command("sort in.csv > out.txt; false", may_fail=True))
+    assert taught.find().reproduced
+    assert len(taught.kept()) == 1
+
+
+def test_a_command_that_ends_the_shell_keeps_the_replay_from_being_evidence(tmp_path: Path) -> None:
+    evidence = Taught(tmp_path, {"in.csv": TABLE}, "exec true", "sort in.csv > out.txt").find()
+    assert not evidence.reproduced
+    assert "“exec true” ended the shell" in evidence.note
+
+
+def test_the_time_given_bounds_a_command_that_never_ends(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, "sort in.csv > out.txt", "while :; do :; done")
+    evidence = taught.find(seconds=6.0)
+    assert not evidence.reproduced
+    assert "did not end within the time allowed" in evidence.note
+
+
+def test_nothing_is_begun_after_it_was_cancelled_and_no_folder_is_left(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *(f"sort in.csv > out{n}.txt" for n in range(9)))
+
+    def note(label: str) -> None:
+        taught.labels.append(label)
+        if label.startswith("without command 2"):
+            taught.cancelled.set()
+
+    taught.note = note
+    taught.find()
+    begun = taught.labels[taught.labels.index("without command 2 of 9") + 1 :]
+    assert len(begun) <= EvidenceBounds().at_once
+
+
+def test_a_command_that_runs_is_ended_by_cancelling(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, "while :; do :; done")
+    timer = threading.Timer(1.0, taught.cancelled.set)
+    timer.start()
+    evidence = taught.find()
+    timer.join()
+    assert (evidence.reproduced, evidence.note) == (False, "it was cancelled")
