@@ -227,7 +227,7 @@ def _work(request: Reading, profile: Profile) -> tuple[Work, str]:
         return Work.UNCLEAR, "what is to be done is not said in a known verb"
     if not does - LIGHT:
         bare = all(may_be_lightly(family) or family in LIGHT for family in wanted)
-        return (Work.UNCLEAR, "it names no work") if bare else (Work.OTHER, f"“{verb}” is not named by it")
+        return (Work.NEAR, "it names no work") if bare else (Work.OTHER, f"“{verb}” is not named by it")
     if wanted & LIGHT and any(may_be_lightly(family) for family in does):
         return Work.NEAR, f"“{verb}” leaves open what is done"
     if any(are_near(one, other) for one in wanted for other in does):
