@@ -33,7 +33,7 @@ from domain.learning.comparison.demonstrations import (
 )
 from domain.learning.comparison.parameter_edits import edited_parameters, renames, respoken_edits
 from domain.learning.comparison.parameters import parameterised, parameters_of
-from domain.learning.comparison.single_demonstration import shown_parameters
+from domain.learning.comparison.single_demonstration import folders_used, shown_parameters
 from domain.learning.drafting.bundle import content_hash, workflow_graph
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
@@ -297,7 +297,7 @@ def _shown(
         return ()
     commands = [(e.terminal.command, e.terminal.working_folder) for e in all_events(steps) if e.terminal]
     goal = marked_goal(boundaries)
-    return shown_parameters(goal, commands, evidence.inputs, evidence.folders)
+    return shown_parameters(goal, commands, evidence.inputs, folders_used(evidence))
 
 
 def _proposal(

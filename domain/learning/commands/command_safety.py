@@ -261,6 +261,10 @@ def safety_class(commands: Iterable[str]) -> SafetyClass:
     return worst
 
 
+_ACTIVATES = re.compile(r"(?:^|[;&|]\s*)(?:\.|source)\s+\S*\bbin/activate\b")
+_OF_AN_ENVIRONMENT = name_set("deactivate python python3 pip pip3")
+
+
 def programs_used(commands: Iterable[str]) -> tuple[str, ...]:
     """The programs the commands need on the search path, each once, in order of first use.
 
@@ -268,10 +272,12 @@ def programs_used(commands: Iterable[str]) -> tuple[str, ...]:
     brings, programs named by a relative path or by a variable, and commands that cannot be read.
     """
     programs: dict[str, None] = {}
-    functions = {"deactivate"}
+    functions: set[str] = set()
     for command in commands:
         try:
             functions |= defined_functions(command)
+            if _ACTIVATES.search(command):
+                functions |= _OF_AN_ENVIRONMENT
             for call in calls_in(command):
                 if _is_on_search_path(call):
                     programs[call.program] = None

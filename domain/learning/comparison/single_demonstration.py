@@ -10,9 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
 from domain.learning.comparison.parameters import bounded, distinct
+from domain.learning.method.literals import literals_of
 from domain.learning.redaction.redaction import redact
 
 _MONTH_NAMES = (
@@ -34,8 +36,11 @@ _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=([\w.,:/+-]+)")
 _NOT_SETTINGS = frozenset({"PATH", "LC_ALL", "LANG", "LC_COLLATE", "LC_NUMERIC", "TZ", "IFS", "HOME", "TERM"})
 _LONG_NUMBER = re.compile(r"(?<!\S)--([a-z][\w-]*)[= ](\d+(?:\.\d+)?)(?!\S)")
 _COUNT = re.compile(r"\b(?:head|tail)\b[^|;&]*?(?<!\S)-(?:n\s*|-lines=)?(\d+)(?!\S)")
+_SPAN = re.compile(r"[+-]\s?(\d+) ?(day|week|month|year)s?\b")
 _NUMBER_NAMES = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER_WORDS = {name: str(number) for number, name in enumerate(_NUMBER_NAMES, start=2)}
+_QUOTED = re.compile(r"[\"']([^\"'\s]{3,60})[\"']")
+_A_NAME = re.compile(r"[A-Za-z][\w-]{2,59}")
 _GOAL_WORD = re.compile(r"[\w][\w./-]*[\w]|\w")
 _CODE_FILES = re.compile(
     r"\.(?:py|sh|bash|js|ts|rb|pl|r|lua|awk|sed|jq|sql|c|h|cc|cpp|java|go|rs|mk)$|^Makefile$"
@@ -77,6 +82,7 @@ def shown_parameters(
         *_dates(text),
         *_numbers(text),
         *_of_goal(goal, text),
+        *_literals_of_goal(goal, lines),
     ):
         if one.value and redact(one.value).text == one.value:
             found.setdefault(one.value, one)
@@ -94,6 +100,20 @@ def shown_parameters(
             )
         )
     return tuple(parameters)
+
+
+def folders_used(evidence: LessonEvidence) -> tuple[str, ...]:
+    """The folders that were there before the first command and that a retained command used."""
+    uses = [use for use in evidence.uses if use.event_id in evidence.kept]
+    made = {path for use in evidence.uses for path in use.written}
+    used = {path for use in uses for path in (*use.read, *use.written, *use.removed)}
+    parents = {parent for path in used for parent in _parents(path)}
+    return tuple(sorted((parents | {*evidence.folders}) - made))
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
 
 def _only_inside_others(value: str, found: Collection[str], text: str) -> bool:
@@ -129,10 +149,14 @@ def _files(
 
 
 def _folders(commands: Sequence[tuple[str, str]], folders: Collection[str]) -> Iterator[_Found]:
-    for command, folder in commands:
-        for word, path in _operands(command, folder):
-            if path in folders:
-                yield _Found("folder", ParameterType.PATH, word.rstrip("/"))
+    """The folders that a command names, as a word of its own or in front of a pattern."""
+    for command, working in commands:
+        for folder in sorted(folders, key=len, reverse=True):
+            name = posixpath.relpath(folder, working or ".")
+            if not name.startswith("..") and re.search(
+                rf"(?<![\w./-]){re.escape(name)}(?=/|[\s;|&)\"']|$)", command
+            ):
+                yield _Found("folder", ParameterType.PATH, name)
 
 
 def _operands(command: str, folder: str) -> Iterator[tuple[str, str]]:
@@ -161,6 +185,8 @@ def _numbers(text: str) -> Iterator[_Found]:
         yield _Found(_identifier(option), ParameterType.NUMBER, value)
     for value in _COUNT.findall(text):
         yield _Found("count", ParameterType.NUMBER, value)
+    for value, unit in _SPAN.findall(text):
+        yield _Found(f"{unit}s", ParameterType.NUMBER, value)
 
 
 def _of_goal(goal: str, text: str) -> Iterator[_Found]:
@@ -174,6 +200,21 @@ def _of_goal(goal: str, text: str) -> Iterator[_Found]:
         before = next((w for w in reversed(words[:position]) if w.lower() not in _LITTLE), "")
         kind = ParameterType.NUMBER if value.isdigit() else ParameterType.TEXT
         yield _Found(_identifier(before) if before.isalpha() else "value", kind, value)
+
+
+def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
+    """Literals of the commands that the goal speaks of: a status, a branch, a name; hyphens count as blanks."""
+    said = f" {_spoken(goal)} "
+    for line in lines:
+        for literal in literals_of(line):
+            for value in (literal, *_QUOTED.findall(literal)):
+                spoken = _spoken(value)
+                if _A_NAME.fullmatch(value) and spoken not in _LITTLE and f" {spoken} " in said:
+                    yield _Found(_identifier(spoken.split()[-1]), ParameterType.TEXT, value)
+
+
+def _spoken(text: str) -> str:
+    return " ".join(re.sub(r"[^\w]+|_", " ", text.lower()).split())
 
 
 def _identifier(word: str) -> str:

@@ -145,12 +145,25 @@ _LONG_PIECE = re.compile(r"[A-Za-z0-9_+-]{12,}|\d(?:[ -]?\d){12}")
 def holds_secret(text: str) -> bool:
     """Whether a text of any length, such as a file, holds something that ``redact`` would mask.
 
-    Looked at in overlapping pieces of lines, as the rules take quadratic time over a long text.
+    Files hold digests and columns of numbers, which a command line does not: a run of hexadecimal digits is none
+    where nothing names it so, nor are numbers that are not grouped as those of a card. Looked at in overlapping
+    pieces of lines, as the rules take quadratic time over a long text.
     """
     return any(
-        _by_rules(piece) or (_LONG_PIECE.search(piece) is not None and bool(secret_runs(piece)))
+        _by_rules(piece)
+        or (
+            _LONG_PIECE.search(piece) is not None
+            and any(not _DATA.fullmatch(piece[start:end]) for start, end in secret_runs(piece))
+        )
         for piece in _pieces(text)
     )
+
+
+_DATA = re.compile(
+    r"[0-9a-f]{32,}|[0-9A-F]{32,}"
+    r"|(?!\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}$|\d{4}([ -])\d{6}\2\d{5}$)\d+(?:[ .,-]+\d+)+"
+)
+"""A run that is data in a file: hexadecimal digits, or numbers in other groups than a card's."""
 
 
 def holds_known_secret(text: str) -> bool:
