@@ -233,6 +233,12 @@ def test_nothing_is_begun_after_it_was_cancelled_and_no_folder_is_left(tmp_path:
     assert len(begun) <= EvidenceBounds().at_once
 
 
+def test_the_folder_of_a_killed_process_is_removed_by_the_next_replay(tmp_path: Path) -> None:
+    (tmp_path / "jails/rehearsal-left/work").mkdir(parents=True)
+    # That no folder is left is looked at by every test.
+    assert Taught(tmp_path, {"in.csv": TABLE}, "sort in.csv > out.txt").find().reproduced
+
+
 def test_a_command_that_runs_is_ended_by_cancelling(tmp_path: Path) -> None:
     taught = Taught(tmp_path, {"in.csv": TABLE}, "while :; do :; done")
     timer = threading.Timer(1.0, taught.cancelled.set)
