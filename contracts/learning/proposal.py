@@ -253,11 +253,6 @@ class SkillDraft(VersionedContract):
         max_length=MAX_REHEARSED_DEMONSTRATIONS - 1,
         description="What is rehearsed beside ``rehearsal``, which is the first demonstration.",
     )
-    conditions: tuple[ProofCondition, ...] = Field(
-        default=(),
-        max_length=MAX_CONDITIONS,
-        description="What must hold of the result, here and on other files.",
-    )
     capability_id: Text160
     dependencies: tuple[Text120, ...] = Field(default=(), description="Programs the taught commands call.")
     starting_state_id: Uuid | None = Field(

@@ -1,8 +1,11 @@
 """A worker is killed wherever a lesson has got to: another one finishes it, and everything happened once."""
 
+from pathlib import Path
+
 import httpx
 import pytest
 
+from tests.e2e.test_ability_trial import ended, handed_in
 from tests.faults.deployment import Deployment
 from tests.faults.patience import eventually
 from tests.faults.traps import FAIL
@@ -65,6 +68,25 @@ async def test_killed_in_the_middle_of_a_rehearsal(deployment: Deployment, http:
     assert deployment.traps.has_sprung("rehearse.midway")
     await alice.propose_act("approve")
     await assert_installed_once(deployment, alice)
+
+
+async def test_killed_in_the_middle_of_a_trial_it_is_run_again_from_its_start(
+    deployment: Deployment, http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    alice = deployment.learner(http)
+    await teach(alice, shown_by(alice, TAKES_A_WHILE))
+    detail = await alice.propose_act("approve")
+    (tmp_path / "folder").mkdir()
+    deployment.traps.set("try_ability.midway")
+    async with deployment.replacing_workers():
+        folder_ref = await handed_in(alice, tmp_path / "folder")
+        path = f"/api/abilities/{detail['proposal']['ability_id']}/trials"
+        started = await alice.ok("POST", path, {"folder_ref": folder_ref})
+        run = await ended(alice, started["trial_id"])
+    assert deployment.traps.has_sprung("try_ability.midway")
+    assert (run["state"], [one["result"] for one in run["commands"]]) == ("passed", ["worked"]), run
+    kinds = [one["event_kind"] for one in (await alice.ok("GET", "/api/learn/receipts"))["receipts"]]
+    assert (kinds.count("trial_started"), kinds.count("trial_ended")) == (1, 1)
 
 
 async def test_killed_after_a_decision_was_written_and_before_anybody_knew(

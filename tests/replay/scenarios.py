@@ -22,6 +22,7 @@ from tests.replay.practice_paths import practise, practise_with_a_model
 from tests.replay.server_look_paths import look_at_servers
 from tests.replay.sign_in_paths import sign_in
 from tests.replay.tool_call_paths import call_tools
+from tests.replay.trial_paths import try_out
 from tests.replay.withdrawal_paths import withdraw
 from worker.composition import compose
 from worker.embedded_temporal import find_binary
@@ -289,6 +290,11 @@ async def tools_called(scene: Scene) -> Learner:
     return await call_tools(scene.stack, scene.env)
 
 
+async def ability_tried(scene: Scene) -> Learner:
+    """Tried on other folders: one passes, one fails, one is cancelled."""
+    return await try_out(scene.stack, scene.env)
+
+
 async def ability_withdrawn(scene: Scene) -> Learner:
     """An ability taken out of use while a call for it waits and another is in flight."""
     return await withdraw(scene.stack, scene.env)
@@ -328,6 +334,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "improved_from_runs": Setting(improved_from_runs),
         "worded_by_a_model": Setting(worded_by_a_model, with_model=True),
         "ability_commanded": Setting(ability_commanded),
+        "ability_tried": Setting(ability_tried),
         "ability_withdrawn": Setting(ability_withdrawn, with_tools=True),
         "mined": Setting(mined),
         "practised": Setting(practised),
