@@ -279,7 +279,8 @@ def _driver(
     making = "make" if makes_folders else "keep"
     for index, command in enumerate(commands):
         folder = root / WORK_FOLDER / (command.working_folder or ".")
-        tolerated = " ".join(["any"] if command.may_fail else _answering_stages(command.command))
+        any_status = ["any"] if command.may_fail else []
+        tolerated = " ".join([*any_status, *_answering_stages(command.command)])
         lines.append(
             f"\\__apprentice_begin {_number(index)} {shlex.quote(str(folder))} {making}\n"
             f"\\builtin eval {shlex.quote(command.command)}$'\\n''__apprentice_stages=($? \"${{PIPESTATUS[@]}}\")'\n"

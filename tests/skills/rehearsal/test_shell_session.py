@@ -70,6 +70,10 @@ def test_the_answer_of_a_program_that_answers_by_its_status_is_no_failure_within
     assert statuses(tmp_path, "grep x /dev/null | wc -l", "diff /dev/null /etc/passwd | head -n 1") == [0, 0]
 
 
+def test_an_answer_is_no_failure_of_a_command_that_may_fail_either(tmp_path: Path) -> None:
+    assert statuses(tmp_path, command("diff /dev/null /etc/passwd | head -n 1", may_fail=True)) == [0]
+
+
 def test_a_reader_that_stops_early_is_no_failure(tmp_path: Path) -> None:
     assert statuses(tmp_path, "yes | head -n 2") == [0]
 
