@@ -77,6 +77,6 @@ def _story(run: Mapping[str, Any], not_offered: set[str]) -> str:
     wrong = [one for one in run["commands"] if one["result"] != "worked"]
     parts = [f"the trial {run['state']}"]
     if not_offered:
-        parts.append(f"no parameter for {', '.join(map(repr, sorted(not_offered)))}")
-    parts += [f"{one['result']}: {one['command'][:120]} ({one['details'] or ''})" for one in wrong[:1]]
+        parts.append(f"no parameter for {', '.join(f'`{value}`' for value in sorted(not_offered))}")
+    parts += [f"{one['result']}: `{one['command'][:120]}` ({one['details'] or ''})" for one in wrong[:1]]
     return "; ".join(parts)

@@ -82,13 +82,14 @@ def missing(kind: str, lacking: Sequence[str]) -> Verdict:
 def judge_facts(lesson: Lesson, files: Mapping[str, str], shown: Mapping[str, str]) -> Verdict:
     """Each fact stands in SKILL.md or under scripts/ in one of its wordings, without regard to case and spacing.
 
-    Where a wording holds the demonstrated value of a parameter, the parameter's mark stands for the value.
+    Where a wording holds the demonstrated value of a parameter, the parameter's mark stands for the value. What
+    Markdown needs a backslash for is read without it.
     """
     texts = [text for path, text in files.items() if path == "SKILL.md" or path.startswith("scripts/")]
-    whole = "\n".join([*texts, *(with_shown_values(text, shown) for text in texts)])
-    flat = _flat(whole)
+    texts += [re.sub(r"\\([^\w\s])", r"\1", files.get("SKILL.md", ""))]
+    flat = _flat("\n".join([*texts, *(with_shown_values(text, shown) for text in texts)]))
     lacking = [
-        repr(wordings[0]) for wordings in lesson.facts if not any(_flat(one) in flat for one in wordings)
+        f"`{wordings[0]}`" for wordings in lesson.facts if not any(_flat(one) in flat for one in wordings)
     ]
     return missing("lost", lacking)
 
@@ -96,23 +97,23 @@ def judge_facts(lesson: Lesson, files: Mapping[str, str], shown: Mapping[str, st
 def judge_absent(lesson: Lesson, skill: str) -> Verdict:
     """Nothing of the noise stands in SKILL.md."""
     text = " ".join(skill.split())
-    return missing("still there", [repr(one) for one in lesson.absent if " ".join(one.split()) in text])
+    return missing("still there", [f"`{one}`" for one in lesson.absent if " ".join(one.split()) in text])
 
 
 def judge_parameters(lesson: Lesson, shown: Iterable[str]) -> Verdict:
     """Every value that a person would change next time is offered as a parameter."""
     offered = set(shown)
-    return missing("not offered", [repr(one) for one in lesson.parameters if one not in offered])
+    return missing("not offered", [f"`{one}`" for one in lesson.parameters if one not in offered])
 
 
 def judge_finds(answers: Sequence[FitAnswer]) -> Verdict:
     """Each request in other words finds the ability."""
-    return missing("not found", [repr(one.request) for one in answers if not one.found])
+    return missing("not found", [f"“{one.request}”" for one in answers if not one.found])
 
 
 def judge_near_misses(answers: Sequence[FitAnswer]) -> Verdict:
     """No request for something else finds the ability."""
-    return missing("found", [f"{one.request!r} ({one.fit})" for one in answers if one.found])
+    return missing("found", [f"“{one.request}” ({one.fit})" for one in answers if one.found])
 
 
 def with_shown_values(text: str, shown: Mapping[str, str]) -> str:
