@@ -58,7 +58,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
         drafts, AbilityStore(database), ValidationStore(database), states, rehearsals, wake
     )
     installs = InstallActivities(InstallStore(database, edits), shared.projector.catch_up)
-    trials = TrialActivities(TrialStore(database), drafts, rehearsals, wake)
+    trials = TrialActivities(TrialStore(database), drafts, states, rehearsals, wake)
     return (
         sessions.commit_session,
         sessions.draft_proposal,

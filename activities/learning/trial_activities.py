@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError
 from activities.platform.refusals import refusing
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import DraftBundle
 from contracts.learning.trials import (
     MAX_FOLDER_BYTES,
     MAX_FOLDER_FILES,
@@ -27,8 +28,10 @@ from contracts.learning.trials import (
 from domain.learning.proof.trial import Trial, trial_of
 from host.folder_archive import ArchiveLimits, FolderTooLarge, UnsafeArchive, pack_folder, unpack_folder
 from skills.rehearsal.launch_order import SandboxUnavailable
+from skills.rehearsal.shell_session import Surroundings
 from skills.rehearsal.trial import TrialReport, run_trial
 from stores.learning.drafts import DraftStore
+from stores.learning.starting_states import StartingStates
 from stores.learning.trials import TrialStore
 
 FOLDER_LIMITS = ArchiveLimits(MAX_FOLDER_FILES, MAX_FOLDER_BYTES)
@@ -42,11 +45,17 @@ class TrialActivities:
     """A trial may be run again from its start: each run has a folder of its own, and the upload stays."""
 
     def __init__(
-        self, trials: TrialStore, drafts: DraftStore, rehearsal_root: Path, written: Callable[[], None]
+        self,
+        trials: TrialStore,
+        drafts: DraftStore,
+        states: StartingStates,
+        rehearsal_root: Path,
+        written: Callable[[], None],
     ) -> None:
         """``rehearsal_root`` is where the sandboxes' temporary folders are made; ``written`` wakes the projection."""
         self._trials = trials
         self._drafts = drafts
+        self._states = states
         self._rehearsal_root = rehearsal_root
         self._written = written
 
@@ -59,8 +68,9 @@ class TrialActivities:
             return TrialOutcome(state=TrialState.CANCELLED)
         if run.state is not TrialState.RUNNING:
             return _outcome(run)
-        trial = self._trial(run)
-        report = self._report(run, trial)
+        bundle = self._bundle(run)
+        trial = trial_of(bundle.draft, bundle.interpretation.parameters, run.values)
+        report = self._report(run, trial, self._surroundings(bundle))
         if report.cancelled:
             return self._cancelled(run, trial)
         ended = self._trials.end(
@@ -83,15 +93,22 @@ class TrialActivities:
         self._written()
         return _outcome(ended) if ended is not None else TrialOutcome(state=ending.state)
 
-    def _trial(self, run: TrialRun) -> Trial:
+    def _bundle(self, run: TrialRun) -> DraftBundle:
         bundle = self._drafts.bundle_of_version(run.ability_id, run.ability_version)
         if bundle is None:
             raise Refusal(
                 ErrorCode.TRIAL_NOT_POSSIBLE, "The lesson that this ability was made from is not kept here."
             )
-        return trial_of(bundle.draft, bundle.interpretation.parameters, run.values)
+        return bundle
 
-    def _report(self, run: TrialRun, trial: Trial) -> TrialReport:
+    def _surroundings(self, bundle: DraftBundle) -> Surroundings:
+        """The locale and time zone of the demonstration, as long as they are kept: they decide how lines sort."""
+        states = self._states.of_session(bundle.interpretation.learn_session_id)
+        wanted = bundle.draft.starting_state_id
+        state = next((one for one in states if one.state_id == wanted), None)
+        return Surroundings(state.locale, state.time_zone) if state is not None else Surroundings()
+
+    def _report(self, run: TrialRun, trial: Trial, surroundings: Surroundings) -> TrialReport:
         content = self._trials.folder(run)
         cancelled = threading.Event()
         try:
@@ -102,6 +119,7 @@ class TrialActivities:
                 collect=lambda folder: pack_folder(folder, RESULT_LIMITS),
                 cancelled=cancelled,
                 progress=self._progress(run, len(trial.commands), cancelled),
+                surroundings=surroundings,
             )
         except SandboxUnavailable as unavailable:
             message = clipped(f"A trial needs a sandbox: {unavailable}", 240)

@@ -22,7 +22,13 @@ from domain.learning.redaction.redaction import redact
 from skills.rehearsal.folder_contents import Facts, ReadContents
 from skills.rehearsal.rehearsal import fresh_folder
 from skills.rehearsal.sandbox import Sandbox, SandboxLimits
-from skills.rehearsal.shell_session import CommandResult, SessionOutcome, prepare_jail, run_session
+from skills.rehearsal.shell_session import (
+    CommandResult,
+    SessionOutcome,
+    Surroundings,
+    prepare_jail,
+    run_session,
+)
 from skills.rehearsal.state_facts import state_facts
 
 TRIAL_LIMITS = SandboxLimits(wall_seconds=300.0, cpu_seconds=300)
@@ -58,13 +64,14 @@ def run_trial(
     collect: Callable[[Path], bytes],
     cancelled: threading.Event,
     progress: Callable[[int], None],
+    surroundings: Surroundings | None = None,
     limits: SandboxLimits = TRIAL_LIMITS,
     facts: Facts = state_facts,
 ) -> TrialReport:
     """Runs the commands in a fresh folder below ``parent``, which is removed at the end.
 
-    ``place`` fills the folder, ``collect`` packs what came of it. ``progress`` is called about once a second with
-    the number of commands that have ended.
+    ``place`` fills the folder, ``surroundings`` are the demonstration's, ``collect`` packs what came of it.
+    ``progress`` is called about once a second with the number of commands that have ended.
 
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
@@ -76,7 +83,9 @@ def run_trial(
         for script in trial.scripts:
             _put_script(work, script.path, script.text)
         before = ReadContents(work, facts)
-        session = run_session(Sandbox(root, limits), trial.commands, cancelled=cancelled, progress=progress)
+        session = run_session(
+            Sandbox(root, limits), trial.commands, surroundings, cancelled=cancelled, progress=progress
+        )
         if session.outcome.cancelled:
             return TrialReport(_commands(trial, session), (), cancelled=True, result=None)
         _make_readable(work)

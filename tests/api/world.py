@@ -13,6 +13,7 @@ from api.app import create_app
 from config.settings import Settings
 from stores.platform.projection.projector import Projector
 from stores.platform.tables import metadata
+from tests.api.abilities.trial_world import add_trial
 from tests.api.documents.acrobat_world import OUTPUT_DIGEST, add_output
 from tests.api.mcp.grant_world import add_standing_approval
 from tests.api.mcp.mcp_world import add_tool_server
@@ -60,6 +61,7 @@ class Ids:
     mining_run_id: str = "0199aa10-7c00-7000-8000-00000000002c"
     dispatch_id: str = "0199aa10-7c00-7000-8000-00000000002b"
     state_id: str = "0199aa10-7c00-7000-8000-00000000002e"
+    trial_id: str = "0199aa10-7c00-7000-8000-00000000002f"
     mcp_dispatch_id: str = "nowhere"
     grant_id: str = "0199aa10-7c00-7000-8000-00000000002d"
     server_id: str = "nowhere"
@@ -117,6 +119,7 @@ async def build_world(stack: Stack) -> World:
     add_mined(stack.database, "alice", Ids.candidate_id, Ids.mining_run_id)
     add_practice(stack.database, "alice", alice.session_id)
     add_output(stack.database, "alice")
+    add_trial(stack.database, "alice", installed["ability_id"], Ids.trial_id)
     add_standing_approval(stack.database, "alice", Ids.grant_id)
     return World(
         stack=stack,
@@ -134,6 +137,7 @@ async def build_world(stack: Stack) -> World:
             mining_run_id=str(uuid7()),
             dispatch_id=str(uuid7()),
             state_id=str(uuid7()),
+            trial_id=str(uuid7()),
             mcp_dispatch_id=str(uuid7()),
             grant_id=str(uuid7()),
         ),

@@ -203,6 +203,7 @@ NOT_FOUND = {
     "proposal_id": ErrorCode.PROPOSAL_NOT_FOUND,
     "saga_id": ErrorCode.SAGA_NOT_FOUND,
     "state_id": ErrorCode.NOT_FOUND,
+    "trial_id": ErrorCode.NOT_FOUND,
     "event_id": ErrorCode.OBSERVATION_NOT_FOUND,
     "ability_id": ErrorCode.ABILITY_NOT_FOUND,
     "token_id": ErrorCode.NOT_FOUND,
