@@ -40,6 +40,8 @@ _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
+_VERSION = re.compile(r"\d+(?:\.\d+){1,3}")
+
 _SHAPES = (
     ("year", re.compile(r"(?:19|20)\d\d")),
     ("quarter", re.compile(r"(?i)(?:\d{4}-?)?q[1-4](?:-?\d{4})?")),
@@ -357,6 +359,9 @@ def bounded(value: str) -> str:
     """A regular expression of the value as a piece of its own in a text."""
     # Also right behind an escape of a regular expression: \\bLinden\\b.
     low = r"(?:(?<![^\W_])|(?<=\\[bBwWdDsSntr<>]))" if value[:1].isalnum() else ""
+    if _VERSION.fullmatch(value):
+        # A tag says v1.4.0 where the file says 1.4.0.
+        low = rf"(?:{low}|(?<=\b[vV]))"
     high = r"(?![^\W_])" if value[-1:].isalnum() else ""
     whole = f"{low}{re.escape(value)}{high}"
     if len(value) >= SHORT and not (value.isdigit() and len(value) < 4):

@@ -40,6 +40,9 @@ _SPAN = re.compile(r"[+-]\s?(\d+) ?(day|week|month|year)s?\b")
 _NUMBER_NAMES = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER_WORDS = {name: str(number) for number, name in enumerate(_NUMBER_NAMES, start=2)}
 _QUOTED = re.compile(r"[\"']([^\"'\s]{3,60})[\"']")
+_NUMBERED = re.compile(r"\b([A-Za-z]{3,40})[-_ ]?%0?\d*d")
+"""What stands in front of a running number in a name: lease-%03d.tif."""
+
 _A_NAME = re.compile(r"[A-Za-z][\w-]{2,59}")
 _GOAL_WORD = re.compile(r"[\w][\w./-]*[\w]|\w")
 _CODE_FILES = re.compile(
@@ -207,7 +210,7 @@ def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
     said = f" {_spoken(goal)} "
     for line in lines:
         for literal in literals_of(line):
-            for value in (literal, *_QUOTED.findall(literal)):
+            for value in (literal, *_QUOTED.findall(literal), *_NUMBERED.findall(literal)):
                 spoken = _spoken(value)
                 if _A_NAME.fullmatch(value) and spoken not in _LITTLE and f" {spoken} " in said:
                     yield _Found(_identifier(spoken.split()[-1]), ParameterType.TEXT, value)

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from contracts.base import clipped
 
 TITLE_LIMIT = 72
-"""The most characters of a title that the rules make up; a person's own may have 160."""
+"""The most characters of a title that the rules make up; a goal's one clause may be longer."""
+
+LONGEST_TITLE = 160
+"""The most characters of any title."""
 
 SLUG_LIMIT = 56
 """The most characters of a made slug: room is left below 64 for a suffix that tells two apart."""
@@ -20,6 +23,7 @@ _LEAD_INS = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=\w)[.!?;](?:\s|$)|\n")
+_CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()")
 _VERB_LIST = """
     add analyse analyze append apply approve archive assemble assign back backup batch book build bundle
     calculate cancel capture change check checksum clean clear clone close collect combine commit
@@ -127,10 +131,23 @@ def cut_at_word(text: str, limit: int) -> str:
 
 
 def title_from_goal(goal: str) -> str:
-    """A title out of a stated goal: its first sentence without its lead-in, at most 72 characters."""
+    """A title out of a stated goal: its first sentence without its lead-in, at most 160 characters.
+
+    One of more than 72 characters ends with a clause where it has one, else with a word and an ellipsis.
+    """
     line = plain(_SENTENCE_END.split(goal.strip(), maxsplit=1)[0]) or plain(goal)
-    line = cut_at_word(without_lead_in(line).rstrip(" .,;:"), TITLE_LIMIT)
+    line = _shortened(without_lead_in(line).rstrip(" .,;:"))
     return line[:1].upper() + line[1:]
+
+
+def _shortened(line: str) -> str:
+    """``line`` as a title: whole where it is short, else without its last clauses."""
+    if len(line) <= TITLE_LIMIT:
+        return line
+    ends = [match.start() for match in _CLAUSE_END.finditer(line) if match.start() <= TITLE_LIMIT]
+    if ends and ends[-1] >= TITLE_LIMIT // 3:
+        return line[: ends[-1]]
+    return line if len(line) <= LONGEST_TITLE else f"{cut_at_word(line, LONGEST_TITLE - 1)}…"
 
 
 def without_lead_in(text: str) -> str:

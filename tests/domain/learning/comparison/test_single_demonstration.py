@@ -3,6 +3,7 @@
 import pytest
 
 from contracts.learning.interpretation import ParameterType
+from domain.learning.comparison.parameters import ParameterWording
 from domain.learning.comparison.single_demonstration import shown_parameters
 
 
@@ -61,3 +62,28 @@ def test_names_are_distinct_and_no_parameter_is_required() -> None:
     assert [parameter.name for parameter in found] == ["folder", "folder_2"]
     assert {parameter.type for parameter in found} == {ParameterType.PATH}
     assert not any(parameter.required for parameter in found)
+
+
+@pytest.mark.parametrize(
+    ("goal", "command", "value"),
+    [
+        ("List the orders that are paid", "jq '.[] | select(.status == \"paid\")' orders.json > list", "paid"),
+        ("Merge the new prices", "git merge new-prices", "new-prices"),
+        ("Number the pages lease-001.tif and so on", "mv a $(printf 'lease-%03d.tif' 1)", "lease"),
+        ("Due dates thirty days later", "date -d \"$day +30 days\" +%F", "30"),
+    ],
+)  # fmt: skip
+def test_a_literal_that_the_goal_speaks_of_is_a_parameter(goal: str, command: str, value: str) -> None:
+    assert value in shown(goal, command).values()
+
+
+def test_a_folder_in_front_of_a_pattern_is_a_parameter() -> None:
+    found = shown("Tidy up", "for photo in inbox/IMG_*.jpg; do mv $photo done/; done", folders=("inbox",))
+    assert found == {"folder": "inbox"}
+
+
+def test_a_version_is_replaced_behind_a_v_too() -> None:
+    (version,) = shown_parameters("Release 1.4.0", [("git tag -a v1.4.0", ".")], (), ())
+    assert ParameterWording([version]).formal("git tag -a v1.4.0 -m 'Release 1.4.0'") == (
+        "git tag -a v{release} -m 'Release {release}'"
+    )

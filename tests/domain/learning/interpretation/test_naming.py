@@ -25,7 +25,15 @@ from domain.learning.interpretation.naming import (
         ("show you how to bake bread", "Bake bread"),
         ("Quarterly report", "Quarterly report"),
         ("to v1.2 and back", "V1.2 and back"),
-        ("word " * 40, "Word word word word word word word word word word word word word word"),
+        ("word " * 40, f"Word{' word' * 30}…"),
+        (
+            "Make release 1.4.0: set the version, give the change log its heading and date, commit and tag it",
+            "Make release 1.4.0: set the version",
+        ),
+        (
+            "Write one letter to every member in the list from the letter template with the date of today in it",
+            "Write one letter to every member in the list from the letter template with the date of today in it",
+        ),
     ],
 )
 def test_a_title_is_the_goal_without_its_lead_in(goal: str, title: str) -> None:
