@@ -171,15 +171,18 @@ async def _look_up(taught: Sequence[Taught]) -> None:
             continue
         for request in (*one.lesson.finds, *one.lesson.near_misses):
             found = await one.learner.ok("POST", "/api/abilities/lookup", {"user_query": request})
-            one.fits.append(_fit_answer(one, request, found))
+            one.fits.append(await _fit_answer(one, request, found["fitting"]))
 
 
-def _fit_answer(one: Taught, request: str, found: Mapping[str, Any]) -> FitAnswer:
-    """Which place the ability has among those that fit, best first, and what else fits without a doubt."""
-    fitting: list[Mapping[str, Any]] = found["fitting"]
+async def _fit_answer(one: Taught, request: str, fitting: Sequence[Mapping[str, Any]]) -> FitAnswer:
+    """Which place the ability has among those that fit, best first, and why it fits or not."""
     names = [each["ability_id"] for each in fitting]
     place = names.index(one.ability_id) + 1 if one.ability_id in names else None
-    return FitAnswer(request, fitting[place - 1]["fit"] if place else "no", place)
+    asked = {"user_query": request, "ability_id": one.ability_id}
+    why = await one.learner.ok("POST", "/api/abilities/explain-match", asked)
+    return FitAnswer(
+        request, fitting[place - 1]["fit"] if place else "no", place, ", ".join(why["fit_reasons"])
+    )
 
 
 async def _try(one: Taught, _api: str) -> None:

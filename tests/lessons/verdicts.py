@@ -42,6 +42,14 @@ class FitAnswer:
     place: int | None = None
     """Its place among those that fit or may fit, best first, from 1; none where it does not fit."""
 
+    why: str = ""
+    """The product's own reason."""
+
+    @property
+    def explained(self) -> str:
+        """The request with the reason, for a verdict."""
+        return f"“{self.request}” ({self.why})" if self.why else f"“{self.request}”"
+
     @property
     def found(self) -> bool:
         """Whether it is listed: it fits, or may fit."""
@@ -108,12 +116,12 @@ def judge_parameters(lesson: Lesson, shown: Iterable[str]) -> Verdict:
 
 def judge_finds(answers: Sequence[FitAnswer]) -> Verdict:
     """Each request in other words finds the ability."""
-    return missing("not found", [f"“{one.request}”" for one in answers if not one.found])
+    return missing("not found", [one.explained for one in answers if not one.found])
 
 
 def judge_near_misses(answers: Sequence[FitAnswer]) -> Verdict:
     """No request for something else finds the ability."""
-    return missing("found", [f"“{one.request}” ({one.fit})" for one in answers if one.found])
+    return missing("found", [one.explained for one in answers if one.found])
 
 
 def with_shown_values(text: str, shown: Mapping[str, str]) -> str:
