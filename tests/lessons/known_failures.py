@@ -12,56 +12,83 @@ PASSED = 1
 
 KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
     "most_frequent_errors": {
-        Aspect.FINDS: "not found: “rank the failures in the application log by how many times they happened”",
-        Aspect.NEAR_MISSES: "found: “list the latest errors of the log by time” (yes)",
+        Aspect.FINDS: (
+            "not found: “rank the failures in the application log by how many times they happened” (it "
+            "is about something else: “application”)"
+        ),
+        Aspect.NEAR_MISSES: (
+            "found: “list the latest errors of the log by time” (“list” is what it does, it is about "
+            "“errors”, “log”)"
+        ),
     },
     "markdown_pages_to_html": {
-        Aspect.ABSENT: 'still there: `"\\\\&gt;"); gsub(/&/`',
+        Aspect.ABSENT: (
+            'still there: `"\\\\&gt;"); gsub(/&/`; the here-document of the first version stands in '
+            "SKILL.md beside the correction by ed"
+        ),
     },
     "join_jobs_to_customers": {
         Aspect.FINDS: (
-            "not found: “merge the order table with the customer table on their common key”; “combine "
-            "two csv files by customer id keeping those without orders”"
+            "not found: “merge the order table with the customer table on their common key” (it is "
+            "about something else: “order”, “common”, “key”); “combine two csv files by customer id "
+            "keeping those without orders” (it is about something else: “two”)"
         ),
-        Aspect.NEAR_MISSES: "found: “separate the jobs of each customer into files” (maybe)",
+        Aspect.NEAR_MISSES: (
+            "found: “separate the jobs of each customer into files” (it names no work, it is about "
+            "“jobs”, “customer”)"
+        ),
     },
     "split_sales_by_region": {
-        Aspect.FINDS: "not found: “one csv file for every sales region, keep the header line”",
+        Aspect.FINDS: (
+            "not found: “one csv file for every sales region, keep the header line” (“keep” is not what"
+            " it does)"
+        ),
     },
     "dated_backup_of_records": {
-        Aspect.FACTS: "lost: `tar -dzf`; `sha256sum -c`",
-        Aspect.FINDS: "not found: “save a copy of the folder for this day, temporary files left out”",
+        Aspect.FACTS: (
+            "lost: `tar -dzf` and `sha256sum -c`; the checks change nothing in the folder, so that they"
+            " are left out, though the goal asks for them"
+        ),
+        Aspect.FINDS: (
+            "not found: “save a copy of the folder for this day, temporary files left out” (it is about"
+            " something else: “temporary”, “files”, “left”)"
+        ),
     },
     "list_duplicate_photos": {
         Aspect.NEAR_MISSES: (
-            "found: “check the photos against a list of checksums” (maybe); “find photos that were "
-            "changed this week” (yes)"
+            "found: “check the photos against a list of checksums” (“check” is near to what it does, it"
+            " is about “photos”, “checksums”); “find photos that were changed this week” (“find” is "
+            "what it does, it is about “photos”)"
         ),
     },
     "report_differences_of_trees": {
-        Aspect.INSTALLED: (
-            "the replay does not end as the demonstration did, so that nothing is left out and the "
-            "function `report`, which an earlier command defines, counts as a program that is not "
-            "installed"
+        Aspect.FINDS: (
+            "not found: “compare two directories and write down the differing files” (“compare” is near"
+            " to what it does, and little else is said of it); “which files are new, gone or different "
+            "in the next version of the tree” (it is about something else: “files”, “gone”, “version”)"
         ),
-        Aspect.FACTS: "lost: `^Only in $1`; `^Only in $2`; `total: %d added, %d removed, %d changed`",
-        Aspect.ABSENT: "still there: `head -n 12`",
-        Aspect.PARAMETERS: "not installed",
-        Aspect.FINDS: "not installed",
-        Aspect.NEAR_MISSES: "not installed",
-        Aspect.TRIAL: "not installed",
+        Aspect.NEAR_MISSES: (
+            "found: “report the releases that have no log” (“report” is what it does, it is about “releases”)"
+        ),
     },
     "number_scanned_pages": {
         Aspect.PARAMETERS: "not offered: `lease`, a part of the name `lease-%03d.tif` that printf forms",
         Aspect.FINDS: (
-            "not found: “give the scans running numbers with leading zeros”; “number the pages of a "
-            "scanned document consecutively”"
+            "not found: “give the scans running numbers with leading zeros” (“give” is not what it "
+            "does); “number the pages of a scanned document consecutively” (it is about something else:"
+            " “document”, “consecutively”)"
         ),
-        Aspect.NEAR_MISSES: "found: “scan the pages of a lease again” (maybe)",
+        Aspect.NEAR_MISSES: (
+            "found: “scan the pages of a lease again” (what is to be done is not said in a known verb, "
+            "it is about “pages”, “lease”)"
+        ),
         Aspect.TRIAL: "the pages are named `lease-…` again, as no parameter stands for it",
     },
     "shrink_pictures": {
-        Aspect.NEAR_MISSES: "found: “list the pictures that are wider than they are high” (maybe)",
+        Aspect.NEAR_MISSES: (
+            "found: “list the pictures that are wider than they are high” (“list” is a part of what it "
+            "does, it is about “pictures”)"
+        ),
     },
     "value_per_supplier_by_sqlite": {
         Aspect.FACTS: "what is typed at the prompt of sqlite3 is not recorded: every statement is lost",
@@ -70,10 +97,14 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             " sqlite3"
         ),
         Aspect.FINDS: (
-            "not found: “how much did each supplier bring to one warehouse this month”; “totals by "
-            "supplier out of the deliveries table”"
+            "not found: “how much did each supplier bring to one warehouse this month” (“how much” is "
+            "not what it does); “totals by supplier out of the deliveries table” (“totals” is not what "
+            "it does)"
         ),
-        Aspect.NEAR_MISSES: "found: “import the suppliers into the address book” (maybe)",
+        Aspect.NEAR_MISSES: (
+            "found: “import the suppliers into the address book” (“import” is what it does, it is about"
+            " “suppliers”)"
+        ),
         Aspect.TRIAL: "what is typed at the prompt of sqlite3 is not recorded, so that there is no command to try",
     },
     "tag_a_release": {
@@ -89,17 +120,24 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
         Aspect.PARAMETERS: "not offered: `table`, a part of names that stands in the text typed in ed",
         Aspect.FINDS: (
-            "not found: “fix 'no rule to make target' for an object file”; “the makefile does not know "
-            "how to build one object, repair it and run the tool”"
+            "not found: “fix 'no rule to make target' for an object file” (it is about something else: "
+            "“'no”); “the makefile does not know how to build one object, repair it and run the tool” "
+            "(it is about something else: “object”)"
         ),
-        Aspect.NEAR_MISSES: "found: “list the rules of the Makefile with their modules” (maybe)",
+        Aspect.NEAR_MISSES: (
+            "found: “list the rules of the Makefile with their modules” (“list” is near to what it "
+            "does, it is about “rules”, “makefile”)"
+        ),
         Aspect.TRIAL: (
             "the difference that ed made in the demonstration is applied, with the rule of the "
             "demonstration's module"
         ),
     },
     "report_in_virtual_environment": {
-        Aspect.FINDS: "not found: “set up a venv from the vendored package and run the script in it”",
+        Aspect.FINDS: (
+            "not found: “set up a venv from the vendored package and run the script in it” (it is about"
+            " something else: “vendored”)"
+        ),
     },
     "repair_service_settings": {
         Aspect.FACTS: (
@@ -110,79 +148,117 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "not offered: `8443`, which was typed in ed, and `data/warehouse`, the replacement of a sed"
             " command"
         ),
-        Aspect.FINDS: "not found: “make the config check pass”",
+        Aspect.FINDS: (
+            "not found: “make the config check pass” (“make” leaves open what is done, and little else "
+            "is said of it)"
+        ),
         Aspect.TRIAL: "the difference that ed made in the demonstration does not fit the other settings",
     },
     "summary_function_over_files": {
         Aspect.FINDS: (
-            "not found: “average and maximum water level per measuring point”; “go through all gauge "
-            "files and write one line of statistics for each”; “evaluate the daily readings of every "
-            "file in the folder into levels.csv”"
+            "not found: “average and maximum water level per measuring point” (it is about something "
+            "else: “maximum”, “water”); “go through all gauge files and write one line of statistics "
+            "for each” (it is about something else: “line”, “statistics”); “evaluate the daily readings"
+            " of every file in the folder into levels.csv” (“evaluate” is not named by it)"
         ),
     },
     "most_visited_pages": {
         Aspect.FINDS: (
-            "not found: “ranking of the most requested addresses in the access logs of a month”; “which"
-            " pages of our site get the most hits”; “count page views in the log files and keep the top"
-            " ones”"
+            "not found: “ranking of the most requested addresses in the access logs of a month” (it is "
+            "about something else: “requested”, “addresses”, “access”); “which pages of our site get "
+            "the most hits” (“get” is not what it does); “count page views in the log files and keep "
+            "the top ones” (it is about something else: “views”, “log”, “files”)"
         ),
     },
     "regional_report_by_variables": {
-        Aspect.FINDS: "not found: “I need the figures of one sales area for a given year as a text file”",
+        Aspect.FINDS: (
+            "not found: “I need the figures of one sales area for a given year as a text file” (it is "
+            "about something else: “figures”, “area”)"
+        ),
     },
     "due_dates_of_invoices": {
         Aspect.FINDS: (
-            "not found: “compute payment deadlines for the list of bills”; “put a column with the date "
-            "of maturity behind the invoice table”"
+            "not found: “compute payment deadlines for the list of bills” (“compute” is not what it "
+            "does); “put a column with the date of maturity behind the invoice table” (it is about "
+            "something else: “column”, “maturity”, “behind”)"
         ),
     },
     "sum_and_average_per_category": {
-        Aspect.FINDS: "not found: “group the spending list by its second column and add up the amounts”",
+        Aspect.FINDS: (
+            "not found: “group the spending list by its second column and add up the amounts” (it is "
+            "about something else: “list”)"
+        ),
     },
     "letters_from_a_template": {
-        Aspect.FINDS: "not found: “mail merge: fill the placeholders of the template for every row”",
+        Aspect.FINDS: (
+            "not found: “mail merge: fill the placeholders of the template for every row” (it is about "
+            "something else: “placeholders”)"
+        ),
     },
     "manifest_with_totals": {
-        Aspect.FINDS: "not found: “list files, row count, kilograms and hashes of the deliveries in a text file”",
+        Aspect.FINDS: (
+            "not found: “list files, row count, kilograms and hashes of the deliveries in a text file” "
+            "(“list” is not what it does)"
+        ),
     },
     "rename_a_term_in_all_texts": {
         Aspect.FINDS: (
-            "not found: “a room got a new name, put it everywhere in the documents”; “search and "
-            "replace a word in every txt file of the folder”"
+            "not found: “a room got a new name, put it everywhere in the documents” (it is about "
+            "something else: “everywhere”, “documents”); “search and replace a word in every txt file "
+            "of the folder” (it is about something else: “word”, “folder”)"
         ),
     },
     "permissions_of_scripts_and_data": {
         Aspect.FINDS: (
             "not found: “make the shell scripts executable and protect the measurements against "
-            "changes”; “correct the file modes in the project folder”; “chmod for all scripts in sub-"
-            "folders and write-protect the files below one folder”"
+            "changes” (it is about something else: “shell”); “correct the file modes in the project "
+            "folder” (it is about something else: “file”, “project”); “chmod for all scripts in sub-"
+            "folders and write-protect the files below one folder” (it is about something else: “sub”, "
+            "“write”)"
         ),
     },
     "photos_by_year_and_month": {
-        Aspect.FINDS: "not found: “tidy up the jpg files: one sub-folder for each month”",
+        Aspect.FINDS: (
+            "not found: “tidy up the jpg files: one sub-folder for each month” (“tidy up” is not what "
+            "it does)"
+        ),
     },
     "tables_from_a_zip": {
-        Aspect.FACTS: "lost: `unzip -t`",
+        Aspect.FACTS: (
+            "lost: `unzip -t`; the check changes nothing in the folder, so that it is left out, though "
+            "the goal asks for it"
+        ),
         Aspect.FINDS: (
             "not found: “unpack just the tables of the shops from the archive and say how many lines "
-            "they have”; “get the csv files out of the zip without the pictures”"
+            "they have” (“unpack” is not what it does); “get the csv files out of the zip without the "
+            "pictures” (“get” is not what it does)"
         ),
     },
     "orders_from_json_to_csv": {
         Aspect.FINDS: (
-            "not found: “turn the web shop export into a table of orders with one status”; “filter and "
-            "reshape the order data with jq, sorted by value”; “which customers have paid and how much,"
-            " as comma-separated values”"
+            "not found: “turn the web shop export into a table of orders with one status” (it is about "
+            "something else: “web”); “filter and reshape the order data with jq, sorted by value” "
+            "(“filter” is not what it does); “which customers have paid and how much, as comma-"
+            "separated values” (“how much” is not what it does)"
         ),
-        Aspect.NEAR_MISSES: "found: “turn the CSV list of orders into JSON” (maybe)",
+        Aspect.NEAR_MISSES: (
+            "found: “turn the CSV list of orders into JSON” (“turn into” is near to what it does, it is"
+            " about “csv”, “list”, “orders”)"
+        ),
     },
     "median_in_the_interpreter": {
         Aspect.FACTS: (
             "what is typed at the prompt of python3 is not recorded: separator, filter and rounding are lost"
         ),
         Aspect.PARAMETERS: "not offered: `times.csv` and `east`, which stand in what is typed at the prompt of python3",
-        Aspect.FINDS: "not found: “typical driving time of one depot”",
-        Aspect.NEAR_MISSES: "found: “list the longest tours of each depot” (maybe)",
+        Aspect.FINDS: (
+            "not found: “typical driving time of one depot” (it is about something else: “typical”, "
+            "“driving”)"
+        ),
+        Aspect.NEAR_MISSES: (
+            "found: “list the longest tours of each depot” (“list” is near to what it does, it is about"
+            " “tours”, “depot”)"
+        ),
         Aspect.TRIAL: "what is typed at the prompt of python3 is not recorded, so that there is no command to try",
     },
     "merge_with_the_branchs_prices": {
@@ -191,16 +267,20 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "was typed"
         ),
         Aspect.FINDS: (
-            "not found: “combine two versions of the settings, the feature branch has priority”; “git "
-            "stopped with merge conflicts in the ini file, settle them and commit”"
+            "not found: “combine two versions of the settings, the feature branch has priority” (it is "
+            "about something else: “two”, “versions”); “git stopped with merge conflicts in the ini "
+            "file, settle them and commit” (“settle” is not what it does)"
         ),
-        Aspect.NEAR_MISSES: "found: “create a branch for the new prices and change the settings there” (maybe)",
+        Aspect.NEAR_MISSES: (
+            "found: “create a branch for the new prices and change the settings there” (“create” leaves"
+            " open what is done, it is about “branch”)"
+        ),
         Aspect.TRIAL: "the difference that ed made in the demonstration does not fit the other file",
     },
     "apply_a_patch_and_test": {
         Aspect.FINDS: (
             "not found: “put the correction from the diff file into the scripts and see whether the "
-            "tests pass”"
+            "tests pass” (it is about something else: “correction”, “diff”)"
         ),
     },
 }
