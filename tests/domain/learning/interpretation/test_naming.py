@@ -25,7 +25,7 @@ from domain.learning.interpretation.naming import (
         ("show you how to bake bread", "Bake bread"),
         ("Quarterly report", "Quarterly report"),
         ("to v1.2 and back", "V1.2 and back"),
-        ("word " * 40, f"Word{' word' * 30}…"),
+        ("word " * 40, f"Word{' word' * 31}…"),
         (
             "Make release 1.4.0: set the version, give the change log its heading and date, commit and tag it",
             "Make release 1.4.0: set the version",
