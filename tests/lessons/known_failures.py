@@ -72,17 +72,9 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
     },
     "number_scanned_pages": {
-        Aspect.PARAMETERS: "not offered: `lease`, a part of the name `lease-%03d.tif` that printf forms",
         Aspect.FINDS: (
-            "not found: “give the scans running numbers with leading zeros” (“give” is not what it "
-            "does); “number the pages of a scanned document consecutively” (it is about something else:"
-            " “document”, “consecutively”)"
+            "not found: “give the scans running numbers with leading zeros” (“give” is not what it does)"
         ),
-        Aspect.NEAR_MISSES: (
-            "found: “scan the pages of a lease again” (what is to be done is not said in a known verb, "
-            "it is about “pages”, “lease”)"
-        ),
-        Aspect.TRIAL: "the pages are named `lease-…` again, as no parameter stands for it",
     },
     "shrink_pictures": {
         Aspect.NEAR_MISSES: (
@@ -108,9 +100,9 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         Aspect.TRIAL: "what is typed at the prompt of sqlite3 is not recorded, so that there is no command to try",
     },
     "tag_a_release": {
-        Aspect.TRIAL: (
-            "the tag is called v1.4.0 again: the parameter for `1.4.0` does not stand for it within the"
-            " word `v1.4.0`"
+        Aspect.NEAR_MISSES: (
+            "found: “go back to the version before the last release” (what is to be done is not said in"
+            " a known verb, it is about “version”, “release”)"
         ),
     },
     "add_missing_make_rule": {
@@ -161,6 +153,7 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "for each” (it is about something else: “line”, “statistics”); “evaluate the daily readings"
             " of every file in the folder into levels.csv” (“evaluate” is not named by it)"
         ),
+        Aspect.NEAR_MISSES: "found: “enter a new reading for each station” (it names no work, it is about “reading”)",
     },
     "most_visited_pages": {
         Aspect.FINDS: (
@@ -185,8 +178,13 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
     },
     "sum_and_average_per_category": {
         Aspect.FINDS: (
-            "not found: “group the spending list by its second column and add up the amounts” (it is "
-            "about something else: “list”)"
+            "not found: “how much was spent on each kind of cost, in total and on average” (it is about"
+            " something else: “spent”, “kind”); “group the spending list by its second column and add "
+            "up the amounts” (it is about something else: “list”)"
+        ),
+        Aspect.NEAR_MISSES: (
+            "found: “sort the expenses of the year by amount” (“sort” is near to what it does, it is "
+            "about “expenses”, “year”)"
         ),
     },
     "letters_from_a_template": {
@@ -237,13 +235,8 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
     "orders_from_json_to_csv": {
         Aspect.FINDS: (
             "not found: “turn the web shop export into a table of orders with one status” (it is about "
-            "something else: “web”); “filter and reshape the order data with jq, sorted by value” "
-            "(“filter” is not what it does); “which customers have paid and how much, as comma-"
-            "separated values” (“how much” is not what it does)"
-        ),
-        Aspect.NEAR_MISSES: (
-            "found: “turn the CSV list of orders into JSON” (“turn into” is near to what it does, it is"
-            " about “csv”, “list”, “orders”)"
+            "something else: “web”); “filter and reshape the order data with jq, sorted by value” (it "
+            "is about something else: “reshape”, “data”)"
         ),
     },
     "median_in_the_interpreter": {
@@ -254,10 +247,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         Aspect.FINDS: (
             "not found: “typical driving time of one depot” (it is about something else: “typical”, "
             "“driving”)"
-        ),
-        Aspect.NEAR_MISSES: (
-            "found: “list the longest tours of each depot” (“list” is near to what it does, it is about"
-            " “tours”, “depot”)"
         ),
         Aspect.TRIAL: "what is typed at the prompt of python3 is not recorded, so that there is no command to try",
     },
