@@ -1,6 +1,7 @@
 """The demo's lesson: a small piece of office work, and every step a person would take through the public API."""
 
 import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,11 +9,13 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
+from cli.abilities.trial_commands import trial_view
 from cli.learning.progress import Progress, newest_saga_id, wait_for_validation
 from cli.learning.views import question_view, saga_view
 from cli.platform.output import facts
 from cli.platform.run_state import RunState
 from cli.platform.story import Step, Story
+from clients.apprentice.abilities import TrialApi
 from clients.apprentice.api import ApprenticeApi
 from clients.apprentice.transport import ApiFailure
 from contracts.abilities.lookup import AbilityLookupQuery
@@ -26,10 +29,21 @@ from contracts.learning.requests import (
     SubmittedAnswer,
 )
 from contracts.learning.session import BuildPolicy, LearningEntryMode, LearnSessionState, ObservationMode
+from contracts.learning.trials import (
+    MAX_FOLDER_BYTES,
+    MAX_FOLDER_FILES,
+    MAX_RESULT_BYTES,
+    MAX_RESULT_FILES,
+    StartTrialRequest,
+    TrialState,
+)
 from contracts.learning.validation import OverallResult
 from contracts.workflow_ids import install_saga_id, learn_session_id, validation_run_id
+from host.folder_archive import ArchiveLimits, pack_folder, unpack_folder
 from recorders.delivery import IngestTarget
 from recorders.terminal.recording import TerminalRecorderOptions, run_scripted
+
+_LOOK_EVERY_SECONDS = 0.2
 
 GOAL = "Summarise the sales by region and pack them with a checksum"
 
@@ -39,19 +53,34 @@ LOOKUPS = ("summarise sales by region", "give me a packed sales summary with its
 MISTYPED = "sotr"
 """The slip in the demonstration, which must not become part of the ability."""
 
+SHOWN, OTHER = "sales-q3.csv", "sales-q4.csv"
+"""The files of the demonstration and of the trial."""
+
+_SALES = {
+    SHOWN: "region,amount\nnorth,120\nsouth,80\nnorth,60\neast,40\nsouth,15\n",
+    OTHER: "region,amount\nwest,75\nnorth,20\nwest,110\neast,90\n",
+}
+SUMMARY = "sales-report/summary.csv"
+EXPECTED = "west,185\neast,90\nnorth,20\n"
+"""What the ability must make of the other file."""
+
+
+def place_sales(folder: Path, name: str) -> None:
+    """Puts a sales file into a folder: what is there before the work begins."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(_SALES[name], encoding="utf-8")
+
 
 def demonstrated_commands() -> tuple[str, ...]:
     """The commands in order; one is mistyped and two only look around: the ability must be free of them."""
     checksum = checksum_program()
     return (
+        "ls",
         "mkdir -p sales-report",
-        r"printf 'region,amount\nnorth,120\nsouth,80\nnorth,60\neast,40\nsouth,15\n'"
-        " > sales-report/sales.csv",
-        "ls sales-report",
-        f"{MISTYPED} sales-report/sales.csv",
+        f"{MISTYPED} {SHOWN}",
         "awk -F, 'NR > 1 { sum[$1] += $2 } END { for (r in sum) print r \",\" sum[r] }' "
-        "sales-report/sales.csv | sort -t, -k2,2nr > sales-report/summary.csv",
-        "cat sales-report/summary.csv",
+        f"{SHOWN} | sort -t, -k2,2nr > {SUMMARY}",
+        f"cat {SUMMARY}",
         "tar -czf sales-report.tar.gz sales-report",
         f"{checksum} sales-report.tar.gz > sales-report.tar.gz.sha256",
         f"{checksum} -c sales-report.tar.gz.sha256",
@@ -96,6 +125,7 @@ class Lesson:
         self._approve()
         skill_path = self._read_skill()
         self._look_up()
+        self._try_elsewhere()
         links = self._links()
         return {
             "session_id": self._session_id,
@@ -122,7 +152,7 @@ class Lesson:
     def _demonstrate(self) -> None:
         commands = demonstrated_commands()
         with self._story.step(f"Show the task: {len(commands)} commands in a real bash") as step:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            place_sales(self._folder, SHOWN)
             options = TerminalRecorderOptions(
                 learn_session_id=self._session_id,
                 target=IngestTarget(self._state.api_url, self._state.admin_token),
@@ -248,6 +278,29 @@ class Lesson:
             step.facts["lookups"] = scores
             if not scores[LOOKUPS[0]]:
                 raise LessonFailed(f"nothing was found for “{LOOKUPS[0]}”")
+
+    def _try_elsewhere(self) -> None:
+        with self._story.step("Try it on the sales of another quarter", takes_long=True) as step:
+            folder, out = self._folder.with_name("other-quarter"), self._folder.with_name("tried")
+            place_sales(folder, OTHER)
+            shown = self._api.abilities.ability(self._ability_id).parameters
+            values = {one.name: OTHER for one in shown if one.shown == SHOWN}
+            trials = TrialApi(self._api.http)
+            kept = trials.hand_in(pack_folder(folder, ArchiveLimits(MAX_FOLDER_FILES, MAX_FOLDER_BYTES)))
+            run = trials.start(self._ability_id, StartTrialRequest(folder_ref=kept.folder_ref, values=values))
+            while run.state is TrialState.RUNNING:
+                time.sleep(_LOOK_EVERY_SECONDS)
+                run = trials.trial(run.trial_id)
+            if run.result_digest is not None:
+                out.mkdir(exist_ok=True)
+                unpack_folder(
+                    trials.result(run.trial_id), out, ArchiveLimits(MAX_RESULT_FILES, MAX_RESULT_BYTES)
+                )
+            step.show(trial_view(run, out), indent=2)
+            step.facts.update(trial_id=run.trial_id, values=values, trial=run.state.value)
+            made = (out / SUMMARY).read_text(encoding="utf-8") if (out / SUMMARY).is_file() else ""
+            if run.state is not TrialState.PASSED or made != EXPECTED:
+                raise LessonFailed(f"the trial {run.state.value}, and {SUMMARY} is {made!r}")
 
     def _links(self) -> dict[str, str]:
         """The workflows behind the lesson, as deep links into the Temporal UI."""

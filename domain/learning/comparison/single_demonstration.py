@@ -173,8 +173,8 @@ def _operands(command: str, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _file_name(path: str) -> str:
-    stem = re.sub(r"[^a-z]+", "_", posixpath.splitext(posixpath.basename(path))[0].lower()).strip("_")
-    return f"{stem[:35]}_file" if stem else "input_file"
+    words = re.findall(r"[a-z]{2,}", posixpath.splitext(posixpath.basename(path))[0].lower())
+    return f"{'_'.join(words)[:35]}_file" if words else "input_file"
 
 
 def _dates(text: str) -> Iterator[_Found]:

@@ -21,7 +21,7 @@ def shown(
         ("Clean", "python3 c.py 'members 2024.csv' o", ("members 2024.csv",), {"members_file": "members 2024.csv"}),
         ("Report", "REGION=north ./report.sh", ("report.sh",), {"region": "north"}),
         ("Report", "export YEAR=2025", (), {"year": "2025"}),
-        ("List the five most frequent errors", "sort a | head -n 5 > b", ("a",), {"a_file": "a", "count": "5"}),
+        ("List the five most frequent errors", "sort a | head -n 5 > b", ("a",), {"input_file": "a", "count": "5"}),
         ("Shrink", "python3 shrink.py --width 24 in.ppm", ("shrink.py",), {"width": "24"}),
         ("Tag it", "git tag -a v1.4.0 -m 'Release 1.4.0'", (), {"version": "1.4.0"}),
         ("Due dates", "date -d '2025-03-01 +30 days' +%F", (), {"date": "2025-03-01"}),
