@@ -16,6 +16,7 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.mined import add_mined
 from tests.fixtures.pdf_documents import written
 from tests.fixtures.stack import Stack
+from tests.fixtures.starting import sent, state_of
 
 EXAMPLES = examples().requests
 
@@ -32,6 +33,15 @@ async def documents_read(alice: Learner, ask: Ask) -> None:
     for operation in ("extract_text", "extract_tables", "ocr", "redaction_prep"):
         await ask(f"acrobat_{operation}", source)
     await ask("acrobat_forget", digest=kept.json()["digest"])
+
+
+async def began(alice: Learner, ask: Ask) -> None:
+    """A starting state that a recorder sends, and that it is removed."""
+    clean = state_of(alice.session_id, {"notes.txt": b"hello\n"})
+    path = f"/api/learn/sessions/{alice.session_id}/starting-states/{clean.state.state_id}"
+    head = {"authorization": f"Bearer {alice.secret}", "content-type": "application/gzip"}
+    await alice.http.put(path, content=sent(clean), headers=head)
+    await ask("learn_starting_state_remove", state_id=clean.state.state_id)
 
 
 async def tried(alice: Learner, ask: Ask, ability_id: str) -> None:

@@ -20,7 +20,7 @@ from gateways.learning.sessions import LearnGateway
 from stores.platform.tables import learn_sessions, maintenance_runs, observations
 from tests.api.mcp.grant_world import add_standing_approval
 from tests.api.mcp.sign_in_world import signed_in
-from tests.api.platform.lives import called, documents_read, mined, registered, tried
+from tests.api.platform.lives import began, called, documents_read, mined, registered, tried
 from tests.api.route_table import KEYED
 from tests.api.world import ALL_SCOPES, ROUTES, footprint
 from tests.fixtures.learner import SALES_REPORT, Learner
@@ -90,6 +90,7 @@ async def history(shared: Stack) -> list[Sent]:
     await ask("learn_session_resume")
     await ask("learn_session_mark_goal", {"goal_description": "Summarise the sales figures"})
     await ask("learn_session_mark_step", {"step_label": "Prepare"})
+    await began(alice, ask)
     events = alice.events()
     await ask("learn_observations_ingest", {"events": events})
     extra = alice.events([("touch left-over", ("left-over",))])
