@@ -147,7 +147,7 @@ def availability_entry(
     )
 
 
-MAX_NAMES = 12
+MAX_WORKING_NAMES = 12
 """The most file names that an ability is known by."""
 
 
@@ -155,7 +155,7 @@ def working_names(draft: SkillDraft) -> tuple[str, ...]:
     """What a request may name that title and phrases do not: files that SKILL.md speaks of, and its programs."""
     own = {file.path for file in draft.files}
     shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
-    files = [name for name in dict.fromkeys(_FILE_NAME.findall(shown)) if name not in own][:MAX_NAMES]
+    files = [name for name in dict.fromkeys(_FILE_NAME.findall(shown)) if name not in own][:MAX_WORKING_NAMES]
     return tuple(f"with {name}" for name in (*files, *draft.dependencies) if len(name) <= MAX_NAME_LENGTH)
 
 
