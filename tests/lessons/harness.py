@@ -5,7 +5,7 @@ request is looked up among all of them, and every ability is tried on its lesson
 """
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,6 @@ from tests.lessons.first.folders import write
 from tests.lessons.lesson import Lesson
 from tests.lessons.trials import try_on_other_folder
 from tests.lessons.verdicts import (
-    NOT_THERE_YET,
     Aspect,
     FitAnswer,
     Outcome,
@@ -52,8 +51,10 @@ class Taught:
     files: dict[str, str] = field(default_factory=dict[str, str])
     ability_id: str = ""
     problem: str = "not taught"
-    shown: dict[str, str] | None = None
-    """The demonstrated value of each parameter by its name; nothing while the product does not say it."""
+    unproved: str = ""
+    """Which steps were approved without a rehearsal, though a sandbox can carry them out, and why."""
+    shown: dict[str, str] = field(default_factory=dict[str, str])
+    """The demonstrated value of each parameter by its name."""
     fits: list[FitAnswer] = field(default_factory=list[FitAnswer])
     trial: Verdict = field(default_factory=lambda: failed("not installed"))
     timings: dict[str, float] = field(default_factory=dict[str, float])
@@ -87,7 +88,9 @@ def _user(lesson: Lesson) -> str:
     return lesson.name.replace("_", "-")
 
 
-async def _in_turn(turns: anyio.CapacityLimiter, step: Any, one: Taught, api: str) -> None:
+async def _in_turn(
+    turns: anyio.CapacityLimiter, step: Callable[[Taught, str], Awaitable[None]], one: Taught, api: str
+) -> None:
     async with turns:
         await step(one, api)
 
@@ -148,7 +151,9 @@ async def _validate(one: Taught) -> None:
     learner = one.learner
     await learner.propose_act("validate", {})
     state = await learner.settled("testing_proposal", at_most=VALIDATED_WITHIN_SECONDS)
-    assert state == "ready_for_review", f"validation: {await _failed_steps(learner)}"
+    runs = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/validation-runs")
+    assert state == "ready_for_review", f"validation: {_failed_steps(runs['steps'])}"
+    one.unproved = _unproved_steps(one.lesson, runs["steps"])
 
 
 async def _approve(one: Taught) -> None:
@@ -160,8 +165,7 @@ async def _approve(one: Taught) -> None:
     one.ability_id = detail["proposal"]["ability_id"]
     one.problem = ""
     ability = await learner.ok("GET", f"/api/abilities/{one.ability_id}")
-    if "parameters" in ability:
-        one.shown = {parameter["name"]: parameter["shown"] for parameter in ability["parameters"]}
+    one.shown = {parameter["name"]: parameter["shown"] for parameter in ability["parameters"]}
 
 
 async def _look_up(taught: Sequence[Taught]) -> None:
@@ -215,13 +219,24 @@ async def _detail(learner: Learner) -> Mapping[str, Any]:
     return await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/detail")
 
 
-async def _failed_steps(learner: Learner) -> str:
+def _failed_steps(steps: Sequence[Mapping[str, Any]]) -> str:
     """What a validation run did not pass, in its own words."""
-    runs = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/validation-runs")
-    steps = [step for step in runs["steps"] if step["result"] == "failed"]
     return "; ".join(
-        f"{step['test_case_id']} {step['label']} ({step['details'] or 'no details'})" for step in steps
+        f"{step['test_case_id']} {step['label']} ({step['details'] or 'no details'})"
+        for step in steps
+        if step["result"] == "failed"
     )
+
+
+def _unproved_steps(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:
+    """What was not rehearsed beside the commands of which the lesson says that no sandbox can carry them out."""
+    unproved: list[str] = []
+    for step in steps:
+        if step["test_case_id"].startswith("rehearsal/unrehearsed"):
+            command = step["label"].removeprefix("not rehearsed: ")
+            if command.split()[0] not in lesson.unproved:
+                unproved.append(f"`{command}` ({step['details'] or 'no details'})")
+    return "; ".join(unproved)
 
 
 def _outcome(one: Taught) -> Outcome:
@@ -230,10 +245,10 @@ def _outcome(one: Taught) -> Outcome:
     near = [answer for answer in one.fits if answer.request in lesson.near_misses]
     no_ability = failed("not installed")
     verdicts = {
-        Aspect.INSTALLED: failed(one.problem) if one.problem else Verdict(True),
-        Aspect.FACTS: judge_facts(lesson, one.files, one.shown or {}),
+        Aspect.INSTALLED: _installed(one),
+        Aspect.FACTS: judge_facts(lesson, one.files, one.shown),
         Aspect.ABSENT: judge_absent(lesson, one.files["SKILL.md"]) if one.files else no_ability,
-        Aspect.PARAMETERS: _parameters(one),
+        Aspect.PARAMETERS: judge_parameters(lesson, one.shown.values()) if one.ability_id else no_ability,
         Aspect.FINDS: judge_finds(finds) if finds else no_ability,
         Aspect.NEAR_MISSES: judge_near_misses(near) if near else no_ability,
         Aspect.TRIAL: one.trial,
@@ -241,9 +256,7 @@ def _outcome(one: Taught) -> Outcome:
     return Outcome(lesson, verdicts, tuple(one.fits), sum(one.timings.values()), one.timings)
 
 
-def _parameters(one: Taught) -> Verdict:
-    if not one.ability_id:
-        return failed("not installed")
-    if one.shown is None:
-        return failed(NOT_THERE_YET)
-    return judge_parameters(one.lesson, one.shown.values())
+def _installed(one: Taught) -> Verdict:
+    if one.problem:
+        return failed(one.problem)
+    return failed(f"approved without proof of {one.unproved}") if one.unproved else Verdict(True)

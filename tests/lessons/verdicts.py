@@ -10,8 +10,6 @@ from enum import StrEnum
 
 from tests.lessons.lesson import Lesson
 
-NOT_THERE_YET = "not there yet"
-
 
 class Aspect(StrEnum):
     """What is judged of a lesson. It passes when all of them do."""
