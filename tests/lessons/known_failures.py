@@ -10,6 +10,12 @@ from tests.lessons.verdicts import Aspect
 PASSED = 1
 """How many of the thirty meet every expectation."""
 
+FOUND = 0.54
+"""The share of the requests in other words that find their ability."""
+
+REFUSED = 0.86
+"""The share of the near misses that do not."""
+
 KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
     "most_frequent_errors": {
         Aspect.FINDS: (
