@@ -82,7 +82,11 @@ class LessonReplay:
         except SandboxUnavailable as unavailable:
             activity.logger.warning("the lesson was not replayed", extra={"reason": str(unavailable)})
             return
-        unrehearsed = tuple(_unrehearsed(event, reason) for event, reason in obstacles if reason is not None)
+        unrehearsed = tuple(
+            _unrehearsed(event, reason)
+            for event, reason in obstacles
+            if reason is not None and event.caused_state_change
+        )
         if not cancelled.is_set():
             self._evidence.put(session_id, found.changed(unrehearsed=unrehearsed))
 

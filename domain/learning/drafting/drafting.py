@@ -154,7 +154,7 @@ def draft_skill(
         dependencies=programs,
         starting_state_id=evidence.state_id if evidence else None,
         conditions=evidence.conditions if evidence else (),
-        unrehearsed=unrehearsed_commands(events_kept),
+        unrehearsed=evidence.unrehearsed if evidence and evidence.kept else unrehearsed_commands(events_kept),
     )
 
 

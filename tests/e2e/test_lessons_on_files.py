@@ -1,0 +1,93 @@
+"""Lessons on files that are there already: replayed on their starting state, drafted from what that proved."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from stores.learning.lesson_evidence import LessonEvidenceStore
+from stores.platform.tables import lesson_evidence
+from tests.fixtures.learner import Learner
+from tests.fixtures.recorded_terminal import record
+from tests.fixtures.served import served
+from tests.fixtures.stack import Stack
+
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
+
+ROWS = "".join(f"item {n},{n * 37 % 23}\n" for n in range(20))
+SHOWN = (
+    "ls",
+    "export LIMIT=3",
+    "sotr -t, -k2 stock.csv",
+    "sort -t, -k2 stock.csv > top.csv",
+    'sort -t, -k2,2nr stock.csv | head -n "$LIMIT" > top.csv',
+    "cp top.csv scratch.csv",
+    "rm scratch.csv",
+    "cat > count.sh <<'END'\nwc -l < top.csv\nEND",
+    "bash count.sh > count.txt",
+)
+
+
+async def taught(stack: Stack, desk: Path, commands: tuple[str, ...]) -> tuple[Learner, dict[str, Any]]:
+    """A drafted lesson of these commands, and the proposal's detail."""
+    desk.mkdir()
+    (desk / "stock.csv").write_text(ROWS)
+    alice = stack.learner()
+    await alice.create(target_app_whitelist=["terminal"])
+    await alice.act("start")
+    await alice.act("mark-goal", {"goal_description": "List the three largest stocks"})
+    async with served(stack) as api:
+        await record(alice, api, desk, commands)
+    await alice.act("stop")
+    await alice.propose()
+    return alice, await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+
+
+async def test_a_lesson_keeps_what_contributes_and_states_what_its_replay_proved(
+    stack: Stack, tmp_path: Path
+) -> None:
+    alice, detail = await taught(stack, tmp_path / "desk", SHOWN)
+    files = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/files")
+    drafted = {file["path"]: file["content"] for file in files["files"]}
+    example, skill = drafted["references/demonstration.md"], drafted["SKILL.md"]
+    assert "sotr" not in skill + example
+    assert "scratch.csv" not in skill + example
+    assert example.count("sort -t, -k2") == 1
+    assert drafted["scripts/count.sh"] == "wc -l < top.csv\n"
+    assert "largest first" in skill
+    assert any("sorted by field 2" in one for one in detail["interpretation"]["success_conditions"])
+    shown = {one["name"]: one["examples"][0] for one in detail["interpretation"]["parameters"]}
+    assert {"stock.csv", "3"} <= set(shown.values())
+
+    assert await alice.prove() == "ready_for_review"
+    runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
+    rehearsed = {
+        s["test_case_id"]: s["result"] for s in runs["steps"] if s["test_case_id"].startswith("rehearsal/")
+    }
+    assert set(rehearsed.values()) == {"passed"}
+    assert any(case.startswith("rehearsal/condition-") for case in rehearsed)
+
+
+async def test_what_only_a_person_can_carry_out_is_not_rehearsed_and_says_so(
+    stack: Stack, tmp_path: Path
+) -> None:
+    typed = "sqlite3 stock.db\n.import --csv stock.csv stock\n.quit"
+    alice, detail = await taught(stack, tmp_path / "desk", (typed, "sort stock.csv > sorted.csv"))
+    await alice.prove()
+    runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
+    steps = {step["test_case_id"]: step for step in runs["steps"]}
+    left = steps["rehearsal/unrehearsed-01"]
+    assert left["result"] == "skipped"
+    assert "sqlite3 waits for what a person types" in left["details"]
+    assert detail["proposal"]["title"]
+
+
+async def test_the_evidence_goes_with_the_observations_it_was_found_in(stack: Stack, tmp_path: Path) -> None:
+    alice, _ = await taught(stack, tmp_path / "desk", ("sort stock.csv > sorted.csv",))
+    found = LessonEvidenceStore(stack.database).of_session(alice.session_id)
+    assert found is not None
+    assert found.reproduced
+    with stack.database.write() as connection:
+        stack.services.observations.purge(connection, alice.session_id)
+        assert connection.scalar(select(func.count()).select_from(lesson_evidence)) == 0
