@@ -43,6 +43,11 @@ THOROUGH = frozenset({"console", "e2e", "faults"})
 """The folders of whole lessons, real pages and killed processes: of each subject, few tests are for every day."""
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Names bytes by their kind alone: archives hold the time they were made, and processes compare names of tests."""
+    return "bytes" if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests come first; within their folders the order stays. ``thorough`` is marked where it is the rule.
 
