@@ -12,7 +12,7 @@ from contracts.workflow_ids import NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
 from tests.fixtures.stack import connect, stack_settings
 from worker.schedule import register_schedules
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from rich.console import Console
 from cli.abilities.ability_commands import abilities_view
 from cli.platform.output import ExitCode
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def ability_id(person, taught) -> str:

@@ -8,6 +8,8 @@ import pytest
 from cli.platform.output import ExitCode
 from tests.cli.abilities.test_ability_commands import installed
 
+pytestmark = pytest.mark.thorough
+
 # A skill name has one owner, and each test has a person of its own.
 SUBJECTS = iter(("stock", "parcel", "seating"))
 

@@ -11,6 +11,8 @@ from contracts.mcp.dispatch import AskFirstDecision, MCPAskFirstDecisionRequest,
 from tests.cli.conftest import Person
 from tests.fixtures.pdf_documents import pictured, with_table, written
 
+pytestmark = pytest.mark.thorough
+
 
 def file(folder: Path, content: bytes) -> str:
     path = folder / "document.pdf"

@@ -12,7 +12,7 @@ from cli.mining.mining_commands import app
 from tests.e2e.test_skill_mining import candidates, show
 from tests.fixtures.stack import Stack
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 async def run(api_url: str, secret: str, *words: str) -> Result:

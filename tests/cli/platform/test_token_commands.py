@@ -1,6 +1,10 @@
 """``apprentice tokens`` against a whole running service."""
 
+import pytest
+
 from cli.platform.output import ExitCode
+
+pytestmark = pytest.mark.thorough
 
 
 def test_a_token_works_until_it_is_revoked(person) -> None:

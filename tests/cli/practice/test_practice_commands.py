@@ -11,6 +11,8 @@ from cli.platform.output import ExitCode
 from cli.practice.practice_commands import practice_view
 from contracts.practice.practice import PracticeRun
 
+pytestmark = pytest.mark.thorough
+
 
 def test_practice_says_what_was_tried_and_what_comes_next(person, tmp_path: Path) -> None:
     figures = tmp_path / "harvest.csv"

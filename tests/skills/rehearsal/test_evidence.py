@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 from contracts.learning.evidence import (
     ConditionKind,
     ConditionProof,
@@ -15,6 +17,8 @@ from contracts.learning.evidence import (
 )
 from contracts.learning.proposal import RehearsalCommand
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
+
+pytestmark = pytest.mark.thorough
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LOG = "".join(f"{'ERROR' if n % 3 else 'INFO'} part {n * 7 % 5}\n" for n in range(20))

@@ -11,6 +11,8 @@ from contracts.learning.proposal import RehearsalCommand
 from skills.rehearsal.sandbox import Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import SessionOutcome, Surroundings, prepare_jail, run_session
 
+pytestmark = pytest.mark.thorough
+
 LIMITS = SandboxLimits(wall_seconds=20.0, processes=40)
 
 
