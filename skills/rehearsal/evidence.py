@@ -24,7 +24,7 @@ from contracts.learning.evidence import (
 )
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
-from domain.learning.interpretation.slicing import contributing, removers, transients
+from domain.learning.interpretation.slicing import contributing, parent_folders, removers, transients
 from domain.learning.proof.candidates import candidates, selected
 from domain.learning.proof.conditions import objection
 from domain.learning.proof.file_flow import inputs_of, sources_of, used_by
@@ -119,7 +119,7 @@ class EvidenceFinder:
             left_out=tuple(left_out),
             uses=uses,
             inputs=inputs[:500],
-            folders=tuple(sorted({folder for path in inputs for folder in _parents(path)}))[:200],
+            folders=tuple(sorted({folder for path in inputs for folder in parent_folders(path)}))[:200],
             scripts=_scripts(kept, run),
             proofs=tuple(proof_of(wanted[n], n, trials) for n in told_apart if wanted[n] in best),
             judged=tuple(verdicts[len(wanted) :]),
@@ -347,11 +347,6 @@ def _failed_here(kept: Sequence[RehearsalCommand], whole: Run, every: Sequence[R
 
 def _effects(asked: Sequence[ProofCondition], run: Run, *, is_omission: bool = True) -> tuple[Effect, ...]:
     return tuple(effect_on(one, run.before, run.after, is_omission=is_omission) for one in asked)
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
 
 def _scripts(kept: Sequence[RehearsalCommand], run: Run) -> tuple[WrittenScript, ...]:

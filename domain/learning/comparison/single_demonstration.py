@@ -14,6 +14,7 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
 from domain.learning.comparison.parameters import bounded, distinct
+from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.method.literals import literals_of
 from domain.learning.redaction.redaction import redact
 
@@ -110,13 +111,8 @@ def folders_used(evidence: LessonEvidence) -> tuple[str, ...]:
     uses = [use for use in evidence.uses if use.event_id in evidence.kept]
     made = {path for use in evidence.uses for path in use.written}
     used = {path for use in uses for path in (*use.read, *use.written, *use.removed)}
-    parents = {parent for path in used for parent in _parents(path)}
+    parents = {parent for path in used for parent in parent_folders(path)}
     return tuple(sorted((parents | {*evidence.folders}) - made))
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
 
 def _only_inside_others(value: str, found: Collection[str], text: str) -> bool:

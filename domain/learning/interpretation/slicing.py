@@ -57,7 +57,7 @@ def contributing(commands: Sequence[str], uses: Sequence[CommandUse], changed: C
             needed -= {path for path in touched if path not in read}
         needed |= read
         # A folder that it makes itself need not be there before.
-        needed |= {parent for path in (*touched, *read) for parent in _parents(path)} - touched
+        needed |= {parent for path in (*touched, *read) for parent in parent_folders(path)} - touched
     return Slice(tuple(reversed(kept)), tuple(reversed(left_out)))
 
 
@@ -100,7 +100,8 @@ def collapsed(path: str) -> str:
     return path
 
 
-def _parents(path: str) -> list[str]:
+def parent_folders(path: str) -> list[str]:
+    """The folders that a relative path lies in, the outermost first."""
     parts = path.split("/")
     return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
