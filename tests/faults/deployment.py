@@ -5,8 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from multiprocessing.process import BaseProcess
@@ -26,13 +26,14 @@ from config.settings import Settings, as_environment
 from contracts.platform.identity import Scope
 from contracts.workflow_ids import learn_session_id
 from stores.platform.database import Database
-from stores.platform.projection.projector import Projector
+from stores.platform.projection.projector import Projector, single_writer
 from stores.platform.tokens import Tokens
 from tests.faults.patience import eventually
 from tests.faults.patient_learner import PatientLearner
 from tests.faults.process_mains import run_api, run_worker
 from tests.faults.traps import Traps
 from tests.fixtures.databases import migrated
+from tests.fixtures.processes import is_stopped
 from tests.fixtures.stack import EVERYDAY_SCOPES
 from worker.embedded_temporal import EmbeddedTemporal, find_binary, free_port, server_environment, serves
 
@@ -154,6 +155,23 @@ class Deployment:
         for one in self._workers:
             _kill(one)
 
+    @asynccontextmanager
+    async def standing_still(self, point: str) -> AsyncIterator[None]:
+        """Whoever comes to ``point``, which was set to ``HOLD``, is stopped there, and goes on at the end.
+
+        It is stopped while it holds no lock: a process that stands still in the middle of a transaction keeps
+        SQLite's only writer's place, and the others could do nothing until it goes on.
+        """
+        pid = await self.traps.victim(point)
+        with single_writer(self.database, self.settings.memory_root), self.database.write():
+            os.kill(pid, signal.SIGSTOP)
+            await eventually(lambda: is_stopped(pid), "it never stops")
+        self.traps.clear()
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
     def stop_workers(self) -> None:
         """Has every worker end in good order."""
         for one in self._workers:
@@ -204,12 +222,3 @@ class Deployment:
 def _kill(process: BaseProcess) -> None:
     process.kill()
     process.join()
-
-
-@contextmanager
-def resumed(pid: int) -> Iterator[None]:
-    """A process that stands still goes on at the end, whatever happens before."""
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)

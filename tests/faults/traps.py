@@ -1,4 +1,4 @@
-"""Traps: files that say where a process shall die, stand still or fail. The first to come by springs one."""
+"""Traps: files that say where a process shall die, fail or be held. The first to come by springs one."""
 
 import os
 import signal
@@ -10,7 +10,6 @@ from temporalio.exceptions import ApplicationError
 from tests.faults.patience import eventually
 
 DIE = "die"
-STAND_STILL = "stand still"
 FAIL = "fail"
 HOLD = "hold"
 
@@ -23,7 +22,7 @@ class Traps:
         folder.mkdir(parents=True, exist_ok=True)
 
     def set(self, point: str, deed: str = DIE) -> None:
-        """Whoever comes to ``point`` first dies there or stands still.
+        """Whoever comes to ``point`` first dies there.
 
         With ``FAIL`` everybody fails there, and with ``HOLD`` everybody is held until the trap is taken away.
         """
@@ -55,7 +54,7 @@ class Traps:
         except FileNotFoundError:
             return
         self._sprung(point).write_text(str(os.getpid()))
-        os.kill(os.getpid(), signal.SIGKILL if deed == DIE else signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def has_sprung(self, point: str) -> bool:
         """Whether a process walked into the trap."""
