@@ -153,7 +153,8 @@ async def validate(
     if run_id is None:
         raise Refusal(ErrorCode.INTERNAL_ERROR, "The validation run was not started.")
     return await frame.first_answer(
-        message,
+        receipt,
+        message.commit_key,
         lambda: ValidationRunResponse(validation_run=frame.services.proposals.validation_run(run_id)),
         ValidationRunResponse,
     )
@@ -186,7 +187,7 @@ async def install(
             proposal=proposal, ability_id=proposal.ability_id, saga_id=receipt.saga_id
         )
 
-    return await frame.first_answer(message, compose, ProposalInstallResponse)
+    return await frame.first_answer(receipt, message.commit_key, compose, ProposalInstallResponse)
 
 
 @router.post("/proposals/{proposal_id}/approve", operation_id="learn_proposal_approve")
@@ -216,7 +217,10 @@ async def _detail_after(
     message: LearnCommand,
     check: Callable[[], None] | None = None,
 ) -> ProposalDetailResponse:
-    await frame.to_proposal(command, proposal_id, message, check)
+    receipt = await frame.to_proposal(command, proposal_id, message, check)
     return await frame.first_answer(
-        message, lambda: frame.services.proposals.detail(proposal_id), ProposalDetailResponse
+        receipt,
+        message.commit_key,
+        lambda: frame.services.proposals.detail(proposal_id),
+        ProposalDetailResponse,
     )

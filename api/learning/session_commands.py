@@ -104,18 +104,18 @@ async def stop(
 ) -> StopSessionResponse:
     """Ends the capture and returns a summary of what was captured."""
     message = frame.message(LearnCommand, body, reason=masked(body.reason))
-    session = (await frame.to_session(SessionCommand.STOP, session_id, message)).session
+    receipt = await frame.to_session(SessionCommand.STOP, session_id, message)
 
     def compose() -> StopSessionResponse:
         captured = frame.services.observations.counters(session_id).accepted
         return StopSessionResponse(
-            session=session,
+            session=receipt.session,
             captured_event_count=captured,
-            captured_trace_ids=session.active_trace_ids if captured else (),
+            captured_trace_ids=receipt.session.active_trace_ids if captured else (),
             next_action=StopNextAction.GENERATE_PROPOSAL if captured else StopNextAction.CANCEL,
         )
 
-    return await frame.first_answer(message, compose, StopSessionResponse)
+    return await frame.first_answer(receipt, message.commit_key, compose, StopSessionResponse)
 
 
 @router.post("/cancel", operation_id="learn_session_cancel")

@@ -107,19 +107,18 @@ class CommandFrame:
         return await self.to_session(command, proposal.learn_session_id, message, check)
 
     async def first_answer(
-        self, message: LearnCommand, compose: Callable[[], Body], model: type[Body]
+        self, receipt: CommandReceipt, key: CommitKey, compose: Callable[[], Body], model: type[Body]
     ) -> Body:
         """The response composed now, or the one that this key was answered with the first time."""
-        key, sessions = message.commit_key, self.services.sessions
+        if receipt.kept_response is not None:
+            return model.model_validate_json(receipt.kept_response)
         # Nothing is stored under a key that the server generated for this request alone.
         if key.key.startswith(OWN_KEY_PREFIX):
             return await anyio.to_thread.run_sync(compose)
 
         def keep() -> Body:
-            kept = sessions.recall(key)
-            if kept is not None and kept[1] is not None:
-                return model.model_validate_json(kept[1])
-            return model.model_validate_json(sessions.keep_response(key, canonical_json(compose())))
+            kept = self.services.sessions.keep_response(key, canonical_json(compose()))
+            return model.model_validate_json(kept)
 
         return await anyio.to_thread.run_sync(keep)
 

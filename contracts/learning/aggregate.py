@@ -101,6 +101,8 @@ class CommandReceipt(Contract):
     saga_id: Uuid | None = None
     boundary_id: Uuid | None = None
     remaining_questions: int = 0
+    kept_response: str | None = Field(default=None, exclude=True)
+    """The body that the route answered an earlier request with this key, where one was kept; never serialised."""
 
 
 class StagedDraft(Contract):

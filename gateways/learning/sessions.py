@@ -15,7 +15,6 @@ from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate, 
 from contracts.learning.proposal import BaseSkill
 from contracts.learning.session import LearnSession, SourceRun
 from contracts.learning.state_machine import AT_REST, SessionCommand, refusal
-from contracts.platform.commands import CommitKey
 from gateways.platform.updates import (
     ANSWER_WITHIN,
     Recall,
@@ -143,7 +142,7 @@ class LearnGateway:
         return await update_or_recall(
             partial(self._attempt, command, message, load, created),
             conflict="The session is changing too fast; repeat the command.",
-            recall=Recall(message.commit_key, self._recall),
+            recall=Recall(message.commit_key, self._sessions.recall),
         )
 
     async def _attempt(
@@ -174,10 +173,6 @@ class LearnGateway:
             within=within,
             no_answer=_install_goes_on if command in _INSTALLS else None,
         )
-
-    def _recall(self, key: CommitKey) -> CommandReceipt | None:
-        found = self._sessions.recall(key)
-        return found[0] if found is not None else None
 
 
 def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -> None:

@@ -71,8 +71,8 @@ class SessionStore:
             raise self._slot_taken(commit.aggregate.session.owner_user_id) or error from error
         return CommitResult(receipt=commit.receipt)
 
-    def recall(self, key: CommitKey) -> tuple[CommandReceipt, str | None] | None:
-        """What was answered under this key before, with the response body if one was kept.
+    def recall(self, key: CommitKey) -> CommandReceipt | None:
+        """The receipt of an earlier request with this key, with the response body if one was kept.
 
         Raises:
             Refusal: ``IDEMPOTENCY_KEY_REUSED``.
@@ -82,7 +82,7 @@ class SessionStore:
             if receipt is None:
                 return None
             response = connection.scalar(_commit_row(key, tables.commits.c.response))
-        return receipt, response
+        return receipt.changed(kept_response=response)
 
     def keep_response(self, key: CommitKey, response: str) -> str:
         """Keeps the body first answered under this key; returns the one that counts."""
