@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from uuid_utils import uuid7
 
 from activities.learning.lesson_replay import usable_evidence
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SemanticWorkflowInterpretation, SkillParameter
 from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import (
+    NOT_CARRIED_OUT,
     BaseSkill,
     LintSeverity,
     ProposalState,
     SkillBundleProposal,
     SkillDraft,
+    parameter_entries,
+    with_edits,
 )
 from contracts.learning.questions import LearningAnswer, LearningQuestion
 from domain.learning.commands.command_line import is_unreadable
@@ -31,12 +35,18 @@ from domain.learning.comparison.demonstrations import (
     with_optional_steps,
     without_undone_effects,
 )
-from domain.learning.comparison.parameter_edits import edited_parameters, renames, respoken_edits
+from domain.learning.comparison.parameter_edits import (
+    edited_parameters,
+    fixed_values,
+    renames,
+    respoken_edits,
+)
 from domain.learning.comparison.parameters import parameterised, parameters_of
 from domain.learning.comparison.single_demonstration import folders_used, shown_parameters
 from domain.learning.drafting.bundle import content_hash, workflow_graph
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
+from domain.learning.drafting.instructions import read_instructions
 from domain.learning.drafting.revision import support_packs
 from domain.learning.interpretation.checkpoint_lint import lint
 from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
@@ -75,6 +85,14 @@ class Improved:
         found = self.improvement
         report = lint(found.interpretation, found.draft)
         return ChosenDraft(found.interpretation, found.draft, report, WRITTEN_BY, "")
+
+
+@dataclass(frozen=True)
+class Instructed:
+    """A request with the edits that its words ask for, and the sentences that no rule understands."""
+
+    request: DraftRequest
+    not_understood: tuple[str, ...] = ()
 
 
 class Improver:
@@ -133,10 +151,34 @@ class Drafter:
         Raises:
             Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured.
         """
+        read = self.instructed(request)
         if request.base is not None:
-            return self._improved(request, request.base)
-        base = self.deterministic(request)
-        return self._staged(request, self._worded(request, base), base)
+            summary = self._improved(read.request, request.base)
+        else:
+            base = self.deterministic(read.request)
+            summary = self._staged(read.request, self._worded(read.request, base), base)
+        summary = summary.changed(edits=read.request.edits)
+        return summary if request.wording is not None else _with_note(summary, read.not_understood)
+
+    def instructed(self, request: DraftRequest) -> Instructed:
+        """The request with what its words ask for as edits, by rules; the words that are left stay its words.
+
+        They are about the round before the one that is drafted, so that a repeated call finds the same.
+
+        Raises:
+            Refusal: ``REVISION_INVALID`` where an instruction is understood and cannot be carried out.
+        """
+        if not request.revision_instructions.strip() or request.revision < 2:
+            return Instructed(request)
+        interpretation, draft = self._proposals.drafted(request.proposal_id, request.revision - 1)
+        found = read_instructions(request.revision_instructions, interpretation, draft, request.edited_now)
+        edits = with_edits(request.edits, found.edits)
+        renamed = {
+            str(e["name"]): str(e["new_name"]) for e in parameter_entries(found.edits) if "new_name" in e
+        }
+        left = " ".join(found.not_understood)
+        spoken = respoken_edits(edits, renamed)
+        return Instructed(request.changed(edits=spoken, revision_instructions=left), found.not_understood)
 
     def _improved(self, request: DraftRequest, pinned: BaseSkill) -> DraftSummary:
         """A delta on an installed skill; without a demonstration the edits alone are the change."""
@@ -218,8 +260,10 @@ class Drafter:
         comparison = compared(demonstrations)
         drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)
         # An improvement's parameters are the base's: their edits are put on where both come together.
-        parameters = edited_parameters(drafted, request.edits) if request.base is None else drafted
-        edits = respoken_edits(request.edits, renames(drafted, parameters))
+        commands = [e.terminal.command for e in all_events(steps) if e.terminal]
+        parameters = edited_parameters(drafted, request.edits, commands) if request.base is None else drafted
+        fixed = fixed_values(drafted, parameters)
+        edits = respoken_edits(request.edits, renames(drafted, parameters), fixed)
         shared = shared_task(demonstrations, parameters)
         interpretation = interpret(
             InterpretationInput(
@@ -258,6 +302,7 @@ class Drafter:
             edits=named,
             further=further_demonstrations(demonstrations),
             renamed=renames(drafted, parameters),
+            fixed=fixed,
         )
 
     def _is_to_be_renamed(self, request: DraftRequest, draft: SkillDraft) -> bool:
@@ -284,6 +329,15 @@ class Drafter:
             for question in request.questions
             if question.question_id in kept
         )
+
+
+def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSummary:
+    """Says what was not carried out, where no model was asked for it."""
+    if not not_understood:
+        return summary
+    said = " ".join(f"“{clipped(one, 80)}”" for one in not_understood)
+    note = f"{NOT_CARRIED_OUT}{clipped(said, 200)}"
+    return summary.changed(proposal=summary.proposal.changed(drafter_note=note))
 
 
 def _shown(

@@ -54,6 +54,11 @@ class ModelDrafting:
             return ModelWording(model=self._endpoint.model)
 
     async def _ask(self, endpoint: ModelEndpoint, request: DraftRequest) -> ModelWording:
+        read = await asyncio.to_thread(self._drafter.instructed, request)
+        wished = request.revision_instructions.strip() and not read.not_understood
+        if wished and request.wording is not None and request.wording.edits_blob is not None:
+            return request.wording
+        request = read.request
         question = await asyncio.to_thread(self._question, request)
         answer = await endpoint.ask(question)
         edits = read_answer(answer, ModelDraftEdits)

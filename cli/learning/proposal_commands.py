@@ -19,13 +19,14 @@ from cli.learning.progress import (
 from cli.learning.session_arguments import SessionArgument, answer_session, proposal_of, session_id_of
 from cli.learning.views import proposal_view, question_view, saga_view
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from cli.platform.output import fail
+from cli.platform.output import fail, warn
 from clients.apprentice.transport import ApiRefusal
 from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode
 from contracts.learning.install import InstallSaga, SagaState
-from contracts.learning.proposal import BaseStanding
+from contracts.learning.proposal import NOT_CARRIED_OUT, BaseStanding
 from contracts.learning.requests import (
+    UNDERSTOOD_INSTRUCTIONS,
     AnswerQuestionsRequest,
     ApproveProposalRequest,
     GenerateProposalRequest,
@@ -287,12 +288,22 @@ def revise(
         typer.Option("--set", metavar="FIELD=VALUE", help="Set a field, VALUE as text or JSON (repeatable)."),
     ] = None,
 ) -> None:
-    """Send the proposal back to drafting with instructions and edited fields."""
+    """Send the proposal back to drafting with instructions and edited fields.
+
+    Without a model, instructions are carried out by rules: "remove step 3", "swap steps 2 and 3", "make 800 fixed",
+    "rename the title to …", "add to Done when: …". What is not understood is said, with all that can be said.
+    """
     found, proposal_id = proposal_of(call, session)
     fields = dict(_edit(text) for text in edits or ())
+    before = call.api.learn.proposal(proposal_id).proposal
     request = ProposalReviseRequest(revision_instructions=instructions, edited_fields=fields)
-    call.api.learn.revise(proposal_id, request)
+    revised = call.api.learn.revise(proposal_id, request).proposal
     answer_session(call, call.api.learn.session(found.learn_session_id))
+    if revised.drafter_note.startswith(NOT_CARRIED_OUT):
+        warn(revised.drafter_note)
+        warn("What can be said: " + "; ".join(UNDERSTOOD_INSTRUCTIONS) + ". Fields: --set FIELD=VALUE.")
+        if revised.content_hash == before.content_hash:
+            fail("nothing was changed")
 
 
 def saga(

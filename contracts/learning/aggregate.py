@@ -153,6 +153,7 @@ class DraftRequest(Contract):
     questions: tuple[LearningQuestion, ...] = ()
     pending_answers: tuple[LearningAnswer, ...] = ()
     edits: dict[str, object] = Field(default_factory=dict)
+    edited_now: tuple[str, ...] = Field(default=(), description="The fields that this revision sets itself.")
     revision_instructions: str = Field(default="", max_length=2000)
     wording: ModelWording | None = Field(default=None, description="What a model has proposed for it.")
     base: BaseSkill | None = Field(default=None, description="The installed version to improve.")
@@ -174,6 +175,9 @@ class DraftSummary(Contract):
     questions: tuple[LearningQuestion, ...] = ()
     wording: ModelWording | None = None
     base: BaseSkill | None = Field(default=None, description="The version the draft improves.")
+    edits: dict[str, object] | None = Field(
+        default=None, description="All edits, with those that the revision's words ask for; none before 0.2."
+    )
 
 
 class BaseCheck(Contract):

@@ -47,6 +47,9 @@ class ProposalRoundsResponse(VersionedContract):
     rounds: tuple[ProposalRound, ...]
 
 
+NOT_CARRIED_OUT = "Not carried out, since no rule understands it: "
+"""Begins the note on a draft whose revision asked for more than the rules understand."""
+
 PARAMETERS = "parameters"
 """The edited field that holds changes of parameters, each of which names its parameter as it is called then."""
 
@@ -159,7 +162,8 @@ class SkillBundleProposal(VersionedContract):
     drafted_by: Text120 = Field(default=DETERMINISTIC, description="Who worded it: the rules, or model:NAME.")
     drafter_note: Text240 = Field(
         default="",
-        description="Why a model that was asked did not word it, or what of it a person has stated.",
+        description="Why a model that was asked did not word it, what of it a person has stated, or which words of "
+        "the revision were not carried out.",
     )
     base: BaseSkill | None = Field(default=None, description="What it improves; absent for a new skill.")
     hand_edits: Sha256 | None = Field(default=None, description="Digest of the hand edits it has taken in.")

@@ -88,16 +88,43 @@ class GenerateProposalRequest(Command):
     ask_before_build: bool | None = None
 
 
+UNDERSTOOD_INSTRUCTIONS = (
+    "remove step 3",
+    "swap steps 2 and 3",
+    "move step 4 before step 2",
+    "rename step 2 to “The photos are smaller”",
+    "add a step after step 2: The photos are sorted, done when the list is in order",
+    "change the condition of step 2 to “each photo is 800 pixels wide”",
+    "add to Done when: small.zip exists",
+    "remove the condition 2",
+    "call the parameter width `pixels`",
+    "make 800 fixed",
+    "make 85 a parameter called quality",
+    "make width optional",
+    "rename the title to Shrink photos",
+    "change the goal to “Make photos fit for mail”",
+    "use it when photos are too large",
+    "do not use it for videos",
+    "add the trigger “shrink my photos”",
+)
+"""What a revision's words may say without a model: examples of everything that the rules carry out."""
+
+
 class ProposalReviseRequest(Command):
     """Sends a proposal back to drafting with instructions and edited fields.
+
+    Instructions that name a step (checkpoint), a condition, a parameter or an order are carried out by rules
+    ("remove step 3", "make 800 fixed"); what the rules do not understand is left to the model, and without one it
+    is said in the proposal's ``drafter_note``.
 
     ``edited_fields`` may hold ``title``, ``proposed_skill_slug``, ``goal_summary``, ``use_conditions``,
     ``non_use_conditions``, ``success_conditions``, ``trigger_phrases``, ``negative_triggers``,
     ``project_scope``, ``checkpoints``, ``document_dependencies`` and ``parameters``; anything else is
     ``REVISION_INVALID``. ``document_dependencies`` is the whole list of ``{dependency_kind, dependency_ref,
     required?}`` that the skill rests on: support packs, manuals, skills and capabilities. ``parameters``
-    is a list of ``{name, new_name?, type?, description?, required?}``, each about the parameter that is called
-    ``name`` now; an empty list takes back what was changed about parameters before.
+    is a list of ``{name, new_name?, type?, description?, required?, fixed?, value?}``, each about the parameter that is
+    called ``name`` now; ``fixed`` makes it a value that never changes, and ``value`` makes a parameter of a text that
+    a command shows. An empty list takes back what was changed about parameters before.
     """
 
     revision_instructions: Text2000

@@ -12,6 +12,7 @@ from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate, StagedDraft
 from contracts.learning.install import InstallSaga
+from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import (
     ProposalRound,
     ProposalRoundsResponse,
@@ -95,6 +96,10 @@ def draft_of_round(connection: Connection, proposal_id: str, revision: int) -> S
     Raises:
         Refusal: ``NOT_FOUND``.
     """
+    return read_blob(connection, _staged_of_round(connection, proposal_id, revision).draft_blob, SkillDraft)
+
+
+def _staged_of_round(connection: Connection, proposal_id: str, revision: int) -> StagedDraft:
     staged = connection.scalar(
         select(_TABLE.c.staged).where(_TABLE.c.proposal_id == proposal_id, _TABLE.c.revision == revision)
     )
@@ -103,8 +108,7 @@ def draft_of_round(connection: Connection, proposal_id: str, revision: int) -> S
             ErrorCode.NOT_FOUND,
             f"The proposal has no draft r{revision}; GET /api/learn/proposals/{proposal_id}/rounds lists them.",
         )
-    place = StagedDraft.model_validate_json(staged).draft_blob
-    return read_blob(connection, place, SkillDraft)
+    return StagedDraft.model_validate_json(staged)
 
 
 _DRAFTED_FROM = TAKEN_IN[SessionCommand.GENERATE_PROPOSAL]
@@ -243,6 +247,19 @@ class ProposalReads:
             questions=tuple(_question_view(q, a) for q, a in self._questions(proposal_id)),
             **dict(self._actions.of_proposal(proposal)),
         )
+
+    def drafted(self, proposal_id: str, revision: int) -> tuple[SemanticWorkflowInterpretation, SkillDraft]:
+        """What one round was drafted as.
+
+        Raises:
+            Refusal: ``NOT_FOUND``.
+        """
+        with self._database.read() as connection:
+            staged = _staged_of_round(connection, proposal_id, revision)
+            return (
+                read_blob(connection, staged.interpretation_blob, SemanticWorkflowInterpretation),
+                read_blob(connection, staged.draft_blob, SkillDraft),
+            )
 
     def files(self, proposal_id: str, revision: int | None = None) -> ProposalFilesResponse:
         """The drafted files, and what they rest on; of an earlier round where its ``revision`` is given.

@@ -51,6 +51,7 @@ def draft_request(
         questions=aggregate.questions,
         pending_answers=answers,
         edits=with_edits(aggregate.edits, edits or {}),
+        edited_now=tuple(sorted(edits or {})),
         revision_instructions=instructions,
         wording=aggregate.wording,
         base=aggregate.base,
@@ -93,7 +94,8 @@ def expire_questions(decision: SessionDecision, draft: DraftSummary) -> None:
 
 def revise(decision: SessionDecision, message: ReviseCommand, draft: DraftSummary) -> None:
     """The proposal goes back to drafting with what was asked; a changed draft loses its proofs."""
-    decision.set(edits=with_edits(decision.next.edits, message.edits))
+    edits = with_edits(decision.next.edits, message.edits) if draft.edits is None else draft.edits
+    decision.set(edits=edits)
     _adopt(decision, draft)
     note = {"instructions": message.instructions, "edited_fields": sorted(message.edits)}
     if decision.next.session.state is S.DRAFTING_PROPOSAL:

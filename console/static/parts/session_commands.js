@@ -68,7 +68,7 @@ function privateInstall({ detail: { proposal } }) {
 function revision({ detail: { proposal } }) {
   return {
     title: `Revise “${proposal.title}”?`,
-    text: "It is drafted anew with what you write here. What was proven of the present draft has to be proven again.",
+    text: "It is drafted anew with what you write here, for example: remove step 3; swap steps 2 and 3; change the condition of step 2 to …; add to Done when: …; call the parameter width `pixels`; make 800 fixed; rename the title to …. What is not understood is said under “About that”. What was proven of the present draft has to be proven again.",
     fields: [{ name: "revision_instructions", label: "What to change", required: true, limit: 2000 }],
     confirm: "Revise",
   };

@@ -1,4 +1,4 @@
-"""Apply a person's edits to parameters (name, type, description, required), and keep them across improvements.
+"""Apply a person's edits to parameters (name, type, description, need, fixed or added), also across improvements.
 
 Edits are kept by the name that the comparison gave (``contracts.learning.proposal.with_edits``), so that every later
 draft of the same capture applies them again.
@@ -12,7 +12,12 @@ from typing import Any, cast
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.interpretation import ParameterType, SemanticWorkflowInterpretation, SkillParameter
+from contracts.learning.interpretation import (
+    MAX_PARAMETERS,
+    ParameterType,
+    SemanticWorkflowInterpretation,
+    SkillParameter,
+)
 from contracts.learning.observation import (
     ExitClass,
     ObservationAdapterKind,
@@ -21,7 +26,7 @@ from contracts.learning.observation import (
 )
 from contracts.learning.proposal import PARAMETERS, RehearsalCommand, parameter_entries
 from domain.learning.comparison.comparison import COMPATIBLE_SHARE, Comparison, compare
-from domain.learning.comparison.parameters import distinct, drafted_description, fits, is_drafted
+from domain.learning.comparison.parameters import distinct, drafted_description, fits, is_drafted, type_of
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
@@ -37,79 +42,137 @@ _WIDE = {"title": 160, "goal_summary": 600}
 
 
 def edited_parameters(
-    parameters: Sequence[SkillParameter], edits: Mapping[str, object]
+    parameters: Sequence[SkillParameter], edits: Mapping[str, object], commands: Sequence[str] = ()
 ) -> tuple[SkillParameter, ...]:
-    """The parameters as edited, in their order.
+    """The parameters as edited, in their order; those made fixed are gone, values of ``commands`` added at the end.
 
     Raises:
         Refusal: ``REVISION_INVALID`` with ``fields`` (``parameters/quarter/type``) where an edit names no
-            parameter, two would have one name, or the demonstrated values are not of the new type.
+            parameter, two would have one name, the demonstrated values are not of the new type, or a value to add
+            is in no command.
     """
     found = {p.name: p for p in parameters}
     edited: dict[str, SkillParameter] = {}
+    added: list[SkillParameter] = []
+    fixed: set[str] = set()
     for entry in parameter_entries(edits):
         name = str(entry["name"])
-        if name not in found or name in edited:
+        known = found.get(name)
+        if known is None and "value" in entry:
+            if not entry.get("fixed"):
+                added.append(_edited(_added(name, str(entry["value"]), commands), entry))
+            continue
+        if known is None or name in edited:
             present = [edited.get(p.name, p).name for p in parameters]
             there = f"there are {listed(present)}" if present else "the demonstrations showed none"
             raise _refusal(f"{name}/name", f"names no parameter of its own; {there}")
-        edited[name] = _edited(found[name], entry)
-    result = tuple(edited.get(p.name, p) for p in parameters)
-    names = [p.name for p in result]
-    for entry in parameter_entries(edits):
+        edited[name] = _edited(known, entry)
+        if entry.get("fixed"):
+            fixed.add(name)
+    result = (*(edited.get(p.name, p) for p in parameters if p.name not in fixed), *added)
+    _refuse_taken(result, len(added), parameter_entries(edits))
+    return result
+
+
+def _refuse_taken(
+    parameters: Sequence[SkillParameter], added: int, entries: Sequence[Mapping[str, Any]]
+) -> None:
+    """Refuses what would make two parameters of one name or value, or too many. The last ``added`` are new."""
+    known = parameters[: len(parameters) - added]
+    shown = {value: p.name for p in known for value in p.examples}
+    for new in parameters[len(known) :]:
+        if new.examples[0] in shown:
+            raise _refusal(
+                f"{new.name}/value", f"“{new.examples[0]}” is the parameter {shown[new.examples[0]]} already"
+            )
+    if len(parameters) > MAX_PARAMETERS:
+        raise _refusal(parameters[-1].name, f"is one too many: a skill has at most {MAX_PARAMETERS}")
+    names = [p.name for p in parameters]
+    for entry in entries:
         chosen = str(entry.get("new_name", entry["name"]))
         if names.count(chosen) > 1:
             raise _refusal(f"{entry['name']}/new_name", f"“{chosen}” is the name of another parameter")
-    return result
+
+
+def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
+    """A parameter of a value that a command shows; the value is optional, since the demonstration gives one."""
+    whole = rf"(?<!\d){re.escape(value)}(?!\d)" if value[:1].isdigit() else re.escape(value)
+    if not any(re.search(whole, command) for command in commands):
+        raise _refusal(f"{name}/value", f"“{clipped(value, 60)}” is in no command of the demonstration")
+    return SkillParameter(
+        name=name,
+        type=type_of((value,)),
+        description=clipped(f"The {name.replace('_', ' ')}: “{value}” in the demonstration", 240),
+        examples=(value,),
+        required=False,
+    )
 
 
 def renames(before: Sequence[SkillParameter], after: Sequence[SkillParameter]) -> dict[str, str]:
     """Old name → new name of those renamed, without names that stand for another parameter now."""
     present = {p.name for p in after}
-    pairs = zip(before, after, strict=True)
-    return {old.name: new.name for old, new in pairs if old.name != new.name and old.name not in present}
+    now = {p.examples: p.name for p in after}
+    pairs = ((old.name, now.get(old.examples, old.name)) for old in before)
+    return {old: new for old, new in pairs if old != new and old not in present}
 
 
-def respoken(value: Any, renamed: Mapping[str, str]) -> Any:
-    """``value``, a JSON value, with ``{old}`` written ``{new}`` in all its texts."""
-    if not renamed:
+def fixed_values(before: Sequence[SkillParameter], after: Sequence[SkillParameter]) -> dict[str, str]:
+    """Name → demonstrated value of the parameters that are fixed now."""
+    kept = {p.examples for p in after}
+    present = {p.name for p in after}
+    return {p.name: p.examples[0] for p in before if p.examples not in kept and p.name not in present}
+
+
+_NONE: Mapping[str, str] = {}
+
+
+def respoken(value: Any, renamed: Mapping[str, str], fixed: Mapping[str, str] = _NONE) -> Any:
+    """``value``, a JSON value, with ``{old}`` written ``{new}``, and a fixed parameter's value, in all its texts."""
+    if not renamed and not fixed:
         return value
     match value:
         case str():
-            return _PLACEHOLDER.sub(lambda m: f"{{{renamed.get(m.group(1), m.group(1))}}}", value)
+            return _PLACEHOLDER.sub(
+                lambda m: fixed.get(m.group(1)) or f"{{{renamed.get(m.group(1), m.group(1))}}}", value
+            )
         case list() | tuple():
-            return [respoken(part, renamed) for part in cast("Sequence[Any]", value)]
+            return [respoken(part, renamed, fixed) for part in cast("Sequence[Any]", value)]
         case Mapping():
-            return {k: respoken(part, renamed) for k, part in cast("Mapping[str, Any]", value).items()}
+            return {k: respoken(part, renamed, fixed) for k, part in cast("Mapping[str, Any]", value).items()}
         case _:
             return value
 
 
-def respoken_edits(edits: Mapping[str, object], renamed: Mapping[str, str]) -> dict[str, object]:
+def respoken_edits(
+    edits: Mapping[str, object], renamed: Mapping[str, str], fixed: Mapping[str, str] = _NONE
+) -> dict[str, object]:
     """A person's other edits, speaking of the parameters by their new names."""
-    return {k: value if k == PARAMETERS else respoken(value, renamed) for k, value in edits.items()}
+    return {k: value if k == PARAMETERS else respoken(value, renamed, fixed) for k, value in edits.items()}
 
 
 def renamed_in(
     interpretation: SemanticWorkflowInterpretation,
     parameters: Sequence[SkillParameter],
     renamed: Mapping[str, str],
+    fixed: Mapping[str, str] = _NONE,
 ) -> SemanticWorkflowInterpretation:
-    """The interpretation with ``parameters``, its texts speaking of them by their new names."""
+    """The interpretation with ``parameters``, its texts speaking of them by their new names and values."""
     changes: dict[str, object] = {PARAMETERS: tuple(parameters)}
     for name in _TEXTS:
-        changes[name] = clipped(respoken(getattr(interpretation, name), renamed), _WIDE[name])
+        changes[name] = clipped(respoken(getattr(interpretation, name), renamed, fixed), _WIDE[name])
     for name in _LISTS:
-        changes[name] = tuple(clipped(respoken(t, renamed), 240) for t in getattr(interpretation, name))
+        changes[name] = tuple(
+            clipped(respoken(t, renamed, fixed), 240) for t in getattr(interpretation, name)
+        )
     changes["checkpoints"] = tuple(
         c.changed(
-            goal=clipped(respoken(c.goal, renamed), 240),
-            success_condition=clipped(respoken(c.success_condition, renamed), 240),
+            goal=clipped(respoken(c.goal, renamed, fixed), 240),
+            success_condition=clipped(respoken(c.success_condition, renamed, fixed), 240),
         )
         for c in interpretation.checkpoints
     )
     changes["optional_steps"] = tuple(
-        step.changed(label=clipped(respoken(step.label, renamed), 160))
+        step.changed(label=clipped(respoken(step.label, renamed, fixed), 160))
         for step in interpretation.optional_steps
     )
     return interpretation.changed(**changes)

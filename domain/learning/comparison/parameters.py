@@ -86,7 +86,7 @@ def parameters_of(comparison: Comparison) -> tuple[SkillParameter, ...]:
     found: list[SkillParameter] = []
     for variable in comparison.variables[:MAX_PARAMETERS]:
         places = tuple(_places(comparison, variable))
-        kind = _type_of(variable.values)
+        kind = type_of(variable.values)
         name = distinct(_name_of(variable.values, kind, places), [p.name for p in found])
         found.append(
             SkillParameter(
@@ -172,7 +172,8 @@ def _places(comparison: Comparison, variable: Variable) -> Iterator[_Place]:
                 said += _A_VALUE
 
 
-def _type_of(values: Sequence[str]) -> ParameterType:
+def type_of(values: Sequence[str]) -> ParameterType:
+    """What kind of values these are; empty ones aside."""
     given = [value for value in values if value]
     if all(value.startswith("-") and not _NUMBER.fullmatch(value) for value in given):
         return ParameterType.CHOICE

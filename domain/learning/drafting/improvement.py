@@ -18,6 +18,7 @@ from domain.learning.comparison.parameter_edits import (
     Taught,
     carried_parameters,
     edited_parameters,
+    fixed_values,
     known_again,
     renamed_in,
     renames,
@@ -27,7 +28,7 @@ from domain.learning.comparison.parameters import parameterised
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.revision import DEPENDENCIES
 from domain.learning.drafting.skill_markdown import parse_frontmatter, parts_of, texts_of
-from domain.learning.interpretation.steps import DemonstratedStep
+from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
 SKILL_FILE = "SKILL.md"
 
@@ -101,6 +102,14 @@ class ImprovementInput:
 
 
 @dataclass(frozen=True)
+class _Speaking:
+    """How texts speak of parameters now: by new names, or by the values of those that are fixed."""
+
+    renamed: Mapping[str, str]
+    fixed: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Improvement:
     """The improved skill, and where the hand's text stayed against a proposed change."""
 
@@ -124,9 +133,9 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
             f"An improvement keeps the name {base.skill.skill_slug}; teach a new skill for another name.",
             fields=["proposed_skill_slug"],
         )
-    interpretation, renamed = _interpretation(base, source)
+    interpretation, speaking = _interpretation(base, source)
     old, new = _renderings(base, interpretation, source)
-    files, conflicts = _merged_files(base, old, new, renamed)
+    files, conflicts = _merged_files(base, old, new, speaking)
     taught = new if source.shown else base.draft
     draft = SkillDraft(
         title=interpretation.title,
@@ -145,8 +154,8 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
 
 def _interpretation(
     base: BaseMaterial, source: ImprovementInput
-) -> tuple[SemanticWorkflowInterpretation, dict[str, str]]:
-    """The improved meaning, and which parameters have another name in it."""
+) -> tuple[SemanticWorkflowInterpretation, _Speaking]:
+    """The improved meaning, and which parameters have another name in it or are fixed."""
     changes: dict[str, object] = {
         "interpretation_id": source.interpretation_id,
         "learn_session_id": source.session.learn_session_id,
@@ -167,11 +176,17 @@ def _interpretation(
         changes["dependencies"] = source.edits[DEPENDENCIES]
     values = {**base.interpretation.model_dump(mode="python"), **changes}
     found = SemanticWorkflowInterpretation.model_validate(values)
-    parameters = edited_parameters(found.parameters, source.edits)
-    renamed = renames(found.parameters, parameters)
-    found = renamed_in(found, parameters, renamed)
+    commands = [one.command for one in base.draft.rehearsal]
+    if source.shown is not None:
+        commands += [e.terminal.command for e in all_events(source.shown.steps) if e.terminal]
+    parameters = edited_parameters(found.parameters, source.edits, commands)
+    speaking = _Speaking(renames(found.parameters, parameters), fixed_values(found.parameters, parameters))
+    known = {p.examples for p in found.parameters}
+    found = renamed_in(found, parameters, speaking.renamed, speaking.fixed)
+    if added := [p for p in parameters if p.examples not in known]:
+        found = parameterised(found, added, source.edits, names_the_task=False).changed(parameters=parameters)
     ordered: tuple[Checkpoint, ...] = tuple(sorted(found.checkpoints, key=lambda c: c.order_hint))
-    return found.changed(checkpoints=ordered), renamed
+    return found.changed(checkpoints=ordered), speaking
 
 
 def _said(base: BaseMaterial, source: ImprovementInput, shown: Shown) -> SemanticWorkflowInterpretation:
@@ -201,7 +216,7 @@ def _renderings(
 
 
 def _merged_files(
-    base: BaseMaterial, old: SkillDraft, new: SkillDraft, renamed: Mapping[str, str]
+    base: BaseMaterial, old: SkillDraft, new: SkillDraft, speaking: _Speaking
 ) -> tuple[dict[str, str], tuple[BaseConflict, ...]]:
     manifest = f"capabilities/{base.draft.capability_id}.json"
     before = {_renamed(f.path, old, manifest): f.content for f in old.files}
@@ -215,7 +230,7 @@ def _merged_files(
         texts = Versions(installed, present, drafted, after.get(path, drafted))
         if path in (SKILL_FILE, manifest):
             # A name that no parameter has any more would be of no use in a hand's text either.
-            texts = Versions(*(str(respoken(text, renamed)) for text in texts.all()))
+            texts = Versions(*(str(respoken(text, speaking.renamed, speaking.fixed)) for text in texts.all()))
         merged = _merge(path, manifest, texts)
         files[path] = merged.text
         conflicts += merged.conflicts

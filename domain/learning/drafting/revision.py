@@ -199,7 +199,9 @@ def _parameter(entry: object, position: int) -> dict[str, object]:
         except _EditError as error:
             raise _EditError(error.what, f"/{position}/{name}") from error
     if len(checked) == 1:
-        raise _EditError("changes nothing; give new_name, type, description or required", f"/{position}")
+        raise _EditError(
+            "changes nothing; give new_name, type, description, required, fixed or value", f"/{position}"
+        )
     return checked
 
 
@@ -227,6 +229,8 @@ _PARAMETER_CHECKS: dict[str, Callable[[object], object]] = {
     "type": _parameter_type,
     "description": _text(240),
     "required": _yes_or_no,
+    "fixed": _yes_or_no,
+    "value": _text(200),
 }
 
 

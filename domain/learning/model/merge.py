@@ -97,6 +97,8 @@ class DeterministicDraft:
     """The other demonstrations of the same task, as far as they are rehearsed."""
     renamed: Mapping[str, str] = field(default_factory=dict[str, str])
     """What parameters were called before a person renamed them, and are called now."""
+    fixed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The values of the parameters that a person has made fixed."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,8 @@ def word_draft(base: DeterministicDraft, answer: KeptModelEdits, model: str) -> 
         OutOfBounds: the wording may not be used; the text says why.
     """
     # The model may have been asked before parameters were renamed.
-    spoken = respoken(answer.edits.model_dump(mode="json"), base.renamed)
-    edits = ModelDraftEdits.model_validate(spoken) if base.renamed else answer.edits
+    spoken = respoken(answer.edits.model_dump(mode="json"), base.renamed, base.fixed)
+    edits = ModelDraftEdits.model_validate(spoken) if base.renamed or base.fixed else answer.edits
     shown = shown_in(base.interpretation, base.draft, base.steps, answer.wish)
     check_bounds(edits, shown)
     interpretation = _interpretation(base, edits, model)

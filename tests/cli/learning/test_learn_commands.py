@@ -152,6 +152,20 @@ def test_a_revised_proposal_carries_the_edit_and_another_hash(person, taught) ->
     assert "said as" in person.types("learn", "show", session_id).stdout
 
 
+def test_a_revision_in_words_is_carried_out_or_says_what_could_be_said(person, taught) -> None:
+    session_id = taught("comet")
+    person.gets("learn", "propose", "--no-ask")
+    said = person.types("learn", "revise", "rename the title to Follow a comet", session_id)
+    assert said.exit_code == ExitCode.OK, said.output
+    assert person.gets("learn", "show", session_id)["proposal"]["title"] == "Follow a comet"
+
+    unclear = person.types("learn", "revise", "make it shine", session_id)
+    assert unclear.exit_code == ExitCode.FAILURE
+    assert "“make it shine”" in unclear.stderr
+    assert "swap steps 2 and 3" in unclear.stderr
+    assert "nothing was changed" in unclear.stderr
+
+
 def test_a_rejected_proposal_is_at_rest_and_can_be_cloned(person, taught) -> None:
     session_id = taught("weather")
     person.gets("learn", "propose", "--no-ask")
