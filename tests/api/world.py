@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fastapi.routing import iter_route_contexts
@@ -11,7 +13,6 @@ from uuid_utils import uuid7
 
 from api.app import create_app
 from config.settings import Settings
-from stores.platform.projection.projector import Projector
 from stores.platform.tables import metadata
 from tests.api.abilities.trial_world import add_trial
 from tests.api.documents.acrobat_world import OUTPUT_DIGEST, add_output
@@ -162,14 +163,21 @@ _COUNTS = union_all(
 def footprint(stack: Stack) -> dict[str, object]:
     """How many rows every table has, and the digest of every file in memory and workspace."""
     # What was committed may still be on its way to the files.
-    Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
+    stack.projector.catch_up()
     with stack.database.read() as connection:
         rows: dict[str, object] = {name: count for name, count in connection.execute(_COUNTS)}
     for root in (stack.settings.memory_root, stack.settings.workspace):
         for path in root.rglob("*"):
             if path.is_file():
-                rows[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+                found = path.stat()
+                rows[str(path)] = _digest(path, found.st_ino, found.st_size, found.st_ctime_ns)
     return rows
+
+
+@cache
+def _digest(path: Path, inode: int, size: int, changed_ns: int) -> str:
+    """Read once as long as the file system says that nobody has touched the file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def api_routes() -> dict[str, Route]:

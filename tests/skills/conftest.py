@@ -1,15 +1,15 @@
 """A jail below a folder that any user can pass through, and each way to isolate a command."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from skills.rehearsal.launch_order import PRIVILEGED, SHARED, USER
-from skills.rehearsal.sandbox import Sandbox, SandboxUnavailable
+from skills.rehearsal.sandbox import Sandbox, SandboxUnavailable, probe_host
 
 
 @pytest.fixture
@@ -27,17 +27,33 @@ def jail(outside: Path) -> Path:
     return folder
 
 
+@cache
+def unavailable(isolation: str) -> str:
+    """Why this host does not have this way to isolate, asked once a test process; empty if it has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        trial = Path(folder) / "trial"
+        trial.mkdir()
+        try:
+            Sandbox(trial, isolations=[isolation]).run(":")
+        except SandboxUnavailable as error:
+            return str(error)
+    return ""
+
+
 @pytest.fixture(params=[PRIVILEGED, USER, SHARED])
-def isolation(request: pytest.FixtureRequest, outside: Path) -> str:
+def isolation(request: pytest.FixtureRequest) -> str:
     """Each way to isolate that this host has."""
-    trial = outside / "trial"
-    trial.mkdir()
-    try:
-        Sandbox(trial, isolations=[request.param]).run(":")
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))
-    shutil.rmtree(trial)
+    if why := unavailable(request.param):
+        pytest.skip(why)
     return request.param
+
+
+@pytest.fixture(scope="session")
+def isolating_host() -> None:
+    """Skips where commands cannot be isolated; the host is asked once."""
+    if not probe_host().filesystem:
+        pytest.skip("this host cannot isolate commands")
 
 
 class Pulse:

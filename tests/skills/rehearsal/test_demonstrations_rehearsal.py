@@ -14,7 +14,6 @@ from contracts.learning.test_policy import TestPolicy, TestPolicyMode
 from contracts.learning.validation import StepResult
 from skills.rehearsal.demonstrations import FURTHER_SECONDS, rehearse_demonstrations
 from skills.rehearsal.report import RehearsalProgress, RehearsalReport, RehearsalResult
-from skills.rehearsal.sandbox import probe_host
 
 FIRST = ("printf 'b\\na\\n' > q3.csv", "sort q3.csv > q3.txt")
 SECOND = ("printf 'd\\nc\\n' > q4.csv", "sort q4.csv > q4.txt")
@@ -77,9 +76,7 @@ class Run:
 
 
 @pytest.fixture
-def run(outside: Path) -> Run:
-    if not probe_host().filesystem:
-        pytest.skip("this host cannot isolate commands")
+def run(outside: Path, isolating_host: None) -> Run:
     return Run(outside / "rehearsals")
 
 

@@ -13,7 +13,7 @@ from contracts.learning.test_policy import RehearsalSafeTarget, SafeTargetKind, 
 from contracts.learning.validation import StepResult
 from skills.rehearsal.rehearsal import rehearse
 from skills.rehearsal.report import RehearsalProgress, RehearsalReport, RehearsalResult
-from skills.rehearsal.sandbox import SandboxLimits, SandboxUnavailable, probe_host
+from skills.rehearsal.sandbox import SandboxLimits, SandboxUnavailable
 
 PASSED, FAILED, SKIPPED = StepResult.PASSED, StepResult.FAILED, StepResult.SKIPPED
 
@@ -51,9 +51,7 @@ Rehearse = Callable[..., RehearsalReport]
 
 
 @pytest.fixture
-def rehearsals(outside: Path) -> Path:
-    if not probe_host().filesystem:
-        pytest.skip("this host cannot isolate commands")
+def rehearsals(outside: Path, isolating_host: None) -> Path:
     return outside / "rehearsals"
 
 
