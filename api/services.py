@@ -6,13 +6,13 @@ from threading import BoundedSemaphore
 from urllib.parse import quote
 
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
 from config.settings import Settings, temporal_connect_kwargs
 from domain.mcp.registration import RegistrationRules
 from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
 from gateways.mcp.probes import McpProbeGateway
+from gateways.platform.payload_signing import signing_data_converter
 from stores.abilities.ability_reads import AbilityStore
 from stores.abilities.ability_standing import FreshnessReads
 from stores.abilities.capability_explain import CapabilityExplainer
@@ -185,9 +185,8 @@ class Services:
 async def open_services(settings: Settings) -> Services:
     """Opens the services with a lazy Temporal connection: reads work while Temporal is unavailable."""
     database = Database(settings.database_url)
-    client = await Client.connect(
-        **temporal_connect_kwargs(settings), data_converter=pydantic_data_converter, lazy=True
-    )
+    converter = signing_data_converter(settings.data_dir)
+    client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=converter, lazy=True)
     bases = BaseSkills(database, WorkspaceEdits(database, settings.workspace))
     actions = AllowedActions(database, bases)
     return Services(

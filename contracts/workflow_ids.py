@@ -7,6 +7,7 @@ NIGHTLY_SCHEDULE = "nightly-maintenance"
 MINING_SCHEDULE = "skill-mining"
 REPROBE_SCHEDULE = "capability-reprobe"
 MCP_HEALTH_SCHEDULE = "mcp-health"
+SCHEDULES = (NIGHTLY_SCHEDULE, MINING_SCHEDULE, REPROBE_SCHEDULE, MCP_HEALTH_SCHEDULE)
 
 LEARN_SESSION = "learn-session"
 VALIDATION_RUN = "validation-run"

@@ -5,10 +5,10 @@ import signal
 
 import structlog
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
 from config.logging import configure_logging
 from config.settings import Settings, prepare_data_dir, temporal_connect_kwargs
+from gateways.platform.payload_signing import signing_data_converter
 from stores.platform.migrate import upgrade
 from worker.composition import build_worker, compose
 from worker.recovery import keep_recovered, keep_stopped
@@ -29,7 +29,8 @@ async def _work(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=pydantic_data_converter)
+    converter = signing_data_converter(settings.data_dir)
+    client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=converter)
     await register_search_attributes(client)
     await register_schedules(client, settings)
     parts = compose(settings)

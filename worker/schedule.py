@@ -29,6 +29,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from config.settings import Settings
 from contracts.workflow_ids import MCP_HEALTH_SCHEDULE, MINING_SCHEDULE, NIGHTLY_SCHEDULE, REPROBE_SCHEDULE
+from gateways.platform.payload_signing import is_signed
 from workflows.abilities.ability_messages import ReprobeStart
 from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
 from workflows.maintenance.nightly_maintenance_messages import MaintenanceStart
@@ -152,24 +153,32 @@ async def _register(client: Client, schedule_id: str, wanted: Schedule) -> None:
     try:
         await client.create_schedule(schedule_id, wanted)
     except ScheduleAlreadyRunningError:
-        await client.get_schedule_handle(schedule_id).update(lambda found: _brought_up(found, wanted))
+        signs = client.data_converter.payload_codec is not None
+        await client.get_schedule_handle(schedule_id).update(lambda found: _brought_up(found, wanted, signs))
     else:
         log.info("a schedule was registered", schedule=schedule_id)
 
 
-def _brought_up(found: ScheduleUpdateInput, wanted: Schedule) -> ScheduleUpdate | None:
+def _brought_up(found: ScheduleUpdateInput, wanted: Schedule, signs: bool) -> ScheduleUpdate | None:
     present = found.description.schedule
-    if _essence(present) == _essence(wanted):
+    # What a schedule of a version that did not sign starts would be refused.
+    unsigned = signs and not all(map(is_signed, _action_of(present).args))
+    if _essence(present) == _essence(wanted) and not unsigned:
         return None
     log.info("a schedule follows the settings", schedule=found.description.id)
     wanted.state = present.state
     return ScheduleUpdate(schedule=wanted)
 
 
-def _essence(schedule: Schedule) -> tuple[object, ...]:
-    """What the settings decide of a schedule, in the one spelling that survives the server."""
+def _action_of(schedule: Schedule) -> ScheduleActionStartWorkflow:
     action = schedule.action
     assert isinstance(action, ScheduleActionStartWorkflow), "schedules start workflows"
+    return action
+
+
+def _essence(schedule: Schedule) -> tuple[object, ...]:
+    """What the settings decide of a schedule, in the one spelling that survives the server."""
+    action = _action_of(schedule)
     times = [
         (
             tuple((r.start, r.end or r.start) for r in at.hour),

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -140,7 +141,7 @@ def _unused_port(taken: set[int]) -> int:
 def _temporal(settings: Settings, *, with_ui: bool) -> list[Part]:
     server = EmbeddedTemporal(
         find_binary(),
-        settings.temporal_dir / "temporal.db",
+        runs_database(settings),
         settings.temporal_port,
         settings.temporal_ui_port if with_ui else None,
         settings.namespace,
@@ -153,6 +154,23 @@ def _temporal(settings: Settings, *, with_ui: bool) -> list[Part]:
             is_ready=lambda: serves(server.address, server.namespace),
         )
     ]
+
+
+def runs_database(settings: Settings) -> Path:
+    """The database file of the embedded server.
+
+    One that was written before there was a key to sign with is set aside as ``unsigned-temporal.db``: no worker
+    would believe what it holds. The server starts empty then, and the worker brings back from the store what is open.
+    """
+    # Imported here because the SDK is slow to load.
+    from gateways.platform.payload_signing import FOLDER
+
+    file = settings.temporal_dir / "temporal.db"
+    if not (settings.data_dir / FOLDER).exists():
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                file.with_name(f"{file.name}{suffix}").rename(file.with_name(f"unsigned-{file.name}{suffix}"))
+    return file
 
 
 def _application(settings: Settings) -> list[Part]:

@@ -20,6 +20,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from config.settings import prepare_data_dir
 from contracts.maintenance.runs import MaintenanceState, MaintenanceTrigger
 from contracts.workflow_ids import NIGHTLY_SCHEDULE
+from gateways.platform.payload_signing import is_signed, signing_data_converter
 from stores.maintenance.runs import MaintenanceStore
 from stores.platform.database import Database, PageRequest
 from tests.fixtures.databases import migrated
@@ -94,6 +95,21 @@ async def test_a_paused_schedule_stays_paused_when_workers_start_and_settings_ch
     schedule = (await described(client)).schedule
     assert (schedule.state.paused, schedule.state.note) == (True, "moving house")
     assert schedule.spec.calendars[0].hour[0].start == 5
+
+
+async def test_a_schedule_of_a_version_that_did_not_sign_is_registered_anew(
+    client: Client, tmp_path: Path
+) -> None:
+    settings = stack_settings(tmp_path)
+    await register_schedule(client, settings)
+    config = client.config()
+    config["data_converter"] = signing_data_converter(settings.data_dir)
+    signing = Client(**config)
+    await register_schedule(signing, settings)
+    assert all(map(is_signed, action_of((await described(client)).schedule).args))
+    brought_up = (await described(client)).info.last_updated_at
+    await register_schedule(signing, settings)
+    assert (await described(client)).info.last_updated_at == brought_up
 
 
 async def test_a_started_worker_has_the_schedule_and_its_trigger_runs_a_night(

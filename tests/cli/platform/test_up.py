@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from cli.platform.run_state import RunState, hold_data_dir, read_run_state
+from cli.platform.up import runs_database
+from config.settings import Settings
 
 PATIENCE_SECONDS = 240
 
@@ -155,3 +157,16 @@ def test_a_data_directory_that_cannot_be_made_is_a_usage_error_with_what_to_do(t
         assert result.exit_code == 2
         assert "taken" in result.stderr
         assert "APPRENTICE_DATA_DIR" in result.stderr
+
+
+def test_runs_that_were_written_unsigned_are_set_aside_once(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    settings.temporal_dir.mkdir(parents=True)
+    for name in ("temporal.db", "temporal.db-wal"):
+        (settings.temporal_dir / name).write_text("unsigned")
+    file = runs_database(settings)
+    aside = sorted(one.name for one in settings.temporal_dir.iterdir())
+    assert aside == ["unsigned-temporal.db", "unsigned-temporal.db-wal"]
+    (tmp_path / "payload-keys").mkdir()
+    file.write_text("signed")
+    assert runs_database(settings).read_text() == "signed"

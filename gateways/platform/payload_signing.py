@@ -1,0 +1,142 @@
+"""Payload codec that signs: a Temporal payload counts only where it was sent to, and only from this installation.
+
+Temporal's server lets in whoever reaches its port, and its UI forwards what a browser sends. A command to a workflow
+is therefore believed by its signature: HMAC-SHA256 under a key that only API and worker can read, over namespace,
+workflow id, kind (workflow or activity), encoding and content. The content itself is left as it is, so that the
+Temporal UI shows it. A payload without a valid signature is replaced by one that no converter reads: an update is
+rejected and a signal dropped before their handler, and a workflow or activity that was started with it never runs.
+"""
+
+import hmac
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import structlog
+from temporalio.api.common.v1 import Payload
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.converter import (
+    ActivitySerializationContext,
+    DataConverter,
+    PayloadCodec,
+    SerializationContext,
+    WithSerializationContext,
+    WorkflowSerializationContext,
+)
+
+from contracts.workflow_ids import SCHEDULES
+from stores.platform.secrets.key_places import KeyFile
+from stores.platform.secrets.keys import KeyRing, SecretKeys
+
+log = structlog.get_logger(__name__)
+
+FOLDER = "payload-keys"
+"""The folder of the signing keys in the data directory: a ring like that of the secret store, by itself."""
+
+SIGNATURE = "apprentice-signature"
+"""The metadata field of the signature: id of the key, a colon, the HMAC."""
+
+REFUSED = b"refused: not signed for this workflow by this installation"
+"""The encoding of a payload that was refused, as the error of the converter names it."""
+
+_ENCODING = "encoding"
+_SCHEDULED = re.compile(rf"({'|'.join(SCHEDULES)})-\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+@dataclass(frozen=True)
+class SigningKeys:
+    """The keys as a process uses them: the ring is read once to sign, a key that is not known is looked up."""
+
+    ring: Callable[[], KeyRing]
+    find: Callable[[str], bytes | None]
+
+    @classmethod
+    def of(cls, keys: SecretKeys) -> "SigningKeys":
+        """The keys of a ring, which makes its first one when it is first read."""
+        return cls(cache(keys.ring), keys.find)
+
+
+class SignedPayloads(PayloadCodec, WithSerializationContext):
+    """Signs what is sent, and refuses what was not signed for the place where it is read."""
+
+    def __init__(self, keys: SigningKeys, place: tuple[str, ...] = ()) -> None:
+        """``place`` is namespace, kind and workflow id; the SDK sets it through ``with_context``."""
+        self._keys = keys
+        self._place = place
+
+    def with_context(self, context: SerializationContext) -> "SignedPayloads":
+        """The codec of one workflow, or of the activities of one."""
+        match context:
+            case WorkflowSerializationContext():
+                place = (context.namespace, "workflow", context.workflow_id)
+            case ActivitySerializationContext():
+                place = (context.namespace, "activity", context.workflow_id or "")
+            case _:
+                place = ()
+        return SignedPayloads(self._keys, place)
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """The payloads with their signatures.
+
+        Raises:
+            SecretKeysUnavailable: the keys cannot be read.
+        """
+        ring = self._keys.ring()
+        return [self._signed(payload, ring.current, ring.keys[ring.current]) for payload in payloads]
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """The payloads as they were before ``encode``; a refused one has the encoding ``REFUSED`` and no content.
+
+        Raises:
+            SecretKeysUnavailable: the keys cannot be read.
+        """
+        return [self._verified(payload) for payload in payloads]
+
+    def _signed(self, payload: Payload, key_id: str, key: bytes) -> Payload:
+        signed = Payload()
+        signed.CopyFrom(payload)
+        signed.metadata[SIGNATURE] = key_id.encode() + b":" + _mac(key, self._place, payload)
+        return signed
+
+    def _verified(self, payload: Payload) -> Payload:
+        key_id, _, mac = payload.metadata.get(SIGNATURE, b"").partition(b":")
+        key = self._keys.find(key_id.decode("ascii", "replace")) if mac else None
+        if key is None or not any(hmac.compare_digest(mac, _mac(key, at, payload)) for at in self._places()):
+            log.warning("a payload was refused: it was not signed for this workflow", place=self._place)
+            return Payload(metadata={_ENCODING: REFUSED})
+        plain = Payload()
+        plain.CopyFrom(payload)
+        del plain.metadata[SIGNATURE]
+        return plain
+
+    def _places(self) -> Iterable[tuple[str, ...]]:
+        yield self._place
+        # A schedule signs for its own name; the server adds the time to the id of each workflow.
+        if self._place and (found := _SCHEDULED.fullmatch(self._place[-1])):
+            yield (*self._place[:-1], found[1])
+
+
+def _mac(key: bytes, place: tuple[str, ...], payload: Payload) -> bytes:
+    """The HMAC in hexadecimal; each part has its length before it, so that none runs into the next."""
+    metadata = [(name.encode(), value) for name, value in payload.metadata.items() if name != SIGNATURE]
+    parts = [*(one.encode() for one in place), *(part for pair in sorted(metadata) for part in pair)]
+    text = b"".join(b"%d:%s" % (len(part), part) for part in (*parts, payload.data))
+    return hmac.new(key, text, sha256).hexdigest().encode()
+
+
+def signing_data_converter(data_dir: Path) -> DataConverter:
+    """The data converter of API and worker, with the keys of the installation in ``data_dir``.
+
+    The first key is made when the first payload is signed. Every machine of a cluster needs the same keys.
+    """
+    folder = data_dir / FOLDER
+    keys = SigningKeys.of(SecretKeys(folder, [KeyFile(folder)]))
+    return replace(pydantic_data_converter, payload_codec=SignedPayloads(keys))
+
+
+def is_signed(payload: object) -> bool:
+    """Whether a raw payload bears a signature, valid or not."""
+    return isinstance(payload, Payload) and SIGNATURE in payload.metadata
