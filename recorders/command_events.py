@@ -20,12 +20,16 @@ from contracts.learning.observation import (
     TerminalObservation,
     WrittenText,
 )
+from domain.learning.commands.typed_lines import with_typed_lines
 from domain.learning.redaction.redaction import masked_arguments, redact
 
 OUTSIDE = "(outside)"
 """The working folder of a command that ran outside the demonstration's folder."""
 
 _LONGEST_RAW = 8_000
+LONGEST_COMMAND = 2_000
+"""Characters of a command that an event has room for."""
+
 _INTERRUPTED = frozenset({128 + signal for signal in (1, 2, 3, 9, 15, 20)})
 
 
@@ -54,6 +58,12 @@ def exit_class(status: int) -> ExitClass:
     if status == 0:
         return ExitClass.OK
     return ExitClass.INTERRUPTED if status in _INTERRUPTED else ExitClass.FAILED
+
+
+def repeatable(line: str, typed: Sequence[str]) -> str:
+    """The command line with what was typed at the prompt it opens, where the event has room for all of it."""
+    fed = with_typed_lines(line, typed)
+    return fed if fed is not None and len(fed) <= LONGEST_COMMAND else line
 
 
 def line_of(arguments: Sequence[str]) -> str:
@@ -98,7 +108,7 @@ def command_event(
         caused_state_change=bool(command.produced),
         redaction_mode=scene.redaction_mode,
         terminal=TerminalObservation(
-            command=clipped(masked, 2000),
+            command=clipped(masked, LONGEST_COMMAND),
             exit_class=exit_class(command.status),
             working_folder=_working_folder(command.folder, scene.folder),
             produced_files=command.produced,

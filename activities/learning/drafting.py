@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from uuid_utils import uuid7
 
-from activities.learning.lesson_replay import usable_evidence
+from activities.learning.lesson_replay import as_repeated, usable_evidence
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
@@ -249,6 +249,7 @@ class Drafter:
         events = self._log.all_of(session.learn_session_id)
         boundaries = self._log.boundaries_of(session.learn_session_id)
         evidence = usable_evidence(self._evidence.of_session(session.learn_session_id), events)
+        events = as_repeated(events, evidence)
         demonstrations = shown_demonstrations(events, boundaries, evidence)
         if not demonstrations or not session.active_trace_ids:
             raise Refusal(

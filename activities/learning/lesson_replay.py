@@ -9,15 +9,19 @@ from threading import Event
 from temporalio import activity
 
 from activities.platform.refusals import refusing
-from contracts.learning.evidence import LessonEvidence, UnrehearsedCommand
+from contracts.learning.evidence import CommandUse, LessonEvidence, RepeatedCommand, UnrehearsedCommand
 from contracts.learning.observation import ExitClass, ObservedActionEvent
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSession
 from contracts.learning.starting_state import StartingState
+from domain.learning.commands.typed_lines import typed_command, without_typed_lines
 from domain.learning.comparison.demonstrations import CapturedPart, captured_parts
 from domain.learning.interpretation.hand_edits import replayed_line
+from domain.learning.interpretation.interpretation import marked_goal
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
+from domain.learning.interpretation.slicing import collapsed
 from domain.learning.interpretation.steps import within_capture
+from domain.learning.proof.checks import asks_for_a_check
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
 from skills.rehearsal.launch_order import SandboxUnavailable
 from skills.rehearsal.shell_session import Surroundings
@@ -50,7 +54,8 @@ class LessonReplay:
         """Finds and keeps the evidence; without a starting state, or a sandbox on this host, there is none."""
         session_id = session.learn_session_id
         events = self._log.all_of(session_id)
-        parts = captured_parts(events, self._log.boundaries_of(session_id))
+        boundaries = self._log.boundaries_of(session_id)
+        parts = captured_parts(events, boundaries)
         first = next((part for part in parts if _commands(part)), None)
         state = first_state(self._states.of_session(session_id), first.events if first else ())
         if first is None or state is None:
@@ -67,28 +72,37 @@ class LessonReplay:
             # Called by threads that know nothing of the activity; a context serves one of them at a time.
             context.copy().run(beat, label)
 
-        shown = _commands(first)
-        obstacles = [(event, _obstacle(event)) for event in shown]
-        lesson = Lesson(
-            state_id=state.state_id,
-            commands=tuple(_command(event) for event, obstacle in obstacles if obstacle is None),
-            place=lambda folder: self._states.materialise(state, folder),
-            surroundings=Surroundings(state.locale, state.time_zone),
-        )
-        try:
+        def found_for(shown: Sequence[ObservedActionEvent]) -> LessonEvidence:
+            obstacles = [(event, _obstacle(event)) for event in shown]
+            lesson = Lesson(
+                state_id=state.state_id,
+                commands=tuple(_command(event) for event, obstacle in obstacles if obstacle is None),
+                place=lambda folder: self._states.materialise(state, folder),
+                surroundings=Surroundings(state.locale, state.time_zone),
+                asks_for_check=asks_for_a_check(marked_goal(boundaries)),
+            )
             found = EvidenceFinder(lesson, self._root, self._bounds, progress, cancelled).find(
                 datetime.now(UTC)
             )
+            return found.changed(
+                unrehearsed=tuple(
+                    _unrehearsed(event, reason)
+                    for event, reason in obstacles
+                    if reason is not None and event.caused_state_change
+                )
+            )
+
+        shown = _commands(first)
+        try:
+            found = found_for(shown)
+            if failed := typed_in_vain(shown, found.uses):
+                found = found_for([failed.get(event.event_id, event) for event in shown])
+                found = found.changed(repeated_as=(*found.repeated_as, *map(_as_it_is, failed.values())))
         except SandboxUnavailable as unavailable:
             activity.logger.warning("the lesson was not replayed", extra={"reason": str(unavailable)})
             return
-        unrehearsed = tuple(
-            _unrehearsed(event, reason)
-            for event, reason in obstacles
-            if reason is not None and event.caused_state_change
-        )
         if not cancelled.is_set():
-            self._evidence.put(session_id, found.changed(unrehearsed=unrehearsed))
+            self._evidence.put(session_id, found)
 
 
 def first_state(
@@ -106,6 +120,38 @@ def _commands(part: CapturedPart) -> list[ObservedActionEvent]:
     return [event for event in within_capture(part.events, part.marks) if event.terminal is not None]
 
 
+def typed_in_vain(
+    events: Sequence[ObservedActionEvent], uses: Sequence[CommandUse]
+) -> dict[str, ObservedActionEvent]:
+    """Commands whose typed lines did not make in the replay what they had made, by id and without those lines."""
+    made = {use.event_id: {*use.written, *use.removed} for use in uses}
+    return {
+        event.event_id: event.changed(terminal=event.terminal.changed(command=line))
+        for event in events
+        if event.terminal is not None
+        and (line := without_typed_lines(event.terminal.command)) != event.terminal.command
+        and not {collapsed(file.path) for file in event.terminal.produced_files}
+        <= made.get(event.event_id, set())
+    }
+
+
+def as_repeated(
+    events: Sequence[ObservedActionEvent], evidence: LessonEvidence | None
+) -> tuple[ObservedActionEvent, ...]:
+    """The events with the commands as the evidence found that they are to be repeated."""
+    lines = {one.event_id: one.command for one in evidence.repeated_as} if evidence else {}
+    return tuple(
+        event.changed(terminal=event.terminal.changed(command=lines[event.event_id]))
+        if event.terminal is not None and event.event_id in lines
+        else event
+        for event in events
+    )
+
+
+def _as_it_is(event: ObservedActionEvent) -> RepeatedCommand:
+    return RepeatedCommand(event_id=event.event_id, command=event.terminal.command if event.terminal else "")
+
+
 def _obstacle(event: ObservedActionEvent) -> str | None:
     assert event.terminal is not None
     line = replayed_line(event.terminal)
@@ -118,7 +164,9 @@ def _command(event: ObservedActionEvent) -> RehearsalCommand:
         event_id=event.event_id,
         command=replayed_line(event.terminal) or event.terminal.command,
         working_folder=event.terminal.working_folder,
-        may_fail=event.terminal.exit_class is not ExitClass.OK,
+        # A mistake at a prompt shows in the status of a program that is not at one.
+        may_fail=event.terminal.exit_class is not ExitClass.OK
+        or typed_command(event.terminal.command) is not None,
     )
 
 

@@ -135,6 +135,14 @@ InputsFlag = Annotated[
         help="Whether what the folder holds before the first command is kept as the lesson's starting point.",
     ),
 ]
+TypedLinesFlag = Annotated[
+    bool,
+    typer.Option(
+        "--typed-lines/--no-typed-lines",
+        help="Whether lines typed at the prompts of programs such as sqlite3, python3 and ed are kept, unless they "
+        "stay invisible, as passwords do.",
+    ),
+]
 InputBytes = Annotated[
     int | None,
     typer.Option(
@@ -165,6 +173,7 @@ def terminal(
         Path, typer.Option(help="The demonstration's folder.", exists=True, file_okay=False)
     ] = Path(),
     inputs: InputsFlag = True,
+    typed_lines: TypedLinesFlag = True,
     max_input_bytes: InputBytes = None,
     api_url: Annotated[str | None, typer.Option(help="The service's address.")] = None,
     token: Annotated[str | None, typer.Option(help="An access token with the scope observe.")] = None,
@@ -182,6 +191,7 @@ def terminal(
             presence_folder=found.presence_folder,
             with_launches=_LAUNCHES in found.adapters,
             inputs=_inputs(found, inputs, max_input_bytes),
+            typed_lines=typed_lines,
         )
     code = record_terminal(options)
     if code == 0:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.base import Contract, Text120, Text240, Text400, UtcTime, Uuid, VersionedContract
+from contracts.base import Contract, Text120, Text240, Text400, Text2000, UtcTime, Uuid, VersionedContract
 
 MAX_CONDITIONS = 40
 """The most conditions that one lesson is checked by."""
@@ -67,7 +67,7 @@ class ConditionProof(Contract):
         default=(),
         max_length=20,
         description="Parts of commands (a stage of a pipeline, an option) without which it does not hold, while"
-        " its file is still there.",
+        " its file is still there; for a check the damage that makes it fail.",
     )
     holds_for: int = Field(default=0, ge=0, description="Variations of the input for which it holds.")
     tried: int = Field(default=0, ge=0, description="Variations of the input that were tried.")
@@ -109,6 +109,13 @@ class UnrehearsedCommand(Contract):
     reason: Text240
 
 
+class RepeatedCommand(Contract):
+    """A command as it is to be repeated: with those of the lines typed at its prompt that its result depends on."""
+
+    event_id: Uuid
+    command: Text2000
+
+
 class CommandUse(Contract):
     """The files that one replayed command used, relative to the working folder."""
 
@@ -135,12 +142,17 @@ class LessonEvidence(VersionedContract):
     kept: tuple[Uuid, ...] = Field(default=(), description="The commands that contribute to the final state.")
     left_out: tuple[LeftOutCommand, ...] = ()
     unrehearsed: tuple[UnrehearsedCommand, ...] = ()
+    repeated_as: tuple[RepeatedCommand, ...] = Field(
+        default=(), description="Commands at whose prompts more was typed than what they are repeated with."
+    )
     uses: tuple[CommandUse, ...] = ()
     inputs: tuple[Text240, ...] = Field(
         default=(), max_length=500, description="Files of the starting state that a kept command reads."
     )
     folders: tuple[Text240, ...] = Field(
-        default=(), max_length=200, description="Folders of the starting state that hold an input."
+        default=(),
+        max_length=200,
+        description="Folders of the starting state that hold an input, or that a kept command names by a path.",
     )
     scripts: tuple[WrittenScript, ...] = Field(default=(), max_length=20)
     proofs: tuple[ConditionProof, ...] = Field(default=(), max_length=MAX_CONDITIONS)

@@ -94,6 +94,28 @@ class PtyShell:
         """Whether the shell's keyboard was full; wait until the terminal is writable and type on."""
         return bool(self._untyped)
 
+    @property
+    def hides_typing(self) -> bool:
+        """Whether what is typed now stays invisible, as at the question for a password.
+
+        Programs that edit their line themselves show it though the terminal does not: they take single keys.
+        """
+        modes = self._modes()
+        return modes is None or (bool(modes & termios.ICANON) and not modes & termios.ECHO)
+
+    @property
+    def takes_single_keys(self) -> bool:
+        """Whether the program edits its line itself, so that a tab may complete a word."""
+        modes = self._modes()
+        return modes is None or not modes & termios.ICANON
+
+    def _modes(self) -> int | None:
+        """The local modes of the terminal as the program that runs in it has set them; ``None`` when it is closed."""
+        try:
+            return int(termios.tcgetattr(self._master)[3])
+        except (OSError, termios.error):
+            return None
+
     def resize_like(self, terminal: int) -> None:
         """Gives the shell's terminal the size of ``terminal``."""
         with suppress(OSError):

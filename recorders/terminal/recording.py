@@ -14,10 +14,11 @@ from pathlib import Path
 
 from contracts.abilities.control_surface import ControlSurface
 from contracts.backoff import Backoff
-from contracts.learning.observation import ObservationAdapterKind, RedactionMode
+from contracts.learning.observation import ExitClass, ObservationAdapterKind, RedactionMode
+from domain.learning.commands.typed_lines import without_typed_lines
 from domain.learning.interpretation.meaningful import CONTROL_COMMANDS, is_meaningful
 from host.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
-from recorders.command_events import CommandScene, FinishedCommand, command_event
+from recorders.command_events import CommandScene, FinishedCommand, command_event, exit_class, repeatable
 from recorders.delivery import DELIVERY_BACKOFF, Delivery, DeliveryReport, IngestTarget
 from recorders.launches import MOST_LAUNCHES, LaunchWatch, launch_event
 from recorders.running import Heartbeat, Presence, Steering
@@ -28,6 +29,7 @@ from recorders.starting_state import InputOptions, TakenState
 from recorders.state_delivery import RecordedStart, StateReport, starting_text
 from recorders.terminal.pty_shell import PtyShell, is_recorded
 from recorders.terminal.shell_hooks import ShellChannel, ShellReport, split_history_entry
+from recorders.terminal.typed_keys import TypedKeys
 from recorders.terminal.written_texts import WrittenTexts
 
 
@@ -39,7 +41,7 @@ class TerminalRecorderOptions:
     it. With a ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
     ``with_launches`` also reports programs that a command leaves running. ``flush_timeout_s`` bounds the wait for
     delivery at the end, ``command_timeout_s`` one scripted command. Without ``inputs`` nothing is kept of what the
-    folder holds before the first command.
+    folder holds before the first command; without ``typed_lines`` nothing of what is typed at the prompts of programs.
     """
 
     learn_session_id: str
@@ -54,6 +56,7 @@ class TerminalRecorderOptions:
     max_spool_bytes: int = DEFAULT_MAX_BYTES
     backoff: Backoff = DELIVERY_BACKOFF
     inputs: InputOptions | None = field(default_factory=InputOptions)
+    typed_lines: bool = True
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class CommandRecorder(SpoolingRecorder):
         self._scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
         self._launches = launches
         self._texts = WrittenTexts(options.folder, taken)
+        self.keys = TypedKeys()
         self._folder = str(options.folder)
         self._last_number: int | None = None
         self._is_first_prompt = True
@@ -131,6 +135,7 @@ class CommandRecorder(SpoolingRecorder):
         """Takes in one report of the shell; the answer is the mark for its prompt."""
         match report.kind:
             case "before":
+                self.keys.begin()
                 self._look_before()
             case "done" | "exit":
                 self._finish(report)
@@ -154,13 +159,17 @@ class CommandRecorder(SpoolingRecorder):
         self._last_number = number
         self._is_first_prompt = False
         before = self._before
+        typed = self.keys.take(line)
         launched = self._launches.take_new()[:MOST_LAUNCHES] if self._launches is not None else ()
         if is_new and self._was_recording and self.state is RecordingState.RECORDING:
             after = take_snapshot(self._options.folder)
             produced = produced_between(before, after) if before is not None else ()
             earlier = before.files if before is not None else {}
             written = self._texts.take(line, produced, earlier, after.files)
-            self._keep(FinishedCommand(line, report.status, folder, produced, written))
+            status = report.status
+            if self._options.typed_lines and typed and exit_class(status) is not ExitClass.INTERRUPTED:
+                line = repeatable(line, typed)
+            self._keep(FinishedCommand(line, status, folder, produced, written))
             self._before = after
             for program in launched:
                 self._append(launch_event(program, self._scene))
@@ -171,7 +180,8 @@ class CommandRecorder(SpoolingRecorder):
             return
         self.commands += 1
         kind, surface = ObservationAdapterKind.TERMINAL_COMMAND, ControlSurface.NATIVE_OPENCLAW_TOOL
-        event = command_event(command, self._scene, kind, surface)
+        shown = without_typed_lines(command.line)
+        event = command_event(command, self._scene, kind, surface, shown if shown != command.line else None)
         if not is_meaningful(event):
             self.skipped += 1
         elif self._append(event):
@@ -223,9 +233,12 @@ def _record_interactively(options: TerminalRecorderOptions, terminal: int) -> Re
         _write(sys.stdout.fileno(), f"\r\n[apprentice] {text}\r\n".encode())
 
     with _Recording(options, interactive=True, say=say) as recording:
+        prompts = ""
+        if options.typed_lines:
+            prompts = ", lines typed at the prompts of sqlite3, python3, ed and the like (not with --no-typed-lines)"
         say(
-            f"recording this terminal for session {options.learn_session_id} in {options.folder}: command lines, "
-            "exit status and files made, never output; secrets are masked. "
+            f"recording this terminal for session {options.learn_session_id} in {options.folder}: command lines"
+            f"{prompts}, exit status and files made, never output or what is typed invisibly; secrets are masked. "
             "apprentice-pause and apprentice-resume steer it, exit ends it."
         )
         if recording.starting_text is not None:
@@ -357,7 +370,7 @@ class _Recording:
             typed = os.read(keyboard or 0, 65536)
             if not typed:
                 return False
-            self._shell.type(typed)
+            self._type(typed)
         if ready.get(self._shell, 0) & selectors.EVENT_WRITE:
             self._shell.type(b"")
         is_open = True
@@ -374,11 +387,16 @@ class _Recording:
         self._check_deadline()
         return is_open and (self._shell.is_running or bool(ready))
 
+    def _type(self, keys: bytes) -> None:
+        shell = self._shell
+        self._recorder.keys.note(keys, hidden=shell.hides_typing, completes=shell.takes_single_keys)
+        shell.type(keys)
+
     def _answer(self, report: ShellReport) -> None:
         mark = self._recorder.handle(report)
         self._channel.answer(report, mark)
         if report.kind == "done" and self._script is not None:
-            self._shell.type(next(self._script, "exit").encode() + b"\n")
+            self._type(next(self._script, "exit").encode() + b"\n")
             self._deadline = time.monotonic() + self._options.command_timeout_s
 
     def _obey(self, inbox: SignalInbox, keyboard: int | None) -> bool:

@@ -16,18 +16,22 @@ from typing import TypeVar
 from contracts.learning.evidence import (
     MAX_CONDITIONS,
     CommandUse,
+    ConditionProof,
     ConditionVerdict,
     LeftOutCommand,
     LessonEvidence,
     ProofCondition,
+    RepeatedCommand,
     WrittenScript,
 )
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
-from domain.learning.interpretation.slicing import contributing, parent_folders, removers, transients
+from domain.learning.commands.typed_lines import shorter_forms
+from domain.learning.interpretation.slicing import contributing, removers, transients
 from domain.learning.proof.candidates import candidates, selected
+from domain.learning.proof.checks import check_proof, damaging, possible_checks
 from domain.learning.proof.conditions import objection
-from domain.learning.proof.file_flow import inputs_of, sources_of, used_by
+from domain.learning.proof.file_flow import folders_of, inputs_of, sources_of, used_by
 from domain.learning.proof.outcomes import (
     NOTHING_VOLATILE,
     changed_paths,
@@ -49,6 +53,9 @@ MOST_SCRIPTS, MAX_SCRIPT_CHARACTERS = 20, 65_536
 
 MOST_ABLATIONS = 40
 """Commands that are left out in turn; of a longer lesson the last ones."""
+
+MOST_TYPED_ABLATIONS = 60
+"""Lines typed at prompts that are left out in turn."""
 
 MOST_REDUCTIONS = 24
 """Parts of commands that are left out in turn."""
@@ -96,11 +103,13 @@ class EvidenceFinder:
         kept, left_out, run = self._without_chains(kept, left_out, run, uses)
         if not kept:
             return self._nothing(now, uses, "no command changes anything that lasts", left_out)
+        kept, run = self._without_lines(kept, run)
         ids = {c.event_id for c in kept}
         inputs = inputs_of(ids, uses, whole.before)
         wanted = self._wanted(kept, run, again, uses, inputs)
         asked = (*wanted, *given[:MAX_CONDITIONS])
         kept, left_out, omitted = self._ablated(kept, left_out, run, asked)
+        checks = self._checks(every, kept, uses) if self._lesson.asks_for_check else {}
         trials = [
             *omitted,
             *self._varied(kept, run, used_by(ids, uses, whole.before), asked),
@@ -115,13 +124,21 @@ class EvidenceFinder:
             state_id=self._lesson.state_id,
             reproduced=not note,
             note=note,
-            kept=tuple(c.event_id for c in kept),
-            left_out=tuple(left_out),
+            kept=tuple(c.event_id for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}),
+            left_out=tuple(one for one in left_out if one.event_id not in checks),
+            repeated_as=tuple(
+                RepeatedCommand(event_id=c.event_id, command=c.command)
+                for c in kept
+                if any(c.event_id == one.event_id and c.command != one.command for one in every)
+            ),
             uses=uses,
             inputs=inputs[:500],
-            folders=tuple(sorted({folder for path in inputs for folder in parent_folders(path)}))[:200],
+            folders=folders_of(inputs, [c.command for c in kept], run.before)[:200],
             scripts=_scripts(kept, run),
-            proofs=tuple(proof_of(wanted[n], n, trials) for n in told_apart if wanted[n] in best),
+            proofs=(
+                *checks.values(),
+                *(proof_of(wanted[n], n, trials) for n in told_apart if wanted[n] in best),
+            )[:MAX_CONDITIONS],
             judged=tuple(verdicts[len(wanted) :]),
             made_at=now,
         )
@@ -200,6 +217,27 @@ class EvidenceFinder:
                 kept, run = rest, shorter
         return kept, left_out, run
 
+    def _without_lines(
+        self, kept: tuple[RehearsalCommand, ...], run: Run
+    ) -> tuple[tuple[RehearsalCommand, ...], Run]:
+        """Without the lines typed at prompts that change nothing: mistakes, looking around, leaving the program."""
+        left = MOST_TYPED_ABLATIONS
+        for place, command in enumerate(kept):
+            forms = shorter_forms(command.command)
+            shorter = next(forms, None)
+            while shorter is not None and left and not self._replayer.is_over:
+                left -= 1
+                commands = tuple(c.changed(command=shorter) if n == place else c for n, c in enumerate(kept))
+                other = self._replayer.replay(commands, "without a line that was typed")
+                is_enough = self._is_same(run, other)
+                if is_enough:
+                    kept, run = commands, other
+                try:
+                    shorter = forms.send(is_enough)
+                except StopIteration:
+                    break
+        return kept, run
+
     def _wanted(
         self,
         kept: Sequence[RehearsalCommand],
@@ -275,6 +313,31 @@ class EvidenceFinder:
             return place, Trial(_effects(asked, other), command=place + 1)
 
         return dict(self._at_the_same_time(without, places))
+
+    def _checks(
+        self,
+        every: Sequence[RehearsalCommand],
+        kept: Sequence[RehearsalCommand],
+        uses: Sequence[CommandUse],
+    ) -> dict[str, ConditionProof]:
+        """The commands that check the work: they fail where a byte of what they read is changed."""
+        ids = {c.event_id for c in kept}
+        lines = {c.event_id: c for c in (*every, *kept)}
+        possible = possible_checks([c.command for c in every], uses, ids)
+
+        def failing(number: int) -> tuple[str, ConditionProof] | None:
+            event_id, about = [*possible.items()][number]
+            place = next(n for n, c in enumerate(every) if c.event_id == event_id)
+            check = every[place].changed(may_fail=True)
+            damage = check.changed(command=damaging(about), working_folder=".")
+            before = [lines[c.event_id] for c in every[:place] if c.event_id in ids]
+            if self._replayer.is_over:
+                return None
+            run = self._replayer.replay((*before, damage, check), "the check on damaged files")
+            status = run.session.results[-1].status
+            return (event_id, check_proof(about, check.command)) if status else None
+
+        return dict(self._at_the_same_time(failing, range(len(possible))))
 
     def _reduced(
         self, kept: Sequence[RehearsalCommand], run: Run, asked: Sequence[ProofCondition]

@@ -32,6 +32,8 @@ class Lesson:
     place: Callable[[Path], None]
     """Puts the starting state into an empty folder."""
     surroundings: Surroundings = field(default_factory=Surroundings)
+    asks_for_check: bool = False
+    """Whether the goal says that something is to be checked."""
 
 
 @dataclass(frozen=True)

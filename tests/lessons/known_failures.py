@@ -51,10 +51,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
     },
     "dated_backup_of_records": {
-        Aspect.FACTS: (
-            "lost: `tar -dzf` and `sha256sum -c`; the checks change nothing in the folder, so that they"
-            " are left out, though the goal asks for them"
-        ),
         Aspect.FINDS: (
             "not found: “save a copy of the folder for this day, temporary files left out” (it is about"
             " something else: “temporary”, “files”, “left”)"
@@ -89,15 +85,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
     },
     "value_per_supplier_by_sqlite": {
-        Aspect.INSTALLED: (
-            "approved without proof of `sqlite3 stock.db`: what is typed at its prompt is not recorded,"
-            " so that it cannot be rehearsed"
-        ),
-        Aspect.FACTS: "what is typed at the prompt of sqlite3 is not recorded: every statement is lost",
-        Aspect.PARAMETERS: (
-            "not offered: `deliveries-04.csv` and `Linz`, which stand in what is typed at the prompt of"
-            " sqlite3"
-        ),
         Aspect.FINDS: (
             "not found: “how much did each supplier bring to one warehouse this month” (“how much” is "
             "not what it does); “totals by supplier out of the deliveries table” (“totals” is not what "
@@ -107,7 +94,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "found: “import the suppliers into the address book” (“import” is what it does, it is about"
             " “suppliers”)"
         ),
-        Aspect.TRIAL: "what is typed at the prompt of sqlite3 is not recorded, so that there is no command to try",
     },
     "tag_a_release": {
         Aspect.NEAR_MISSES: (
@@ -116,11 +102,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
     },
     "add_missing_make_rule": {
-        Aspect.FACTS: (
-            "lost: `/^clean:/i`, the place of the new rule; what ed did is known as the difference that"
-            " it made, not as what was typed"
-        ),
-        Aspect.PARAMETERS: "not offered: `table`, a part of names that stands in the text typed in ed",
         Aspect.FINDS: (
             "not found: “fix 'no rule to make target' for an object file” (it is about something else: "
             "“'no”); “the makefile does not know how to build one object, repair it and run the tool” "
@@ -130,10 +111,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "found: “list the rules of the Makefile with their modules” (“list” is near to what it "
             "does, it is about “rules”, “makefile”)"
         ),
-        Aspect.TRIAL: (
-            "the difference that ed made in the demonstration is applied, with the rule of the "
-            "demonstration's module"
-        ),
     },
     "report_in_virtual_environment": {
         Aspect.FINDS: (
@@ -142,19 +119,10 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
     },
     "repair_service_settings": {
-        Aspect.FACTS: (
-            "lost: `^timeout\\|^retry` and `s/s$//`; what ed did is known as the difference that it "
-            "made, not as what was typed"
-        ),
-        Aspect.PARAMETERS: (
-            "not offered: `8443`, which was typed in ed, and `data/warehouse`, the replacement of a sed"
-            " command"
-        ),
         Aspect.FINDS: (
             "not found: “make the config check pass” (“make” leaves open what is done, and little else "
             "is said of it)"
         ),
-        Aspect.TRIAL: "the difference that ed made in the demonstration does not fit the other settings",
     },
     "summary_function_over_files": {
         Aspect.FINDS: (
@@ -232,10 +200,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
     },
     "tables_from_a_zip": {
-        Aspect.FACTS: (
-            "lost: `unzip -t`; the check changes nothing in the folder, so that it is left out, though "
-            "the goal asks for it"
-        ),
         Aspect.FINDS: (
             "not found: “unpack just the tables of the shops from the archive and say how many lines "
             "they have” (“unpack” is not what it does); “get the csv files out of the zip without the "
@@ -250,25 +214,12 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         ),
     },
     "median_in_the_interpreter": {
-        Aspect.INSTALLED: (
-            "approved without proof of `python3`: what is typed at its prompt is not recorded, so that "
-            "it cannot be rehearsed"
-        ),
-        Aspect.FACTS: (
-            "what is typed at the prompt of python3 is not recorded: separator, filter and rounding are lost"
-        ),
-        Aspect.PARAMETERS: "not offered: `times.csv` and `east`, which stand in what is typed at the prompt of python3",
         Aspect.FINDS: (
             "not found: “typical driving time of one depot” (it is about something else: “typical”, "
             "“driving”)"
         ),
-        Aspect.TRIAL: "what is typed at the prompt of python3 is not recorded, so that there is no command to try",
     },
     "merge_with_the_branchs_prices": {
-        Aspect.FACTS: (
-            "lost: `g/^>>>>>>> /d`; what ed did is known as the difference that it made, not as what "
-            "was typed"
-        ),
         Aspect.FINDS: (
             "not found: “combine two versions of the settings, the feature branch has priority” (it is "
             "about something else: “two”, “versions”); “git stopped with merge conflicts in the ini "
@@ -278,7 +229,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "found: “create a branch for the new prices and change the settings there” (“create” leaves"
             " open what is done, it is about “branch”)"
         ),
-        Aspect.TRIAL: "the difference that ed made in the demonstration does not fit the other file",
     },
     "apply_a_patch_and_test": {
         Aspect.FINDS: (

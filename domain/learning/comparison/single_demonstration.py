@@ -40,7 +40,11 @@ _COUNT = re.compile(r"\b(?:head|tail)\b[^|;&]*?(?<!\S)-(?:n\s*|-lines=)?(\d+)(?!
 _SPAN = re.compile(r"[+-]\s?(\d+) ?(day|week|month|year)s?\b")
 _NUMBER_NAMES = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER_WORDS = {name: str(number) for number, name in enumerate(_NUMBER_NAMES, start=2)}
-_QUOTED = re.compile(r"[\"']([^\"'\s]{3,60})[\"']")
+_QUOTED = re.compile(r"(?!(?<=\[)[\"'][^\"'\s]+[\"']\])[\"']([^\"'\s]{3,60})[\"']")
+"""A quoted word; one alone in brackets is the name of a field."""
+_PATH_IN_TEXT = re.compile(r"(?<![\w./-])(?:[\w.-]+/)*([A-Za-z][\w-]{2,40})\.[A-Za-z]\w{0,8}(?![\w/-])")
+_AFTER_FOLDER = r"(?=/|[\s;|&)\"']|$)"
+_AFTER_PATH = r"(?![\w-]|\.\w)"
 _NUMBERED = re.compile(r"\b([A-Za-z]{3,40})[-_ ]?%0?\d*d")
 """What stands in front of a running number in a name: lease-%03d.tif."""
 
@@ -82,11 +86,13 @@ def shown_parameters(
     for one in (
         *_settings(text),
         *_files(commands, inputs, made),
+        *_files_in_texts(commands, inputs, made),
         *_folders(commands, folders),
         *_dates(text),
         *_numbers(text),
         *_of_goal(goal, text),
         *_literals_of_goal(goal, lines),
+        *_shared_stems(goal, lines),
     ):
         if one.value and redact(one.value).text == one.value:
             found.setdefault(one.value, one)
@@ -147,13 +153,27 @@ def _files(
                 yield _Found(_file_name(path), ParameterType.PATH, word)
 
 
+def _files_in_texts(
+    commands: Sequence[tuple[str, str]], inputs: Collection[str], made: Collection[str]
+) -> Iterator[_Found]:
+    """The input files that a text given to a command names: a here-document, what was typed at a prompt."""
+    for command, working in commands:
+        if "\n" not in command:
+            continue
+        for path in inputs:
+            name = posixpath.relpath(path, working or ".")
+            is_data = path not in made and not _CODE_FILES.search(path) and posixpath.splitext(path)[1]
+            if is_data and re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", command):
+                yield _Found(_file_name(path), ParameterType.PATH, name)
+
+
 def _folders(commands: Sequence[tuple[str, str]], folders: Collection[str]) -> Iterator[_Found]:
     """The folders that a command names, as a word of its own or in front of a pattern."""
     for command, working in commands:
         for folder in sorted(folders, key=len, reverse=True):
             name = posixpath.relpath(folder, working or ".")
             if not name.startswith("..") and re.search(
-                rf"(?<![\w./-]){re.escape(name)}(?=/|[\s;|&)\"']|$)", command
+                rf"(?<![\w./-]){re.escape(name)}{_AFTER_PATH if '/' in name else _AFTER_FOLDER}", command
             ):
                 yield _Found("folder", ParameterType.PATH, name)
 
@@ -210,6 +230,18 @@ def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
                 spoken = _spoken(value)
                 if _A_NAME.fullmatch(value) and spoken not in _LITTLE and f" {spoken} " in said:
                     yield _Found(_identifier(spoken.split()[-1]), ParameterType.TEXT, value)
+
+
+def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
+    """What several files of a text have as their name (table.c, table.h, table.o), where the goal speaks of it."""
+    said = f" {_spoken(goal)} "
+    for line in lines:
+        files: dict[str, set[str]] = {}
+        for found in _PATH_IN_TEXT.finditer(line):
+            files.setdefault(found[1], set()).add(found[0])
+        for stem, names in files.items():
+            if len(names) > 1 and f" {_spoken(stem)} " in said:
+                yield _Found(_identifier(stem), ParameterType.TEXT, stem)
 
 
 def _spoken(text: str) -> str:

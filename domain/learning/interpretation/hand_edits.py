@@ -4,10 +4,8 @@ import posixpath
 import shlex
 
 from contracts.learning.observation import TerminalObservation, WrittenText
-from domain.learning.commands.command_line import name_set, parts_of
-from domain.learning.interpretation.noise import EDITORS
-
-_EDITS = EDITORS | name_set("ed ex")
+from domain.learning.commands.command_line import parts_of
+from domain.learning.commands.typing_programs import EDITORS, LINE_EDITORS
 
 
 def replayed_line(observed: TerminalObservation) -> str | None:
@@ -25,7 +23,10 @@ def replayed_line(observed: TerminalObservation) -> str | None:
 
 def is_edited_by_hand(command: str) -> bool:
     """Whether the command opens an editor and gives it no commands of its own."""
-    return any(part.program in _EDITS and not part.is_fed and not part.reads for part in parts_of(command))
+    return any(
+        part.program in EDITORS | LINE_EDITORS and not part.is_fed and not part.reads
+        for part in parts_of(command)
+    )
 
 
 def _writes(one: WrittenText, folder: str) -> str:

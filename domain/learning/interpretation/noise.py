@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from contracts.learning.observation import ExitClass, ObservedActionEvent, TerminalObservation
 from domain.learning.commands.command_line import Part, appends, name_set, parts_of
 from domain.learning.commands.command_safety import holds_masked_secret
+from domain.learning.commands.typing_programs import EDITORS
 from domain.learning.interpretation.meaningful import went_wrong
 
 SIMILAR_FROM = 0.6
@@ -14,11 +15,6 @@ SIMILAR_FROM = 0.6
 
 RETRY_WITHIN = 20
 """How many events after a failure its second attempt is looked for."""
-
-EDITORS = name_set(
-    """vi vim nvim nano emacs pico micro code subl gedit kate mate open xdg-open start less more man"""
-)
-"""Programs that wait for a person; a rehearsal cannot answer for them."""
 
 _LOOKING = EDITORS | name_set(
     """ls ll la cat bat pwd head tail tree stat file wc df du whoami id date type which whereis history
@@ -82,8 +78,12 @@ def _is_looking(event: ObservedActionEvent) -> bool:
     terminal = event.terminal
     if terminal is None or terminal.produced_files or event.caused_state_change:
         return False
-    commands = parts_of(terminal.command)
-    return all(not c.writes and _looks(c) for c in commands)
+    return looks_around(terminal.command)
+
+
+def looks_around(command: str) -> bool:
+    """Whether every program of the command only shows something, and none writes a file."""
+    return all(not c.writes and _looks(c) for c in parts_of(command))
 
 
 def _looks(command: Part) -> bool:

@@ -1,13 +1,9 @@
 """What keeps a sandbox from carrying out a command: a person's keyboard, a cut-out secret, the network, privileges."""
 
-from domain.learning.commands.command_line import Part, calls_in, name_set, parts_of
+from domain.learning.commands.command_line import Part, calls_in, parts_of
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
 from domain.learning.commands.shell_grammar import UnreadableCommand
-from domain.learning.interpretation.noise import EDITORS
-
-_INTERPRETERS = name_set("python python3 node irb bc psql mysql mariadb ed gdb R julia lua php")
-_TAKES_A_FILE = name_set("sqlite3 psql mysql mariadb ed")
-_WINDOWS = name_set("xdg-open open firefox chromium google-chrome libreoffice soffice gimp evince eog code")
+from domain.learning.commands.typing_programs import EDITORS, PAGERS, WINDOW_PROGRAMS, waits_for_lines
 
 
 def rehearsal_obstacle(command: str) -> str | None:
@@ -32,7 +28,7 @@ def rehearsal_obstacle(command: str) -> str | None:
 
 def person_needed(command: str) -> str | None:
     """Why only a person can carry out the command: it opens a window, or waits for a keyboard."""
-    if any(part.program in _WINDOWS for part in parts_of(command)):
+    if any(part.program in WINDOW_PROGRAMS for part in parts_of(command)):
         return "it opens a window, which a sandbox does not have"
     waiting = next((part.program for part in parts_of(command) if _waits_for_a_person(part)), None)
     if waiting is None:
@@ -44,16 +40,4 @@ def person_needed(command: str) -> str | None:
 
 
 def _waits_for_a_person(part: Part) -> bool:
-    if part.program in EDITORS:
-        return part.program not in ("less", "more", "man")
-    if part.reads or part.program not in _INTERPRETERS | _TAKES_A_FILE:
-        return False
-    if part.is_fed:
-        return False
-    operands = [one for one in part.operands if one]
-    options = [one for one in part.arguments if one.startswith("-") and one != "-"]
-    if part.program in _TAKES_A_FILE:
-        return len(operands) <= 1 and not any(
-            one in ("-c", "-e", "-f", "-cmd", "-version") for one in options
-        )
-    return not operands and not any(one in ("-c", "-e", "-m", "--version", "-V", "-v") for one in options)
+    return part.program in EDITORS - PAGERS or waits_for_lines(part)

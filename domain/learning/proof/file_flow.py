@@ -1,8 +1,10 @@
 """Files that go into a result: what the commands of a lesson read, touch and write, by what a replay showed."""
 
+import re
 from collections.abc import Collection, Sequence
 
 from contracts.learning.evidence import CommandUse
+from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.proof.conditions import FolderContents
 
 
@@ -10,6 +12,16 @@ def inputs_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderC
     """The files of the starting state that the commands read or take away."""
     read = {path for use in uses if use.event_id in kept for path in (*use.read, *use.removed)}
     return tuple(sorted(path for path in read if path in before.paths()))
+
+
+def folders_of(inputs: Collection[str], commands: Sequence[str], before: FolderContents) -> tuple[str, ...]:
+    """The folders of the starting state that hold an input, or that a command names by a path of several parts."""
+    every = {folder for path in before.paths() for folder in parent_folders(path)}
+    text = "\n".join(commands)
+    named = {
+        one for one in every if "/" in one and re.search(rf"(?<![\w./-]){re.escape(one)}(?![\w-])", text)
+    }
+    return tuple(sorted(named | {folder for path in inputs for folder in parent_folders(path)}))
 
 
 def used_by(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:

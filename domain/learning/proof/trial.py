@@ -19,8 +19,8 @@ from domain.learning.commands.command_line import SHELLS, calls_in, name_set, na
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from domain.learning.commands.shell_places import Quoting, ValuePlace, value_places, with_values
+from domain.learning.commands.typing_programs import EDITORS
 from domain.learning.comparison.parameters import bounded, fits
-from domain.learning.interpretation.noise import EDITORS
 from domain.learning.redaction.redaction import redact
 
 SCRIPTS = "scripts/"

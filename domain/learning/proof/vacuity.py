@@ -120,7 +120,7 @@ def says_nothing(condition: ProofCondition, before: FolderContents, after: Folde
     if condition.kind is not ConditionKind.CHECK_PASSES and condition.other == condition.path:
         return "it compares a file with itself"
     if condition.kind is ConditionKind.CHECK_PASSES:
-        return "no check is named"
+        return None if condition.argument else "no check is named"
     if condition.kind is ConditionKind.STATE:
         same = before.facts().get(condition.path) == after.facts().get(condition.path)
         return "it was so before the first command" if same else None

@@ -1,6 +1,7 @@
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -243,3 +244,40 @@ def test_without_a_terminal_recording_does_not_start(ingest_server, session_id: 
     )
     assert ended.returncode == 2
     assert "needs a terminal" in ended.stderr
+
+
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="sqlite3 is not installed")
+def test_what_is_typed_at_a_prompt_is_kept_but_nothing_of_a_program_that_asked_for_a_password(
+    ingest_server, person: Callable[[], Person], tmp_path: Path
+) -> None:
+    (tmp_path / "demo" / "login.py").write_text(
+        "import getpass\nprint('hello ' + getpass.getpass('password: ')[:1])\n", encoding="utf-8"
+    )
+    someone = person()
+    someone.reads(
+        "lines typed at the prompts of sqlite3, python3, ed and the like (not with --no-typed-lines)"
+    )
+    someone.reads("[rec] mine> ")
+    someone.types("sqlite3 a.db")
+    someone.reads("sqlite> ")
+    someone.types("create table t (x\x7fy);")
+    someone.reads("sqlite> ")
+    someone.types(".quit")
+    someone.reads("[rec] mine> ")
+    someone.types("python3 -q")
+    someone.reads(">>> ")
+    someone.types("import login")
+    someone.reads("password: ")
+    someone.types("hunter2")
+    someone.reads("hello h")
+    someone.reads(">>> ")
+    someone.types("exit()")
+    someone.reads("[rec] mine> ")
+    someone.types("exit")
+    someone.reads("2 commands recorded")
+    assert someone.process.wait(PATIENCE_S) == 0
+    assert [event["terminal"]["command"] for event in ingest_server.accepted.values()] == [
+        "sqlite3 a.db <<'END_OF_TYPED_LINES'\ncreate table t (y);\n.quit\nEND_OF_TYPED_LINES",
+        "python3 -q",
+    ]
+    assert not any(b"hunter2" in body for body in ingest_server.bodies)

@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -223,6 +224,7 @@ def test_a_folder_that_is_missing_is_named(options, tmp_path: Path) -> None:
 KILLED = """
 import json, sys
 from pathlib import Path
+from shutil import which
 from recorders.delivery import IngestTarget
 from recorders.terminal.recording import TerminalRecorderOptions, run_scripted
 session, url, spool, folder = sys.argv[1:]
@@ -346,3 +348,19 @@ def test_a_starting_point_that_waits_or_is_refused_is_in_the_summary(
     waiting = run_scripted(options(flush_timeout_s=0.3), ["touch b"])
     assert not waiting.complete
     assert f"the starting point waits in {tmp_path / 'spool'}" in waiting.text()
+
+
+ED = "ed -s a.txt\n1s/one/two/\nw\nq"
+FED = "ed -s a.txt <<'END_OF_TYPED_LINES'\n1s/one/two/\nw\nq\nEND_OF_TYPED_LINES"
+
+
+@pytest.mark.skipif(which("ed") is None, reason="ed is not installed")
+@pytest.mark.parametrize(("keeps", "recorded_as"), [(True, FED), (False, "ed -s a.txt")])
+def test_lines_typed_at_a_prompt_are_kept_with_their_command_unless_that_is_switched_off(
+    ingest_server, options, tmp_path: Path, keeps: bool, recorded_as: str
+) -> None:
+    (tmp_path / "demo" / "a.txt").write_text("one\n", encoding="utf-8")
+    run_scripted(options(typed_lines=keeps), [ED, "cp a.txt b.txt"])
+    assert (tmp_path / "demo" / "b.txt").read_text(encoding="utf-8") == "two\n"
+    assert commands_of(ingest_server) == [recorded_as, "cp a.txt b.txt"]
+    assert ingest_server.labels() == ["ed -s a.txt", "cp a.txt b.txt"]

@@ -8,6 +8,7 @@ import pytest
 
 from contracts.backoff import Backoff
 from contracts.learning.observation import MAX_WRITTEN_CHARS, ProducedFile, WrittenText
+from domain.learning.commands.typed_lines import with_typed_lines
 from host.folder_snapshot import FileMark
 from recorders.delivery import IngestTarget
 from recorders.terminal import written_texts
@@ -65,7 +66,7 @@ def test_an_edited_file_comes_with_its_text_and_the_difference(record, tmp_path:
 def test_what_an_interpreter_wrote_comes_too(record) -> None:
     typed = "python3\nopen('made.txt', 'w').write('by hand\\n') and None\nexit()"
     events = record(typed)
-    assert events[0]["command"] == "python3"
+    assert events[0]["command"] == with_typed_lines("python3", typed.splitlines()[1:])
     assert events[0]["written"] == [{"path": "made.txt", "text": "by hand\n", "masked": False}]
 
 

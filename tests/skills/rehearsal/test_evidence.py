@@ -32,13 +32,14 @@ class Taught:
         self.parent = folder
         self.files = files
         self.commands = tuple(command(one) if isinstance(one, str) else one for one in commands)
+        self.asks_for_check = False
         self.labels: list[str] = []
         self.cancelled = threading.Event()
         self.evidence: LessonEvidence | None = None
         self.note: Callable[[str], None] = self.labels.append
 
     def find(self, *given: ProofCondition, seconds: float = 60.0) -> LessonEvidence:
-        lesson = Lesson(str(uuid4()), self.commands, self._place)
+        lesson = Lesson(str(uuid4()), self.commands, self._place, asks_for_check=self.asks_for_check)
         bounds = EvidenceBounds(seconds=seconds)
         self.parent.chmod(0o755)
         finder = EvidenceFinder(
@@ -250,3 +251,48 @@ def test_a_command_that_runs_is_ended_by_cancelling(tmp_path: Path) -> None:
     evidence = taught.find()
     timer.join()
     assert (evidence.reproduced, evidence.note) == (False, "it was cancelled")
+
+
+def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tmp_path: Path) -> None:
+    typed = "\n".join(
+        [
+            "python3 -i <<'END_OF_TYPED_LINES'",
+            "rows = [line.split(',') for line in open('table.txt')]",
+            "rows = [line.split(',') for line in open('table.csv')]",
+            "rows[0]",
+            "print(max(int(row[1]) for row in rows[1:]), file=open('max.txt', 'w'))",
+            "exit()",
+            "END_OF_TYPED_LINES",
+        ]
+    )
+    taught = Taught(tmp_path, {"table.csv": TABLE}, command(typed, may_fail=True))
+    evidence = taught.find()
+    assert evidence.reproduced
+    (repeated,) = evidence.repeated_as
+    assert repeated.command == "\n".join(
+        [
+            "python3 <<'END_OF_TYPED_LINES'",
+            "rows = [line.split(',') for line in open('table.csv')]",
+            "print(max(int(row[1]) for row in rows[1:]), file=open('max.txt', 'w'))",
+            "END_OF_TYPED_LINES",
+        ]
+    )
+
+
+def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(tmp_path: Path) -> None:
+    lines = (
+        "sort table.csv > sorted.csv",
+        "sha256sum sorted.csv > sums",
+        "python3 -c \"print(len(open('sums', 'rb').read()))\"",
+        "sha256sum --quiet -c sums",
+    )
+    taught = Taught(tmp_path, {"table.csv": TABLE}, *lines)
+    taught.find()
+    assert taught.kept() == [*lines[:2]]
+    taught.asks_for_check = True
+    taught.find()
+    assert taught.kept() == [*lines[:2], lines[3]]
+    proof = taught.proof(ConditionKind.CHECK_PASSES, "sorted.csv")
+    assert proof.condition.argument == lines[3]
+    assert proof.condition.statement == "The check by sha256sum passes"
+    assert proof.told_apart_in_words == ("with bytes of sorted.csv changed",)
