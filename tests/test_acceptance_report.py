@@ -1,7 +1,7 @@
 """The committed acceptance report tells of the tests that there are."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.fixtures.acceptance import requirements, written
@@ -10,11 +10,17 @@ ROOT = Path(__file__).parents[1]
 REPORT = ROOT / "docs" / "acceptance.md"
 
 
-def marked_tests() -> Iterator[tuple[str, str, bool]]:
+@cache
+def marked_tests() -> list[tuple[str, str, bool]]:
     """Each id with a test that shows it, and whether that one is for every day; read from the sources."""
+    found: list[tuple[str, str, bool]] = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        module = ast.parse(path.read_text(encoding="utf-8"))
-        of_all = [ast.unparse(line) for line in module.body if ast.unparse(line).startswith("pytestmark")]
+        source = path.read_text(encoding="utf-8")
+        if "acceptance(" not in source:
+            continue
+        module = ast.parse(source)
+        assigned = [ast.unparse(line) for line in module.body if isinstance(line, ast.Assign)]
+        of_all = [line for line in assigned if line.startswith("pytestmark")]
         for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 marks = [*of_all, *(ast.unparse(mark) for mark in node.decorator_list)]
@@ -22,7 +28,9 @@ def marked_tests() -> Iterator[tuple[str, str, bool]]:
                 for mark in node.decorator_list:
                     if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("mark.acceptance"):
                         for name in mark.args:
-                            yield ast.literal_eval(name), f"{path.relative_to(ROOT)}::{node.name}", everyday
+                            where = f"{path.relative_to(ROOT)}::{node.name}"
+                            found.append((ast.literal_eval(name), where, everyday))
+    return found
 
 
 def test_the_report_names_every_test_that_shows_a_requirement() -> None:
@@ -35,7 +43,7 @@ def test_the_report_names_every_test_that_shows_a_requirement() -> None:
 
 
 def test_what_is_shown_at_all_is_shown_every_day() -> None:
-    marked = list(marked_tests())
+    marked = marked_tests()
     shown = {name for name, _, _ in marked}
     assert shown - {name for name, _, everyday in marked if everyday} == set()
 

@@ -4,6 +4,7 @@ Policy, approval and receipts hold for it as for any tool server (DOC3 §0.2F "B
 """
 
 from datetime import datetime
+from functools import cache
 from typing import Any, cast
 
 from contracts.base import clipped
@@ -210,6 +211,7 @@ def adapter_server(server_id: str, at: datetime) -> MCPServerRegistryEntry:
     )
 
 
+@cache
 def tool_definitions() -> tuple[MCPToolDefinition, ...]:
     """The four tools. Preparing redaction says that it is no mere reading: it asks first by default."""
     return tuple(
