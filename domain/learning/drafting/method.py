@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Sequence
 
 from contracts.base import clipped
-from contracts.learning.evidence import LessonEvidence
+from contracts.learning.evidence import LessonEvidence, WrittenScript
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.proposal import DraftedFile, RehearsalCommand
 from domain.learning.comparison.parameters import ParameterWording, placeholder
@@ -27,10 +27,20 @@ LONGEST_SHOWN = 500
 SCRIPTS_FOLDER, EXAMPLE = "scripts", "references/demonstration.md"
 
 
-def method_facts(commands: Sequence[RehearsalCommand], wording: ParameterWording) -> list[MethodFact]:
-    """For each command its facts in words, program by program, and the command itself where it is short."""
+def method_facts(
+    commands: Sequence[RehearsalCommand], wording: ParameterWording, evidence: LessonEvidence
+) -> list[MethodFact]:
+    """For each command its facts in words, program by program, and the command itself where it is short.
+
+    Commands that wrote nothing but programs of ``scripts/`` are left out: the program is there as it came to be, and
+    the first version of what was corrected later is no part of the method.
+    """
     lines: dict[MethodFact, None] = {}
+    kept = {script.path for script in _whole_scripts(evidence)}
+    writing = {use.event_id for use in evidence.uses if use.written and kept.issuperset(use.written)}
     for command in commands:
+        if command.event_id in writing:
+            continue
         by_program: dict[str, list[str]] = {}
         for fact in facts_of(command.command):
             if personal_value_in(fact.text) is None:
@@ -54,14 +64,17 @@ def _typed(command: str) -> str:
 def script_files(evidence: LessonEvidence | None) -> list[DraftedFile]:
     """The programs that a person wrote in the demonstration and ran; one that holds a secret is left out."""
     found: dict[str, DraftedFile] = {}
-    for script in evidence.scripts if evidence else ():
-        if redact(script.content).text == script.content:
-            name = posixpath.basename(script.path)
-            path = f"{SCRIPTS_FOLDER}/{name}"
-            if path in found:
-                path = f"{SCRIPTS_FOLDER}/{script.path.replace('/', '-')}"
-            found[path] = DraftedFile(path=path, content=script.content)
+    for script in _whole_scripts(evidence) if evidence else ():
+        name = posixpath.basename(script.path)
+        path = f"{SCRIPTS_FOLDER}/{name}"
+        if path in found:
+            path = f"{SCRIPTS_FOLDER}/{script.path.replace('/', '-')}"
+        found[path] = DraftedFile(path=path, content=script.content)
     return list(found.values())
+
+
+def _whole_scripts(evidence: LessonEvidence) -> list[WrittenScript]:
+    return [one for one in evidence.scripts if redact(one.content).text == one.content]
 
 
 def example_file(
