@@ -80,7 +80,13 @@ def ability_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     database, wake = shared.database, shared.projection.wake
     edits = WorkspaceEdits(database, shared.settings.workspace)
     abilities = AbilityActivities(AbilityLifeStore(database), edits, shared.projector.catch_up, wake)
-    reprobe = ReprobeActivities(CapabilityHealthStore(database), DraftStore(database), wake)
+    reprobe = ReprobeActivities(
+        CapabilityHealthStore(database),
+        DraftStore(database),
+        StartingStates(database),
+        shared.settings.data_dir / "rehearsals",
+        wake,
+    )
     return (
         abilities.command_ability,
         reprobe.take_inventory,

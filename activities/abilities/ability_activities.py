@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 
 from temporalio import activity
 
@@ -19,12 +21,13 @@ from contracts.abilities.capability_health import (
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityOrder, AbilityReceipt
 from contracts.base import clipped
-from contracts.learning.validation import StepResult
-from skills.rehearsal.canary import canary, is_present
-from skills.rehearsal.report import CheckReport, CheckStep
+from skills.rehearsal.canary import CanaryReport, Method, canary, is_present
+from skills.rehearsal.rehearsal import LessonStart
+from skills.rehearsal.shell_session import Surroundings
 from stores.abilities.ability_commands import AbilityLifeStore
 from stores.abilities.capability_health import CapabilityHealthStore
-from stores.learning.drafts import DraftStore
+from stores.learning.drafts import DraftStore, Lesson
+from stores.learning.starting_states import StartingStates
 from stores.platform.projection.document_projection import WorkspaceEdits
 from stores.platform.projection.projector import ProjectionError
 
@@ -67,11 +70,18 @@ class ReprobeActivities:
     """Each may be repeated: a canary counts once by its id."""
 
     def __init__(
-        self, health: CapabilityHealthStore, drafts: DraftStore, written: Callable[[], None]
+        self,
+        health: CapabilityHealthStore,
+        drafts: DraftStore,
+        states: StartingStates,
+        rehearsal_root: Path,
+        written: Callable[[], None],
     ) -> None:
-        """``written`` is called after each change, to have the files projected."""
+        """``rehearsal_root`` is where the sandboxes' folders are made; ``written`` has changed files projected."""
         self._health = health
         self._drafts = drafts
+        self._states = states
+        self._rehearsal_root = rehearsal_root
         self._written = written
 
     @activity.defn
@@ -105,35 +115,65 @@ class ReprobeActivities:
         lesson = self._drafts.lesson_of(standing.ability_id)
         report = canary(
             standing.manifest,
-            lesson.draft,
+            lesson.bundle.draft if lesson.bundle is not None else None,
             lesson.test_policy or default_policy(),
+            self._method(lesson),
             owner=owner or task.requested_by,
         )
-        failed = next((step for step in report.steps if step.result is StepResult.FAILED), None)
-        after = self._health.record_outcome(_outcome(task, report, failed), task.correlation_id)
+        after = self._health.record_outcome(_outcome(task, report), task.correlation_id)
         self._written()
         return CanaryResult(
             capability_id=task.capability_id,
-            success=failed is None,
+            success=_is_good(report),
+            not_run=_was_not_run(report),
             health_status=after.status if after is not None else HealthStatus.UNKNOWN,
             good_canaries=after.record.good_canaries if after is not None else 0,
-            summary=_said(failed, 240),
+            summary=_said(report, 240),
         )
 
+    def _method(self, lesson: Lesson) -> Method:
+        """The method on the demonstration's folder; on an empty one where the rehearsal passed on that."""
+        if lesson.bundle is None:
+            return Method()
+        interpretation, wanted = lesson.bundle.interpretation, lesson.bundle.draft.starting_state_id
+        states = self._states.of_session(interpretation.learn_session_id) if wanted else ()
+        state = next((one for one in states if one.state_id == wanted), None)
+        start = missing = None
+        if state is not None:
+            surroundings = Surroundings(state.locale, state.time_zone)
+            start = LessonStart(partial(self._states.materialise, state), surroundings)
+        elif wanted is not None:
+            missing = "the files that it was shown on are not kept any more"
+        elif not lesson.rehearsed:
+            missing = "no files are kept that it could be run on"
+        return Method(interpretation.observed_effects, start, missing, self._rehearsal_root)
 
-def _outcome(task: CanaryTask, report: CheckReport, failed: CheckStep | None) -> CapabilityOutcome:
+
+def _was_not_run(report: CanaryReport) -> bool:
+    return report.failed is None and report.not_run is not None
+
+
+def _is_good(report: CanaryReport) -> bool:
+    return report.failed is None and report.not_run is None
+
+
+def _outcome(task: CanaryTask, report: CanaryReport) -> CapabilityOutcome:
     return CapabilityOutcome(
         outcome_id=task.outcome_id,
         capability_id=task.capability_id,
         kind=OutcomeKind.CANARY,
-        success=failed is None,
+        success=_is_good(report),
+        not_run=_was_not_run(report),
         critical=report.safety_failure is not None,
-        failure_fingerprint=failed.test_case_id if failed is not None else None,
-        summary=_said(failed, 500),
+        failure_fingerprint=report.failed.test_case_id if report.failed is not None else None,
+        summary=_said(report, 500),
         reported_by=task.requested_by,
         happened_at=datetime.now(UTC),
     )
 
 
-def _said(failed: CheckStep | None, limit: int) -> str | None:
-    return clipped(f"{failed.label}: {failed.details or 'failed'}", limit) if failed is not None else None
+def _said(report: CanaryReport, limit: int) -> str | None:
+    failed = report.failed
+    if failed is not None:
+        return clipped(f"{failed.label}: {failed.details or 'failed'}", limit)
+    return clipped(f"not run: {report.not_run}", limit) if report.not_run is not None else None

@@ -26,6 +26,7 @@ from contracts.mining.runs import (
     MiningRun,
     MiningRunClosing,
     MiningRunOpening,
+    left_out,
 )
 from contracts.workflow_ids import skill_mining_id
 from stores.mining.candidate_reads import CandidateReads
@@ -194,7 +195,8 @@ def _added(progress: MiningProgress, person: str, found: PersonMined) -> MiningP
         people=progress.people + 1,
         people_off=progress.people_off + found.off,
         traces=progress.traces + found.traces,
-        excluded=progress.excluded + found.excluded,
+        excluded=progress.excluded + found.excluded.total(),
+        left_out=left_out(Counter({one.reason: one.count for one in progress.left_out}) + found.excluded),
         clusters=progress.clusters + found.clusters,
         candidates=progress.candidates + found.candidates,
         deferred=progress.deferred + found.deferred,

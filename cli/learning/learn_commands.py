@@ -74,13 +74,18 @@ WithoutOption = Annotated[
 ]
 
 
-def entry_mode(given: LearningEntryMode | None, *, coached: bool) -> LearningEntryMode:
-    """How the person teaches: as said, by coaching where anything of it was given, else by demonstrating.
+def entry_mode(
+    given: LearningEntryMode | None, *, coached: bool, improves: bool = False
+) -> LearningEntryMode:
+    """How the person teaches: as said, by coaching where anything of it was given, by improving the skill that was
+    named, else by demonstrating.
 
     Raises:
         NothingToDo: coaching was given together with another way to teach.
     """
     if given is None:
+        if improves and not coached:
+            return LearningEntryMode.IMPROVING_EXISTING_SKILL
         return LearningEntryMode.COACHING_AGENT if coached else LearningEntryMode.DEMONSTRATING_SKILL
     if coached and given is not LearningEntryMode.COACHING_AGENT:
         raise NothingToDo(
@@ -157,6 +162,7 @@ SearchOption = Annotated[
 _OBSERVED = {
     LearningEntryMode.DEMONSTRATING_SKILL: ObservationMode.OUTSIDE_AGENT,
     LearningEntryMode.COACHING_AGENT: ObservationMode.INSIDE_AGENT,
+    LearningEntryMode.IMPROVING_EXISTING_SKILL: ObservationMode.OUTSIDE_AGENT,
 }
 """Default observation scope."""
 
@@ -166,13 +172,16 @@ def create(
     call: Invocation,
     mode: Annotated[
         LearningEntryMode | None,
-        typer.Option(help="How you teach. Left out: coaching_agent with a goal, else demonstrating_skill."),
+        typer.Option(
+            help="How you teach. Left out: coaching_agent with a goal, improving_existing_skill with --skill, "
+            "else demonstrating_skill."
+        ),
     ] = None,
     observe: Annotated[
         ObservationMode | None,
         typer.Option(
-            help="What may be watched. Left out: outside_agent when demonstrating, inside_agent when coaching, "
-            "else none."
+            help="What may be watched. Left out: outside_agent when demonstrating or improving, inside_agent when "
+            "coaching, else none."
         ),
     ] = None,
     build_policy: Annotated[
@@ -182,8 +191,9 @@ def create(
         LearnExecutionMode, typer.Option(help="How closely the ability keeps to what is shown.")
     ] = LearnExecutionMode.GUIDED,
     target: Annotated[
-        LearnTargetKind, typer.Option(help="What is to come of it.")
-    ] = LearnTargetKind.NEW_SKILL,
+        LearnTargetKind | None,
+        typer.Option(help="What is to come of it. Left out: existing_skill when improving, else new_skill."),
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", help="Watch this application alone, e.g. terminal (repeatable)."),
@@ -192,7 +202,9 @@ def create(
         list[ObservationAdapterKind] | None,
         typer.Option(help="Refuse unless this recorder can record now, e.g. terminal_command (repeatable)."),
     ] = None,
-    skill: Annotated[str | None, typer.Option(help="The ability to improve.")] = None,
+    skill: Annotated[
+        str | None, typer.Option(help="The ability to improve; alone it says all that is needed.")
+    ] = None,
     from_run: Annotated[
         list[str] | None,
         typer.Option(help="Learn from this run of `learn recent-runs` instead of a capture (repeatable)."),
@@ -223,10 +235,13 @@ def create(
         keep=keep or (),
         without=without or (),
     )
-    mode = entry_mode(mode, coached=coaching is not None)
+    mode = entry_mode(mode, coached=coaching is not None, improves=skill is not None)
+    improving = mode is LearningEntryMode.IMPROVING_EXISTING_SKILL
+    watched = ObservationMode.NONE if from_run and improving else _OBSERVED.get(mode, ObservationMode.NONE)
+    target = target or (LearnTargetKind.EXISTING_SKILL if improving else LearnTargetKind.NEW_SKILL)
     request = CreateLearnSessionRequest(
         entry_mode=mode,
-        observation_mode=observe or _OBSERVED.get(mode, ObservationMode.NONE),
+        observation_mode=observe or watched,
         build_policy=build_policy,
         execution_mode=execution,
         target_kind=target,

@@ -57,7 +57,25 @@ _COACHED: dict[S, str] = {
 }
 """Where an agent is coached, it does the work."""
 
+_IMPROVED: dict[S, str] = {
+    S.ARMED: "the better way, shown once more; to change it in words alone: start, stop, propose, revise",
+    S.DRAFTING_PROPOSAL: "what else is to be better, in words, or validation",
+}
+_PRACTISED: dict[S, str] = {
+    S.ARMED: "the agent's practice to begin (`apprentice practice` sets it a task)",
+    S.CAPTURING: "the agent's practice",
+}
+_OF_MODE: dict[LearningEntryMode, dict[S, str]] = {
+    LearningEntryMode.COACHING_AGENT: _COACHED,
+    LearningEntryMode.IMPROVING_EXISTING_SKILL: _IMPROVED,
+    LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE: _PRACTISED,
+}
+"""What is waited for where it differs from a demonstration's."""
+
+_UNWATCHED = "you to stop it: nothing is watched, so say in words what is to change once it is drafted"
+
 _RECORD = "record terminal --session {id}"
+_RECORD_BROWSER = "record browser --session {id}"
 _BESIDE: dict[S, tuple[str, ...]] = {
     S.IDLE: ("learn status {id}",),
     S.ARMED: (_RECORD,),
@@ -98,11 +116,20 @@ _BY_AGENT = frozenset({LearningEntryMode.COACHING_AGENT, LearningEntryMode.AUTON
 
 def guide(session: LearnSessionView) -> Guidance:
     """What ``session`` waits for and what to type next."""
-    coached = session.entry_mode is LearningEntryMode.COACHING_AGENT
-    waits_for = (_COACHED if coached else {}).get(session.state) or _WAITS_FOR[session.state]
+    of_mode = _OF_MODE.get(session.entry_mode, {})
+    waits_for = of_mode.get(session.state) or _WAITS_FOR[session.state]
+    if session.observation_mode is ObservationMode.NONE and C.STOP in session.allowed_actions:
+        waits_for = _UNWATCHED
     # Where an agent does the work, or nothing is watched, there is nothing that a person would record.
     records = session.entry_mode not in _BY_AGENT and session.observation_mode is not ObservationMode.NONE
-    beside = (one for one in _BESIDE.get(session.state, ()) if records or one != _RECORD)
+    improves = session.entry_mode is LearningEntryMode.IMPROVING_EXISTING_SKILL
+    looks = (
+        "learn diff {id}" if improves and one == "learn files {id}" else one
+        for one in _BESIDE.get(session.state, ())
+    )
+    elsewhere = session.target_app_whitelist and "terminal" not in session.target_app_whitelist
+    recorder = _RECORD_BROWSER if elsewhere else _RECORD
+    beside = (recorder if one == _RECORD else one for one in looks if records or one != _RECORD)
     own = [typed for command, typed in _TYPED.items() if command in session.allowed_actions]
     ability = session.ability_id or "ABILITY_ID"
     commands = (

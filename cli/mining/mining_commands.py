@@ -15,6 +15,7 @@ from contracts.mining.candidates import (
     MAX_CLUSTER_TRACES,
     CandidateState,
     MiningCandidateView,
+    MiningGate,
     MiningMode,
     MiningSettingsResponse,
     PutMiningSettingsRequest,
@@ -170,12 +171,20 @@ def _run_view(run: MiningRun) -> RenderableType:
     ]
     if done.people_off:
         parts.append(Text("Mining is switched off; `apprentice mining settings --mode build_then_review`."))
-    parts += [
-        Text(f"  {count} not suggested: {gate.value.replace('_', ' ')} does not hold")
-        for gate, count in done.closed_gates.items()
-    ]
+    parts += [Text(f"  {one.count} left out: {one.why}") for one in done.left_out]
+    parts += [Text(f"  {count} not suggested: {_GATES[gate]}") for gate, count in done.closed_gates.items()]
     parts += [Text(f"  {failure.item} was skipped: {failure.reason}") for failure in done.failures]
     return Group(*parts)
+
+
+_GATES: dict[MiningGate, str] = {
+    MiningGate.ENOUGH_TRACES: "not done often enough yet; `apprentice mining settings --min-traces N` says how often",
+    MiningGate.LOW_VARIATION: "done too differently each time; the installation's `mining_max_variation` bounds that",
+    MiningGate.VERIFIED: "too few of its steps leave a result that can be seen (`mining_min_coverage`)",
+    MiningGate.SAFE: "it deletes or sends something",
+    MiningGate.NO_FRICTION: "it failed too often, or was quarantined",
+    MiningGate.REUSABLE: "it is too particular, or an ability covers it already",
+}
 
 
 def _decided(view: MiningCandidateView) -> RenderableType:

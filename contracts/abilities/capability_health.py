@@ -92,6 +92,9 @@ class CapabilityOutcome(VersionedContract):
     capability_id: Text160
     kind: OutcomeKind
     success: bool
+    not_run: bool = Field(
+        default=False, description="A canary that could not be run: neither good nor a failure."
+    )
     critical: bool = Field(default=False, description="A safety failure: one is enough for quarantine.")
     failure_fingerprint: Text160 | None = Field(
         default=None, description="Failures with the same one match; set on every failure."
@@ -189,6 +192,7 @@ class CanaryResult(Contract):
 
     capability_id: Text160
     success: bool
+    not_run: bool = Field(default=False, description="Nothing was proved, either way; `summary` says why.")
     health_status: HealthStatus
     good_canaries: int = Field(ge=0)
     summary: Text240 | None = None

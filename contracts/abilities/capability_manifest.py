@@ -43,11 +43,17 @@ class VerificationRule(Contract):
 
 
 class HealthProbe(Contract):
-    """How to see that the capability is there at all."""
+    """How to see that the capability is there at all.
+
+    Programs of a ``command`` are looked up; other kinds are not carried out. Neither makes a recheck good: that takes
+    the taught method, run in the sandbox.
+    """
 
     kind: str = Field(pattern="^(command|tool|browser|noop)$")
     target: Text240
-    timeout_ms: int = Field(default=3000, gt=0)
+    timeout_ms: int = Field(
+        default=3000, gt=0, description="Of other runtimes; a lookup of programs needs none."
+    )
 
 
 class RuntimeBinding(Contract):

@@ -1,5 +1,6 @@
 """Runs of skill mining, and the messages of their workflows and activities."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import Field
@@ -34,6 +35,50 @@ class MiningFailure(Contract):
     reason: Text240
 
 
+class Exclusion(StrEnum):
+    """Why a capture is left out altogether."""
+
+    NOT_CAPTURED = "not_captured"
+    NOT_WATCHED = "not_watched"
+    INSIDE_IS_OFF = "inside_is_off"
+    OUTSIDE_IS_OFF = "outside_is_off"
+    TURNED_DOWN = "turned_down"
+    HAS_PROPOSAL = "has_proposal"
+    PURGED = "purged"
+    SECRET = "secret"  # noqa: S105 - a reason
+    EMPTY = "empty"
+
+
+_WHY: dict[Exclusion, str] = {
+    Exclusion.NOT_CAPTURED: "it is no finished demonstration: it was not stopped, or improves or imports a skill",
+    Exclusion.NOT_WATCHED: "its session watched nothing",
+    Exclusion.INSIDE_IS_OFF: "your settings leave out what was done through the agent (observe_inside_agent); "
+    "`apprentice mining settings --inside` lets it count",
+    Exclusion.OUTSIDE_IS_OFF: "your settings leave out what you did outside the agent (observe_outside_agent); "
+    "`apprentice mining settings --outside` lets it count",
+    Exclusion.TURNED_DOWN: "its proposal was turned down or cancelled",
+    Exclusion.HAS_PROPOSAL: "another proposal was made of it",
+    Exclusion.PURGED: "what was observed of it is deleted already; no setting brings it back",
+    Exclusion.SECRET: "something in it was masked or hidden as a secret; no setting changes that",
+    Exclusion.EMPTY: "nothing in it counts: all of it is trimmed, failed, or was removed",
+}
+
+
+class LeftOut(Contract):
+    """Captures that were left out for one reason; ``why`` says it in words, with the setting that changes it."""
+
+    reason: Exclusion
+    count: int = Field(ge=1)
+    why: Text240
+
+
+def left_out(counts: Mapping[Exclusion, int]) -> tuple["LeftOut", ...]:
+    """The reasons with their counts, in the order of the enumeration."""
+    return tuple(
+        LeftOut(reason=one, count=counts[one], why=_WHY[one]) for one in Exclusion if counts.get(one)
+    )
+
+
 class MiningProgress(Contract):
     """What a run has found so far. ``cursor`` is the last person whose traces were looked at."""
 
@@ -42,6 +87,9 @@ class MiningProgress(Contract):
     traces: int = Field(default=0, ge=0, description="That counted.")
     excluded: int = Field(
         default=0, ge=0, description="Captures that may not count, or hold nothing that does."
+    )
+    left_out: tuple[LeftOut, ...] = Field(
+        default=(), description="Why the excluded ones were, and what changes that."
     )
     clusters: int = Field(default=0, ge=0)
     candidates: int = Field(default=0, ge=0, description="Clusters that passed every gate.")

@@ -46,13 +46,18 @@ MATCHING_FAILURES = "matching_failures"
 REPEATED_FAILURES = "repeated_failures"
 CRITICAL_FAILURE = "critical_failure"
 CANARY_FAILED = "canary_failed"
+CANARY_NOT_RUN = "canary_not_run"
 
 _WORDS = {
     MATCHING_FAILURES: f"it failed {DEGRADED_FROM} times in the same way within {WINDOW.days} days",
     REPEATED_FAILURES: f"it failed {QUARANTINED_FROM} times within {WINDOW.days} days",
     CRITICAL_FAILURE: "it failed critically",
     CANARY_FAILED: "its last recheck failed",
+    CANARY_NOT_RUN: "its last recheck could not be run",
 }
+_OF_A_CANARY = frozenset({CANARY_FAILED, CANARY_NOT_RUN})
+"""Reasons that the next canary replaces."""
+
 _MOVED = frozenset(
     {HealthStatus.HEALTHY, HealthStatus.DEGRADED, HealthStatus.QUARANTINED, HealthStatus.UNKNOWN}
 )
@@ -75,8 +80,11 @@ def after_outcome(
     Three matching failures in seven days degrade, five failures or a critical one quarantine. Only good canaries
     lead back, five in a row: time alone does not, and neither does a use that went well. Who is healthy
     again starts with no failures counted; the outcomes themselves stay in their stream. A disabled
-    capability stays disabled, whatever happens.
+    capability stays disabled, whatever happens. A canary that could not be run counts neither way, and the schedule
+    leaves the capability alone for a while.
     """
+    if outcome.not_run:
+        return _not_run(status, record, outcome)
     moved = _noted(record, outcome)
     if status not in _MOVED:
         return HealthChange(status, moved)
@@ -108,6 +116,15 @@ def is_due(status: HealthStatus, record: CapabilityHealthRecord, now: datetime) 
     return record.cooldown_until is None or record.cooldown_until <= now
 
 
+def _not_run(
+    status: HealthStatus, record: CapabilityHealthRecord, outcome: CapabilityOutcome
+) -> HealthChange:
+    changes: dict[str, object] = {"cooldown_until": outcome.happened_at + COOLDOWN}
+    if status in (HealthStatus.DEGRADED, HealthStatus.QUARANTINED):
+        changes["reason_codes"] = tuple(dict.fromkeys((*record.reason_codes, CANARY_NOT_RUN)))
+    return HealthChange(status, record.changed(**changes))
+
+
 def _noted(record: CapabilityHealthRecord, outcome: CapabilityOutcome) -> CapabilityHealthRecord:
     """The record with the outcome counted, before any verdict."""
     failures = record.failures
@@ -134,7 +151,7 @@ def _succeeded(
 ) -> HealthChange:
     if outcome.kind is not OutcomeKind.CANARY:
         return HealthChange(status, record)
-    reasons = tuple(code for code in record.reason_codes if code != CANARY_FAILED)
+    reasons = tuple(code for code in record.reason_codes if code not in _OF_A_CANARY)
     if status is HealthStatus.HEALTHY or record.good_canaries < HEALTHY_FROM:
         return HealthChange(status, record.changed(reason_codes=reasons, cooldown_until=None))
     cleared = {"reason_codes": (), "failures": (), "good_canaries": 0, "cooldown_until": None}
@@ -143,7 +160,7 @@ def _succeeded(
 
 def _failed(status: HealthStatus, record: CapabilityHealthRecord, outcome: CapabilityOutcome) -> HealthChange:
     most = max(Counter(note.fingerprint for note in record.failures).values(), default=0)
-    reasons = [code for code in record.reason_codes if code != CANARY_FAILED]
+    reasons = [code for code in record.reason_codes if code not in _OF_A_CANARY]
     found = status
     if outcome.critical:
         found, reasons = HealthStatus.QUARANTINED, [*reasons, CRITICAL_FAILURE]

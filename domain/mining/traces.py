@@ -18,6 +18,7 @@ from contracts.learning.session import LearningEntryMode, ObservationMode
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.validation import SafetyClass
 from contracts.mining.candidates import MiningSettings
+from contracts.mining.runs import Exclusion
 from domain.learning.commands.command_line import names_outside_path, programs_in
 from domain.learning.commands.command_safety import holds_masked_secret, safety_class
 from domain.learning.commands.operations import TEST, VERIFY, is_preparation, operation_of
@@ -63,17 +64,6 @@ class TraceStanding(StrEnum):
     COVERED = "covered"
 
 
-class Exclusion(StrEnum):
-    """Why a capture is left out altogether."""
-
-    NOT_CAPTURED = "not_captured"
-    NOT_ALLOWED = "not_allowed"
-    TURNED_DOWN = "turned_down"
-    PURGED = "purged"
-    SECRET = "secret"  # noqa: S105 - a reason
-    EMPTY = "empty"
-
-
 @dataclass(frozen=True)
 class MinedTrace:
     """One capture as mining sees it. ``steps`` are signatures; ``verified`` counts those with a visible outcome."""
@@ -109,6 +99,16 @@ def is_allowed(mode: ObservationMode, settings: MiningSettings) -> bool:
             return False
 
 
+def _switched_off(mode: ObservationMode, settings: MiningSettings) -> Exclusion:
+    """What of the settings keeps a capture of this observation mode out."""
+    if mode is ObservationMode.NONE:
+        return Exclusion.NOT_WATCHED
+    seen_outside = mode in (ObservationMode.OUTSIDE_AGENT, ObservationMode.MIXED)
+    if seen_outside and not settings.observe_outside_agent:
+        return Exclusion.OUTSIDE_IS_OFF
+    return Exclusion.INSIDE_IS_OFF
+
+
 def mined_traces(
     aggregate: LearnSessionAggregate,
     events: Sequence[ObservedActionEvent],
@@ -130,7 +130,7 @@ def mined_traces(
     if standing is not TraceStanding.COUNTS:
         return (_context(aggregate, events, goal, standing),)
     if not is_allowed(session.observation_mode, settings):
-        return Exclusion.NOT_ALLOWED
+        return _switched_off(session.observation_mode, settings)
     if aggregate.source_runs:
         return Exclusion.NOT_CAPTURED
     if session.state not in _FREE or not any(b.kind is BoundaryKind.STOP for b in boundaries):

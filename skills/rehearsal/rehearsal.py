@@ -111,7 +111,9 @@ def _remove(root: Path) -> None:
     shutil.rmtree(root)
 
 
-_MODES_WITHOUT_RUN = frozenset({TestPolicyMode.READ_ONLY, TestPolicyMode.DRY_RUN_ONLY})
+MODES_WITHOUT_RUN = frozenset({TestPolicyMode.READ_ONLY, TestPolicyMode.DRY_RUN_ONLY})
+"""Modes of a test policy in which no command is run."""
+
 _NOT_FOUND = 127
 _SHOWN_OUTPUT = 600
 _MASKED = (
@@ -181,7 +183,7 @@ def rehearse(
                 f"not run: it works on {missing[0]}, which is not among the test policy's safe targets",
             )
         sandbox = Sandbox(root, _for_all(limits or SandboxLimits(), len(draft.rehearsal)))
-        if policy.mode in _MODES_WITHOUT_RUN:
+        if policy.mode in MODES_WITHOUT_RUN:
             return _check_syntax(draft, effects, policy, sandbox, heartbeat, cancelled)
         surroundings = start.surroundings if start is not None else Surroundings()
         return _Replay(draft, effects, sandbox, surroundings).report(heartbeat, cancelled)

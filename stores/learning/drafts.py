@@ -15,6 +15,7 @@ from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterp
 from contracts.learning.model_draft import KeptModelEdits
 from contracts.learning.proposal import CheckpointLintReport, SkillBundleProposal, SkillDraft
 from contracts.learning.test_policy import TestPolicy
+from contracts.learning.validation import ValidationRunKind
 from stores.abilities.ability_rows import VERSIONS, present_version
 from stores.learning.learning_tables import PROPOSALS, SESSIONS
 from stores.platform.blobs import put_blob, read_blob
@@ -24,10 +25,11 @@ from stores.platform.tables import learn_sessions, proposals
 
 
 class Lesson(NamedTuple):
-    """The draft that an ability was installed from, and the test policy of its session."""
+    """What an ability was installed from, the test policy of its session, and whether its rehearsal had passed."""
 
-    draft: SkillDraft | None = None
+    bundle: DraftBundle | None = None
     test_policy: TestPolicy | None = None
+    rehearsed: bool = False
 
 
 class DraftStore:
@@ -76,12 +78,15 @@ class DraftStore:
             if version is None:
                 return Lesson()
             try:
-                draft = load_bundle(connection, version.proposal_id)[1].draft
+                bundle = load_bundle(connection, version.proposal_id)[1]
             except Refusal:
-                draft = None
+                bundle = None
             of_proposal = select(proposals.c.session_id).where(proposals.c.proposal_id == version.proposal_id)
             aggregate = SESSIONS.first(connection, learn_sessions.c.session_id.in_(of_proposal))
-            return Lesson(draft, aggregate.test_policy if aggregate is not None else None)
+            if aggregate is None:
+                return Lesson(bundle)
+            passed = ValidationRunKind.REHEARSAL in aggregate.passed_checks
+            return Lesson(bundle, aggregate.test_policy, passed)
 
 
 def load_bundle(connection: Connection, proposal_id: str) -> tuple[SkillBundleProposal, DraftBundle]:

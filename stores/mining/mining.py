@@ -19,7 +19,7 @@ from contracts.mining.candidates import (
     MiningMode,
     MiningSettings,
 )
-from contracts.mining.runs import MiningFailure
+from contracts.mining.runs import Exclusion, MiningFailure
 from domain.mining.grouping import (
     MiningRules,
     TraceGroup,
@@ -30,7 +30,7 @@ from domain.mining.grouping import (
     representative,
     title_of,
 )
-from domain.mining.traces import Exclusion, MinedTrace, TraceStanding, mined_traces
+from domain.mining.traces import MinedTrace, TraceStanding, mined_traces
 from stores.learning.learning_tables import SESSIONS
 from stores.learning.observations import ObservationLog
 from stores.mining.candidate_reads import (
@@ -52,7 +52,7 @@ class TracesRead:
     """What a person's captures came to."""
 
     traces: tuple[MinedTrace, ...] = ()
-    excluded: int = 0
+    excluded: Counter[Exclusion] = field(default_factory=Counter[Exclusion])
     failures: tuple[MiningFailure, ...] = ()
 
 
@@ -98,7 +98,7 @@ class MiningTraces:
             proposed = proposed_traces(connection, owner, copies)
         traces: list[MinedTrace] = []
         failures: list[MiningFailure] = []
-        excluded = 0
+        excluded: Counter[Exclusion] = Counter()
         for row in rows:
             alive()
             try:
@@ -109,13 +109,13 @@ class MiningTraces:
                 failures.append(MiningFailure(item=f"session {row.session_id}", reason=reason))
                 continue
             if isinstance(found, Exclusion):
-                excluded += 1
+                excluded[found] += 1
                 continue
             usable = [one for one in found if one.standing is not TraceStanding.COUNTS]
             if row.session_id not in copies:
                 usable = [one for one in found if one in usable or one.trace_id not in proposed]
             traces += usable
-            excluded += len(found) - len(usable)
+            excluded[Exclusion.HAS_PROPOSAL] += len(found) - len(usable)
         return TracesRead(tuple(traces), excluded, tuple(failures))
 
     def _one(self, body: str, purged: bool, settings: MiningSettings) -> tuple[MinedTrace, ...] | Exclusion:
@@ -140,7 +140,7 @@ class PersonMined:
 
     off: bool = False
     traces: int = 0
-    excluded: int = 0
+    excluded: Counter[Exclusion] = field(default_factory=Counter[Exclusion])
     clusters: int = 0
     candidates: int = 0
     deferred: int = 0

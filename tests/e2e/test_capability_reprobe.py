@@ -4,11 +4,11 @@ import json
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from contracts.abilities.capability_health import OutcomeKind
 from contracts.workflow_ids import capability_reprobe_id
-from stores.platform.tables import capabilities
+from stores.platform.tables import capabilities, learn_sessions
 from tests.fixtures.taught import Taught, taught
 from workflows.abilities.ability_messages import ReprobeEnd, ReprobeStart
 from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
@@ -65,6 +65,21 @@ async def test_a_bad_canary_keeps_the_quarantine_and_ends_the_recheck(taught: Ta
     assert (await taught.entry())["health_reason_code"] == "repeated_failures"
     assert health["session_availability"] == "unsupported"
     assert [one["success"] for one in taught.lines("outcomes") if one["kind"] == "canary"] == [False]
+
+
+async def test_what_cannot_be_run_stays_quarantined_and_says_so(taught: Taught) -> None:
+    await taught.fails(5)
+    with taught.stack.database.write() as connection:
+        (aggregate,) = connection.scalars(select(learn_sessions.c.aggregate))
+        unproved = {**json.loads(aggregate), "passed_checks": []}
+        connection.execute(update(learn_sessions).values(aggregate=json.dumps(unproved)))
+    await taught.reprobe(5)
+    health = await taught.health()
+    assert health["health_status"] == "quarantined"
+    assert health["reason_codes"][-1] == "canary_not_run"
+    (outcome,) = [one for one in taught.lines("outcomes") if one["kind"] == "canary"]
+    assert (outcome["success"], outcome["not_run"]) == (False, True)
+    assert outcome["summary"] == "not run: no files are kept that it could be run on"
 
 
 async def test_the_scheduled_recheck_takes_what_ails_once_its_cooldown_is_over(taught: Taught) -> None:

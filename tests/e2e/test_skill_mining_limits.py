@@ -66,6 +66,8 @@ async def test_captures_that_held_a_secret_or_were_purged_do_not_count(stack: St
         await learner.ok("DELETE", f"/api/learn/sessions/{purged}")
     run = await mine(learner)
     assert (run["progress"]["traces"], run["progress"]["excluded"]) == (0, 6)
+    reasons = {one["reason"]: one["count"] for one in run["progress"]["left_out"]}
+    assert reasons == {"secret": 3, "purged": 3}
     assert await candidates(learner) == []
 
 

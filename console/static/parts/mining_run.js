@@ -30,7 +30,7 @@ function outcome({ state, progress, error, started_at: started, finished_at: fin
     progress.people_off > 0 && h("p", { class: "notice" }, "Mining is off in your settings, so nothing was looked at. Choose below what it may do, then look again."),
     facts([
       ["Captures that counted", `${progress.traces}`],
-      ["Left out", progress.excluded > 0 && plural(progress.excluded, "capture")],
+      ["Left out", progress.excluded > 0 && [plural(progress.excluded, "capture"), h("ul", { class: "plain-list" }, (progress.left_out ?? []).map((one) => h("li", {}, `${one.count}: ${one.why}`)))]],
       ["Tasks seen", `${progress.clusters}`],
       ["Suggested", `${progress.candidates}`],
       ["Built", progress.built > 0 && `${progress.built}`],

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from cli.abilities import ability_commands
 from cli.learning import learn_commands, record_commands
+from cli.learning.learn_commands import entry_mode
 from cli.learning.views import guide, session_view
 from cli.platform.output import TerminalConsole
 from contracts.learning.aggregate import LearnSessionAggregate
@@ -116,6 +117,35 @@ def test_a_session_that_observes_nothing_is_stopped_and_not_recorded() -> None:
     armed = session_in(LearnSessionState.ARMED, improving, ObservationMode.NONE)
     assert suggested(armed)[0] == "learn stop"
     assert "record terminal" not in suggested(armed)
+
+
+def test_an_improvement_is_shown_again_or_said_in_words_and_looked_at_as_a_difference() -> None:
+    improving = LearningEntryMode.IMPROVING_EXISTING_SKILL
+    armed = session_in(LearnSessionState.ARMED, improving)
+    assert "shown once more" in guide(armed).waits_for
+    assert suggested(armed)[:2] == ["record terminal", "learn start"]
+    drafted = session_in(LearnSessionState.DRAFTING_PROPOSAL, improving)
+    assert "in words" in guide(drafted).waits_for
+    assert suggested(drafted)[0] == "learn diff"
+    unwatched = session_in(LearnSessionState.ARMED, improving, ObservationMode.NONE)
+    assert "nothing is watched" in guide(unwatched).waits_for
+    practice = session_in(LearnSessionState.ARMED, LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE)
+    assert "apprentice practice" in guide(practice).waits_for
+
+
+def test_a_session_about_other_applications_is_recorded_in_the_browser() -> None:
+    armed = session_in(LearnSessionState.ARMED)
+    assert suggested(armed)[0] == "record terminal"
+    assert suggested(armed.changed(target_app_whitelist=("browser",)))[0] == "record browser"
+    assert suggested(armed.changed(target_app_whitelist=("browser", "terminal")))[0] == "record terminal"
+
+
+def test_a_skill_alone_means_improving_it() -> None:
+    improving = LearningEntryMode.IMPROVING_EXISTING_SKILL
+    assert entry_mode(None, coached=False, improves=True) is improving
+    assert entry_mode(None, coached=True, improves=True) is LearningEntryMode.COACHING_AGENT
+    given = LearningEntryMode.DEMONSTRATING_SKILL
+    assert entry_mode(given, coached=False, improves=True) is given
 
 
 def test_where_nothing_was_captured_no_proposal_is_suggested_and_the_view_says_why() -> None:

@@ -185,6 +185,17 @@ def test_a_bad_canary_among_good_ones_starts_the_count_again() -> None:
     assert after_outcome(change.status, change.record, good).status is H.HEALTHY
 
 
+def test_a_canary_that_could_not_be_run_counts_neither_way_and_is_said() -> None:
+    good = outcome(success=True, kind=OutcomeKind.CANARY)
+    not_run = outcome(kind=OutcomeKind.CANARY).changed(not_run=True, failure_fingerprint=None)
+    change = after([good] * 4 + [not_run] * 9, H.QUARANTINED)
+    assert (change.status, change.record.good_canaries) == (H.QUARANTINED, 4)
+    assert "could not be run" in (unusable_reason(change.status, change.record) or "")
+    assert not is_due(change.status, change.record, START)
+    assert after_outcome(change.status, change.record, good).status is H.HEALTHY
+    assert after([not_run] * 9) == HealthChange(H.HEALTHY, NEW.changed(cooldown_until=START + COOLDOWN))
+
+
 def test_after_its_recovery_old_failures_weigh_nothing() -> None:
     good = outcome(success=True, kind=OutcomeKind.CANARY)
     recovered = after([outcome() for _ in range(5)] + [good] * 5)

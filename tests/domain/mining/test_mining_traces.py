@@ -10,10 +10,10 @@ from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
 from contracts.learning.session import MAX_RUNS, LearnSession, ObservationMode, SourceRun
 from contracts.learning.validation import SafetyClass
 from contracts.mining.candidates import MiningSettings
+from contracts.mining.runs import Exclusion, left_out
 from domain.learning.interpretation.steps import captured_steps
 from domain.mining.grouping import chosen_runs
 from domain.mining.traces import (
-    Exclusion,
     MinedTrace,
     TraceStanding,
     goal_words,
@@ -104,7 +104,7 @@ def test_each_demonstration_of_a_session_is_a_trace_of_its_own(teach: Teaching) 
         ({"entry_mode": "import_skill"}, Exclusion.NOT_CAPTURED),
         ({"active_trace_ids": ()}, Exclusion.NOT_CAPTURED),
         ({"state": "capturing"}, Exclusion.NOT_CAPTURED),
-        ({"observation_mode": "none"}, Exclusion.NOT_ALLOWED),
+        ({"observation_mode": "none"}, Exclusion.NOT_WATCHED),
         ({"state": "rejected", "proposal_id": "01a1fe66-0466-7ca7-8c02-63de5f154dd9"}, Exclusion.TURNED_DOWN),
         (
             {"state": "cancelled", "proposal_id": "01a1fe66-0466-7ca7-8c02-63de5f154dd9"},
@@ -172,6 +172,25 @@ def test_only_what_its_owner_switched_on_is_used(
     mode: ObservationMode, settings: MiningSettings, allowed: bool
 ) -> None:
     assert is_allowed(mode, settings) is allowed
+
+
+def test_a_capture_that_is_switched_off_names_the_setting_that_switches_it_on(teach: Teaching) -> None:
+    def why(mode: str, **settings: bool) -> object:
+        chosen = MiningSettings.model_validate(settings)
+        return traces_of(teach, teach.reports(), settings=chosen, observation_mode=mode)
+
+    assert why("outside_agent") is Exclusion.OUTSIDE_IS_OFF
+    assert why("mixed") is Exclusion.OUTSIDE_IS_OFF
+    assert why("inside_agent", observe_inside_agent=False) is Exclusion.INSIDE_IS_OFF
+    assert why("mixed", observe_inside_agent=False, observe_outside_agent=True) is Exclusion.INSIDE_IS_OFF
+
+
+def test_every_reason_is_said_in_words() -> None:
+    told = left_out(dict.fromkeys(Exclusion, 2))
+    assert [one.reason for one in told] == list(Exclusion)
+    assert "`apprentice mining settings --outside`" in next(
+        one.why for one in told if one.reason is Exclusion.OUTSIDE_IS_OFF
+    )
 
 
 def test_a_goal_is_its_words_without_figures_files_and_little_words() -> None:
