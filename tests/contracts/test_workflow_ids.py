@@ -10,7 +10,7 @@ import pytest
 from contracts import workflow_ids
 
 PROJECT = Path(__file__).parents[2]
-KINDS = {value for name, value in vars(workflow_ids).items() if name.isupper()}
+KINDS = {value for name, value in vars(workflow_ids).items() if name.isupper() and isinstance(value, str)}
 SCHEDULES = {value for name, value in vars(workflow_ids).items() if name.endswith("_SCHEDULE")}
 LAYERS = (
     *("activities", "api", "bench", "cli", "clients", "config", "contracts", "domain", "gateways", "host"),
