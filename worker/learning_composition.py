@@ -61,6 +61,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     trials = TrialActivities(TrialStore(database), drafts, states, rehearsals, wake)
     return (
         sessions.commit_session,
+        sessions.look_at_session,
         sessions.draft_proposal,
         sessions.check_base,
         replay.replay_lesson,

@@ -1,4 +1,6 @@
-"""Restarts workflows that Temporal has lost (open sessions, tool calls); stops calls of abilities out of use.
+"""Restarts workflows that Temporal has lost, has those look at the store that are behind it.
+
+Stops calls of abilities out of use.
 
 A command's own workflow stops the calls of its ability at once. A capability's health changes in many places, some
 of them transactions of the API or of an ending attempt; the loop here does not depend on their process.
@@ -6,23 +8,30 @@ of them transactions of the API or of an ending attempt; the loop here does not 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 
 import structlog
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.mcp.call_stopping import CallStopping
+from activities.mcp.dispatch_activities import RECONSIDER
 from config.settings import Settings
 from contracts.mcp.dispatch_work import DispatchOrder
 from contracts.workflow_ids import NIGHTLY_SCHEDULE
+from gateways.mcp.auth_profiles import auth_profile_options, auth_profile_start
 from gateways.mcp.dispatch import dispatch_start_options
 from gateways.platform.updates import StartOptions, start_or_join
+from gateways.practice.practice import run_practice
 from stores.learning.session_reads import OpenSessions
+from stores.mcp.auth.profiles import AuthProfileStore
 from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
 from stores.platform.database import Database
+from stores.practice.practice import PracticeStore
 from worker.schedule import register_schedules, register_search_attributes
 from workflows.learning.learn_session_messages import LearnSessionStart
-from workflows.learning.learn_session_workflow import LearnSessionWorkflow, opening_of
+from workflows.learning.learn_session_workflow import LOOK, LearnSessionWorkflow, opening_of
+from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
 from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
 from workflows.mcp.mcp_messages import DispatchStart
 
@@ -31,21 +40,37 @@ async def recover_dispatches(client: Client, settings: Settings, database: Datab
     """How many were looked at. Safe to repeat, by any number of workers: one that runs stays, and one that was
     being sent when it was lost is not sent again.
     """
-    found = await asyncio.to_thread(DispatchStore(database).open_orders)
-    for order in found:
-        await run_dispatch(client, settings, order, told=False)
+    found = await asyncio.to_thread(DispatchStore(database).open_records)
+    for record in found:
+        await run_dispatch(client, settings, record.order, told=False, look=record.answer_is_newest)
     return len(found)
 
 
-async def run_dispatch(client: Client, settings: Settings, order: DispatchOrder, *, told: bool) -> None:
-    """Starts the workflow of a call that the store has; one that runs stays.
+UNHEARD_AFTER = timedelta(seconds=30)
+"""How long an answered call may be without any news before its workflow is told to look at the store."""
+
+
+async def tell_unheard_answers(client: Client, settings: Settings, database: Database) -> int:
+    """How many calls were told of an answer that their workflow may have lost, with the process that gave it."""
+    until = datetime.now(UTC) - UNHEARD_AFTER
+    found = await asyncio.to_thread(DispatchStore(database).unheard_answers, until)
+    for order in found:
+        await run_dispatch(client, settings, order, told=True, look=True)
+    return len(found)
+
+
+async def run_dispatch(
+    client: Client, settings: Settings, order: DispatchOrder, *, told: bool, look: bool = False
+) -> None:
+    """Starts the workflow of a call that the store has; one that runs stays, and ``look``s at the store.
 
     Whether anybody was told that the call waits is lost with its workflow. Unless ``told``, it is told once more,
     under the name that the notice had.
     """
     start = DispatchStart(order=order, console_url=settings.console_url, told=told)
     options = dispatch_start_options(order, settings.task_queue)
-    await start_or_join(client, McpDispatchWorkflow.run, start, options)
+    signal = RECONSIDER if look else None
+    await start_or_join(client, McpDispatchWorkflow.run, start, options, signal=signal)
 
 
 log = structlog.get_logger(__name__)
@@ -55,10 +80,12 @@ LOOK_EVERY_SECONDS = 30.0
 
 
 async def recover_sessions(client: Client, settings: Settings, database: Database) -> int:
-    """Starts the workflow of each session that is not at rest, so that its deadline runs; one that runs stays.
+    """Starts the workflow of each session that is not at rest, so that its deadline runs; one that runs looks at
+    the store.
 
-    Returns how many sessions were looked at. Safe to repeat, by any number of workers: a workflow begins with
-    what the store has, and the store refuses a decision that was based on anything older.
+    Practices that have not ended run again with their session. Returns how many sessions were looked at. Safe to
+    repeat, by any number of workers: a workflow begins with what the store has, and the store refuses a decision
+    that was based on anything older.
     """
     sessions = OpenSessions(database)
     seen = await asyncio.to_thread(sessions.ids)
@@ -67,8 +94,20 @@ async def recover_sessions(client: Client, settings: Settings, database: Databas
         if aggregate is not None:
             start = LearnSessionStart(aggregate=aggregate)
             options = StartOptions(memo=None, **opening_of(aggregate, settings.task_queue))
-            await start_or_join(client, LearnSessionWorkflow.run, start, options)
+            await start_or_join(client, LearnSessionWorkflow.run, start, options, signal=LOOK)
+    for practice in await asyncio.to_thread(PracticeStore(database).running, seen):
+        await run_practice(client, settings.task_queue, practice)
     return len(seen)
+
+
+async def recover_sign_ins(client: Client, settings: Settings, database: Database) -> int:
+    """Starts the workflow of each sign-in that is renewed on time; one that runs stays. How many there are."""
+    found = await asyncio.to_thread(AuthProfileStore(database).renewed_on_time)
+    for stored in found:
+        start = auth_profile_start(stored)
+        options = auth_profile_options(start, settings.task_queue)
+        await start_or_join(client, AuthProfileWorkflow.run, start, options)
+    return len(found)
 
 
 async def keep_recovered(client: Client, settings: Settings, database: Database) -> None:
@@ -84,6 +123,7 @@ async def keep_recovered(client: Client, settings: Settings, database: Database)
 
 
 async def _look(client: Client, settings: Settings, database: Database) -> None:
+    await tell_unheard_answers(client, settings, database)
     try:
         await client.get_schedule_handle(NIGHTLY_SCHEDULE).describe()
     except RPCError as error:
@@ -99,7 +139,13 @@ async def _look(client: Client, settings: Settings, database: Database) -> None:
 async def _recover(client: Client, settings: Settings, database: Database) -> None:
     seen = await recover_sessions(client, settings, database)
     calls = await recover_dispatches(client, settings, database)
-    log.info("open sessions and tool calls have their workflows", sessions=seen, calls=calls)
+    sign_ins = await recover_sign_ins(client, settings, database)
+    log.info(
+        "open sessions, tool calls and sign-ins have their workflows",
+        sessions=seen,
+        calls=calls,
+        sign_ins=sign_ins,
+    )
 
 
 async def _whatever_happens(work: Callable[[], Awaitable[None]]) -> None:

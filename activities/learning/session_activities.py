@@ -6,7 +6,15 @@ from temporalio import activity
 
 from activities.learning.drafting import Drafter
 from activities.platform.refusals import refusing
-from contracts.learning.aggregate import BaseCheck, CommitResult, DraftRequest, DraftSummary, SessionCommit
+from contracts.learning.aggregate import (
+    BaseCheck,
+    CommitResult,
+    DraftRequest,
+    DraftSummary,
+    SessionCommit,
+    SessionLook,
+    SessionSeen,
+)
 from contracts.learning.install import SagaClose, SagaStepInput, SagaStepOutput
 from stores.learning.base_skills import BaseSkills
 from stores.learning.installs import InstallStore
@@ -36,6 +44,14 @@ class SessionActivities:
         result = self._sessions.commit(commit)
         self._written()
         return result
+
+    @activity.defn
+    @refusing
+    def look_at_session(self, look: SessionLook) -> SessionSeen:
+        """The session as the store has it, where that is newer than what is known."""
+        present = self._sessions.find(look.learn_session_id)
+        newer = present is not None and present.change > look.known_change
+        return SessionSeen(newer=present if newer else None)
 
     @activity.defn
     @refusing

@@ -143,6 +143,19 @@ class CommitResult(Contract):
     present: LearnSessionAggregate | None = None
 
 
+class SessionLook(Contract):
+    """Asks for a session where the store knows more than its workflow."""
+
+    learn_session_id: Uuid
+    known_change: int = Field(ge=0)
+
+
+class SessionSeen(Contract):
+    """The session as the store has it, if that is newer than what was known."""
+
+    newer: LearnSessionAggregate | None = None
+
+
 class DraftRequest(Contract):
     """Asks for a draft of what a session has captured."""
 

@@ -103,6 +103,13 @@ class DispatchRecord(VersionedContract):
         """The user it belongs to."""
         return self.order.caller.user_id
 
+    @property
+    def answer_is_newest(self) -> bool:
+        """Whether it was let pass and nothing has come of that yet: its workflow may not know."""
+        asked = self.ask_first
+        running = self.status is DispatchStatus.RUNNING
+        return running and asked is not None and asked.decided_at == self.updated_at
+
 
 class AskFirstAnswer(Contract):
     """What was said about a call, by whom and when."""

@@ -73,6 +73,7 @@ class AbilityGateway:
 
         return await update_or_recall(
             attempt,
+            workflow_id=ability_workflow_id(order.ability_id),
             conflict="The ability is changing too fast; repeat the command.",
             recall=Recall(order.commit_key, self._abilities.recall),
             check=partial(self._abilities.check, order),

@@ -15,10 +15,14 @@ from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate, 
 from contracts.learning.proposal import BaseSkill
 from contracts.learning.session import LearnSession, SourceRun
 from contracts.learning.state_machine import AT_REST, SessionCommand, refusal
+from contracts.workflow_ids import learn_session_id
 from gateways.platform.updates import (
     ANSWER_WITHIN,
     Recall,
+    StartOptions,
     Update,
+    signal_running,
+    start_or_join,
     update_id_of,
     update_or_recall,
     update_with_start,
@@ -30,7 +34,7 @@ from workflows.learning.learn_session_messages import (
     LearnSessionStart,
     StartCommand,
 )
-from workflows.learning.learn_session_workflow import LearnSessionWorkflow, opening_of
+from workflows.learning.learn_session_workflow import LOOK, LearnSessionWorkflow, opening_of
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +100,9 @@ class LearnGateway:
         Raises:
             Refusal: as ``send``.
         """
-        return await self._send(SessionCommand.CREATE, message, cache(build), created=False)
+        # Of a session that is new nobody else knows the workflow.
+        turn = update_id_of(message.commit_key)
+        return await self._send(SessionCommand.CREATE, message, turn, cache(build), created=False)
 
     async def send(
         self,
@@ -119,7 +125,7 @@ class LearnGateway:
             _refuse_at_rest(aggregate, command)
             return aggregate
 
-        return await self._send(command, message, load)
+        return await self._send(command, message, learn_session_id(session_id), load)
 
     async def capture_began(self, session_id: str, message: StartCommand) -> None:
         """Notifies an armed session of its first meaningful event.
@@ -135,14 +141,16 @@ class LearnGateway:
         self,
         command: SessionCommand,
         message: LearnCommand,
+        workflow_id: str,
         load: Callable[[], LearnSessionAggregate],
         *,
         created: bool = True,
     ) -> CommandReceipt:
         return await update_or_recall(
             partial(self._attempt, command, message, load, created),
+            workflow_id=workflow_id,
             conflict="The session is changing too fast; repeat the command.",
-            recall=Recall(message.commit_key, self._sessions.recall),
+            recall=Recall(message.commit_key, self._sessions.recall, tell=self._make_known),
         )
 
     async def _attempt(
@@ -168,11 +176,29 @@ class LearnGateway:
             self._client,
             start,
             UPDATES[command],
-            message,
+            message.changed(seen_change=aggregate.change),
             update_id=update_id_of(message.commit_key),
             within=within,
             no_answer=_install_goes_on if command in _INSTALLS else None,
         )
+
+    async def _make_known(self, receipt: CommandReceipt) -> None:
+        """Has a session's workflow look at the store, unless a later decision shows that it knows the receipt's.
+
+        Raises:
+            Refusal: ``TEMPORAL_UNAVAILABLE``.
+        """
+        session_id = receipt.session.learn_session_id
+        aggregate = await anyio.to_thread.run_sync(self._sessions.find, session_id)
+        if aggregate is None or aggregate.change > receipt.change:
+            return
+        if aggregate.session.state in AT_REST:
+            workflow_id = learn_session_id(session_id)
+            await signal_running(self._client, workflow_id, LOOK, within=self._answer_within)
+            return
+        start = LearnSessionStart(aggregate=aggregate)
+        options = StartOptions(memo=None, **opening_of(aggregate, self._task_queue))
+        await start_or_join(self._client, LearnSessionWorkflow.run, start, options, signal=LOOK)
 
 
 def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -> None:

@@ -20,8 +20,15 @@ from contracts.mcp.auth_work import (
 )
 from contracts.mcp.auth_work import AuthOutcome as Outcome
 from contracts.workflow_ids import auth_profile_workflow_id
-from gateways.platform.updates import Update, start_options, update_id_of, update_or_recall, update_with_start
-from stores.mcp.auth.profiles import AuthProfileStore
+from gateways.platform.updates import (
+    StartOptions,
+    Update,
+    start_options,
+    update_id_of,
+    update_or_recall,
+    update_with_start,
+)
+from stores.mcp.auth.profiles import AuthProfileStore, StoredProfile
 from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
 from workflows.mcp.mcp_messages import AuthProfileStart
 
@@ -37,6 +44,28 @@ UPDATES: Mapping[type[AuthOrder], tuple[str, Update[Any, AuthReceipt]]] = {
     ForgetProfile: ("forget", AuthProfileWorkflow.forget),
 }
 """The prefix of the update id, and the update, of each order."""
+
+
+def auth_profile_start(stored: StoredProfile) -> AuthProfileStart:
+    """The input of a sign-in's workflow, from what the store has."""
+    rest = stored.outcome(Outcome.CURRENT)
+    return AuthProfileStart(
+        auth_profile_id=stored.profile.auth_profile_id,
+        owner_user_id=stored.owner,
+        refresh_at=rest.refresh_at,
+        token_version=rest.token_version,
+    )
+
+
+def auth_profile_options(start: AuthProfileStart, task_queue: str) -> StartOptions:
+    """The options of the start of a sign-in's workflow; one that runs is joined."""
+    return start_options(
+        auth_profile_workflow_id(start.auth_profile_id),
+        task_queue,
+        kind="auth-profile",
+        owner=start.owner_user_id,
+        summary=f"sign-in of {start.owner_user_id}",
+    )
 
 
 class AuthProfileGateway:
@@ -63,29 +92,18 @@ class AuthProfileGateway:
                 authorization server cannot be reached, ``TEMPORAL_UNAVAILABLE`` when no worker answers.
         """
         return await update_or_recall(
-            partial(self._attempt, order), conflict="The sign-in is changing too fast; repeat the command."
+            partial(self._attempt, order),
+            workflow_id=auth_profile_workflow_id(order.auth_profile_id),
+            conflict="The sign-in is changing too fast; repeat the command.",
         )
 
     async def _attempt(self, order: AuthOrder) -> AuthReceipt:
         stored = await anyio.to_thread.run_sync(
             self._profiles.get, order.auth_profile_id, order.owner_user_id
         )
-        rest = stored.outcome(Outcome.CURRENT)
+        begun = auth_profile_start(stored)
         start = WithStartWorkflowOperation(
-            AuthProfileWorkflow.run,
-            AuthProfileStart(
-                auth_profile_id=order.auth_profile_id,
-                owner_user_id=order.owner_user_id,
-                refresh_at=rest.refresh_at,
-                token_version=rest.token_version,
-            ),
-            **start_options(
-                auth_profile_workflow_id(order.auth_profile_id),
-                self._task_queue,
-                kind="auth-profile",
-                owner=order.owner_user_id,
-                summary=f"sign-in of {order.owner_user_id}",
-            ),
+            AuthProfileWorkflow.run, begun, **auth_profile_options(begun, self._task_queue)
         )
         name, update = UPDATES[type(order)]
         return await update_with_start(

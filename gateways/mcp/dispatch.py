@@ -7,8 +7,8 @@ from functools import partial
 
 import anyio.to_thread
 from temporalio.client import Client, WithStartWorkflowOperation
-from temporalio.service import RPCError, RPCStatusCode
 
+from activities.mcp.dispatch_activities import RECONSIDER
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
@@ -42,8 +42,9 @@ from gateways.platform.updates import (
     StartOptions,
     Update,
     WorkflowWasClosing,
+    signal_running,
     start_options,
-    unavailable,
+    start_or_join,
     update_id_of,
     update_or_recall,
     update_running,
@@ -164,17 +165,11 @@ class McpDispatchGateway:
         try:
             return await self._decide(dispatch_id, asked, caller, key)
         except Refusal as refusal:
-            if refusal.code in _TOO_LATE:
-                await anyio.to_thread.run_sync(
-                    record_late_answer,
-                    self._database,
-                    dispatch_id,
-                    asked.decision,
-                    caller.user_id,
-                    refusal,
-                    datetime.now(UTC),
-                )
-            raise
+            if refusal.code not in _TOO_LATE:
+                raise
+            now, by = datetime.now(UTC), caller.user_id
+            late = (self._database, dispatch_id, asked.decision, by, refusal, now)
+            raise await anyio.to_thread.run_sync(record_late_answer, *late) from None
 
     async def _decide(
         self, dispatch_id: str, asked: MCPAskFirstDecisionRequest, caller: Principal, key: CommitKey
@@ -201,7 +196,7 @@ class McpDispatchGateway:
             McpDispatchWorkflow.decide,
             order,
             key,
-            Recall(key, self._recall),
+            Recall(key, self._recall, tell=self._make_known),
             refuse_unless_waiting,
         )
         return taken.response
@@ -244,16 +239,10 @@ class McpDispatchGateway:
     async def _tell(self, dispatch_ids: Iterable[str]) -> int:
         signalled = 0
         for dispatch_id in dispatch_ids:
-            handle = self._client.get_workflow_handle(mcp_dispatch_id(dispatch_id))
-            try:
-                await handle.signal(McpDispatchWorkflow.reconsider, rpc_timeout=self._answer_within)
-            except RPCError as error:
-                if error.status is RPCStatusCode.NOT_FOUND:
-                    continue
-                raise unavailable(error) from error
-            except RuntimeError as error:
-                raise unavailable(error) from error
-            signalled += 1
+            workflow_id = mcp_dispatch_id(dispatch_id)
+            signalled += await signal_running(
+                self._client, workflow_id, RECONSIDER, within=self._answer_within
+            )
         return signalled
 
     async def _wait(self, order: DispatchOrder, wait_ms: int, since: int) -> None:
@@ -308,9 +297,9 @@ class McpDispatchGateway:
             Refusal: from the workflow; ``TEMPORAL_UNAVAILABLE`` when no worker answers.
         """
         update_id, within = update_id_of(key), self._answer_within
+        workflow_id = mcp_dispatch_id(order.dispatch_id)
 
         async def first() -> Answer:
-            workflow_id = mcp_dispatch_id(order.dispatch_id)
             return await update_running(
                 self._client, workflow_id, update, message, update_id=update_id, within=within
             )
@@ -322,6 +311,7 @@ class McpDispatchGateway:
 
         return await update_or_recall(
             attempt,
+            workflow_id=workflow_id,
             conflict="The call is changing too fast; repeat the command.",
             recall=recall,
             check=check,
@@ -346,6 +336,25 @@ class McpDispatchGateway:
 
         digest = await anyio.to_thread.run_sync(keep)
         return EditedArguments(digest=digest, argument_names=argument_names(asked.arguments))
+
+    async def _make_known(self, taken: DecisionTaken) -> None:
+        """Has a call's workflow look at the store, unless the call has gone on since the answer; and its siblings'.
+
+        Raises:
+            Refusal: ``TEMPORAL_UNAVAILABLE``.
+        """
+        dispatch_id = taken.standing.dispatch_id
+        kept = await anyio.to_thread.run_sync(self._dispatches.find, dispatch_id)
+        if kept is None or kept.version > taken.standing.version:
+            return
+        if kept.record.status in OPEN_DISPATCH_STATUSES:
+            order = kept.record.order
+            start = DispatchStart(order=order, console_url=self._console_url)
+            options = dispatch_start_options(order, self._task_queue)
+            await start_or_join(self._client, McpDispatchWorkflow.run, start, options, signal=RECONSIDER)
+            await self._tell(taken.siblings)
+        else:
+            await self._tell([dispatch_id])
 
     def _recall(self, key: CommitKey) -> DecisionTaken | None:
         kept = self._answers.recall(key)

@@ -68,7 +68,9 @@ class McpProbeGateway:
             )
 
         return await update_or_recall(
-            attempt, conflict="The server is being looked at too often; repeat the command."
+            attempt,
+            workflow_id=mcp_probe_id(task.server_id),
+            conflict="The server is being looked at too often; repeat the command.",
         )
 
     def _options(self, server_id: str, owner: str) -> StartOptions:

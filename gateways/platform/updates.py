@@ -5,11 +5,12 @@ Every command of the API and of the worker takes this one path. Starts without a
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, NotRequired, TypedDict, TypeVar
+from weakref import WeakValueDictionary
 
 import anyio.to_thread
 import structlog
@@ -34,6 +35,9 @@ log = structlog.get_logger(__name__)
 
 ANSWER_WITHIN = timedelta(seconds=10)
 """How long a command waits for a worker before the client is asked to try again."""
+
+MOST_IN_FLIGHT = 6
+"""How many updates of this process one workflow is sent at a time; Temporal aborts those beyond ten."""
 
 REOPENINGS = 5
 """How often an update is sent again because the workflow run was closing."""
@@ -87,18 +91,38 @@ async def start_or_join(
     options: StartOptions,
     *,
     within: timedelta = ANSWER_WITHIN,
+    signal: str | None = None,
 ) -> None:
     """Starts a workflow, or joins the run that exists where the conflict policy allows it.
+
+    With ``signal`` the run is signalled, whether it is new or not.
 
     Raises:
         Refusal: ``TEMPORAL_UNAVAILABLE``; nothing was started.
         WorkflowAlreadyStartedError: the policy is ``FAIL`` and a run exists.
     """
     try:
-        await client.start_workflow(run, message, **options, rpc_timeout=within)
+        await client.start_workflow(run, message, **options, start_signal=signal, rpc_timeout=within)
     except (RPCError, RuntimeError) as error:
         # The SDK's first connection attempt fails with a plain RuntimeError.
         raise unavailable(error) from error
+
+
+async def signal_running(client: Client, workflow_id: str, signal: str, *, within: timedelta) -> bool:
+    """Signals a workflow if it runs; whether it does.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``.
+    """
+    try:
+        await client.get_workflow_handle(workflow_id).signal(signal, rpc_timeout=within)
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return False
+        raise unavailable(error) from error
+    except RuntimeError as error:
+        raise unavailable(error) from error
+    return True
 
 
 @dataclass(frozen=True)
@@ -107,6 +131,9 @@ class Recall(Generic[Answer]):
 
     key: CommitKey
     find: Callable[[CommitKey], Answer | None]
+    tell: Callable[[Answer], Awaitable[object]] | None = None
+    """Has a workflow run that knows the answer. The update that wrote it may have been lost before it reached the
+    history: Temporal aborts updates beyond its limit of those in flight."""
 
     async def earlier(self) -> Answer | None:
         """The answer to an earlier request with this key; a server-generated key has none."""
@@ -114,7 +141,14 @@ class Recall(Generic[Answer]):
 
     async def now(self) -> Answer | None:
         """The answer stored under the key, if any."""
-        return await anyio.to_thread.run_sync(self.find, self.key)
+        found = await anyio.to_thread.run_sync(self.find, self.key)
+        if found is not None and self.tell is not None:
+            try:
+                await self.tell(found)
+            except Refusal as refusal:
+                # What is answered is durable; the recovery of the workers looks for what nobody was told of.
+                log.warning("a workflow was not told of a recalled answer", error=refusal.message)
+        return found
 
 
 def update_id_of(key: CommitKey) -> str:
@@ -122,9 +156,33 @@ def update_id_of(key: CommitKey) -> str:
     return f"{key.owner_user_id}/{key.key}"
 
 
+_TURNS: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+
+@asynccontextmanager
+async def _turn_at(workflow_id: str) -> AsyncGenerator[None]:
+    """Waits while ``MOST_IN_FLIGHT`` updates of this process are under way to the workflow.
+
+    Raises:
+        Refusal: ``TOO_MANY_REQUESTS`` after ``ANSWER_WITHIN``.
+    """
+    turns = _TURNS.get(workflow_id)
+    if turns is None:
+        turns = _TURNS[workflow_id] = asyncio.Semaphore(MOST_IN_FLIGHT)
+    try:
+        await asyncio.wait_for(turns.acquire(), ANSWER_WITHIN.total_seconds())
+    except TimeoutError:
+        raise _too_many() from None
+    try:
+        yield
+    finally:
+        turns.release()
+
+
 async def update_or_recall(
     attempt: Callable[[], Awaitable[Answer]],
     *,
+    workflow_id: str,
     conflict: str,
     recall: Recall[Answer] | None = None,
     check: Callable[[], object] | None = None,
@@ -143,11 +201,12 @@ async def update_or_recall(
     if recalled is not None:
         return recalled
     try:
-        if check is not None:
-            await anyio.to_thread.run_sync(check)
-        for send in ([first] if first else []) + [attempt] * REOPENINGS:
-            with suppress(WorkflowWasClosing):
-                return await send()
+        async with _turn_at(workflow_id):
+            if check is not None:
+                await anyio.to_thread.run_sync(check)
+            for send in ([first] if first else []) + [attempt] * REOPENINGS:
+                with suppress(WorkflowWasClosing):
+                    return await send()
         raise Refusal(ErrorCode.CONFLICT, conflict)
     except Refusal:
         # May already be committed (same key at once, or lost reply): return the stored answer.
@@ -267,11 +326,15 @@ def _rpc_refusal(error: RPCError, no_answer: Callable[[], Refusal]) -> Exception
         case RPCStatusCode.NOT_FOUND:
             return WorkflowWasClosing()
         case RPCStatusCode.RESOURCE_EXHAUSTED:
-            return Refusal(ErrorCode.TOO_MANY_REQUESTS, "Too many commands at once; try again shortly.")
+            return _too_many()
         case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED:
             return no_answer()
         case _:
             return unavailable(error)
+
+
+def _too_many() -> Refusal:
+    return Refusal(ErrorCode.TOO_MANY_REQUESTS, "Too many commands at once; try again shortly.")
 
 
 def no_worker_answers() -> Refusal:

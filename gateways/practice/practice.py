@@ -11,6 +11,27 @@ from workflows.practice.practice_messages import PracticeStart
 from workflows.practice.practice_workflow import PracticeWorkflow
 
 
+async def run_practice(client: Client, task_queue: str, run: PracticeRun) -> None:
+    """Starts the workflow of a practice that the store has; one that runs stays.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``; nothing was started.
+    """
+    ref = PracticeRef(
+        learn_session_id=run.learn_session_id,
+        owner_user_id=run.owner_user_id,
+        correlation_id=run.correlation_id,
+    )
+    options = start_options(
+        run.workflow_id,
+        task_queue,
+        kind="practice",
+        owner=run.owner_user_id,
+        summary=f"practice of {run.owner_user_id}",
+    )
+    await start_or_join(client, PracticeWorkflow.run, PracticeStart(ref=ref), options)
+
+
 class PracticeGateway:
     """Starts practices, one for each session."""
 
@@ -29,20 +50,8 @@ class PracticeGateway:
         opened = await anyio.to_thread.run_sync(self._practices.open, run, request)
         if opened.state is not PracticeState.RUNNING:
             return opened
-        ref = PracticeRef(
-            learn_session_id=opened.learn_session_id,
-            owner_user_id=opened.owner_user_id,
-            correlation_id=opened.correlation_id,
-        )
-        options = start_options(
-            opened.workflow_id,
-            self._task_queue,
-            kind="practice",
-            owner=opened.owner_user_id,
-            summary=f"practice of {opened.owner_user_id}",
-        )
         try:
-            await start_or_join(self._client, PracticeWorkflow.run, PracticeStart(ref=ref), options)
+            await run_practice(self._client, self._task_queue, opened)
         except Refusal:
             await anyio.to_thread.run_sync(self._practices.forget, opened.learn_session_id)
             raise

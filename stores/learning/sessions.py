@@ -109,6 +109,11 @@ class SessionStore:
         with self._database.read() as connection:
             return SESSIONS.owned(connection, session_id, owner)
 
+    def find(self, session_id: str) -> LearnSessionAggregate | None:
+        """A session of any owner as last committed."""
+        with self._database.read() as connection:
+            return SESSIONS.find(connection, session_id)
+
     def active_session_id(self, owner: str) -> str | None:
         """The session that holds the owner's slot."""
         with self._database.read() as connection:

@@ -1,6 +1,6 @@
 """Store of practice runs (one document a session, with journal entries), and the commands that a user has taught."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -82,6 +82,12 @@ class PracticeStore:
             run = _read(connection, session_id)
         digest = digest_of(canonical_json(request).encode())
         return run if run is not None and run.request_blob == digest else None
+
+    def running(self, session_ids: Sequence[str]) -> tuple[PracticeRun, ...]:
+        """The practices of these sessions that have not ended."""
+        with self._database.read() as connection:
+            found = [_read(connection, session_id) for session_id in session_ids]
+        return tuple(run for run in found if run is not None and run.state is PracticeState.RUNNING)
 
     def request_of(self, run: PracticeRun) -> StartPracticeRequest:
         """The whole request, start files included."""

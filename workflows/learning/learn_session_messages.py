@@ -34,6 +34,9 @@ class LearnCommand(Contract):
     commit_key: CommitKey
     correlation_id: Text200
     reason: Text240 | None = None
+    seen_change: int = Field(
+        default=0, ge=0, description="What the store had; a session that knows less looks first."
+    )
 
 
 class StartCommand(LearnCommand):

@@ -3,6 +3,7 @@
 With the options of its start, for gateways and recovery.
 """
 
+from contextlib import suppress
 from typing import TypedDict
 
 from temporalio import workflow
@@ -34,10 +35,14 @@ with workflow.unsafe.imports_passed_through():
         StartCommand,
         ValidateCommand,
     )
-    from workflows.learning.session_core import SessionCore, phase_of
+    from workflows.learning.session_core import SessionCore, StoreIsAhead, phase_of
     from workflows.learning.session_decision import SessionDecision
     from workflows.platform.refusals import refused
     from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE
+
+
+LOOK = "look-at-the-store"
+"""The signal that has a session's workflow go on from what the store has."""
 
 
 @workflow.defn(name="LearnSessionWorkflow")
@@ -57,17 +62,29 @@ class LearnSessionWorkflow:
         """Lives until the session is at rest and everybody has been answered."""
         core = self._core
         while not core.may_close():
-            if core.validation_is_due():
-                await core.validate()
-            elif core.install_is_due():
-                await core.resume_install()
-            elif core.installs_by_itself():
-                await core.install_by_itself()
-            elif core.needs_new_run():
-                workflow.continue_as_new(LearnSessionStart(aggregate=core.aggregate))
-            else:
-                await core.wait()
+            # A store that is ahead refuses what was due by the older state.
+            with suppress(StoreIsAhead):
+                await self._next_step()
         return LearnSessionEnd(state=core.aggregate.session.state, change=core.aggregate.change)
+
+    async def _next_step(self) -> None:
+        core = self._core
+        if core.is_to_look():
+            await core.look_at_store()
+        elif core.validation_is_due():
+            await core.validate()
+        elif core.install_is_due():
+            await core.resume_install()
+        elif core.installs_by_itself():
+            await core.install_by_itself()
+        elif core.needs_new_run():
+            workflow.continue_as_new(LearnSessionStart(aggregate=core.aggregate))
+        else:
+            await core.wait()
+
+    @workflow.signal(name=LOOK, description="The store may know more: look at it")
+    def look_at_store(self) -> None:
+        self._core.look_again()
 
     @workflow.update(description="Create the session and arm it")
     async def create(self, message: LearnCommand) -> CommandReceipt:
@@ -75,7 +92,7 @@ class LearnSessionWorkflow:
 
     @create.validator
     def _may_create(self, message: LearnCommand) -> None:
-        self._core.refuse_unless(SessionCommand.CREATE)
+        self._core.refuse_unless(SessionCommand.CREATE, message)
 
     @workflow.update(description="Begin capture")
     async def start(self, message: StartCommand) -> CommandReceipt:
@@ -85,7 +102,7 @@ class LearnSessionWorkflow:
 
     @start.validator
     def _may_start(self, message: StartCommand) -> None:
-        self._core.refuse_unless(SessionCommand.START)
+        self._core.refuse_unless(SessionCommand.START, message)
 
     @workflow.update(description="Pause capture")
     async def pause(self, message: LearnCommand) -> CommandReceipt:
@@ -97,7 +114,7 @@ class LearnSessionWorkflow:
 
     @pause.validator
     def _may_pause(self, message: LearnCommand) -> None:
-        self._core.refuse_unless(SessionCommand.PAUSE)
+        self._core.refuse_unless(SessionCommand.PAUSE, message)
 
     @workflow.update(description="Resume capture")
     async def resume(self, message: ResumeCommand) -> CommandReceipt:
@@ -107,7 +124,7 @@ class LearnSessionWorkflow:
 
     @resume.validator
     def _may_resume(self, message: ResumeCommand) -> None:
-        self._core.refuse_unless(SessionCommand.RESUME)
+        self._core.refuse_unless(SessionCommand.RESUME, message)
 
     @workflow.update(description="Stop capture")
     async def stop(self, message: LearnCommand) -> CommandReceipt:
@@ -117,7 +134,7 @@ class LearnSessionWorkflow:
 
     @stop.validator
     def _may_stop(self, message: LearnCommand) -> None:
-        self._core.refuse_unless(SessionCommand.STOP)
+        self._core.refuse_unless(SessionCommand.STOP, message)
 
     @workflow.update(description="Mark a goal, a step or a trimmed end")
     async def mark(self, message: MarkCommand) -> CommandReceipt:
@@ -127,7 +144,7 @@ class LearnSessionWorkflow:
 
     @mark.validator
     def _may_mark(self, message: MarkCommand) -> None:
-        self._core.refuse_unless(_command_of(message))
+        self._core.refuse_unless(_command_of(message), message)
 
     @workflow.update(name="set-test-policy", description="Set the bounds of the rehearsal")
     async def set_test_policy(self, message: SetTestPolicyCommand) -> CommandReceipt:
@@ -139,7 +156,7 @@ class LearnSessionWorkflow:
 
     @set_test_policy.validator
     def _may_set_test_policy(self, message: SetTestPolicyCommand) -> None:
-        self._core.refuse_unless(SessionCommand.SET_TEST_POLICY)
+        self._core.refuse_unless(SessionCommand.SET_TEST_POLICY, message)
 
     @workflow.update(name="generate-proposal", description="Draft a proposal from the capture")
     async def generate_proposal(self, message: GenerateProposalCommand) -> CommandReceipt:
@@ -152,7 +169,7 @@ class LearnSessionWorkflow:
 
     @generate_proposal.validator
     def _may_generate_proposal(self, message: GenerateProposalCommand) -> None:
-        self._core.refuse_unless(SessionCommand.GENERATE_PROPOSAL)
+        self._core.refuse_unless(SessionCommand.GENERATE_PROPOSAL, message)
 
     @workflow.update(name="answer-questions", description="Answer open questions")
     async def answer_questions(self, message: AnswerQuestionsCommand) -> CommandReceipt:
@@ -160,8 +177,9 @@ class LearnSessionWorkflow:
 
     @answer_questions.validator
     def _may_answer_questions(self, message: AnswerQuestionsCommand) -> None:
-        self._core.refuse_unless(SessionCommand.ANSWER_QUESTIONS)
-        self._core.check_answers(message)
+        self._core.refuse_unless(SessionCommand.ANSWER_QUESTIONS, message)
+        if not self._core.is_behind(message):
+            self._core.check_answers(message)
 
     @workflow.update(description="Send the proposal back to drafting")
     async def revise(self, message: ReviseCommand) -> CommandReceipt:
@@ -176,7 +194,7 @@ class LearnSessionWorkflow:
 
     @revise.validator
     def _may_revise(self, message: ReviseCommand) -> None:
-        self._core.refuse_unless(SessionCommand.REVISE)
+        self._core.refuse_unless(SessionCommand.REVISE, message)
 
     @workflow.update(description="Start a validation run")
     async def validate(self, message: ValidateCommand) -> CommandReceipt:
@@ -186,8 +204,9 @@ class LearnSessionWorkflow:
 
     @validate.validator
     def _may_validate(self, message: ValidateCommand) -> None:
-        self._core.refuse_unless(SessionCommand.VALIDATE)
-        if not self._core.aggregate.lint_passed and message.selected != (ValidationRunKind.LINT,):
+        self._core.refuse_unless(SessionCommand.VALIDATE, message)
+        knows = not self._core.is_behind(message)
+        if knows and not self._core.aggregate.lint_passed and message.selected != (ValidationRunKind.LINT,):
             raise refused(
                 ErrorCode.CHECKPOINT_LINT_FAILED, "The draft fails the checkpoint lint; revise it first."
             )
@@ -198,7 +217,7 @@ class LearnSessionWorkflow:
 
     @install.validator
     def _may_install(self, message: InstallCommand) -> None:
-        self._core.refuse_unless(SessionCommand.INSTALL)
+        self._core.refuse_unless(SessionCommand.INSTALL, message)
         self._core.refuse_lane(message.lane)
 
     @workflow.update(description="Approve the proposal for the workspace")
@@ -207,7 +226,7 @@ class LearnSessionWorkflow:
 
     @approve.validator
     def _may_approve(self, message: InstallCommand) -> None:
-        self._core.refuse_unless(SessionCommand.APPROVE)
+        self._core.refuse_unless(SessionCommand.APPROVE, message)
         self._core.refuse_lane(message.lane)
 
     @workflow.update(description="Turn the proposal down")
@@ -220,7 +239,7 @@ class LearnSessionWorkflow:
 
     @reject.validator
     def _may_reject(self, message: LearnCommand) -> None:
-        self._core.refuse_unless(SessionCommand.REJECT)
+        self._core.refuse_unless(SessionCommand.REJECT, message)
 
     @workflow.update(description="Cancel the session")
     async def cancel(self, message: LearnCommand) -> CommandReceipt:
@@ -232,7 +251,7 @@ class LearnSessionWorkflow:
 
     @cancel.validator
     def _may_cancel(self, message: LearnCommand) -> None:
-        self._core.refuse_unless(SessionCommand.CANCEL)
+        self._core.refuse_unless(SessionCommand.CANCEL, message)
 
 
 def _command_of(message: MarkCommand) -> SessionCommand:

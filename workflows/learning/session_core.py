@@ -21,6 +21,8 @@ with workflow.unsafe.imports_passed_through():
         DraftRequest,
         DraftSummary,
         LearnSessionAggregate,
+        SessionLook,
+        SessionSeen,
     )
     from contracts.learning.observation import BoundarySource
     from contracts.learning.session import BuildPolicy
@@ -92,6 +94,14 @@ EVENTS_BEFORE_NEW_RUN = 2_000
 """Continue as new well before the server's own limits (4,096 events, 2,000 updates a run)."""
 
 
+TAKES_OVER = "takes-the-stores-standing"
+"""The change by which a run that finds the store ahead goes on from there; before it such a run ended."""
+
+
+class StoreIsAhead(ApplicationError):
+    """The store refused a decision that was based on an older state; the run has taken over the newer one."""
+
+
 class SessionCore:
     """Holds the aggregate of a session; its commands are serialised by a lock."""
 
@@ -99,6 +109,7 @@ class SessionCore:
         self.aggregate = aggregate
         self._not_created = not_created
         self._over = False
+        self._is_to_look = False
         self._turn = asyncio.Lock()
         self._alarm = Alarm()
         self._preparation = DraftPreparation()
@@ -108,8 +119,14 @@ class SessionCore:
 
     # ---- what a command does ----
 
-    def refuse_unless(self, command: SessionCommand) -> None:
-        """Raises the refusal of a command that the session does not take now."""
+    def is_behind(self, message: LearnCommand) -> bool:
+        """Whether the sender has seen a newer decision in the store."""
+        return message.seen_change > self.aggregate.change
+
+    def refuse_unless(self, command: SessionCommand, message: LearnCommand) -> None:
+        """Raises the refusal of a command that the session does not take now; none while it is behind."""
+        if self.is_behind(message):
+            return
         found = refusal(self.aggregate, command)
         if found is not None:
             raise refused_command(found)
@@ -125,7 +142,7 @@ class SessionCore:
     ) -> CommandReceipt:
         """Takes a command in its turn: look again, decide, commit."""
         async with self._turn:
-            self.refuse_unless(command)
+            await self._catch_up(command, message)
             decision = self._decision()
             decide(decision)
             return await self._commit(decision, message)
@@ -139,7 +156,7 @@ class SessionCore:
     ) -> CommandReceipt:
         """As ``take``, with a fresh draft staged in the store first."""
         async with self._turn:
-            self.refuse_unless(command)
+            await self._catch_up(command, message)
             draft = await self._draft(request())
             decision = self._decision()
             decide(decision, draft)
@@ -159,7 +176,7 @@ class SessionCore:
     async def answer(self, message: AnswerQuestionsCommand) -> CommandReceipt:
         """Keeps answers; with the last one the draft is made again from all of them."""
         async with self._turn:
-            self.refuse_unless(SessionCommand.ANSWER_QUESTIONS)
+            await self._catch_up(SessionCommand.ANSWER_QUESTIONS, message)
             self.check_answers(message)
             answered = {*self.aggregate.answered, *(answer.question_id for answer in message.answers)}
             draft = None
@@ -193,12 +210,26 @@ class SessionCore:
     async def install(self, command: SessionCommand, message: InstallCommand) -> CommandReceipt:
         """Begins an install, waits for its saga, and takes the result: the answer says how it ended."""
         async with self._turn:
-            self.refuse_unless(command)
+            await self._catch_up(command, message)
             await install_saga.check_base(self.aggregate, message.lane)
             await self._begin_install(message.lane, message.note, message.commit_key)
         return await self._see_install_through(message)
 
+    def look_again(self) -> None:
+        """The store may have a decision that this run does not know."""
+        self._is_to_look = True
+
     # ---- the story of the run ----
+
+    def is_to_look(self) -> bool:
+        """Whether the store may be ahead."""
+        return self._is_to_look
+
+    async def look_at_store(self) -> None:
+        """Goes on from what the store has, where that is newer."""
+        self._is_to_look = False
+        async with self._turn:
+            await self._take_over()
 
     def may_close(self) -> bool:
         """At rest, nothing under way, everybody answered; or never born; or overtaken by the store."""
@@ -286,6 +317,7 @@ class SessionCore:
     def _has_work(self) -> bool:
         return (
             self.may_close()
+            or self.is_to_look()
             or self.validation_is_due()
             or self.install_is_due()
             or self.installs_by_itself()
@@ -362,7 +394,6 @@ class SessionCore:
     async def _commit(
         self, decision: SessionDecision, message: LearnCommand | None, saga_id: str | None = None
     ) -> CommandReceipt:
-        before = phase_of(self.aggregate.session.state)
         commit = decision.commit(message, workflow.info().workflow_id, saga_id)
         try:
             result: CommitResult = await workflow.execute_local_activity_method(
@@ -373,22 +404,51 @@ class SessionCore:
             )
         except FailureError as error:
             failure = application_error_in(error)
-            # The store has moved on without this run: the next command opens another from what it has.
-            self._over = failure.type == ErrorCode.CONFLICT
+            if failure.type == ErrorCode.CONFLICT:
+                # The store has moved on without this run.
+                self._over = not (workflow.patched(TAKES_OVER) and await self._take_over())
+                if not self._over:
+                    raise StoreIsAhead(
+                        failure.message, *failure.details, type=failure.type, non_retryable=True
+                    ) from None
             raise failure from None
         # A decision made again after a lost answer differs from the one that was written, which counts.
         written = result.present if result.replayed else commit.aggregate
         if written is None:
             self._over = True
             return result.receipt
+        self._believe(written)
+        return result.receipt
+
+    async def _catch_up(self, command: SessionCommand, message: LearnCommand) -> None:
+        """Refuses a command that the session does not take, by what the store has."""
+        if self.is_behind(message):
+            await self._take_over()
+        self.refuse_unless(command, message)
+
+    async def _take_over(self) -> bool:
+        """Takes the session as the store has it; whether it knew something newer."""
+        session_id = self.aggregate.session.learn_session_id
+        seen: SessionSeen = await workflow.execute_local_activity_method(
+            SessionActivities.look_at_session,
+            SessionLook(learn_session_id=session_id, known_change=self.aggregate.change),
+            summary="look at the store",
+            **STORE_CALL,
+        )
+        if seen.newer is None:
+            return False
+        self._not_created = False
+        self._believe(seen.newer)
+        return True
+
+    def _believe(self, written: LearnSessionAggregate) -> None:
+        before, after = phase_of(self.aggregate.session.state), phase_of(written.session.state)
         self.aggregate = written
         self._show()
-        after = phase_of(self.aggregate.session.state)
         if after != before:
             workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
                 [STATE_ATTRIBUTE.value_set(after)]
             )
-        return result.receipt
 
     def _show(self) -> None:
         deadline = self._deadline()

@@ -34,11 +34,16 @@ with workflow.unsafe.imports_passed_through():
     from workflows.platform.search_attributes import STATE_ATTRIBUTE
 
 
+TAKES_OVER = "takes-the-stores-standing"
+"""The change by which a run that finds the store ahead goes on from there; runs that met it before do not."""
+
+
 @workflow.defn(name="McpDispatchWorkflow")
 class McpDispatchWorkflow:
     """Judges, waits where a person has to be asked, calls, and ends with the call.
 
-    Who answers first wins: the answer is taken before anything is awaited, and the store has the last word.
+    Who answers first wins: the answer is taken before anything is awaited, and the store has the last word. An
+    answer may have been written by an update that was lost before it reached the history: then the store is ahead.
     """
 
     @workflow.init
@@ -114,6 +119,8 @@ class McpDispatchWorkflow:
             )
         except FailureError as error:
             self._taken = None
+            if workflow.patched(TAKES_OVER):
+                self._resting.look_again = True
             raise application_error_in(error) from None
         if taken.siblings:
             self._notifications.let_look(taken.siblings)
@@ -131,7 +138,8 @@ class McpDispatchWorkflow:
     async def cancel(self, order: EndOrder) -> DispatchStanding:
         if self._standing is None:
             await workflow.wait_condition(lambda: self._standing is not None)
-        if self._present().status in OPEN_DISPATCH_STATUSES and self._ending is None:
+        expires = self._ending is not None and self._ending.cause is EndCause.EXPIRED
+        if self._present().status in OPEN_DISPATCH_STATUSES and (self._ending is None or expires):
             self._ending = order.changed(at=workflow.now())
             self._attempt.cut_short()
         await workflow.wait_condition(lambda: self._present().status not in OPEN_DISPATCH_STATUSES)
@@ -193,6 +201,10 @@ class McpDispatchWorkflow:
                 McpDispatchActivities.end_dispatch, order, summary=order.cause.value, **STORE_CALL
             )
         )
+        answered = self._present().status is DispatchStatus.RUNNING
+        if answered and order.cause is EndCause.EXPIRED and workflow.patched(TAKES_OVER):
+            # It was approved in time. Who cancels meanwhile is heard.
+            self._ending = None if self._ending is order else self._ending
 
     async def _reconsider(self) -> None:
         order = RecheckOrder(dispatch_id=self._order.dispatch_id, at=workflow.now())

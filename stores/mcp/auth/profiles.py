@@ -165,6 +165,13 @@ class AuthProfileStore:
         with self._database.read() as connection:
             return stored_profile(connection, auth_profile_id, owner)
 
+    def renewed_on_time(self) -> tuple[StoredProfile, ...]:
+        """The sign-ins of all users whose token their workflow renews ahead of its end."""
+        query = PROFILES.select(also=_BESIDE)
+        with self._database.read() as connection:
+            found = [_stored(row) for row in connection.execute(query.order_by(table.c.auth_profile_id))]
+        return tuple(one for one in found if one.outcome(AuthOutcome.CURRENT).refresh_at is not None)
+
     def list_for(self, owner: str) -> MCPAuthProfileListResponse:
         """The owner's sign-ins, newest first."""
         order = (table.c.created_at.desc(), table.c.auth_profile_id)

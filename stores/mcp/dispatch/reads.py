@@ -28,7 +28,7 @@ from contracts.mcp.dispatch import (
 from contracts.mcp.dispatch_work import DispatchOrder, DispatchRecord
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.workflow_ids import mcp_dispatch_id
-from domain.mcp.approvals import answers_taken, as_of
+from domain.mcp.approvals import answers_taken, as_of, undecidable
 from domain.mcp.call_outcomes import withdrawn_because
 from stores.mcp.dispatch.attempt_rows import has_retry_after, newest_answer
 from stores.mcp.dispatch.rows import (
@@ -146,13 +146,19 @@ class DispatchStore:
                 connection, owner, server_id=server_id, tool_name=tool_name, now=now, limit=100_000
             )
 
-    def open_orders(self) -> tuple[DispatchOrder, ...]:
+    def open_records(self) -> tuple[DispatchRecord, ...]:
         """Every open call (running or pending) of every owner."""
         with self._database.read() as connection:
-            records = DISPATCHES.all(
+            return DISPATCHES.all(
                 connection, table.c.status.in_(OPEN_STATUSES), order_by=(table.c.dispatch_id,)
             )
-        return tuple(record.order for record in records)
+
+    def unheard_answers(self, until: datetime) -> tuple[DispatchOrder, ...]:
+        """The calls of every owner that were let pass until then, and of which nothing has been heard since."""
+        running = table.c.status == DispatchStatus.RUNNING.value
+        with self._database.read() as connection:
+            records = DISPATCHES.all(connection, running, order_by=(table.c.dispatch_id,))
+        return tuple(one.order for one in records if one.answer_is_newest and one.updated_at <= until)
 
     def _shown(self, record: DispatchRecord, now: datetime) -> DispatchView:
         order = record.order
@@ -208,12 +214,16 @@ def record_late_answer(
     by: str,
     refusal: Refusal,
     at: datetime,
-) -> None:
-    """Writes a receipt of an answer by ``by`` that came too late, with the reason; an unknown call is ignored."""
+) -> Refusal:
+    """Writes a receipt of an answer by ``by`` that came too late, with the reason; an unknown call is ignored.
+
+    Returns the refusal as the store has it: of several at once the workflow may have named one that did not win.
+    """
     with database.write() as connection:
         kept = find_dispatch(connection, dispatch_id)
         if kept is None:
-            return
+            return refusal
+        refusal = undecidable(kept.record, at) or refusal
         wanted = decision.value.replace("_", " ")
         _, entry = receipt(
             receipt_context(kept.record, at, by),
@@ -224,6 +234,7 @@ def record_late_answer(
             dispatch_id=dispatch_id,
         )
         append(connection, [entry])
+    return refusal
 
 
 class HeldCalls:

@@ -1,6 +1,9 @@
 """One update with idempotency: recall first, check, send again while runs close, recall after a refusal."""
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import pytest
 from temporalio.client import Client
@@ -10,14 +13,15 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from contracts.base import Contract
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
+from gateways.platform import updates
 from gateways.platform.updates import (
+    MOST_IN_FLIGHT,
     OWN_KEY_PREFIX,
     REOPENINGS,
     Recall,
     WorkflowWasClosing,
     start_options,
     start_or_join,
-    update_or_recall,
 )
 from tests.fixtures.stack import connect
 from worker.embedded_temporal import free_port
@@ -27,6 +31,7 @@ from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow
 pytestmark = pytest.mark.anyio
 
 CONFLICT = "Too fast."
+update_or_recall = partial(updates.update_or_recall, workflow_id="test/1")
 
 
 class Receipt(Contract):
@@ -120,6 +125,36 @@ async def test_the_running_workflow_is_tried_before_it_is_started() -> None:
     running, started = Workflow(closing=1), Workflow()
     found = await update_or_recall(started.update, conflict=CONFLICT, first=running.update)
     assert (found, running.attempts, started.attempts) == (Receipt(number=1), 1, 1)
+
+
+async def test_whoever_holds_the_workflow_is_told_of_a_recalled_answer() -> None:
+    told: list[Receipt] = []
+
+    async def tell(answer: Receipt) -> None:
+        told.append(answer)
+        raise Refusal(ErrorCode.TEMPORAL_UNAVAILABLE, "No.")
+
+    stored, refusing = Receipt(number=7), Workflow(refusal=Refusal(ErrorCode.CONFLICT, "No."))
+    before = replace(recall(stored), tell=tell)
+    after = replace(recall(None, stored), tell=tell)
+    assert await update_or_recall(Workflow().update, conflict=CONFLICT, recall=before) == stored
+    assert await update_or_recall(refusing.update, conflict=CONFLICT, recall=after) == stored
+    assert told == [stored, stored]
+
+
+async def test_a_workflow_is_sent_a_few_updates_at_a_time() -> None:
+    at_once, most = 0, 0
+
+    async def update() -> Receipt:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0)
+        at_once -= 1
+        return Receipt(number=1)
+
+    await asyncio.gather(*(update_or_recall(update, conflict=CONFLICT) for _ in range(50)))
+    assert most == MOST_IN_FLIGHT
 
 
 async def start(client: Client, queue: str, policy: WorkflowIDConflictPolicy) -> None:

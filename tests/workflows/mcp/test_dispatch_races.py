@@ -19,8 +19,9 @@ from temporalio.service import RPCError
 from temporalio.testing import TimeSkipper
 
 from contracts.errors import Refusal
-from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, AskFirstDecision, DispatchStatus
+from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, AskFirstDecision, DispatchStatus, DispatchView
 from contracts.platform.commands import CommitKey
+from gateways.platform import updates
 from stores.mcp.policy.grants import GrantStore
 from stores.mcp.receipts import ReceiptContext
 from stores.platform.canonical import digest_of
@@ -193,6 +194,67 @@ async def _end_of_sibling(races: Races, sibling: str, used: int) -> str:
     assert races.arena.tool.effects[sibling] == (1 if made else 0)
     assert used == (1 if made else 0)
     return "resumed" if made else "revoked"
+
+
+CROWDS = (2, 12, 25, 50)
+"""How many answer at once; Temporal has ten updates of a workflow in flight, and aborts the tasks of more."""
+
+ROUNDS = max(1, times(8))
+
+
+@pytest.fixture
+def many_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process waits for the updates of another: as many are sent as people answer."""
+    monkeypatch.setattr(updates, "MOST_IN_FLIGHT", max(CROWDS))
+
+
+def told_what_holds(refused: list[Refusal], view: DispatchView) -> bool:
+    """Whether everybody who came too late was told the decision that the store has."""
+    standing = view.ask_first
+    assert standing is not None
+    return {one.extra.get("decision") for one in refused} <= {standing.status.value}
+
+
+@pytest.mark.parametrize("crowd", [CROWDS[1], *(pytest.param(n, marks=pytest.mark.thorough) for n in CROWDS)])
+@pytest.mark.usefixtures("many_processes")
+async def test_of_a_crowd_that_answers_one_is_taken_and_what_was_approved_is_made(
+    races: Races, crowd: int
+) -> None:
+    for seed in range(ROUNDS):
+        seeded = Random(seed)
+        call = await races.arena.ask()
+        said = [seeded.choice((APPROVE, APPROVE, DENY)) for _ in range(crowd)]
+        answers = await asyncio.gather(*(races.answer(call, one) for one in said))
+        taken = [one for one in answers if not isinstance(one, Refusal)]
+        refused = [one for one in answers if isinstance(one, Refusal)]
+        with anyio.fail_after(30):
+            ended = await races.end_of(call, late=len(refused))
+        assert taken == ["approved_once" if ended == "completed" else "denied"]
+        assert told_what_holds(refused, races.arena.view(call))
+
+
+@pytest.mark.parametrize("crowd", [CROWDS[1], *(pytest.param(n, marks=pytest.mark.thorough) for n in CROWDS)])
+@pytest.mark.usefixtures("many_processes")
+async def test_a_crowd_that_answers_and_gives_up_leaves_one_end(races: Races, crowd: int) -> None:
+    for seed in range(ROUNDS):
+        seeded = Random(seed)
+        call = await races.arena.ask()
+
+        async def act(move: str, call: str = call) -> object:
+            if move == "cancel":
+                return await races.arena.cancel(call)
+            return await races.answer(call, AskFirstDecision(move))
+
+        moves = ["cancel", *(seeded.choice(("approve_once", "deny", "cancel")) for _ in range(crowd - 1))]
+        seeded.shuffle(moves)
+        answers = await asyncio.gather(*map(act, moves))
+        with anyio.fail_after(30):
+            await races.arena.workflow(call).result()
+        view = races.arena.view(call)
+        assert len([one for one in answers if isinstance(one, str)]) <= 1
+        assert view.status not in OPEN_DISPATCH_STATUSES
+        assert races.arena.tool.effects[call] == (1 if view.status is DispatchStatus.COMPLETED else 0)
+        assert told_what_holds([one for one in answers if isinstance(one, Refusal)], view)
 
 
 @pytest.mark.parametrize(
