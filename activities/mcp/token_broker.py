@@ -71,7 +71,7 @@ class TokenBroker:
 
         Raises:
             Refusal: ``MCP_AUTH_CHALLENGE_REQUIRED`` where a person has to sign in; ``MCP_AUTH_PROFILE_NOT_FOUND``;
-                ``MCP_SERVER_UNREACHABLE`` where the token is over and cannot be renewed now.
+                ``MCP_SERVER_UNREACHABLE`` where the token is over, or was refused, and cannot be renewed now.
         """
         stored, held = await asyncio.to_thread(self._exchange.held, auth_profile_id, owner)
         mode = stored.profile.auth_mode
@@ -85,6 +85,8 @@ class TokenBroker:
         _refuse_elsewhere(stored, endpoint)
         if held is None or not held.is_good(datetime.now(UTC)):
             return await self._renewed(stored, None, endpoint)
+        if stored.connection.refused_version == held.version:
+            return await self._renewed(stored, held.version, endpoint)
         return _bearer(held)
 
     async def for_server(self, server: MCPServerRegistryEntry, owner: str) -> Bearer | None:
@@ -120,6 +122,8 @@ class TokenBroker:
         if stored.profile.auth_mode not in OAUTH_MODES or stored.profile.status in _UNUSABLE:
             await self.refused(auth_profile_id, owner, seen)
             raise _challenge(stored)
+        order = _order(auth_profile_id, owner, seen)
+        await asyncio.to_thread(self._renewals.note_refused, order, seen, datetime.now(UTC))
         return (await self._renewed(stored, seen, endpoint)).value
 
     async def refused(
@@ -150,8 +154,14 @@ class TokenBroker:
             receipt = await self._joined(_order(auth_profile_id, owner, seen))
         stored, held = await asyncio.to_thread(self._exchange.held, auth_profile_id, owner)
         lost = receipt.outcome in {AuthOutcome.LOST, AuthOutcome.DECLINED}
-        if lost or held is None or not held.is_good(datetime.now(UTC)):
+        if lost or held is None:
             raise _challenge(stored)
+        if not held.is_good(datetime.now(UTC)) or (seen is not None and held.version <= seen):
+            # Nothing was renewed and nothing is lost: another attempt may find a newer one.
+            raise Refusal(
+                ErrorCode.MCP_SERVER_UNREACHABLE,
+                "The authorization server has given no newer token; the sign-in is kept. Try again.",
+            )
         _refuse_elsewhere(stored, endpoint)
         return _bearer(held)
 

@@ -57,6 +57,9 @@ class AuthConnection(Contract):
         default=(), description="What servers said that their tools need beyond what was granted then."
     )
     token_version: int = Field(default=0, ge=0)
+    refused_version: int | None = Field(
+        default=None, ge=0, description="The token that a server did not take; it is not sent again."
+    )
     refreshable: bool = False
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -9,12 +10,13 @@ import pytest
 
 from activities.mcp.token_broker import TokenBroker
 from activities.mcp.token_exchange import TokenExchange
+from clients.mcp import oauth_requests
 from clients.mcp.address_guard import guarded_client
 from contracts.errors import Refusal
 from contracts.mcp.auth_work import AuthReceipt, RenewToken
 from gateways.mcp.auth_profiles import AuthProfileGateway
 from stores.mcp.auth.tokens import TokenRenewals
-from tests.fixtures.authorization_server import AuthorizationServer, Form
+from tests.fixtures.authorization_server import AuthorizationServer, Form, Ways
 from tests.fixtures.signing_in import Person
 from tests.fixtures.stack import Stack
 
@@ -131,6 +133,59 @@ async def test_trouble_keeps_the_sign_in_and_is_tried_again(
     degraded = [one for one in await alice.receipts("auth_refresh") if one["status"] == "degraded"]
     assert len(degraded) == 2
     assert (await alice.refreshes(force=True))["last_auth_error_code"] is None
+
+
+def hang_up(server: AuthorizationServer) -> None:
+    server.ways.before_token = lambda _: True
+
+
+def send_garbage(server: AuthorizationServer) -> None:
+    server.ways.token_status = [(200, {})] * 4
+
+
+def say_unwell(server: AuthorizationServer) -> None:
+    server.ways.token_status = [(500, {}), (503, {}), (429, {"retry-after": "0"})] * 4
+
+
+def take_too_long(server: AuthorizationServer) -> None:
+    def later(_: Form) -> bool:
+        threading.Event().wait(3 * IN_TIME)
+        return True
+
+    server.ways.before_token = later
+
+
+IN_TIME = 0.2
+
+
+@pytest.mark.parametrize("trouble", [say_unwell, hang_up, send_garbage, take_too_long])
+async def test_a_refused_token_is_not_sent_again_while_the_authorization_server_is_in_trouble(
+    alice: Person,
+    authorization_server: AuthorizationServer,
+    trouble: Callable[[AuthorizationServer], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alice = await alice.registers(authorization_server.url, **AUTO)
+    await alice.signs_in()
+    broker = broker_of(alice.stack)
+    first = await broker.current(alice.profile_id, "alice")
+    assert first is not None
+    trouble(authorization_server)
+    with monkeypatch.context() as patch:
+        patch.setattr(oauth_requests, "WHOLE_EXCHANGE_SECONDS", IN_TIME)
+        for attempt in (
+            broker.renewed(alice.profile_id, "alice", first.version),
+            broker.current(alice.profile_id, "alice"),
+        ):
+            with pytest.raises(Refusal) as refused:
+                await attempt
+            assert refused.value.code != "MCP_AUTH_CHALLENGE_REQUIRED"
+    assert (await alice.status())["auth_state"] == "healthy"
+
+    authorization_server.ways = Ways()
+    newer = await broker.current(alice.profile_id, "alice")
+    assert newer is not None
+    assert (newer.value == first.value, newer.version) == (False, first.version + 1)
 
 
 @pytest.mark.parametrize("code", ["invalid_client", "invalid_scope", "unauthorized_client"])

@@ -193,6 +193,14 @@ class TokenRenewals:
             )
             record_result(connection, stored, order, entry, now, AuthOutcome.DECLINED)
 
+    def note_refused(self, order: AuthOrder, version: int, now: datetime) -> None:
+        """Records that a server did not take the token of this version; an older one is no news."""
+        with self._database.write() as connection:
+            stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
+            known = stored.connection
+            if known.token_version == version and known.refused_version != version:
+                replace_profile(connection, stored.changed(now, known.changed(refused_version=version)))
+
     def lack(self, order: AuthOrder, scopes: tuple[str, ...], now: datetime) -> AuthReceipt:
         """Records scopes that a server requires and the sign-in lacks; one receipt for each new set."""
         with self._database.write() as connection:
