@@ -18,7 +18,7 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-PATIENCE_MS = 15_000
+PATIENCE_MS = 30_000
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",

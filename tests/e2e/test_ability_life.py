@@ -202,7 +202,7 @@ async def test_every_command_is_told_in_events_receipts_and_history(stack: Stack
     ]
     assert {one["ability_id"] for one in body["receipts"]} == {owner.ability_id}
     root = stack.settings.memory_root / "system"
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while not (path := root / "abilities/activation_history.jsonl").exists():
             await anyio.sleep(0.02)
     commands = [json.loads(line) for line in path.read_text().splitlines()]

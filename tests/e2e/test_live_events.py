@@ -22,7 +22,7 @@ async def served(stack: Stack) -> AsyncIterator[str]:
     server = uvicorn.Server(uvicorn.Config(stack.app, port=0, log_level="error", lifespan="off"))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.serve)
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             while not server.started:
                 await anyio.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
@@ -66,7 +66,7 @@ async def test_a_session_is_followed_live_until_it_is_at_rest_and_resumed_withou
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(watch, base)
             await alice.act("start")
-            with anyio.fail_after(10):
+            with anyio.fail_after(30):
                 await begun.wait()
             await alice.observe()
             await alice.act("stop")

@@ -8,7 +8,7 @@ import pytest
 
 from host.file_trace import FileTrace, FileUse
 
-LIMIT_SECONDS = 5.0
+LIMIT_SECONDS = 30.0
 
 
 class Traced:
