@@ -31,7 +31,14 @@ from skills.rehearsal.demonstrations import (
 from skills.rehearsal.dry_run import check_dependencies, dry_run
 from skills.rehearsal.launch_order import SandboxUnavailable
 from skills.rehearsal.rehearsal import LessonStart
-from skills.rehearsal.report import CheckReport, CheckStep, RehearsalProgress, RehearsalReport
+from skills.rehearsal.report import (
+    CheckReport,
+    CheckStep,
+    RehearsalProgress,
+    RehearsalReport,
+    check_step,
+    unrehearsed_part,
+)
 from skills.rehearsal.shell_session import Surroundings
 from stores.abilities.ability_reads import AbilityStore
 from stores.learning.drafts import DraftStore
@@ -91,7 +98,8 @@ class ValidationActivities:
         effects = bundle.interpretation.observed_effects
         unrehearsed = unrehearsed_steps(effects)
         if nothing_to_rehearse(bundle.draft, effects):
-            return self._record(request, bundle, CheckReport(steps=unrehearsed))
+            steps = (*map(check_step, unrehearsed_part(bundle.draft)), *unrehearsed)
+            return self._record(request, bundle, CheckReport(steps=steps))
         cancelled = Event()
 
         def heartbeat(progress: RehearsalProgress) -> None:
@@ -106,10 +114,7 @@ class ValidationActivities:
             return self._record(request, bundle, _not_isolated(unavailable))
         report = CheckReport(
             steps=(
-                *(
-                    CheckStep(step.test_case_id, step.label, step.result, step.details, step.applies)
-                    for step in found.steps
-                ),
+                *map(check_step, found.steps),
                 *unrehearsed,
             ),
             safety_failure=found.safety_failure,
@@ -183,6 +188,7 @@ class ValidationActivities:
             passed=report.passed,
             steps=len(steps),
             not_applicable=report.not_applicable[:240] if report.not_applicable else None,
+            unproved=report.unproved,
             failed_summary=None if report.passed or report.not_applicable else _summary(failed, report.steps),
             safety_failure=report.safety_failure[:240] if report.safety_failure else None,
             safety_class=safety_beside(

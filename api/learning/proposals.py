@@ -1,7 +1,7 @@
 """Proposals: read, revise, validate, install, approve, reject (DOC3 §0C.16, §0C.16A, §0C.28)."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
@@ -26,6 +26,7 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.install import InstallSaga
 from contracts.learning.proposal import ProposalRoundsResponse, ProposalState
 from contracts.learning.requests import (
+    AcceptingCommand,
     ApproveProposalRequest,
     ProposalInstallRequest,
     ProposalReviseRequest,
@@ -43,6 +44,7 @@ from contracts.learning.responses import (
 )
 from contracts.learning.state_machine import SessionCommand
 from contracts.learning.validation import REQUIRED_CHECKS
+from contracts.platform.commands import Command
 from domain.learning.drafting.revision import check_edits
 from workflows.learning.learn_session_messages import (
     InstallCommand,
@@ -174,7 +176,7 @@ async def install(
 ) -> ProposalInstallResponse:
     """Installs the proposal: privately, or for the workspace as an approval does."""
     private = body.install_lane is InstallLane.EXPERIMENTAL_PRIVATE
-    message = frame.message(InstallCommand, body, lane=body.install_lane)
+    message = frame.message(InstallCommand, body, lane=body.install_lane, **_accepted(body))
     command = SessionCommand.INSTALL if private else SessionCommand.APPROVE
     settled = frame.services.pending.require_settled
     receipt = await frame.to_proposal(command, proposal_id, message, settled)
@@ -196,7 +198,7 @@ async def approve(
 ) -> ProposalDetailResponse:
     """Accepts the proposal and installs it; answered when the install has ended."""
     note = masked(body.approval_note)
-    message = frame.message(InstallCommand, body, lane=body.approval_scope, note=note)
+    message = frame.message(InstallCommand, body, lane=body.approval_scope, note=note, **_accepted(body))
     settled = frame.services.pending.require_settled
     return await _detail_after(SessionCommand.APPROVE, proposal_id, frame, message, settled)
 
@@ -208,6 +210,10 @@ async def reject(
     """Turns the proposal down, for good. The session can be cloned into a new one."""
     message = frame.message(LearnCommand, body, reason=masked(body.reason[:240]))
     return await _detail_after(SessionCommand.REJECT, proposal_id, frame, message)
+
+
+def _accepted(body: AcceptingCommand) -> dict[str, Any]:
+    return body.model_dump(include=set(AcceptingCommand.model_fields) - set(Command.model_fields))
 
 
 async def _detail_after(

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cli.abilities.trial_commands import register as register_trial
 from cli.platform.invocation import Invocation, api_command
-from cli.platform.output import FAILED, PASSED, facts, listing
+from cli.platform.output import FAILED, PASSED, facts, listing, unproved_list
 from clients.apprentice.abilities import AbilityLifeApi
 from contracts.abilities.availability import (
     AbilityAvailabilityItem,
@@ -241,6 +241,10 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
             )
         ),
     ]
+    if accepted := detail.unproved:
+        parts.append(unproved_list(accepted.steps))
+        when = accepted.accepted_at.strftime("%Y-%m-%d %H:%M")
+        parts.append(Text(f"    accepted by {accepted.accepted_by} on {when} UTC", style="yellow"))
     if detail.skill_markdown:
         parts.append(Text("\n" + detail.skill_markdown.rstrip("\n")))
     return Group(*parts)

@@ -19,7 +19,7 @@ from cli.learning.progress import (
 from cli.learning.session_arguments import SessionArgument, answer_session, proposal_of, session_id_of
 from cli.learning.views import proposal_view, question_view, saga_view
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from cli.platform.output import fail, warn
+from cli.platform.output import fail, unproved_list, warn
 from clients.apprentice.transport import ApiRefusal
 from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode
@@ -117,6 +117,10 @@ def base_view(standing: BaseStanding) -> RenderableType:
     return Group(*lines)
 
 
+AcceptOption = Annotated[
+    bool,
+    typer.Option("--accept-unproved", help="Accept what no check could prove here; the list is shown first."),
+]
 NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end.")]
 
 
@@ -248,10 +252,12 @@ def install(
     lane: Annotated[InstallLane, typer.Option(help="For you alone, or for the workspace.")] = (
         InstallLane.EXPERIMENTAL_PRIVATE
     ),
+    accept_unproved: AcceptOption = False,
 ) -> None:
     """Install the proposal for you alone."""
     found, proposal_id = proposal_of(call, session)
-    request = ProposalInstallRequest.model_validate({"install_lane": lane})
+    accepted = _acceptance(call, proposal_id, accept_unproved)
+    request = ProposalInstallRequest.model_validate({"install_lane": lane, **accepted})
     _install(call, found, lambda: call.api.learn.install(proposal_id, request))
 
 
@@ -260,11 +266,15 @@ def approve(
     session: SessionArgument = None,
     note: Annotated[str | None, typer.Option(help="Why, for the record.")] = None,
     shared: Annotated[bool, typer.Option("--shared", help="For everybody, not the workspace alone.")] = False,
+    accept_unproved: AcceptOption = False,
 ) -> None:
     """Accept the proposal and install it for the workspace."""
     found, proposal_id = proposal_of(call, session)
     scope = InstallLane.SHARED_PROMOTED if shared else InstallLane.APPROVED_WORKSPACE
-    request = ApproveProposalRequest.model_validate({"approval_scope": scope, "approval_note": note})
+    accepted = _acceptance(call, proposal_id, accept_unproved)
+    request = ApproveProposalRequest.model_validate(
+        {"approval_scope": scope, "approval_note": note, **accepted}
+    )
     _install(call, found, lambda: call.api.learn.approve(proposal_id, request))
 
 
@@ -334,6 +344,22 @@ def register(app: typer.Typer) -> None:
     api_command(app, "reject")(reject)
     api_command(app, "revise")(revise)
     api_command(app, "saga")(saga)
+
+
+def _acceptance(call: Invocation, proposal_id: str, accepted: bool) -> dict[str, Any]:
+    """What a request says about the steps that are not proved: they are shown, and at a terminal asked about.
+
+    The acceptance names the list that was shown; the service refuses it for another one.
+    """
+    detail = call.api.learn.proposal(proposal_id)
+    if not detail.unproved:
+        return {}
+    call.show(unproved_list(detail.unproved))
+    if not accepted and not call.json and sys.stdin.isatty():
+        accepted = typer.confirm("Nothing has shown that these work. Install it all the same?")
+        if not accepted:
+            raise NothingToDo("nothing was installed.")
+    return {"accept_unproved": accepted, "unproved_digest": detail.unproved_digest}
 
 
 def _install(call: Invocation, session: LearnSession, send: Callable[[], object]) -> None:

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing
+from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing, unproved_list
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
@@ -215,6 +215,8 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
             )
             if items
         )
+    if detail.unproved:
+        parts.append(unproved_list(detail.unproved))
     lint = detail.checkpoint_lint_report
     if lint is not None and lint.findings:
         parts.append(Text.from_markup("  [yellow]lint[/]"))

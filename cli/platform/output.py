@@ -18,6 +18,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from contracts.abilities.availability import UnprovedStep
+
 # Control characters (C0 but line end and tab, DEL, C1), and what turns the direction of text.
 _COMMANDING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -110,6 +112,16 @@ def facts(rows: Iterable[tuple[str, str | None]], indent: int = 2) -> Text:
         if value:
             text.append(" " * indent + name.ljust(NAME_WIDTH), style="dim")
             text.append(f"{value}\n")
+    text.rstrip()
+    return text
+
+
+def unproved_list(steps: Sequence[UnprovedStep]) -> Text:
+    """The steps that nothing proves, each with its reason; nothing of it is read as markup."""
+    text = Text("  not proved here\n" if steps else "", style="yellow")
+    for one in steps:
+        text.append(f"    – {' '.join(one.step.split())}\n", style="default")
+        text.append(f"      {one.reason}\n", style="dim")
     text.rstrip()
     return text
 

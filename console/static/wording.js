@@ -101,6 +101,7 @@ const REMEDIES = {
   CAPTURE_ALREADY_STOPPED: "The capture has ended; what is shown here is being refreshed.",
   VALIDATION_REQUIRED: "Validate the proposal first.",
   VALIDATION_IN_PROGRESS: "Wait until the checks have ended.",
+  UNPROVED_NOT_ACCEPTED: "Read what is not proved, then tick that you accept it.",
   INSTALL_IN_PROGRESS: "Wait until the install has ended.",
   CHECKPOINT_LINT_FAILED: "Revise the draft: its lint findings say what to write instead.",
   INSUFFICIENT_TRACES: "Nothing useful was captured. Cancel, and show the task again.",

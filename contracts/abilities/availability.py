@@ -11,11 +11,13 @@ from contracts.abilities.control_surface import ControlSurface
 from contracts.abilities.parameters import AbilityParameter
 from contracts.base import (
     Contract,
+    Sha256,
     Text80,
     Text120,
     Text160,
     Text200,
     Text240,
+    Text400,
     UtcTime,
     Uuid,
     VersionedContract,
@@ -218,6 +220,27 @@ class SkillCatalogResponse(SkillCatalogCurrent):
     )
 
 
+MAX_UNPROVED = 60
+"""The most steps that one draft is said not to prove; what is beyond is summed up in the last."""
+
+
+class UnprovedStep(Contract):
+    """A step or a condition that no check could prove here, and why."""
+
+    case: Text160 = Field(description="Its case in the validation run.")
+    step: Text240
+    reason: Text400
+
+
+class UnprovedAcceptance(Contract):
+    """What a version was installed without proof of, and who saw that list and accepted it."""
+
+    steps: tuple[UnprovedStep, ...] = Field(min_length=1, max_length=MAX_UNPROVED)
+    digest: Sha256 = Field(description="Of the steps: what was accepted is this list and no other.")
+    accepted_by: Text120
+    accepted_at: UtcTime
+
+
 class AbilityVersion(VersionedContract):
     """One installed version."""
 
@@ -230,6 +253,9 @@ class AbilityVersion(VersionedContract):
     current: bool
     restored_from: int | None = Field(
         default=None, ge=1, description="The version whose content a rollback made current."
+    )
+    unproved: UnprovedAcceptance | None = Field(
+        default=None, description="What was not proved when it was installed; absent where everything was."
     )
 
 
@@ -254,4 +280,7 @@ class AbilityDetailResponse(VersionedContract):
     )
     parameters: tuple[AbilityParameter, ...] = Field(
         default=(), description="What a trial can be given other values for."
+    )
+    unproved: UnprovedAcceptance | None = Field(
+        default=None, description="What of the present version was never proved, and who accepted that."
     )

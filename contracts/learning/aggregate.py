@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from contracts.abilities.availability import InstallLane
+from contracts.abilities.availability import MAX_UNPROVED, InstallLane, UnprovedAcceptance, UnprovedStep
 from contracts.base import Contract, Sha256, Text80, Text160, Text200, UtcTime, Uuid
 from contracts.learning.interpretation import SemanticWorkflowInterpretation, WorkflowGraph
 from contracts.learning.lifecycle import LifecycleChange
@@ -50,6 +50,9 @@ class OpenInstall(Contract):
     asked_under: CommitKey | None = Field(
         default=None, description="The key of the command that began it, which its end is committed under."
     )
+    accepted: UnprovedAcceptance | None = Field(
+        default=None, description="Who accepted what of the draft is not proved; absent where all of it is."
+    )
 
 
 class LearnSessionAggregate(Contract):
@@ -82,6 +85,11 @@ class LearnSessionAggregate(Contract):
     )
     not_applicable_checks: tuple[ValidationRunKind, ...] = Field(
         default=(), description="Checks that cannot apply to the present draft; emptied when it changes."
+    )
+    unproved: tuple[UnprovedStep, ...] = Field(
+        default=(),
+        max_length=MAX_UNPROVED,
+        description="What of the present draft its rehearsal could not try; emptied when it changes.",
     )
     base: BaseSkill | None = Field(default=None, description="The installed version it improves, pinned.")
     source_runs: tuple[SourceRun, ...] = Field(

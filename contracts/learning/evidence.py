@@ -102,7 +102,7 @@ class LeftOutCommand(Contract):
 
 
 class UnrehearsedCommand(Contract):
-    """A command that no rehearsal can carry out here, and what would help."""
+    """A command, or a step without one, that no rehearsal can carry out here, and what would help."""
 
     event_id: Uuid
     command: Text120

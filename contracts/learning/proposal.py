@@ -267,7 +267,7 @@ class SkillDraft(VersionedContract):
     )
     unrehearsed: tuple[UnrehearsedCommand, ...] = Field(
         default=(),
-        description="Commands of the lesson that only a person can carry out; nothing proves them.",
+        description="Commands and steps of the lesson that no rehearsal can carry out; nothing proves them.",
     )
 
     @property

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from contracts.abilities.availability import InstallLane
-from contracts.base import Contract, Text80, Text120, Text240, Text1000, Text2000, Uuid
+from contracts.base import Contract, Sha256, Text80, Text120, Text240, Text1000, Text2000, Uuid
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import ValidationRunKind
 from contracts.platform.commands import Command
@@ -138,13 +138,25 @@ class StartValidationRunRequest(Command):
     selected_tests: tuple[ValidationRunKind, ...] = Field(default=(), max_length=20)
 
 
-class ProposalInstallRequest(Command):
+class AcceptingCommand(Command):
+    """Installs a proposal; one that is not proved in everything only where a person accepts that."""
+
+    accept_unproved: bool = Field(
+        default=False,
+        description="Whether the caller has read the proposal's ``unproved`` steps and accepts them as they are.",
+    )
+    unproved_digest: Sha256 | None = Field(
+        default=None, description="The proposal's, as it was read: another list is not accepted by this."
+    )
+
+
+class ProposalInstallRequest(AcceptingCommand):
     """Installs a proposal that is ready for review."""
 
     install_lane: Literal[InstallLane.EXPERIMENTAL_PRIVATE, InstallLane.APPROVED_WORKSPACE]
 
 
-class ApproveProposalRequest(Command):
+class ApproveProposalRequest(AcceptingCommand):
     """Accepts a proposal for the workspace."""
 
     approval_scope: Literal[InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED] = (

@@ -7,9 +7,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.abilities.availability import InstallLane
+from contracts.abilities.availability import InstallLane, UnprovedStep
 from contracts.base import (
     Contract,
+    Sha256,
     Text80,
     Text160,
     Text200,
@@ -123,6 +124,13 @@ class ProposalDetailResponse(SessionActions):
     saga_id: Uuid | None = Field(default=None, description="The newest install of this proposal.")
     base: BaseStanding | None = Field(default=None, description="How what it improves stands now.")
     questions: tuple[QuestionView, ...] = ()
+    unproved: tuple[UnprovedStep, ...] = Field(
+        default=(),
+        description="What its rehearsal could not try; it is installed only with `accept_unproved`.",
+    )
+    unproved_digest: Sha256 | None = Field(
+        default=None, description="Of the unproved steps; an acceptance can name the list by it."
+    )
 
 
 class ProposalInstallResponse(Contract):

@@ -3,6 +3,8 @@
 DOC3 §0C.10, §0A.18. Review, install, rollback and the end of a quarantine share the rule (ADR 12).
 """
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +12,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.availability import MAX_UNPROVED, UnprovedStep
 from contracts.base import Contract, Sha256, Text160, Text240, Text1000, UtcTime, Uuid, VersionedContract
 from contracts.learning.test_policy import TestPolicy
 
@@ -50,6 +53,25 @@ def is_proven(passed: Sequence[ValidationRunKind], not_applicable: Sequence[Vali
     """
     excused = MAY_NOT_APPLY.intersection(not_applicable)
     return all(check in passed or check in excused for check in REQUIRED_CHECKS)
+
+
+def unproved_digest(steps: Sequence[UnprovedStep]) -> str:
+    """SHA-256 in hex of a list of unproved steps, by which an acceptance names the list that was seen."""
+    shown = [[one.case, one.step, one.reason] for one in steps]
+    return hashlib.sha256(json.dumps(shown, ensure_ascii=False).encode()).hexdigest()
+
+
+def acceptance_objection(steps: Sequence[UnprovedStep], *, accepted: bool, digest: str | None) -> str | None:
+    """Why a draft with these unproved steps may not be installed; ``None`` where a person has accepted them.
+
+    ``digest`` is that of the list that the person has seen; without one the list as it stands is meant.
+    """
+    if not steps or (accepted and digest in (None, unproved_digest(steps))):
+        return None
+    named = f"{steps[0].step[:80]}{f' and {len(steps) - 1} more' if len(steps) > 1 else ''}"
+    if accepted:
+        return f"What is not proved has changed since it was accepted: {named}. Read the list again."
+    return f"Not proved here: {named}. Accept the list with accept_unproved, or `learn approve --accept-unproved`."
 
 
 class OverallResult(StrEnum):
@@ -164,6 +186,7 @@ class ValidationRunOutput(Contract):
     safety_class: SafetyClass = SafetyClass.LOW
     not_applicable: tuple[ValidationRunKind, ...] = ()
     not_applicable_reason: Text240 | None = None
+    unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
 
 
 class CheckInput(Contract):
@@ -184,6 +207,9 @@ class CheckOutput(Contract):
     safety_class: SafetyClass = SafetyClass.LOW
     not_applicable: Text240 | None = Field(
         default=None, description="Why the check cannot apply to this draft."
+    )
+    unproved: tuple[UnprovedStep, ...] = Field(
+        default=(), max_length=MAX_UNPROVED, description="Its cases that could not be tried here."
     )
 
 

@@ -19,6 +19,7 @@ from contracts.abilities.availability import (
     FreshnessReason,
     FreshnessState,
     InstallLane,
+    UnprovedAcceptance,
 )
 from contracts.abilities.availability import FreshnessCode as Code
 from contracts.abilities.capability_health import (
@@ -145,6 +146,30 @@ def availability_entry(
         checkpoint_health=CheckpointHealth.QUARANTINED if quarantined else standing.checkpoint_health,
         last_validated_at=standing.last_validated_at,
     )
+
+
+_UNPROVED = "\n<!-- not-proved -->\n"
+"""Begins what an install adds to SKILL.md about steps that nothing proved; it is no part of the draft."""
+
+
+def with_unproved(markdown: str, accepted: UnprovedAcceptance) -> str:
+    """SKILL.md with a section of what was never proved, and who accepted that when."""
+    when = accepted.accepted_at.date().isoformat()
+    lines = [
+        "## Not proved",
+        "",
+        f"Nothing has shown that these parts work. {accepted.accepted_by} saw this list and accepted it on {when};"
+        " verify their results each time.",
+        "",
+        *(f"- {' '.join(one.step.split())} ({' '.join(one.reason.split())})" for one in accepted.steps),
+    ]
+    return without_unproved(markdown).rstrip("\n") + "\n" + _UNPROVED + "\n".join(lines) + "\n"
+
+
+def without_unproved(markdown: str) -> str:
+    """The text as it was drafted, or edited by hand since, without the section that an install adds."""
+    drafted, marker, _ = markdown.partition(_UNPROVED)
+    return drafted if marker else markdown
 
 
 MAX_WORKING_NAMES = 12

@@ -40,7 +40,16 @@ class AdapterRule:
     kept: Kept
     payload_in_label: bool
     """Whether an event's label may hold what was typed or copied, which is redacted to its input class."""
+    not_rehearsed: str
+    """Why no rehearsal repeats an event that carries no command, and what helps."""
 
+
+_ON_A_SITE = "it was done on a live site, which no rehearsal works on; verify its checkpoint there"
+_IN_A_WINDOW = "it was done in a window, which a sandbox does not have; verify its checkpoint by looking"
+_NO_COMMAND = (
+    "its recorder kept no command that could be repeated; record it with `apprentice record terminal`"
+    " to have it rehearsed"
+)
 
 ADAPTERS: Mapping[Kind, AdapterRule] = {
     Kind.BROWSER_DOM: AdapterRule(
@@ -50,6 +59,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_BROWSER,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        not_rehearsed=_ON_A_SITE,
     ),
     Kind.BROWSER_SNAPSHOT: AdapterRule(
         phase=Phase.PHASE_1,
@@ -58,6 +68,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_BROWSER,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        not_rehearsed=_ON_A_SITE,
     ),
     Kind.MCP_RECEIPT: AdapterRule(
         phase=Phase.PHASE_1,
@@ -66,6 +77,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.MCP_CONNECTOR,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        not_rehearsed="it calls a tool server, and a rehearsal calls none; try the call with `apprentice mcp call`",
     ),
     Kind.WRAPPER_RECEIPT: AdapterRule(
         phase=Phase.PHASE_1,
@@ -74,6 +86,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.WRAPPER_SCRIPT,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        not_rehearsed=_NO_COMMAND,
     ),
     Kind.TERMINAL_COMMAND: AdapterRule(
         phase=Phase.PHASE_1,
@@ -82,6 +95,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_TOOL,
         kept=Kept.COMMAND,
         payload_in_label=False,
+        not_rehearsed=_NO_COMMAND,
     ),
     Kind.PROCESS_LAUNCH: AdapterRule(
         phase=Phase.PHASE_1,
@@ -90,6 +104,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_TOOL,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.KEYBOARD_SHORTCUT: AdapterRule(
         phase=Phase.PHASE_2,
@@ -98,6 +113,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.KEYBOARD_SHORTCUT,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.FILE_DIALOG: AdapterRule(
         phase=Phase.PHASE_2,
@@ -106,6 +122,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.MIDI: AdapterRule(
         phase=Phase.PHASE_2,
@@ -114,6 +131,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.MIDI_BINDING,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.ACCESSIBILITY_UI: AdapterRule(
         phase=Phase.PHASE_3,
@@ -122,6 +140,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.MOUSE_CLICK: AdapterRule(
         phase=Phase.PHASE_3,
@@ -130,6 +149,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.CLIPBOARD: AdapterRule(
         phase=Phase.PHASE_3,
@@ -138,6 +158,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=True,
+        not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.TEXT_ENTRY: AdapterRule(
         phase=Phase.PHASE_3,
@@ -146,6 +167,7 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=True,
+        not_rehearsed=_IN_A_WINDOW,
     ),
 }
 """Every kind, in the order in which the registry lists them."""

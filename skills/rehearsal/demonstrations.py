@@ -230,5 +230,7 @@ def safety_beside(commands: SafetyClass, effects: Sequence[ObservedEffect]) -> S
 
 
 def nothing_to_rehearse(draft: SkillDraft, effects: Sequence[ObservedEffect]) -> bool:
-    """Whether all that was shown was seen in a browser: no command to repeat, no file to look for."""
-    return not draft.taught_commands and bool(effects) and not rehearsed_effects(effects)
+    """Whether nothing of what was shown can be repeated here: no command, and no file to look for."""
+    if draft.taught_commands or rehearsed_effects(effects):
+        return False
+    return bool(effects or draft.unrehearsed)

@@ -44,7 +44,7 @@ from skills.rehearsal.report import (
     not_applied,
     nothing_run,
     result_of,
-    unrehearsed_step,
+    unrehearsed_part,
 )
 from skills.rehearsal.sandbox import CommandOutcome, HostIsolation, Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import (
@@ -317,7 +317,7 @@ class _Replay:
         else:
             steps += self._effect_steps(witness)
             steps += self._condition_steps(before, ReadContents(work))
-        steps += self._unrehearsed_steps()
+        steps += unrehearsed_part(self.draft)
         result = result_of(steps, cancelled=is_cancelled)
         return RehearsalReport(tuple(steps), result, isolation=session.isolation)
 
@@ -355,10 +355,6 @@ class _Replay:
             return step
         without = f"not rehearsed, as {self.draft.unrehearsed[0].command} was left out: {step.details or ''}"
         return replace(step, result=StepResult.SKIPPED, details=clipped(without, 1000), applies=False)
-
-    def _unrehearsed_steps(self) -> Iterator[RehearsalStep]:
-        for number, one in enumerate(self.draft.unrehearsed, start=1):
-            yield unrehearsed_step(number, one)
 
     def _condition_steps(self, before: ReadContents, after: ReadContents) -> Iterator[RehearsalStep]:
         for number, condition in enumerate(self.draft.conditions, start=1):

@@ -1,9 +1,11 @@
 """Results of a rehearsal: the report, and each check case by case."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from contracts.abilities.availability import MAX_UNPROVED, UnprovedStep
 from contracts.base import clipped
 from contracts.learning.evidence import UnrehearsedCommand
 from contracts.learning.interpretation import ObservedEffect
@@ -110,6 +112,11 @@ def unrehearsed_step(number: int, command: UnrehearsedCommand) -> RehearsalStep:
     return replace(step, applies=False)
 
 
+def unrehearsed_part(draft: SkillDraft) -> tuple[RehearsalStep, ...]:
+    """The skipped steps of what no rehearsal of the draft can carry out."""
+    return tuple(unrehearsed_step(number, one) for number, one in enumerate(draft.unrehearsed, start=1))
+
+
 def nothing_run(
     draft: SkillDraft,
     effects: Sequence[ObservedEffect],
@@ -202,3 +209,31 @@ class CheckReport:
         if not self.steps or self.safety_failure is not None or any(step.applies for step in self.steps):
             return None
         return self.steps[0].details or "not applicable"
+
+    @property
+    def unproved(self) -> tuple[UnprovedStep, ...]:
+        """What could not be tried here. A further demonstration repeats a task that the first one proves or not."""
+        skipped = [step for step in self.steps if step.result is StepResult.SKIPPED and not step.applies]
+        found = [_unproved(step) for step in skipped if not _FURTHER.match(step.test_case_id)]
+        if len(found) <= MAX_UNPROVED:
+            return tuple(found)
+        kept = found[: MAX_UNPROVED - 1]
+        rest = f"{len(found) - len(kept)} more"
+        return (*kept, UnprovedStep(case="rehearsal", step=rest, reason="The validation run lists them."))
+
+
+_FURTHER = re.compile(r"rehearsal/demonstration-(?!1/)")
+
+
+def check_step(step: RehearsalStep) -> CheckStep:
+    """The case of a rehearsal's step."""
+    return CheckStep(step.test_case_id, step.label, step.result, step.details, step.applies)
+
+
+def _unproved(step: CheckStep) -> UnprovedStep:
+    reason = (step.details or "it was not tried").removeprefix("not applicable: ")
+    return UnprovedStep(
+        case=step.test_case_id,
+        step=clipped(step.label.removeprefix("not rehearsed: "), 240),
+        reason=clipped(reason, 400),
+    )

@@ -177,6 +177,7 @@ class AbilityCommand:
             installed_at=self._now,
             current=True,
             restored_from=older.version,
+            unproved=older.unproved,
         )
         VERSIONS.add(self._connection, version, saga_id=f"rollback/{entry.ability_id}/{version.version}")
         keep_content(self._connection, version.version, restored.entry, restored.manifest, restored.files)

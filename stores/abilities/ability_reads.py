@@ -28,6 +28,7 @@ from stores.abilities.ability_rows import (
     allowed_actions,
     entry_of,
     life_of,
+    present_version,
     versions_of,
 )
 from stores.abilities.derived_files import AVAILABILITY, CATALOG
@@ -127,6 +128,7 @@ class AbilityStore:
             text = read_document(connection, "memory", f"{CANONICAL}/{entry.skill_slug}/SKILL.md")
             allowed = allowed_actions(connection, mine)
             quarantine = life_of(connection, ability_id).quarantine
+            present = present_version(connection, ability_id)
         quarantined = entry.install_lane is InstallLane.QUARANTINED
         return AbilityDetailResponse(
             ability=entry,
@@ -136,6 +138,7 @@ class AbilityStore:
             state=state_of(entry),
             quarantine_reason=quarantine.reason if quarantined and quarantine is not None else None,
             allowed_actions=allowed.get(ability_id, ()),
+            unproved=present.unproved if present is not None else None,
         )
 
     def versions(self, ability_id: str, user_id: str) -> AbilityVersionsResponse:

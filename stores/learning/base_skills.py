@@ -10,6 +10,7 @@ from contracts.learning.proposal import (
     SkillBundleProposal,
 )
 from contracts.learning.state_machine import LANES_OF
+from domain.abilities.availability import without_unproved
 from domain.learning.drafting.improvement import BaseMaterial
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import (
@@ -115,7 +116,7 @@ class BaseSkills:
         found: dict[str, str] = {}
         for path, content in self._edits.of_skill(slug).items():
             try:
-                found[path.removeprefix(f"skills/{slug}/")] = content.decode()
+                found[path.removeprefix(f"skills/{slug}/")] = without_unproved(content.decode())
             except UnicodeDecodeError:
                 raise Refusal(
                     ErrorCode.HAND_EDITED,
@@ -235,7 +236,7 @@ def _installed(connection: Connection, base: BaseSkill) -> dict[str, str]:
         paths = list_documents(connection, "workspace", folder)
         kept = {path: read_document(connection, "workspace", path) or b"" for path in paths}
     return {
-        path.removeprefix(f"{folder}/"): text.decode()
+        path.removeprefix(f"{folder}/"): without_unproved(text.decode())
         for path, text in kept.items()
         if path.startswith(f"{folder}/")
     }

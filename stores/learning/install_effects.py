@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, JsonValue
 from sqlalchemy import Connection, Table, delete, insert, select
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion
+from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion, UnprovedAcceptance
 from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
 from contracts.abilities.lifecycle import ContentFile
 from contracts.base import Contract, rfc3339
@@ -16,8 +16,14 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
 from contracts.learning.install import InstallSagaInput, SagaStepName
 from contracts.learning.proposal import SkillBundleProposal
-from contracts.learning.validation import DraftProof
-from domain.abilities.availability import AbilityStanding, availability_entry, capability_metadata, in_service
+from contracts.learning.validation import DraftProof, acceptance_objection
+from domain.abilities.availability import (
+    AbilityStanding,
+    availability_entry,
+    capability_metadata,
+    in_service,
+    with_unproved,
+)
 from stores.abilities.ability_rows import checkpoint_health_of, forget_content, keep_content, versions_of
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, rebuild_bridge, refresh_snapshot
 from stores.learning.drafts import load_bundle
@@ -51,17 +57,18 @@ class InstallPlan(Contract):
     derived_after: dict[str, str | None] = Field(default_factory=dict)
     prior_ability: dict[str, JsonValue] | None = None
     prior_capability: dict[str, JsonValue] | None = None
+    accepted: UnprovedAcceptance | None = None
 
 
 def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
     """Works out the change.
 
     Raises:
-        Refusal: ``VALIDATION_REQUIRED`` when the draft is not proven as it stands, ``SKILL_SLUG_TAKEN`` when
-            the name is another owner's.
+        Refusal: ``VALIDATION_REQUIRED`` when the draft is not proven as it stands, ``UNPROVED_NOT_ACCEPTED`` when
+            nobody accepted what of it is not, ``SKILL_SLUG_TAKEN`` when the name is another owner's.
     """
     proposal, bundle = load_bundle(connection, request.proposal_id)
-    _require_proof(connection, request, proposal)
+    accepted = _require_proof(connection, request, proposal)
     ability = tables.abilities
     prior = (
         connection.execute(select(ability).where(ability.c.slug == request.skill_slug).with_for_update())
@@ -93,13 +100,14 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
     )
     return InstallPlan(
         version=(newest or 0) + 1,
-        files=_file_changes(connection, request, proposal, bundle),
+        files=_file_changes(connection, request, proposal, bundle, accepted),
         derived_before={
             path: kept_digest(connection, "memory", path, request.requested_at)
             for path in (*BRIDGE_FILES, *SNAPSHOT_FILES)
         },
         prior_ability=dict(prior) if prior is not None else None,
         prior_capability=dict(capability) if capability is not None else None,
+        accepted=accepted,
     )
 
 
@@ -117,7 +125,10 @@ def _refuse_moved_base(connection: Connection, proposal: SkillBundleProposal, pr
     )
 
 
-def _require_proof(connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal) -> None:
+def _require_proof(
+    connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal
+) -> UnprovedAcceptance | None:
+    """The acceptance of what is not proved; ``None`` where everything is."""
     body = connection.scalar(
         select(tables.learn_sessions.c.aggregate).where(
             tables.learn_sessions.c.session_id == request.learn_session_id
@@ -130,8 +141,16 @@ def _require_proof(connection: Connection, request: InstallSagaInput, proposal: 
     if not proof.complete or proposal.content_hash != request.content_hash:
         raise Refusal(
             ErrorCode.VALIDATION_REQUIRED,
-            "This draft has not passed every check as it stands; validate it again.",
+            "This draft has not passed every check as it stands; run `apprentice learn validate`.",
         )
+    unproved = aggregate.unproved if aggregate else ()
+    accepted = aggregate.install.accepted if aggregate and aggregate.install else None
+    objection = acceptance_objection(
+        unproved, accepted=accepted is not None, digest=accepted.digest if accepted else None
+    )
+    if objection is not None:
+        raise Refusal(ErrorCode.UNPROVED_NOT_ACCEPTED, objection)
+    return accepted
 
 
 def _file_changes(
@@ -139,8 +158,9 @@ def _file_changes(
     request: InstallSagaInput,
     proposal: SkillBundleProposal,
     bundle: DraftBundle,
+    accepted: UnprovedAcceptance | None,
 ) -> tuple[FileChange, ...]:
-    wanted = target_files(request.skill_slug, proposal, bundle)
+    wanted = target_files(request.skill_slug, proposal, bundle, accepted)
     folders: dict[DocumentRoot, str] = {
         "memory": f"system/learning/installed/{request.skill_slug}",
         "workspace": f"skills/{request.skill_slug}",
@@ -162,7 +182,10 @@ def _file_changes(
 
 
 def target_files(
-    slug: str, proposal: SkillBundleProposal, bundle: DraftBundle
+    slug: str,
+    proposal: SkillBundleProposal,
+    bundle: DraftBundle,
+    accepted: UnprovedAcceptance | None = None,
 ) -> dict[tuple[DocumentRoot, str], bytes | None]:
     """The files of the installed skill (DOC3 §0C.23): canonical ones, and their copies for the agent."""
     draft = bundle.draft
@@ -171,7 +194,8 @@ def target_files(
         ("memory", f"system/capabilities/metadata/{draft.capability_id}.json"): metadata
     }
     for file in draft.files:
-        content = file.content.encode()
+        says_unproved = accepted is not None and file.path == "SKILL.md"
+        content = (with_unproved(file.content, accepted) if says_unproved else file.content).encode()
         wanted["workspace", f"skills/{slug}/{file.path}"] = content
         if file.path == f"capabilities/{draft.capability_id}.json":
             wanted["memory", f"system/capabilities/manifests/{draft.capability_id}.json"] = content
@@ -333,6 +357,7 @@ def _put_ability(connection: Connection, request: InstallSagaInput, plan: Instal
         install_lane=request.lane,
         installed_at=request.requested_at,
         current=True,
+        unproved=plan.accepted,
     )
     connection.execute(
         insert(versions).values(

@@ -30,7 +30,7 @@ from contracts.learning.responses import (
     ValidationRunsListResponse,
 )
 from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
-from contracts.learning.validation import ValidationRun
+from contracts.learning.validation import ValidationRun, unproved_digest
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from domain.learning.drafting.revision import document_dependencies
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
@@ -40,6 +40,7 @@ from stores.learning.learning_tables import (
     PROPOSALS,
     ROUNDS,
     SAGAS,
+    SESSIONS,
     VALIDATION_RUNS,
     VALIDATION_STEPS,
     questions_of,
@@ -239,12 +240,16 @@ class ProposalReads:
                 .order_by(tables.install_sagas.c.saga_id.desc())
                 .limit(1)
             )
+            session = SESSIONS.find(connection, proposal.learn_session_id or "")
+        unproved = session.unproved if session is not None else ()
         return ProposalDetailResponse(
             proposal=proposal,
             saga_id=saga_id,
             interpretation=bundle.interpretation,
             checkpoint_lint_report=bundle.lint,
             questions=tuple(_question_view(q, a) for q, a in self._questions(proposal_id)),
+            unproved=unproved,
+            unproved_digest=unproved_digest(unproved) if unproved else None,
             **dict(self._actions.of_proposal(proposal)),
         )
 

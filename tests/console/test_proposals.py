@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.console.conftest import PATIENCE_MS, Console
+from tests.fixtures.hand_work import show_by_hand
 from tests.fixtures.learner import Demonstrated
 from tests.fixtures.stack import Stack
 
@@ -167,3 +168,31 @@ async def test_earlier_drafts_stay_to_be_read(console: Console) -> None:
     await expect(card.get_by_label("SKILL.md")).to_contain_text("# Summarise the sales figures")
     drafted = page.get_by_role("region", name="Drafted files")
     await expect(drafted.get_by_label("SKILL.md")).to_contain_text("# Add up the sales")
+
+
+async def test_what_is_not_proved_is_accepted_by_a_box_beside_the_list(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await show_by_hand(learner)
+    assert await learner.prove() == "ready_for_review"
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    card = page.get_by_role("region", name="Not proved here")
+    await expect(card.get_by_role("listitem")).to_have_count(4)
+    await expect(card).to_contain_text("which no rehearsal works on")
+    await page.get_by_role("button", name="Approve…").first.click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_role("list", name="Not proved")).to_contain_text("Rank the regions")
+    await dialog.get_by_role("button", name="Approve and install").click()
+    await expect(dialog).to_be_visible()
+    assert await learner.state() == "ready_for_review"
+    box = dialog.get_by_role("checkbox", name="I have read what is not proved")
+    await box.focus()
+    await page.keyboard.press("Space")
+    await expect(box).to_be_checked()
+    await dialog.get_by_role("button", name="Approve and install").click()
+    await expect(dialog).to_have_count(0)
+    session = await learner.ok("GET", f"/api/learn/sessions/{learner.session_id}/detail")
+    await console.open(f"skills/{session['ability_id']}")
+    said = page.get_by_role("region", name="Not proved")
+    await expect(said).to_contain_text("alice accepted that")
+    await expect(said.get_by_role("listitem")).to_have_count(4)

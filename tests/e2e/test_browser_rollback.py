@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 async def installed(stack: Stack, learner: Learner, message: str) -> Owner:
     await shown_in_a_page(learner, message)
-    approved = await learner.propose_act("approve")
+    approved = await learner.propose_act("approve", {"accept_unproved": True})
     return Owner(stack, learner, approved["proposal"]["ability_id"])
 
 

@@ -77,7 +77,7 @@ async def test_a_coached_session_becomes_an_installed_ability_in_the_coachs_word
     assert said["goal_summary"]
     assert said["use_conditions"]
     assert await learner.prove() == "ready_for_review", detail["lint"]
-    await learner.propose_act("install", {"install_lane": "experimental_private"})
+    await learner.propose_act("install", {"install_lane": "experimental_private", "accept_unproved": True})
     assert await learner.state() == "installed_private"
 
 

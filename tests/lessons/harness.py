@@ -158,7 +158,7 @@ async def _validate(one: Taught) -> None:
 
 async def _approve(one: Taught) -> None:
     learner = one.learner
-    await learner.propose_act("approve", {})
+    await learner.propose_act("approve", {"accept_unproved": True})
     state = await learner.settled("ready_for_review")
     assert state == "approved", f"after the approval the session is {state}"
     detail = await _detail(learner)

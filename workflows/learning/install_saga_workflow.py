@@ -10,7 +10,7 @@ from temporalio.exceptions import ChildWorkflowError, FailureError, is_cancelled
 
 with workflow.unsafe.imports_passed_through():
     from activities.learning.session_activities import InstallActivities, SessionActivities
-    from contracts.abilities.availability import InstallLane
+    from contracts.abilities.availability import InstallLane, UnprovedAcceptance
     from contracts.errors import ErrorCode
     from contracts.learning.aggregate import (
         BaseCheck,
@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
     from contracts.learning.session import LearnSessionState as S
+    from contracts.learning.validation import unproved_digest
     from contracts.platform.commands import CommitKey
     from contracts.workflow_ids import install_saga_id
     from workflows.learning.session_decision import SessionDecision
@@ -170,13 +171,40 @@ def begin(
         lane=lane,
         ability_id=proposal.ability_id,
         asked_under=asked_under,
+        accepted=_acceptance(decision, asked_under),
     )
-    facts = {"saga_id": install.saga_id, "install_lane": lane.value, "note": note}
+    accepted, why = install.accepted, _accepted_in_words(install)
+    facts = {
+        "saga_id": install.saga_id,
+        "install_lane": lane.value,
+        "note": note,
+        "accepted_unproved": accepted.model_dump(mode="json") if accepted else None,
+    }
     decision.set(install=install)
     if lane is InstallLane.EXPERIMENTAL_PRIVATE:
-        decision.go(S.INSTALLING_PRIVATE, Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, None, **facts)
+        decision.go(S.INSTALLING_PRIVATE, Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, why, **facts)
     else:
-        decision.note(Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, None, **facts)
+        decision.note(Event.INSTALL_STARTED, Receipt.INSTALL_REQUESTED, why, **facts)
+
+
+def _acceptance(decision: SessionDecision, asked_under: CommitKey | None) -> UnprovedAcceptance | None:
+    """The acceptance that the command was checked for; an install that nobody asked for has none."""
+    steps = decision.next.unproved
+    if not steps or asked_under is None:
+        return None
+    return UnprovedAcceptance(
+        steps=steps,
+        digest=unproved_digest(steps),
+        accepted_by=asked_under.owner_user_id,
+        accepted_at=workflow.now(),
+    )
+
+
+def _accepted_in_words(install: OpenInstall) -> str | None:
+    accepted = install.accepted
+    if accepted is None:
+        return None
+    return f"{accepted.accepted_by} accepted without proof: {'; '.join(one.step for one in accepted.steps)}"
 
 
 def saga_input(aggregate: LearnSessionAggregate, correlation_id: str) -> InstallSagaInput:
@@ -212,16 +240,17 @@ def finish(decision: SessionDecision, output: InstallSagaOutput) -> None:
 def _installed(decision: SessionDecision, install: OpenInstall, output: InstallSagaOutput) -> None:
     decision.set_session(ability_id=install.ability_id)
     decision.set_proposal(install_lane=install.lane)
+    why = _accepted_in_words(install)
     facts = {"saga_id": install.saga_id, "install_lane": install.lane.value, "version": output.version}
     decision.note(Event.BRIDGE_REBUILD_STARTED)
     decision.note(Event.BRIDGE_REBUILD_COMPLETED, Receipt.BRIDGE_REBUILT)
     decision.note(Event.ABILITY_SNAPSHOT_UPDATED, Receipt.AVAILABILITY_UPDATED)
     decision.note(Event.ABILITY_ROUTE_ENABLED, Receipt.ACTIVATED)
     if install.lane is InstallLane.EXPERIMENTAL_PRIVATE:
-        decision.go(S.INSTALLED_PRIVATE, Event.INSTALL_COMPLETED, Receipt.INSTALLED_PRIVATE, None, **facts)
+        decision.go(S.INSTALLED_PRIVATE, Event.INSTALL_COMPLETED, Receipt.INSTALLED_PRIVATE, why, **facts)
     else:
         decision.note(Event.INSTALL_COMPLETED, None, None, **facts)
-        decision.go(S.APPROVED, Event.SESSION_APPROVED, Receipt.APPROVED, None, **facts)
+        decision.go(S.APPROVED, Event.SESSION_APPROVED, Receipt.APPROVED, why, **facts)
 
 
 def _failed(decision: SessionDecision, install: OpenInstall, output: InstallSagaOutput) -> None:

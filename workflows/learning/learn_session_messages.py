@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from contracts.abilities.availability import InstallLane
-from contracts.base import Contract, Text200, Text240, Uuid
+from contracts.base import Contract, Sha256, Text200, Text240, Uuid
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.observation import BoundaryKind, BoundarySource
 from contracts.learning.questions import LearningAnswer
@@ -99,3 +99,5 @@ class InstallCommand(LearnCommand):
 
     lane: InstallLane
     note: str | None = None
+    accept_unproved: bool = False
+    unproved_digest: Sha256 | None = None

@@ -219,6 +219,7 @@ class LearnSessionWorkflow:
     def _may_install(self, message: InstallCommand) -> None:
         self._core.refuse_unless(SessionCommand.INSTALL, message)
         self._core.refuse_lane(message.lane)
+        self._core.refuse_unproved(message)
 
     @workflow.update(description="Approve the proposal for the workspace")
     async def approve(self, message: InstallCommand) -> CommandReceipt:
@@ -228,6 +229,7 @@ class LearnSessionWorkflow:
     def _may_approve(self, message: InstallCommand) -> None:
         self._core.refuse_unless(SessionCommand.APPROVE, message)
         self._core.refuse_lane(message.lane)
+        self._core.refuse_unproved(message)
 
     @workflow.update(description="Turn the proposal down")
     async def reject(self, message: LearnCommand) -> CommandReceipt:

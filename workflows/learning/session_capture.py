@@ -88,7 +88,7 @@ def mark(decision: SessionDecision, message: MarkCommand) -> None:
 def set_test_policy(decision: SessionDecision, policy: TestPolicy) -> None:
     """New bounds for the rehearsal; what was rehearsed under the old ones proves nothing now."""
     kept = tuple(c for c in decision.next.passed_checks if c is not ValidationRunKind.REHEARSAL)
-    decision.set(test_policy=policy, passed_checks=kept, not_applicable_checks=())
+    decision.set(test_policy=policy, passed_checks=kept, not_applicable_checks=(), unproved=())
     decision.set_session(test_policy_ref=policy.policy_id)
     decision.note(Event.TEST_POLICY_SET, mode=policy.mode.value)
 

@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
         legal_commands,
         refusal,
     )
-    from contracts.learning.validation import ValidationRunOutput
+    from contracts.learning.validation import ValidationRunOutput, acceptance_objection, unproved_digest
     from contracts.platform.commands import CommitKey
     from workflows.learning import install_saga_workflow as install_saga
     from workflows.learning import session_capture, session_drafting
@@ -137,6 +137,22 @@ class SessionCore:
         if found is not None:
             raise refused_command(found)
 
+    def refuse_unproved(self, message: InstallCommand) -> None:
+        """Raises the refusal of an install whose draft is not proved in everything, unless that was accepted."""
+        steps = self.aggregate.unproved
+        objection = acceptance_objection(
+            steps, accepted=message.accept_unproved, digest=message.unproved_digest
+        )
+        if objection is not None:
+            raise refused(
+                ErrorCode.UNPROVED_NOT_ACCEPTED,
+                objection,
+                {
+                    "unproved": [step.model_dump(mode="json") for step in steps],
+                    "unproved_digest": unproved_digest(steps),
+                },
+            )
+
     async def take(
         self, command: SessionCommand, message: LearnCommand, decide: Callable[[SessionDecision], None]
     ) -> CommandReceipt:
@@ -211,6 +227,7 @@ class SessionCore:
         """Begins an install, waits for its saga, and takes the result: the answer says how it ended."""
         async with self._turn:
             await self._catch_up(command, message)
+            self.refuse_unproved(message)
             await install_saga.check_base(self.aggregate, message.lane)
             await self._begin_install(message.lane, message.note, message.commit_key)
         return await self._see_install_through(message)
@@ -255,6 +272,7 @@ class SessionCore:
             and session.build_policy is BuildPolicy.PRIVATE_AUTO_INSTALL
             and self.aggregate.allow_private_install
             and self.aggregate.install is None
+            and not self.aggregate.unproved
         )
 
     def needs_new_run(self) -> bool:
@@ -489,5 +507,7 @@ def render_details(aggregate: LearnSessionAggregate, waits_until: object | None 
         if aggregate.not_applicable_checks:
             passed += f" (not applicable: {', '.join(c.value for c in aggregate.not_applicable_checks)})"
         lines.append(f"**Checks passed:** {passed}")
+        if aggregate.unproved:
+            lines.append(f"**Not proved here:** {', '.join(f'`{one.step}`' for one in aggregate.unproved)}")
     lines.append(f"**Changes:** {aggregate.change}")
     return "\n\n".join(lines)

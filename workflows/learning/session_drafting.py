@@ -133,6 +133,7 @@ def _adopt(decision: SessionDecision, draft: DraftSummary) -> None:
         lint_passed=draft.lint_passed,
         passed_checks=decision.next.passed_checks if unchanged else (),
         not_applicable_checks=decision.next.not_applicable_checks if unchanged else (),
+        unproved=decision.next.unproved if unchanged else (),
         wording=draft.wording,
         base=draft.base,
     )

@@ -8,7 +8,7 @@ from temporalio.exceptions import ChildWorkflowError
 
 with workflow.unsafe.imports_passed_through():
     from activities.learning.validation_activities import ValidationActivities
-    from contracts.abilities.availability import InstallLane
+    from contracts.abilities.availability import MAX_UNPROVED, InstallLane
     from contracts.learning.aggregate import LearnSessionAggregate
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
@@ -76,6 +76,7 @@ class ValidationRunWorkflow:
         failed = [outcome for outcome in self._outcomes if not _is_fine(outcome)]
         unapplied = [outcome for outcome in self._outcomes if outcome.not_applicable is not None]
         everything = [o.check for o in self._outcomes if _is_fine(o)] == [*request.checks]
+        unproved = tuple(step for outcome in self._outcomes for step in outcome.unproved)[:MAX_UNPROVED]
         fine = OverallResult.PARTIAL if unapplied else OverallResult.PASSED
         classes = [outcome.safety_class for outcome in self._outcomes]
         worst = max(classes, key=list(SafetyClass).index, default=SafetyClass.LOW)
@@ -87,6 +88,7 @@ class ValidationRunWorkflow:
             safety_class=worst,
             not_applicable=tuple(outcome.check for outcome in unapplied),
             not_applicable_reason=next((o.not_applicable for o in unapplied), None),
+            unproved=unproved,
         )
 
     def _show(self, running: ValidationRunKind | None) -> None:
@@ -160,7 +162,8 @@ def finish(decision: SessionDecision, output: ValidationRunOutput) -> None:
     before = DraftProof(decision.next.passed_checks, decision.next.not_applicable_checks)
     proof = before.after(run.checks, output.passed_checks, output.not_applicable)
     passed, unapplied = proof.passed, proof.not_applicable
-    decision.set(validation=None, passed_checks=passed, not_applicable_checks=unapplied)
+    unproved = output.unproved if ValidationRunKind.REHEARSAL in run.checks else decision.next.unproved
+    decision.set(validation=None, passed_checks=passed, not_applicable_checks=unapplied, unproved=unproved)
     finished = run.changed(
         completed_at=workflow.now(),
         overall_result=output.overall_result,

@@ -51,7 +51,7 @@ function button(name, session, context, { primary, place }) {
 
   async function perform(values) {
     await command.check?.(context.detail);
-    return post(command.path(session), command.body?.(values) ?? filled(values));
+    return post(command.path(session), command.body?.(values, context) ?? filled(values));
   }
 
   async function attempt() {

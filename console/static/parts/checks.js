@@ -16,6 +16,12 @@ export function ladder(run, steps, running) {
   return [h("ol", { class: "rungs" }, rows), h("div", { class: "run-facts" }, verdict(run), facts([["Started", time(run.started_at)], ["Ended", time(run.completed_at)]]))];
 }
 
+/** What no check could prove here, each with its reason. */
+export function unprovedList(steps) {
+  const items = steps.map(({ step, reason }) => h("li", {}, mark("skipped", "Not proved"), h("span", {}, step, h("span", { class: "case-details" }, reason))));
+  return h("ul", { class: "cases unproved", "aria-label": "Not proved", tabindex: "0" }, items);
+}
+
 function verdict(run) {
   if (run.stale) return pill("Out of date: the draft has changed", "quiet");
   if (!run.completed_at) return pill("Running", "live");

@@ -38,7 +38,7 @@ export function ask({ title, text, details, fields = [], confirm, tone, act }) {
       setBusy(yes, no, true);
       trouble.replaceChildren();
       try {
-        result = (await act(Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()])))) ?? {};
+        result = (await act(Object.fromEntries(inputs.map(({ name, input }) => [name, valueOf(input)])))) ?? {};
         busy = false;
         dialog.close();
       } catch (error) {
@@ -57,9 +57,15 @@ function setBusy(yes, no, busy) {
   yes.setAttribute("aria-busy", String(busy));
 }
 
-/** A text, or one of `options`: pairs of a value and its words. */
-function field({ name, label, required = false, limit, rows = 3, value, code = false, options }) {
+const valueOf = (input) => (input.type === "checkbox" ? input.checked : input.value.trim());
+
+/** A text, one of `options` (pairs of a value and its words), or a box to tick. */
+function field({ name, label, required = false, limit, rows = 3, value, code = false, options, box = false }) {
   const id = `dialog-${name}`;
+  if (box) {
+    const tick = h("input", { type: "checkbox", id, name, required });
+    return { name, input: tick, block: h("div", { class: "choice" }, tick, h("label", { for: id }, label)) };
+  }
   if (options) {
     const choice = h("select", { id, name }, options.map(([key, words]) => h("option", { value: key }, words)));
     return { name, input: choice, block: h("div", { class: "field" }, h("label", { for: id }, label), choice) };

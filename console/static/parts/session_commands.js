@@ -4,13 +4,14 @@ import { ofAgent, THE_AGENT } from "../agent.js";
 import { ApiError, get } from "../api.js";
 import { facts, h } from "../dom.js";
 import { plural } from "../wording.js";
+import { unprovedList } from "./checks.js";
 
 const onSession = (name) => (session) => `learn/sessions/${session.learn_session_id}/${name}`;
 const onProposal = (name) => (session) => `learn/proposals/${session.proposal_id}/${name}`;
 
 /**
  * In the order they are offered. `action` is the service's name for it where that is another; `does` is announced
- * when it is done; `body` is what is sent, of what was filled in; `check` may still stop it.
+ * when it is done; `body` is what is sent, of what was filled in and read; `check` may still stop it.
  */
 export const COMMANDS = {
   resume: { label: "Resume", scope: "learn", path: onSession("resume"), primary: true, does: "Capture goes on" },
@@ -21,8 +22,8 @@ export const COMMANDS = {
   "mark-goal": { action: "mark", label: "Say the goal…", scope: "learn", path: onSession("mark-goal"), dialog: goalMark, does: "The goal is noted" },
   trim: { label: "Trim…", scope: "learn", path: onSession("trim"), dialog: trimming, does: "The capture is trimmed" },
   "generate-proposal": { label: "Draft a proposal", scope: "learn", path: onSession("generate-proposal"), primary: true, does: "A proposal is drafted" },
-  approve: { label: "Approve…", scope: "approve", path: onProposal("approve"), primary: true, dialog: approval, check: unchanged, does: "Approved and installed" },
-  install: { label: "Install privately…", scope: "install", path: onProposal("install"), primary: true, dialog: privateInstall, check: unchanged, body: () => ({ install_lane: "experimental_private" }), does: "Installed for you alone" },
+  approve: { label: "Approve…", scope: "approve", path: onProposal("approve"), primary: true, dialog: approval, check: unchanged, body: accepting, does: "Approved and installed" },
+  install: { label: "Install privately…", scope: "install", path: onProposal("install"), primary: true, dialog: privateInstall, check: unchanged, body: (values, context) => ({ ...accepting(values, context), install_lane: "experimental_private" }), does: "Installed for you alone" },
   validate: { label: "Validate", scope: "learn", path: onProposal("validate"), primary: true, does: "The checks have started" },
   revise: { label: "Revise…", scope: "learn", path: onProposal("revise"), dialog: revision, does: "The draft is revised" },
   reject: { label: "Reject…", scope: "approve", path: onProposal("reject"), tone: "bad", dialog: rejection, does: "Rejected" },
@@ -46,21 +47,35 @@ const identified = (proposal) =>
     ["Content", h("code", { title: proposal.content_hash }, proposal.content_hash.slice(0, 12))],
   ]);
 
-function approval({ detail: { proposal } }) {
+/** What is accepted is the list that was read: the service refuses the acceptance of another one. */
+function accepting(values, { detail }) {
+  const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+  return detail.unproved_digest ? { ...filled, unproved_digest: detail.unproved_digest } : filled;
+}
+
+const read = ({ proposal, unproved }) => [identified(proposal), unproved.length > 0 && unprovedList(unproved)];
+
+const acceptance = ({ unproved }) =>
+  unproved.length > 0 ? [{ name: "accept_unproved", label: "I have read what is not proved, and accept it as it is.", box: true, required: true }] : [];
+
+function approval({ detail }) {
+  const { proposal } = detail;
   return {
     title: `Approve “${proposal.title}”?`,
     text: `It is installed into the workspace, where ${THE_AGENT} can find and use it. If a step fails, every step is undone.`,
-    details: identified(proposal),
-    fields: [{ name: "approval_note", label: "Note", limit: 1000 }],
+    details: read(detail),
+    fields: [...acceptance(detail), { name: "approval_note", label: "Note", limit: 1000 }],
     confirm: "Approve and install",
   };
 }
 
-function privateInstall({ detail: { proposal } }) {
+function privateInstall({ detail }) {
+  const { proposal } = detail;
   return {
     title: `Install “${proposal.title}” for you alone?`,
     text: `${ofAgent("Your agent can find and use it, nobody else’s.", (name) => `${name} can find and use it for you alone.`)} You can approve it for the workspace afterwards. If a step fails, every step is undone.`,
-    details: identified(proposal),
+    details: read(detail),
+    fields: acceptance(detail),
     confirm: "Install privately",
   };
 }

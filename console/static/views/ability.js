@@ -6,6 +6,7 @@ import { facts, h, Section, time } from "../dom.js";
 import { ABILITY_STATES, CHECKPOINT_HEALTH } from "../learning_words.js";
 import { abilityActions } from "../parts/ability_actions.js";
 import { checkpointReceipts, outcomes, versionList } from "../parts/ability_record.js";
+import { unprovedList } from "../parts/checks.js";
 import { pill } from "../parts/marks.js";
 import { membershipList, Memberships } from "../parts/memberships.js";
 import { poll } from "../parts/polling.js";
@@ -19,6 +20,7 @@ const kindsOf = ({ source }) => (source === "learned" ? ["learned_ability", "ski
 
 /** The cards below the first, in order: what each shows, and of what. */
 const CARDS = [
+  { title: "Not proved", of: ({ unproved }) => unproved, when: Boolean, build: unprovedRecord },
   { title: "Found when somebody says", of: ({ ability }) => ability.trigger_phrases, when: (said) => said.length > 0, build: phrases },
   { title: "Left alone when somebody says", of: ({ ability }) => ability.negative_triggers, when: (said) => said.length > 0, build: phrases },
   { title: "How it has done", of: ({ done }) => done, when: Boolean, build: outcomes },
@@ -41,7 +43,7 @@ export function abilityView(page, id) {
     if (page.signal.aborted) return null;
     page.heading.textContent = all.ability.title;
     document.title = `${all.ability.title} · Skills`;
-    const { done, reported, versions, categories, markdown, ...standing } = all;
+    const { done, reported, versions, categories, markdown, unproved, ...standing } = all;
     head.show(standing, (shown) => buildHead(shown, refresh));
     for (const { section, title, of, when, build } of cards) {
       const wanted = of(all);
@@ -60,8 +62,8 @@ async function read(id, signal) {
     get(`${path}/outcomes`, { signal }),
     get(`abilities/${encodeURIComponent(id)}/checkpoint-receipts?page_size=${LATELY}`, { signal }),
   ]);
-  const { ability, version, state, skill_path: path_, skill_markdown: markdown, quarantine_reason: quarantined, allowed_actions: allowed } = detail;
-  return { ability, version, state, path: path_, markdown, quarantined, allowed, versions, done, reported: { receipts, total } };
+  const { ability, version, state, skill_path: path_, skill_markdown: markdown, quarantine_reason: quarantined, allowed_actions: allowed, unproved } = detail;
+  return { ability, version, state, unproved, path: path_, markdown, quarantined, allowed, versions, done, reported: { receipts, total } };
 }
 
 function buildHead({ ability, version, state, path, quarantined, allowed }, refresh) {
@@ -89,6 +91,10 @@ function buildHead({ ability, version, state, path, quarantined, allowed }, refr
 function statePill(state) {
   const [word, tone] = ABILITY_STATES[state] ?? [state, "quiet"];
   return pill(word, tone);
+}
+
+function unprovedRecord({ steps, accepted_by: by, accepted_at: at }) {
+  return [h("p", {}, `Nothing has shown that these work. ${by} accepted that, `, time(at), "."), unprovedList(steps)];
 }
 
 function phrases(said) {

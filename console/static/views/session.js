@@ -4,7 +4,7 @@ import { announce, facts, h, outside, Section, time } from "../dom.js";
 import { actions } from "../parts/actions.js";
 import { titleOf } from "../parts/cards.js";
 import { checkpointProgress } from "../parts/checkpoints.js";
-import { ladder } from "../parts/checks.js";
+import { ladder, unprovedList } from "../parts/checks.js";
 import { copyable } from "../parts/copyable.js";
 import { drafted, lint, meaning } from "../parts/draft.js";
 import { improvedSkill, parameterList, wordedBy } from "../parts/drafting.js";
@@ -74,6 +74,7 @@ const CARDS = [
     when: Boolean,
     build: ({ run, steps, running }) => ladder(run, steps, running),
   },
+  { title: "Not proved here", of: ({ detail }) => detail?.unproved ?? [], when: (steps) => steps.length > 0, build: unprovedList },
   { title: "Install", of: ({ saga }) => saga, when: Boolean, build: installSteps },
   {
     title: "Drafted files",

@@ -23,6 +23,7 @@ from contracts.learning.interpretation import (
 from contracts.learning.observation import BoundaryKind, ExitClass, ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import MAX_REHEARSED_DEMONSTRATIONS, RehearsalCommand, RehearsedDemonstration
 from contracts.learning.questions import QuestionField
+from domain.learning.adapters import ADAPTERS
 from domain.learning.commands.command_safety import holds_masked_secret
 from domain.learning.comparison.comparison import Comparison, aligned_pairs, compare
 from domain.learning.comparison.parameters import ParameterWording
@@ -197,6 +198,22 @@ def unrehearsed_commands(steps: Sequence[DemonstratedStep]) -> tuple[Unrehearsed
         )
         for e in all_events(steps)
         if e.terminal and rehearsed_line(e) is None and not holds_masked_secret(e.terminal.command)
+    )
+
+
+def unrehearsed_actions(
+    steps: Sequence[DemonstratedStep], effects: Sequence[ObservedEffect]
+) -> tuple[UnrehearsedCommand, ...]:
+    """The steps without any command, each with its reason; those whose effect was seen are told by the effect."""
+    seen = {effect.source_event_id for effect in effects}
+    return tuple(
+        UnrehearsedCommand(
+            event_id=step.events[0].event_id,
+            command=clipped(redact(step.label, personal=True).text, 120),
+            reason=clipped(ADAPTERS[step.events[-1].adapter_kind].not_rehearsed, 240),
+        )
+        for step in steps
+        if step.events and not any(event.terminal or event.event_id in seen for event in step.events)
     )
 
 

@@ -15,7 +15,12 @@ from contracts.learning.session import LearnSession
 from domain.learning.commands.command_line import hosts_in
 from domain.learning.commands.command_safety import programs_used
 from domain.learning.commands.operations import NetChange
-from domain.learning.comparison.demonstrations import in_some_only, rehearsal_commands, unrehearsed_commands
+from domain.learning.comparison.demonstrations import (
+    in_some_only,
+    rehearsal_commands,
+    unrehearsed_actions,
+    unrehearsed_commands,
+)
 from domain.learning.comparison.parameters import ParameterWording, placeholder
 from domain.learning.drafting.bundle import capability_manifest
 from domain.learning.drafting.method import example_file, method_facts, script_files
@@ -154,7 +159,10 @@ def draft_skill(
         dependencies=programs,
         starting_state_id=evidence.state_id if evidence else None,
         conditions=evidence.conditions if evidence else (),
-        unrehearsed=evidence.unrehearsed if evidence and evidence.kept else unrehearsed_commands(events_kept),
+        unrehearsed=(
+            *(evidence.unrehearsed if evidence and evidence.kept else unrehearsed_commands(events_kept)),
+            *unrehearsed_actions(events_kept, interpretation.observed_effects),
+        ),
     )
 
 

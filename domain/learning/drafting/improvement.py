@@ -148,6 +148,7 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
         further_demonstrations=taught.further_demonstrations,
         capability_id=base.draft.capability_id,
         dependencies=taught.dependencies,
+        unrehearsed=taught.unrehearsed,
     )
     return Improvement(interpretation, draft, conflicts)
 

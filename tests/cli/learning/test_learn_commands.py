@@ -31,6 +31,35 @@ def test_a_session_goes_from_its_creation_to_an_approved_ability(person, taught)
     assert person.gets("abilities", "show", session["ability_id"])["skill_markdown"] == files["SKILL.md"]
 
 
+def test_what_is_not_proved_is_listed_and_installed_only_when_it_is_accepted(person) -> None:
+    session_id = person.gets("learn", "create", "--only", "terminal")["session"]["learn_session_id"]
+    person.shows(
+        session_id,
+        ("printf 'a,1\n' > pears.csv", ("pears.csv",)),
+        ("sqlite3 pears.db", ("pears.db",)),
+    )
+    person.gets("learn", "mark-goal", "Load the pears into a database")
+    person.gets("learn", "stop")
+    person.gets("learn", "propose")
+    person.types("learn", "answer", "--accept-suggestions")
+    validated = person.types("learn", "validate")
+    assert validated.exit_code == ExitCode.OK, validated.output
+    assert "sqlite3 waits for what a person types" in person.types("learn", "show").stdout
+
+    refused = person.types("learn", "approve")
+    assert refused.exit_code == ExitCode.REFUSED, refused.output
+    assert "UNPROVED_NOT_ACCEPTED" in refused.stderr
+    assert "--accept-unproved" in refused.stderr
+    approved = person.types("learn", "approve", "--accept-unproved")
+    assert approved.exit_code == ExitCode.OK, approved.output
+    assert "not proved here" in approved.stdout
+    ability_id = person.gets("learn", "status", session_id)["ability_id"]
+    shown = person.types("abilities", "show", ability_id).stdout
+    assert "sqlite3 pears.db" in shown
+    assert "accepted by user-" in shown
+    assert person.gets("abilities", "show", ability_id)["unproved"]["steps"]
+
+
 def test_without_an_id_a_command_means_the_one_session_under_way(person) -> None:
     created = person.gets("learn", "create")["session"]["learn_session_id"]
     assert person.gets("learn", "status")["learn_session_id"] == created
