@@ -1,6 +1,7 @@
 """The checks of a validation run. Each writes its own step results and answers a summary."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -8,6 +9,7 @@ from threading import Event
 from temporalio import activity
 
 from activities.platform.refusals import refusing
+from contracts.base import clipped
 from contracts.learning.aggregate import DraftBundle
 from contracts.learning.proposal import LintSeverity
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
@@ -167,8 +169,9 @@ class ValidationActivities:
             )
         )
 
-    def _record(self, request: CheckInput, bundle: DraftBundle, report: CheckReport) -> CheckOutput:
+    def _record(self, request: CheckInput, bundle: DraftBundle, found: CheckReport) -> CheckOutput:
         now = datetime.now(UTC)
+        report = replace(found, steps=_helped(request.check, found.steps or (_NOTHING,), bundle))
         steps = tuple(
             ValidationStepResult(
                 validation_run_id=request.run.validation_run_id,
@@ -199,8 +202,8 @@ class ValidationActivities:
 
 
 def default_policy() -> TestPolicy:
-    """The default test policy: an empty temporary folder, forty actions, no network."""
-    return TestPolicy(policy_id=_NIL_POLICY, mode=TestPolicyMode.BLANK_ARTIFACT)
+    """The default test policy: a copy of the starting state, forty actions, no network."""
+    return TestPolicy(policy_id=_NIL_POLICY, mode=TestPolicyMode.COPY_ARTIFACT)
 
 
 def _not_isolated(unavailable: SandboxUnavailable) -> CheckReport:
@@ -234,8 +237,48 @@ def _lint(bundle: DraftBundle) -> CheckReport:
     )
 
 
+_NOTHING = CheckStep(
+    "rehearsal/nothing",
+    "The lesson holds something that can be tried",
+    StepResult.FAILED,
+    "It holds no command, no step and no effect; show the task again with `apprentice record terminal`.",
+)
+
+_HELP: Mapping[ValidationRunKind, str] = {
+    ValidationRunKind.LINT: "`apprentice learn revise` takes other words.",
+    ValidationRunKind.TRIGGER: "`apprentice learn revise … --set trigger_phrases='[…]'` sets other phrases.",
+    ValidationRunKind.DRY_RUN: "`apprentice learn revise` drafts it anew.",
+    ValidationRunKind.DEPENDENCY_CHECK: "`apprentice learn files` shows what is needed; when it is there, run"
+    " `apprentice learn validate`.",
+}
+
+_FROM_STARTING_STATE = (
+    "It began with a copy of the folder as it was recorded; `apprentice learn revise` leaves a step out,"
+    " `apprentice learn test-policy --safe-target copied_document=/PATH` adds a file."
+)
+_FROM_NOTHING = (
+    "It began with an empty folder, as no starting state is kept: add a file that is missing with `apprentice learn"
+    " test-policy --safe-target copied_document=/PATH`, or record the task again with `apprentice record terminal`."
+)
+
+
+def _helped(
+    check: ValidationRunKind, steps: Sequence[CheckStep], bundle: DraftBundle
+) -> tuple[CheckStep, ...]:
+    """The steps, each failed one ending with the command that helps."""
+    begins = _FROM_STARTING_STATE if bundle.draft.starting_state_id else _FROM_NOTHING
+    help_ = _HELP.get(check, begins)
+
+    def helped(step: CheckStep) -> CheckStep:
+        said = step.details or ""
+        if step.result is not StepResult.FAILED or "`apprentice " in said:
+            return step
+        return replace(step, details=f"{clipped(said, 999 - len(help_))} {help_}".strip())
+
+    return tuple(map(helped, steps))
+
+
 def _summary(failed: Sequence[CheckStep], steps: Sequence[CheckStep]) -> str:
-    first = failed[0] if failed else next(iter(steps), None)
-    if first is None:
-        return "nothing was checked"
-    return f"{first.label}: {first.details or first.result.value}"[:240]
+    undecided = [step for step in steps if step.applies and step.result is not StepResult.PASSED]
+    first = (*failed, *undecided, *steps)[0]
+    return clipped(f"{first.label}: {first.details or first.result.value}", 240)

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 
 from api.platform.commands import CommandFrame, LearnerFrame, masked
 from api.platform.dependencies import SessionId, parse_uuid
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.observation import BoundaryKind
 from contracts.learning.questions import LearningAnswer
@@ -33,6 +34,7 @@ from contracts.learning.responses import (
 )
 from contracts.learning.session import ObservationMode
 from contracts.learning.state_machine import SessionCommand
+from domain.learning.test_policy import policy_objections
 from workflows.learning.learn_session_messages import (
     AnswerQuestionsCommand,
     GenerateProposalCommand,
@@ -166,7 +168,13 @@ async def trim(session_id: SessionId, body: TrimRequest, frame: LearnerFrame) ->
 async def set_test_policy(
     session_id: SessionId, body: SetTestPolicyRequest, frame: LearnerFrame
 ) -> SessionActionResponse:
-    """Sets the bounds of the rehearsal."""
+    """Sets the bounds of the rehearsal; what no rehearsal here could keep is refused with its reason."""
+    if found := policy_objections(body.test_policy):
+        raise Refusal(
+            ErrorCode.VALIDATION_FAILED,
+            clipped(f"test_policy.{found[0][0]}: {found[0][1]}", 240),
+            fields=[{"path": f"body.test_policy.{path}", "problem": problem} for path, problem in found],
+        )
     message = frame.message(SetTestPolicyCommand, body, policy=body.test_policy)
     return await _sent(SessionCommand.SET_TEST_POLICY, session_id, frame, message)
 

@@ -91,7 +91,7 @@ def set_test_policy(
     session: SessionArgument = None,
     mode: Annotated[
         TestPolicyMode, typer.Option(help="How close to the real thing the rehearsal may come.")
-    ] = TestPolicyMode.SAFE_TARGET_ONLY,
+    ] = TestPolicyMode.COPY_ARTIFACT,
     safe_target: Annotated[
         list[str] | None,
         typer.Option(metavar="KIND=REF", help="What it may write to, e.g. temp_folder=scratch (repeatable)."),

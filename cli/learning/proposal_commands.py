@@ -36,9 +36,9 @@ from contracts.learning.requests import (
     StartValidationRunRequest,
     SubmittedAnswer,
 )
-from contracts.learning.responses import QuestionView
+from contracts.learning.responses import QuestionView, ValidationRunsListResponse
 from contracts.learning.session import LearnSession
-from contracts.learning.validation import OverallResult, ValidationRunKind
+from contracts.learning.validation import OverallResult, StepResult, ValidationRun, ValidationRunKind
 
 LONGEST_ANSWER = 2000
 
@@ -243,7 +243,23 @@ def validate(
     else:
         answer_session(call, after)
     if run.overall_result not in (OverallResult.PASSED, OverallResult.PARTIAL):
-        fail(f"the validation {run.overall_result.value}; revise the proposal and validate again")
+        fail(_verdict(run, listed))
+
+
+def _verdict(run: ValidationRun, listed: ValidationRunsListResponse) -> str:
+    """What failed, with what helps: each failed step ends with it."""
+    of_run = [step for step in listed.steps if step.validation_run_id == run.validation_run_id]
+    failed = [step for step in of_run if step.result is StepResult.FAILED]
+    if not failed:
+        return f"the validation {run.overall_result.value}; `apprentice learn watch` shows where it stands."
+    lines = [f"  {step.label}: {step.details or 'it failed'}" for step in failed[:_SHOWN_FAILURES]]
+    if len(failed) > len(lines):
+        lines.append(f"  and {len(failed) - len(lines)} more, listed above.")
+    return "\n".join([f"the validation {run.overall_result.value}:", *lines])
+
+
+_SHOWN_FAILURES = 5
+"""The most failed steps that the last message repeats."""
 
 
 def install(

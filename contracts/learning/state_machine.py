@@ -170,7 +170,10 @@ def _refusal_code(aggregate: LearnSessionAggregate, command: SessionCommand) -> 
     if state is S.DRAFTING_PROPOSAL and command in _NEED_VALIDATION:
         if not aggregate.lint_passed:
             return _LINT_FAILED
-        return ErrorCode.VALIDATION_REQUIRED, "The draft is not validated; run validate first."
+        return (
+            ErrorCode.VALIDATION_REQUIRED,
+            "The draft is not validated; run `apprentice learn validate` first.",
+        )
     return (
         ErrorCode.INVALID_LEARN_STATE_TRANSITION,
         f"A session that is {state.value} does not take {command.value}.",
@@ -210,7 +213,10 @@ def _closed_lane(aggregate: LearnSessionAggregate, lane: InstallLane) -> tuple[E
     )
 
 
-_LINT_FAILED = ErrorCode.CHECKPOINT_LINT_FAILED, "The draft fails the checkpoint lint; revise it first."
+_LINT_FAILED = (
+    ErrorCode.CHECKPOINT_LINT_FAILED,
+    "The draft fails the checkpoint lint; `apprentice learn show` says where.",
+)
 _WAIT_FOR_VALIDATION = frozenset(
     {SessionCommand.VALIDATE, SessionCommand.INSTALL, SessionCommand.APPROVE, SessionCommand.REVISE}
 )

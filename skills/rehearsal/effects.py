@@ -90,12 +90,41 @@ class UnsafeTarget(ValueError):
     """A stand-in that must not be used; the text names it and says what would do."""
 
 
+class TargetWatch:
+    """Watches a rehearsal's folder for files outside the safe targets that are made, changed or removed."""
+
+    def __init__(self, root: Path, targets: Sequence[RehearsalSafeTarget]) -> None:
+        """``targets`` are in ``root`` already; a folder among them is one with all that is in it."""
+        self._root = root
+        copied = SafeTargetKind.COPIED_DOCUMENT
+        self._safe = [PurePosixPath(Path(t.ref).name if t.target_kind is copied else t.ref) for t in targets]
+        self._before = self._fingerprints()
+
+    def outside(self) -> tuple[str, ...]:
+        """The files that are not as they were, by name."""
+        after = self._fingerprints()
+        paths = self._before.keys() | after.keys()
+        return tuple(sorted(path for path in paths if self._before.get(path) != after.get(path)))
+
+    def _fingerprints(self) -> dict[str, _Fingerprint]:
+        found: dict[str, _Fingerprint] = {}
+        for folder, _, files in os.walk(self._root):
+            for name in files:
+                path = Path(folder, name).relative_to(self._root).as_posix()
+                if not any(PurePosixPath(path).is_relative_to(safe) for safe in self._safe):
+                    status = (self._root / path).lstat()
+                    found[path] = _Fingerprint(
+                        status.st_ino, status.st_size, status.st_mode, status.st_mtime_ns
+                    )
+        return found
+
+
 def place_safe_targets(policy: TestPolicy, root: Path) -> tuple[str, ...]:
     """Copies documents and makes blank ones in ``root``; returns the names of the copies.
 
     A copied document's ``ref`` is the absolute path of a file; it arrives under its own name. The ``ref``
     of a blank document, a blank project and a temporary folder is a path inside the rehearsal folder.
-    Stand-ins of other kinds are nothing that a folder can hold, and are left out.
+    Other kinds are nothing that a folder can hold, and are refused before a policy is set.
 
     Raises:
         UnsafeTarget: a source is no plain file of at most 10 MiB, or a name leads out or is taken.

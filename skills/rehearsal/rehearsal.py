@@ -31,19 +31,21 @@ from domain.learning.commands.command_safety import (
 )
 from domain.learning.proof.conditions import objection
 from domain.learning.redaction.redaction import redact
-from skills.rehearsal.effects import EffectWitness, UnsafeTarget, place_safe_targets
+from skills.rehearsal.effects import EffectWitness, TargetWatch, UnsafeTarget, place_safe_targets
 from skills.rehearsal.folder_contents import ReadContents
 from skills.rehearsal.report import (
     RehearsalProgress,
     RehearsalReport,
     RehearsalResult,
     RehearsalStep,
+    cleanup_step,
     command_step,
     condition_step,
     effect_step,
     not_applied,
     nothing_run,
     result_of,
+    safe_targets_step,
     unrehearsed_part,
 )
 from skills.rehearsal.sandbox import CommandOutcome, HostIsolation, Sandbox, SandboxLimits
@@ -114,6 +116,7 @@ def _remove(root: Path) -> None:
 MODES_WITHOUT_RUN = frozenset({TestPolicyMode.READ_ONLY, TestPolicyMode.DRY_RUN_ONLY})
 """Modes of a test policy in which no command is run."""
 
+_SAFE_TARGETS = TestPolicyMode.SAFE_TARGET_ONLY
 _NOT_FOUND = 127
 _SHOWN_OUTPUT = 600
 _MASKED = (
@@ -147,46 +150,69 @@ def rehearse(
     What the policy forbids is found before anything runs, and then nothing runs: the report names the safety
     failure; the commands of further demonstrations (``draft.further_demonstrations``) are judged with the first
     one's, and not run here. Neither is anything run where one of ``inputs`` is no safe target: the rehearsal then
-    does not apply. The folder begins with ``start``, where the demonstration's is kept. Commands run in order in one
-    shell, each in its recorded folder, until one fails; then each effect and each of the draft's conditions is looked
-    at. A mode that forbids running gets a check of the syntax instead. ``heartbeat`` is called about once a second with
-    the number of commands that have ended. The folder is always removed, after a killed worker when the next rehearsal
-    begins. ``limits`` bound each single command; the time of one is lent to the others.
+    does not apply. The folder begins with ``start``, where the demonstration's is kept. Commands run in order in
+    one shell, each in its recorded folder, until one fails; then each effect and each of the draft's conditions is
+    looked at. A mode that forbids running gets a check of the syntax instead, ``blank_artifact`` begins without
+    ``start``, and under ``safe_target_only`` a file outside the safe targets that is written is a failed case.
+    ``heartbeat`` is called about once a second with the number of commands that have ended. The folder is always
+    removed, after a killed worker when the next rehearsal begins. ``limits`` bound each single command; the time of
+    one is lent to the others.
 
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
     """
     sandbox_root_parent.mkdir(mode=0o711, parents=True, exist_ok=True)
     with fresh_folder(sandbox_root_parent) as root:
-        work = prepare_jail(root)
-        try:
-            if start is not None:
-                start.place(work)
-            copies = place_safe_targets(policy, work)
-        except UnsafeTarget as refusal:
-            return _forbidden(draft, effects, {}, str(refusal))
-        objections = _objections(draft.taught_commands, policy, copies)
-        too_many = len(draft.rehearsal) > policy.max_actions
-        if too_many or objections:
-            first = next(iter(objections.values()), "")
-            reason = (
-                f"{len(draft.rehearsal)} commands are more than the {policy.max_actions} the policy allows;"
-                " raise max_actions or teach in smaller parts"
-                if too_many
-                else first
-            )
-            return _forbidden(draft, effects, objections, reason)
-        if missing := [path for path in inputs if not (work / path).exists()]:
-            return not_applied(
-                draft,
-                effects,
-                f"not run: it works on {missing[0]}, which is not among the test policy's safe targets",
-            )
-        sandbox = Sandbox(root, _for_all(limits or SandboxLimits(), len(draft.rehearsal)))
-        if policy.mode in MODES_WITHOUT_RUN:
-            return _check_syntax(draft, effects, policy, sandbox, heartbeat, cancelled)
-        surroundings = start.surroundings if start is not None else Surroundings()
-        return _Replay(draft, effects, sandbox, surroundings).report(heartbeat, cancelled)
+        report = _rehearsed_in(root, draft, effects, policy, heartbeat, cancelled, limits, inputs, start)
+    if not policy.cleanup_required:
+        return report
+    cleanup = cleanup_step(is_gone=not root.exists())
+    steps = (*report.steps, cleanup)
+    result = RehearsalResult.FAILED if cleanup.result is StepResult.FAILED else report.result
+    return replace(report, steps=steps, result=result)
+
+
+def _rehearsed_in(
+    root: Path,
+    draft: SkillDraft,
+    effects: Sequence[ObservedEffect],
+    policy: TestPolicy,
+    heartbeat: Callable[[RehearsalProgress], None],
+    cancelled: threading.Event | None,
+    limits: SandboxLimits | None,
+    inputs: Sequence[str],
+    start: LessonStart | None,
+) -> RehearsalReport:
+    work = prepare_jail(root)
+    try:
+        if start is not None and policy.mode is not TestPolicyMode.BLANK_ARTIFACT:
+            start.place(work)
+        copies = place_safe_targets(policy, work)
+    except UnsafeTarget as refusal:
+        return _forbidden(draft, effects, {}, str(refusal))
+    objections = _objections(draft.taught_commands, policy, copies)
+    too_many = len(draft.rehearsal) > policy.max_actions
+    if too_many or objections:
+        first = next(iter(objections.values()), "")
+        reason = (
+            f"{len(draft.rehearsal)} commands are more than the {policy.max_actions} the policy allows;"
+            " raise max_actions or teach in smaller parts"
+            if too_many
+            else first
+        )
+        return _forbidden(draft, effects, objections, reason)
+    if missing := [path for path in inputs if not (work / path).exists()]:
+        return not_applied(
+            draft,
+            effects,
+            f"not run: it works on {missing[0]}, which is not among the test policy's safe targets",
+        )
+    sandbox = Sandbox(root, _for_all(limits or SandboxLimits(), len(draft.rehearsal)))
+    if policy.mode in MODES_WITHOUT_RUN:
+        return _check_syntax(draft, effects, policy, sandbox, heartbeat, cancelled)
+    surroundings = start.surroundings if start is not None else Surroundings()
+    watch = TargetWatch(work, policy.safe_targets) if policy.mode is _SAFE_TARGETS else None
+    return _Replay(draft, effects, sandbox, surroundings, watch).report(heartbeat, cancelled)
 
 
 def _for_all(limits: SandboxLimits, commands: int) -> SandboxLimits:
@@ -255,14 +281,22 @@ def _check_syntax(
         heartbeat(RehearsalProgress(index + 1, len(draft.rehearsal), "syntax checked"))
     is_cancelled = cancelled is not None and cancelled.is_set()
     without_failure = RehearsalResult.CANCELLED if is_cancelled else RehearsalResult.SKIPPED
-    return nothing_run(
+    report = nothing_run(
         draft,
         effects,
-        reason=f"not run: the test policy's mode is {policy.mode}, which allows a check of the syntax only",
+        reason=f"not run: the test policy's mode is {policy.mode}, which allows a check of the syntax only;"
+        " `apprentice learn test-policy --mode copy_artifact` has it rehearsed",
         objections=objections,
         safety_failure=None,
         result=RehearsalResult.FAILED if objections else without_failure,
         isolation=isolation,
+    )
+    if is_cancelled:
+        return report
+    # That nothing was run is what the person asked for: it proves nothing, and is no failure.
+    return replace(
+        report,
+        steps=tuple(replace(one, applies=one.result is not StepResult.SKIPPED) for one in report.steps),
     )
 
 
@@ -274,6 +308,7 @@ class _Replay:
     effects: Sequence[ObservedEffect]
     sandbox: Sandbox
     surroundings: Surroundings
+    watch: TargetWatch | None
 
     def report(
         self, heartbeat: Callable[[RehearsalProgress], None], cancelled: threading.Event | None
@@ -317,6 +352,8 @@ class _Replay:
         else:
             steps += self._effect_steps(witness)
             steps += self._condition_steps(before, ReadContents(work))
+            if self.watch is not None:
+                steps.append(safe_targets_step(self.watch.outside()))
         steps += unrehearsed_part(self.draft)
         result = result_of(steps, cancelled=is_cancelled)
         return RehearsalReport(tuple(steps), result, isolation=session.isolation)

@@ -101,6 +101,31 @@ def condition_step(number: int, statement: str, result: StepResult, details: str
     return _step(f"rehearsal/condition-{number:02d}", statement, result, details)
 
 
+def safe_targets_step(outside: Sequence[str]) -> RehearsalStep:
+    """The step of the mode that lets only safe targets be written; ``outside`` are the other files that were.
+
+    Like ``cleanup_step`` it applies only where it failed: that a bound was kept proves nothing of the skill.
+    """
+    result = StepResult.FAILED if outside else StepResult.PASSED
+    details = None
+    if outside:
+        details = (
+            f"{', '.join(outside[:10])} is no safe target and was made, changed or removed; add it with"
+            f" `apprentice learn test-policy --safe-target blank_document={outside[0]}`, or choose copy_artifact"
+        )
+    step = _step("rehearsal/safe-targets", "Only safe targets were written", result, details)
+    return replace(step, applies=bool(outside))
+
+
+def cleanup_step(*, is_gone: bool) -> RehearsalStep:
+    """The step of a policy that requires cleaning up: the rehearsal's folder is removed with all it held."""
+    result = StepResult.PASSED if is_gone else StepResult.FAILED
+    details = None if is_gone else "The rehearsal's folder is still there; remove it from the data directory."
+    return replace(
+        _step("rehearsal/cleanup", "Nothing of the rehearsal is left", result, details), applies=not is_gone
+    )
+
+
 def unrehearsed_step(number: int, command: UnrehearsedCommand) -> RehearsalStep:
     """The skipped step of a command that only a person can carry out; it proves nothing."""
     step = _step(

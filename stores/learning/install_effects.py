@@ -194,8 +194,10 @@ def target_files(
         ("memory", f"system/capabilities/metadata/{draft.capability_id}.json"): metadata
     }
     for file in draft.files:
-        says_unproved = accepted is not None and file.path == "SKILL.md"
-        content = (with_unproved(file.content, accepted) if says_unproved else file.content).encode()
+        text = file.content
+        if accepted is not None and file.path == "SKILL.md":
+            text = with_unproved(text, accepted)
+        content = text.encode()
         wanted["workspace", f"skills/{slug}/{file.path}"] = content
         if file.path == f"capabilities/{draft.capability_id}.json":
             wanted["memory", f"system/capabilities/manifests/{draft.capability_id}.json"] = content

@@ -89,7 +89,7 @@ async def test_a_lesson_of_tool_calls_alone_is_installed_once_a_person_accepts_w
 @pytest.mark.thorough
 async def test_a_coached_lesson_of_tool_calls_is_installed_the_same_way(stack: Stack) -> None:
     alice = stack.learner()
-    coaching = {"goal": "Invite the team to the review", "hints": [], "constraints": []}
+    coaching: dict[str, Any] = {"goal": "Invite the team to the review", "hints": [], "constraints": []}
     await alice.create(entry_mode="coaching_agent", observation_mode="inside_agent", coaching=coaching)
     await alice.act("start")
     await show(alice, tool_calls_of(stack, alice))

@@ -132,6 +132,18 @@ async def test_a_failed_rehearsal_leads_back_to_drafting_and_its_repair_to_revie
     assert source.read_text() == "b,2\na,1\n"
 
 
+async def test_a_relative_path_of_a_document_to_copy_is_refused_at_once(stack: Stack) -> None:
+    alice = stack.learner()
+    await alice.create()
+    target = {"target_kind": "copied_document", "ref": "figures.csv"}
+    bounds = policy(mode="copy_artifact", safe_targets=[target])
+    path = f"/api/learn/sessions/{alice.session_id}/set-test-policy"
+    status, error = await alice.refused("POST", path, {"test_policy": bounds})
+    assert (status, error["code"]) == (422, "VALIDATION_FAILED")
+    assert "figures.csv is relative" in error["message"]
+    assert [one["path"] for one in error["fields"]] == ["body.test_policy.safe_targets.0"]
+
+
 async def test_a_command_that_reaches_outside_its_bounds_quarantines_the_proposal(stack: Stack) -> None:
     alice = stack.learner()
     await alice.create()

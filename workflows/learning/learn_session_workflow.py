@@ -208,7 +208,8 @@ class LearnSessionWorkflow:
         knows = not self._core.is_behind(message)
         if knows and not self._core.aggregate.lint_passed and message.selected != (ValidationRunKind.LINT,):
             raise refused(
-                ErrorCode.CHECKPOINT_LINT_FAILED, "The draft fails the checkpoint lint; revise it first."
+                ErrorCode.CHECKPOINT_LINT_FAILED,
+                "The draft fails the checkpoint lint; `apprentice learn show` says where.",
             )
 
     @workflow.update(description="Install the proposal")

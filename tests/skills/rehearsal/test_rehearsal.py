@@ -11,7 +11,7 @@ from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.test_policy import RehearsalSafeTarget, SafeTargetKind, TestPolicy, TestPolicyMode
 from contracts.learning.validation import StepResult
-from skills.rehearsal.rehearsal import rehearse
+from skills.rehearsal.rehearsal import LessonStart, rehearse
 from skills.rehearsal.report import RehearsalProgress, RehearsalReport, RehearsalResult
 from skills.rehearsal.sandbox import SandboxLimits, SandboxUnavailable
 
@@ -40,7 +40,7 @@ def effect(path: str, kind: str = "file_exists") -> ObservedEffect:
 
 
 def policy(**fields: Any) -> TestPolicy:
-    return TestPolicy(policy_id=str(uuid4()), **{"mode": TestPolicyMode.SAFE_TARGET_ONLY, **fields})
+    return TestPolicy(policy_id=str(uuid4()), **{"mode": TestPolicyMode.COPY_ARTIFACT, **fields})
 
 
 def copied(path: Path) -> RehearsalSafeTarget:
@@ -66,6 +66,7 @@ def run(rehearsals: Path) -> Rehearse:
         heartbeat: Callable[[RehearsalProgress], None] = lambda progress: None,
         cancelled: threading.Event | None = None,
         limits: SandboxLimits | None = None,
+        start: LessonStart | None = None,
     ) -> RehearsalReport:
         try:
             return rehearse(
@@ -76,6 +77,7 @@ def run(rehearsals: Path) -> Rehearse:
                 heartbeat=heartbeat,
                 cancelled=cancelled,
                 limits=limits,
+                start=start,
             )
         finally:
             assert list(rehearsals.iterdir()) == []
@@ -272,6 +274,52 @@ def test_a_mode_without_running_checks_the_syntax_and_claims_nothing(
     assert bad.result is RehearsalResult.FAILED
 
 
+@pytest.mark.parametrize("mode", [TestPolicyMode.READ_ONLY, TestPolicyMode.DRY_RUN_ONLY])
+def test_what_a_mode_forbids_to_run_is_no_failure_of_the_skill_and_no_proof(
+    run: Rehearse, mode: TestPolicyMode
+) -> None:
+    report = run(draft("touch made"), [effect("made")], policy(mode=mode, cleanup_required=True))
+    assert not any(step.applies for step in report.steps)
+    assert "test-policy --mode copy_artifact" in (report.steps[0].details or "")
+    assert not report.passed
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_there"), [(TestPolicyMode.BLANK_ARTIFACT, False), (TestPolicyMode.COPY_ARTIFACT, True)]
+)
+def test_only_copies_begin_with_the_starting_state(
+    run: Rehearse, mode: TestPolicyMode, is_there: bool
+) -> None:
+    def place(folder: Path) -> None:
+        (folder / "figures.csv").write_text("b\na\n")
+
+    start = LessonStart(place)
+    report = run(draft("sort figures.csv > sorted.csv"), (), policy(mode=mode), start=start)
+    assert report.passed is is_there
+
+
+def test_safe_target_only_lets_nothing_else_be_written(run: Rehearse) -> None:
+    targets = (
+        RehearsalSafeTarget(target_kind=SafeTargetKind.TEMP_FOLDER, ref="scratch"),
+        RehearsalSafeTarget(target_kind=SafeTargetKind.BLANK_DOCUMENT, ref="letter.txt"),
+    )
+    bounds = policy(mode=TestPolicyMode.SAFE_TARGET_ONLY, safe_targets=targets)
+    kept = run(draft("echo a > scratch/a.txt", "echo b > letter.txt"), (), bounds)
+    assert kept.passed
+    assert results(kept) == [PASSED] * 3
+    broken = run(draft("echo a > scratch/a.txt", "echo b > elsewhere.txt"), (), bounds)
+    assert results(broken) == [PASSED, PASSED, FAILED]
+    assert "elsewhere.txt is no safe target" in (broken.steps[-1].details or "")
+    assert not broken.passed
+
+
+def test_a_required_cleanup_is_looked_at_when_the_rehearsal_has_ended(run: Rehearse) -> None:
+    report = run(draft("touch made"), [effect("made")], policy(cleanup_required=True))
+    last = report.steps[-1]
+    assert (last.test_case_id, last.result) == ("rehearsal/cleanup", PASSED)
+    assert report.passed
+
+
 def test_nothing_to_rehearse_is_no_success(run: Rehearse) -> None:
     assert run(draft()).result is RehearsalResult.SKIPPED
 
@@ -333,7 +381,6 @@ def test_blank_documents_and_folders_are_made(run: Rehearse) -> None:
     targets = (
         RehearsalSafeTarget(target_kind=SafeTargetKind.BLANK_DOCUMENT, ref="drafts/letter.txt"),
         RehearsalSafeTarget(target_kind=SafeTargetKind.BLANK_PROJECT, ref="project"),
-        RehearsalSafeTarget(target_kind=SafeTargetKind.SAFE_EMAIL_RECIPIENT, ref="me@example.org"),
     )
 
     report = run(draft("test -f drafts/letter.txt", ("touch x", "project")), (), policy(safe_targets=targets))
