@@ -138,7 +138,7 @@ export function sessionView(page, id) {
 
 const ofHead = ({ session, detail, installing, links }) => ({
   session: { ...brief(session), entry_mode: session.entry_mode, ability_id: session.ability_id, created_at: session.created_at },
-  detail: detail && { proposal: detail.proposal },
+  detail: detail && { proposal: detail.proposal, unproved: detail.unproved, unproved_digest: detail.unproved_digest },
   installing,
   links,
 });
@@ -146,7 +146,9 @@ const ofHead = ({ session, detail, installing, links }) => ({
 function buildHead({ session, detail, installing, links }) {
   const shown = session.entry_mode !== "autonomous_agent_practice" || !["armed", "capturing"].includes(session.state);
   const command = shown && NEXT_COMMAND[session.state]?.(session.learn_session_id);
-  const waits = installing ? "It is being installed; the steps are below." : STATES[session.state]?.waits;
+  const unproved = session.state === "ready_for_review" && detail?.unproved.length > 0;
+  const rested = unproved ? "Not all of it could be proved here. Waits for your decision." : STATES[session.state]?.waits;
+  const waits = installing ? "It is being installed; the steps are below." : rested;
   return h(
     "section",
     { class: "card", "aria-label": "Where it stands" },
