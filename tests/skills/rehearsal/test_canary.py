@@ -22,7 +22,7 @@ from skills.rehearsal.canary import CanaryReport, Method, canary, is_present
 from skills.rehearsal.rehearsal import LessonStart
 
 NOWHERE = "no-such-program-anywhere"
-BOUNDS = TestPolicy(policy_id="01890000-0000-7000-8000-000000000002", mode=TestPolicyMode.BLANK_ARTIFACT)
+BOUNDS = TestPolicy(policy_id="01890000-0000-7000-8000-000000000002", mode=TestPolicyMode.COPY_ARTIFACT)
 
 
 def manifest(*caps: str, probe: HealthProbe | None = None) -> CapabilityManifest:
