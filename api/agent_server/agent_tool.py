@@ -122,7 +122,10 @@ def structured(answer: BaseModel, *, content: list[ContentBlock] | None = None) 
 
 
 def refused(refusal: Refusal, correlation_id: str) -> CallToolResult:
-    """A refusal as a tool error: the code, what is wrong, and what to do next."""
+    """A refusal as a tool error: the code, what is wrong, and what to do next; then all of it as JSON.
+
+    It is text alone: clients hold structured content against the tool's output schema, of an error too.
+    """
     retryable = ERROR_RULES[refusal.code].retryable
     fallback = "Try again in a few seconds." if retryable else "Do not repeat the same call; tell the user."
     error: dict[str, Any] = {
@@ -135,7 +138,7 @@ def refused(refusal: Refusal, correlation_id: str) -> CallToolResult:
     }
     text = "\n".join((f"{error['code']}: {error['message']}", f"Next: {error['next_step']}"))
     return CallToolResult(
-        content=[TextContent(text=text)], structured_content={"error": error}, is_error=True
+        content=[TextContent(text=text), TextContent(text=canonical_json({"error": error}))], is_error=True
     )
 
 
