@@ -202,10 +202,9 @@ async def test_every_command_is_told_in_events_receipts_and_history(stack: Stack
     ]
     assert {one["ability_id"] for one in body["receipts"]} == {owner.ability_id}
     root = stack.settings.memory_root / "system"
-    with anyio.fail_after(30):
-        while not (path := root / "abilities/activation_history.jsonl").exists():
-            await anyio.sleep(0.02)
-    commands = [json.loads(line) for line in path.read_text().splitlines()]
+    stack.projector.catch_up()
+    history = (root / "abilities/activation_history.jsonl").read_text()
+    commands = [json.loads(line) for line in history.splitlines()]
     assert [one["action"] for one in commands] == ["deactivate", "activate", "quarantine"]
     outcomes = await owner.learner.ok("GET", f"{owner.path}/outcomes")
     assert (outcomes["installs"], outcomes["quarantines"], outcomes["rollbacks"]) == (1, 1, 0)
