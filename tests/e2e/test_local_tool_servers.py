@@ -69,6 +69,7 @@ async def test_an_agents_calls_go_on_in_one_process_and_another_agents_have_thei
     assert len(counting.pids()) == 3
 
 
+@pytest.mark.timeout(400)
 async def test_a_program_of_other_peoples_is_called_through_the_funnel(
     tmp_path: Path, temporal_address: str, time_server: MCPServerCommand
 ):

@@ -281,7 +281,7 @@ async def test_a_session_whose_call_is_cut_short_is_told_and_not_used_again(
             return [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
 
         if how == "timed-out":
-            failure = await desk.calls.fail(server.entry(), "hang", party="a", timeout_ms=1_000)
+            failure = await desk.calls.fail(server.entry(), "hang", party="a", timeout_ms=3_000)
             assert failure.kind is ToolFailureKind.TIMED_OUT
         else:
             calling = asyncio.create_task(desk.count(server.entry(), tool_name="hang"))

@@ -104,17 +104,23 @@ async def test_a_program_gets_the_variables_that_are_named_and_no_others(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("mode", "kind"),
+    ("mode", "kind", "timeout_ms"),
     [
-        ("exit", ToolFailureKind.CONNECTION_LOST),
-        ("flood", ToolFailureKind.OUTPUT_TOO_LARGE),
-        ("hang", ToolFailureKind.TIMED_OUT),
+        ("exit", ToolFailureKind.CONNECTION_LOST, 60_000),
+        ("flood", ToolFailureKind.OUTPUT_TOO_LARGE, 60_000),
+        ("hang", ToolFailureKind.TIMED_OUT, 4_000),
     ],
 )
 async def test_a_program_that_misbehaves_after_the_call_is_ended_with_all_it_started(
-    local, program, tmp_path: Path, capfd: pytest.CaptureFixture, mode: str, kind: ToolFailureKind
+    local,
+    program,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture,
+    mode: str,
+    kind: ToolFailureKind,
+    timeout_ms: int,
 ):
-    failure = await local.fail(program(mode), timeout_ms=2_000)
+    failure = await local.fail(program(mode), timeout_ms=timeout_ms)
     assert failure.kind is kind
     await all_gone(tmp_path)
     assert "canary" not in "".join(capfd.readouterr())
@@ -155,6 +161,7 @@ async def test_what_cannot_be_started_says_why(local, tmp_path: Path):
         assert why in failure.message
 
 
+@pytest.mark.timeout(400)
 async def test_a_program_of_other_people_answers(calls, time_server: MCPServerCommand):
     calls.client = ToolClient(local_programs=[time_server.program])
     server = registered(transport="local_bridge", command=time_server)

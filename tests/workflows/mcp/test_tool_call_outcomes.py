@@ -93,7 +93,7 @@ async def test_a_tool_that_is_too_slow_is_outcome_unknown(
     caller: ToolUser, misbehaving_server: MisbehavingServer
 ) -> None:
     misbehaving_server.order("hold_after")
-    view = await caller.ask("append_line", MILK, timeout_ms=1_000)
+    view = await caller.ask("append_line", MILK, timeout_ms=3_000)
     assert view["status"] == "outcome_unknown"
     assert len(misbehaving_server.effects()) == 1
 
