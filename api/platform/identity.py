@@ -36,7 +36,10 @@ def me(caller: Caller) -> MeResponse:
 
 @router.get("/tokens", operation_id="tokens_list")
 def list_tokens(caller: Caller, services: ServicesDep) -> TokenListResponse:
-    """The caller's tokens, newest first; everybody's for an admin. Secrets are never shown again."""
+    """The caller's token and what was made with it, newest first; everybody's for an admin.
+
+    Secrets are never shown again.
+    """
     return TokenListResponse(tokens=services.tokens.list_for(_reach(caller)))
 
 
@@ -45,7 +48,8 @@ def create_token(body: CreateTokenRequest, caller: Caller, services: ServicesDep
     """Makes a token. Its secret is in this answer only, so a repeated request makes another token.
 
     A caller can grant only scopes that it has, and only an admin can create a token for another user. A
-    token that is bound to an agent runtime makes tokens of that runtime only.
+    token that is bound to an agent runtime makes tokens of that runtime only. The new token goes with the one
+    that made it.
     """
     user_id, runtime = body.user_id or caller.user_id, runtime_of(caller, body.runtime)
     if Scope.ADMIN not in caller.scopes:
@@ -59,7 +63,13 @@ def create_token(body: CreateTokenRequest, caller: Caller, services: ServicesDep
                 required_scope=excess[0].value,
             )
     token, secret = services.tokens.create(
-        body.name, user_id, body.scopes, datetime.now(UTC), by=caller.user_id, runtime=runtime
+        body.name,
+        user_id,
+        body.scopes,
+        datetime.now(UTC),
+        by=caller.user_id,
+        runtime=runtime,
+        made_by=caller.token_id,
     )
     return CreateTokenResponse(token=token, secret=secret)
 
@@ -68,11 +78,11 @@ def create_token(body: CreateTokenRequest, caller: Caller, services: ServicesDep
 def revoke_token(
     token_id: Annotated[str, Depends(_token_id)], caller: Caller, services: ServicesDep
 ) -> DeletedResponse:
-    """Revokes a token of the caller, or any token for an admin; it is refused from now on."""
-    services.tokens.revoke(token_id, caller.user_id, of_user=_reach(caller))
+    """Revokes the caller's token or one made with it, or any token for an admin; what was made with it goes too."""
+    services.tokens.revoke(token_id, caller.user_id, within=_reach(caller))
     return DeletedResponse()
 
 
 def _reach(caller: Principal) -> str | None:
-    """Whose tokens the caller may see and revoke; ``None`` for everybody's."""
-    return None if Scope.ADMIN in caller.scopes else caller.user_id
+    """The token with whose family the caller's rights over tokens end; ``None`` for all tokens."""
+    return None if Scope.ADMIN in caller.scopes else caller.token_id

@@ -38,6 +38,9 @@ class AccessToken(VersionedContract):
     user_id: Text120
     scopes: tuple[Scope, ...]
     runtime: Text80 | None = Field(default=None, description="The only agent runtime it calls tools as.")
+    made_by: Uuid | None = Field(
+        default=None, description="The token that asked for it, whose revocation takes it along."
+    )
     created_at: UtcTime
     revoked_at: UtcTime | None = None
 

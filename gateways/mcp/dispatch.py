@@ -29,7 +29,7 @@ from contracts.mcp.dispatch_work import (
 )
 from contracts.mcp.m365 import M365Asked
 from contracts.platform.commands import CommitKey
-from contracts.platform.identity import Principal
+from contracts.platform.identity import Principal, Scope
 from contracts.workflow_ids import mcp_dispatch_id
 from domain.mcp.approvals import undecidable
 from gateways.mcp.dispatch_orders import argument_names, arguments_bytes, order_of
@@ -206,12 +206,19 @@ class McpDispatchGateway:
     ) -> DispatchView:
         """Gives a call up. One that has been sent may have had its effect: then it is ``outcome_unknown``.
 
-        One that has ended stays as it is.
+        One that has ended stays as it is. What another token asked for is given up by who may approve it.
 
         Raises:
-            Refusal: ``MCP_DISPATCH_NOT_FOUND``, ``TEMPORAL_UNAVAILABLE``.
+            Refusal: ``MCP_DISPATCH_NOT_FOUND``, ``FORBIDDEN``, ``TEMPORAL_UNAVAILABLE``.
         """
         kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
+        asked_by = kept.record.order.caller.token_id
+        if caller.token_id != asked_by and not caller.scopes & {Scope.APPROVE, Scope.ADMIN}:
+            raise Refusal(
+                ErrorCode.FORBIDDEN,
+                "Another token made this call; this needs the scope approve.",
+                required_scope=Scope.APPROVE.value,
+            )
         if kept.record.status in OPEN_DISPATCH_STATUSES:
             order = EndOrder(
                 dispatch_id=dispatch_id, cause=EndCause.CANCELLED, by=caller.user_id, reason=asked.reason

@@ -5,7 +5,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, select, text, upda
 from uuid_utils import uuid7
 
 from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
 from contracts.platform.identity import AccessToken, Principal, Scope
 from stores.platform.database import Database
 from stores.platform.document_table import DocumentTable
@@ -85,40 +86,75 @@ class Tokens:
         *,
         by: str | None = None,
         runtime: str | None = None,
+        made_by: str | None = None,
     ) -> tuple[AccessToken, str]:
         """Makes a token and returns it with its secret, which cannot be read again.
 
         ``by`` is who asked for it, for the audit; ``user_id`` when left out. ``runtime`` is the only agent runtime
-        that it may call tools as.
+        that it may call tools as. ``made_by`` is the token that it was asked with, and goes with.
+
+        Raises:
+            Refusal: ``UNAUTHENTICATED`` when that one was revoked meanwhile.
         """
         with self._database.write() as connection:
-            return create_token(connection, name, user_id, scopes, now, by=by or user_id, runtime=runtime)
+            if made_by is not None:
+                _refuse_revoked(connection, made_by)
+            return create_token(
+                connection, name, user_id, scopes, now, by=by or user_id, runtime=runtime, made_by=made_by
+            )
 
-    def list_for(self, user_id: str | None) -> tuple[AccessToken, ...]:
-        """The tokens of one user, or of all when ``user_id`` is ``None``; newest first, revoked ones too."""
-        statement = select(access_tokens).order_by(access_tokens.c.token_id.desc())
-        if user_id is not None:
-            statement = statement.where(access_tokens.c.user_id == user_id)
+    def list_for(self, within: str | None) -> tuple[AccessToken, ...]:
+        """All tokens, or the one ``within`` and what was made with it; newest first, revoked ones too."""
         with self._database.read() as connection:
-            return tuple(_token(row) for row in connection.execute(statement).mappings())
+            tokens = _all_tokens(connection)
+        return tokens if within is None else _family(tokens, within)
 
     def revoke(
-        self, token_id: str, by: str, *, of_user: str | None = None, now: datetime | None = None
+        self, token_id: str, by: str, *, within: str | None = None, now: datetime | None = None
     ) -> None:
-        """Revokes a token; one that is revoked already stays as it is.
+        """Revokes a token and what was made with it; what is revoked already stays as it is.
 
-        ``of_user`` narrows it to the tokens of that user.
+        ``within`` narrows it to that token and what was made with it.
 
         Raises:
             Refusal: ``NOT_FOUND`` when there is no such token.
         """
         with self._database.write() as connection:
-            revoke_token(connection, token_id, by, of_user=of_user, now=now or datetime.now(UTC))
+            tokens = _all_tokens(connection, lock=True)
+            reach = tokens if within is None else _family(tokens, within)
+            if token_id not in {token.token_id for token in reach}:
+                raise TOKENS.not_found()
+            gone = [token.token_id for token in _family(tokens, token_id)]
+            for one in gone:
+                revoke_token(connection, one, by, now=now or datetime.now(UTC))
         with self._lock:
             self._revocations += 1
             for digest, cached in list(self._cache.items()):
-                if cached.principal.token_id == token_id:
+                if cached.principal.token_id in gone:
                     del self._cache[digest]
+
+
+def _all_tokens(connection: Connection, *, lock: bool = False) -> tuple[AccessToken, ...]:
+    statement = select(access_tokens).order_by(access_tokens.c.token_id.desc())
+    if lock:
+        statement = statement.with_for_update()
+    return tuple(_token(row) for row in connection.execute(statement).mappings())
+
+
+def _family(tokens: Sequence[AccessToken], token_id: str) -> tuple[AccessToken, ...]:
+    """A token and what was made with it, or with one of these; in the order of ``tokens``, the newest first."""
+    found: set[str] = set()
+    newest = {token_id}
+    while newest:
+        found |= newest
+        newest = {token.token_id for token in tokens if token.made_by in newest} - found
+    return tuple(token for token in tokens if token.token_id in found)
+
+
+def _refuse_revoked(connection: Connection, token_id: str) -> None:
+    holds = (access_tokens.c.token_id == token_id, access_tokens.c.revoked_at.is_(None))
+    if connection.execute(select(access_tokens.c.token_id).where(*holds).with_for_update()).first() is None:
+        raise Refusal(ErrorCode.UNAUTHENTICATED, "The token that asked was revoked; send a valid one.")
 
 
 def secret_digest(secret: str) -> str:
@@ -135,6 +171,7 @@ def create_token(
     *,
     by: str,
     runtime: str | None = None,
+    made_by: str | None = None,
 ) -> tuple[AccessToken, str]:
     """``Tokens.create`` within the caller's transaction."""
     secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
@@ -144,6 +181,7 @@ def create_token(
         user_id=user_id,
         scopes=tuple(sorted(set(scopes), key=list(Scope).index)),
         runtime=runtime,
+        made_by=made_by,
         created_at=now,
     )
     TOKENS.add(connection, token, secret_hash=secret_digest(secret))
@@ -151,13 +189,13 @@ def create_token(
     return token, secret
 
 
-def revoke_token(
-    connection: Connection, token_id: str, by: str, *, of_user: str | None = None, now: datetime
-) -> None:
-    """``Tokens.revoke`` within the caller's transaction."""
+def revoke_token(connection: Connection, token_id: str, by: str, *, now: datetime) -> None:
+    """Revokes this token alone, within the caller's transaction.
+
+    Raises:
+        Refusal: ``NOT_FOUND`` when there is no such token.
+    """
     statement = select(access_tokens).where(access_tokens.c.token_id == token_id).with_for_update()
-    if of_user is not None:
-        statement = statement.where(access_tokens.c.user_id == of_user)
     row = connection.execute(statement).mappings().one_or_none()
     if row is None:
         raise TOKENS.not_found()
@@ -228,8 +266,8 @@ class AdminToken(NamedTuple):
 def ensure_admin_token(database: Database, data_dir: Path) -> AdminToken:
     """The secret in the data directory's token file; makes user, token and file where they are missing.
 
-    When the file is lost or its token no longer holds, a new token is made and the old one revoked. Safe to
-    call by several processes at once.
+    When the file is lost or its token no longer holds, a new token is made and the old one revoked; what was made
+    with that one stays. Safe to call by several processes at once.
 
     Raises:
         OSError: when the file cannot be read or written; nothing was changed.

@@ -14,6 +14,7 @@ from config.settings import Settings
 from contracts.errors import Refusal
 from contracts.platform.identity import Scope
 from tests.fixtures.agents import agent, agent_token, answer, refusal
+from tests.fixtures.learner import Learner
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
 
@@ -52,12 +53,12 @@ async def test_nobody_is_let_in_without_a_token_that_holds(address: str, headers
 async def test_a_revoked_token_ends_at_once_also_in_the_middle_of_a_conversation(
     stack: Stack, address: str
 ) -> None:
-    alice = stack.learner()
     token = agent_token(stack)
-    token_id = (await alice.ok("GET", "/api/tokens"))["tokens"][0]["token_id"]
+    admin = Learner(stack.http, stack.admin_secret, "admin")
+    token_id = (await admin.ok("GET", "/api/tokens"))["tokens"][0]["token_id"]
     async with agent(address, token) as client:
         assert await client.list_tools()
-        await alice.ok("DELETE", f"/api/tokens/{token_id}")
+        await admin.ok("DELETE", f"/api/tokens/{token_id}")
         with pytest.raises(MCPError):
             await client.call_tool("find_ability", {"query": "make the report"})
 

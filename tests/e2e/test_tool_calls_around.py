@@ -82,6 +82,17 @@ async def test_the_open_calls_of_an_ability_that_goes_out_of_use_are_given_up(
     assert tool_server.effects() == []
 
 
+async def test_another_token_gives_up_a_call_only_where_it_may_approve_it(agent: ToolUser) -> None:
+    asked = await agent.ask("append_line", MILK)
+    path = f"/api/mcp/dispatches/{asked['dispatch_id']}/cancel"
+    lesser = agent.stack.learner(agent.person.user, ["read", "call"])
+    status, error = await lesser.refused("POST", path, {})
+    assert (status, error["code"], error["required_scope"]) == (403, "FORBIDDEN", "approve")
+    assert (await agent.view(asked["dispatch_id"]))["status"] == "pending_approval"
+    greater = agent.stack.learner(agent.person.user, ["read", "call", "approve"])
+    assert (await greater.ok("POST", path, {}))["status"] == "cancelled"
+
+
 async def test_the_use_of_an_ability_counts_for_its_health(agent: ToolUser) -> None:
     ability_id = await installed(agent)
     await agent.ask("read_note", {"name": "x"}, ability_id=ability_id)

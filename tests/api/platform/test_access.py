@@ -93,6 +93,26 @@ async def test_nobody_gives_away_a_right_that_is_not_theirs(world: World, scopes
     assert world.footprint() == before
 
 
+async def test_a_lesser_token_reaches_itself_and_what_it_made_alone(world: World) -> None:
+    lesser_id, secret = token(world, "alice", [Scope.OBSERVE])
+    greater_id, greater_secret = token(world, "alice", [Scope.ADMIN])
+    lesser = Learner(world.alice.http, secret, "alice")
+    asked = {"name": "made", "scopes": ["observe"]}
+    made = await lesser.ok("POST", "/api/tokens", asked)
+    listed = (await lesser.ok("GET", "/api/tokens"))["tokens"]
+    assert [one["token_id"] for one in listed] == [made["token"]["token_id"], lesser_id]
+    status, error = await lesser.refused("DELETE", f"/api/tokens/{greater_id}")
+    assert (status, error["code"]) == (404, "NOT_FOUND")
+    child = Learner(world.alice.http, made["secret"], "alice")
+    status, _ = await child.refused("DELETE", f"/api/tokens/{lesser_id}")
+    assert status == 404
+    admin = Learner(world.alice.http, greater_secret, "alice")
+    await admin.ok("DELETE", f"/api/tokens/{lesser_id}")
+    for gone in (lesser, child):
+        status, error = await gone.refused("GET", "/api/me")
+        assert (status, error["code"]) == (401, "UNAUTHENTICATED")
+
+
 @pytest.mark.parametrize(
     "name", [n for n in with_path_id() if SCOPES.get(n) != "admin" and n not in EVERYBODYS]
 )

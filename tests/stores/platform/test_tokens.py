@@ -117,15 +117,32 @@ def test_a_revocation_during_an_authentication_is_not_forgotten(tmp_path: Path) 
     database.close()
 
 
-def test_the_list_is_newest_first_and_of_one_user_or_of_all(database: Database) -> None:
+def test_the_list_is_newest_first_and_of_one_token_with_what_it_made_or_of_all(database: Database) -> None:
     tokens = Tokens(database)
     first, _ = tokens.create("one", "ann", [Scope.READ], NOW)
-    second, _ = tokens.create("two", "bob", [Scope.READ], NOW)
-    third, _ = tokens.create("three", "ann", [Scope.READ], NOW)
-    tokens.revoke(first.token_id, "ann", now=NOW + timedelta(hours=1))
-    revoked = first.changed(revoked_at=NOW + timedelta(hours=1))
-    assert tokens.list_for("ann") == (third, revoked)
-    assert tokens.list_for(None) == (third, second, revoked)
+    second, _ = tokens.create("two", "ann", [Scope.READ], NOW)
+    third, _ = tokens.create("three", "ann", [Scope.READ], NOW, made_by=first.token_id)
+    fourth, _ = tokens.create("four", "ann", [Scope.READ], NOW, made_by=third.token_id)
+    tokens.revoke(fourth.token_id, "ann", now=NOW + timedelta(hours=1))
+    revoked = fourth.changed(revoked_at=NOW + timedelta(hours=1))
+    assert tokens.list_for(first.token_id) == (revoked, third, first)
+    assert tokens.list_for(second.token_id) == (second,)
+    assert tokens.list_for(None) == (revoked, third, second, first)
+
+
+def test_a_revoked_token_takes_along_what_it_made_and_nothing_else(database: Database) -> None:
+    tokens = Tokens(database)
+    parent, parent_secret = tokens.create("parent", "ann", [Scope.READ], NOW)
+    child, child_secret = tokens.create("child", "ann", [Scope.READ], NOW, made_by=parent.token_id)
+    _, grandchild_secret = tokens.create("grandchild", "bob", [Scope.READ], NOW, made_by=child.token_id)
+    _, other_secret = tokens.create("other", "ann", [Scope.READ], NOW)
+    every = (parent_secret, child_secret, grandchild_secret, other_secret)
+    assert all(tokens.authenticate(secret) for secret in every)
+    tokens.revoke(parent.token_id, "ann", within=parent.token_id)
+    assert [tokens.authenticate(secret) is not None for secret in every] == [False, False, False, True]
+    with pytest.raises(Refusal) as caught:
+        tokens.create("late", "ann", [Scope.READ], NOW, made_by=parent.token_id)
+    assert caught.value.code is ErrorCode.UNAUTHENTICATED
 
 
 def test_creating_and_revoking_are_audited_without_the_secret(database: Database) -> None:
@@ -141,12 +158,14 @@ def test_creating_and_revoking_are_audited_without_the_secret(database: Database
     assert secret not in json.dumps(entries)
 
 
-def test_only_an_existing_token_of_the_named_user_can_be_revoked(database: Database) -> None:
+def test_only_an_existing_token_within_reach_can_be_revoked(database: Database) -> None:
     tokens = Tokens(database)
     token, secret = tokens.create("t", "ann", [Scope.READ], NOW)
-    for token_id, user in ((token.token_id, "bob"), ("00000000-0000-7000-8000-000000000000", None)):
+    child, _ = tokens.create("child", "ann", [Scope.READ], NOW, made_by=token.token_id)
+    unknown = "00000000-0000-7000-8000-000000000000"
+    for token_id, within in ((token.token_id, child.token_id), (token.token_id, unknown), (unknown, None)):
         with pytest.raises(Refusal) as caught:
-            tokens.revoke(token_id, "bob", of_user=user)
+            tokens.revoke(token_id, "ann", within=within)
         assert caught.value.code is ErrorCode.NOT_FOUND
     assert tokens.authenticate(secret) is not None
 
