@@ -35,6 +35,7 @@ from domain.learning.comparison.demonstrations import (
     with_optional_steps,
     without_undone_effects,
 )
+from domain.learning.comparison.doubtful import doubtful_values, with_answers
 from domain.learning.comparison.parameter_edits import (
     edited_parameters,
     fixed_values,
@@ -218,6 +219,7 @@ class Drafter:
         staged = self._drafts.stage(bundle, digest, request.now)
         questions = questions_for(
             interpretation,
+            doubts=taught.doubts if taught is not None else (),
             unreadable=[one.command for one in draft.taught_commands if is_unreadable(one.command)],
             new_id=lambda: str(uuid7()),
             now=request.now,
@@ -260,11 +262,17 @@ class Drafter:
         steps = demonstrations[0]
         comparison = compared(demonstrations)
         drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)
+        commands = [(e.event_id, e.terminal.command) for e in all_events(steps) if e.terminal]
+        answers = self._answers(request)
         # An improvement's parameters are the base's: their edits are put on where both come together.
-        commands = [e.terminal.command for e in all_events(steps) if e.terminal]
-        parameters = edited_parameters(drafted, request.edits, commands) if request.base is None else drafted
+        parameters, doubts, said = drafted, (), dict(request.edits)
+        if request.base is None:
+            single = comparison is None and evidence is not None
+            doubts = doubtful_values(marked_goal(boundaries), commands, drafted) if single else ()
+            said = with_answers(request.edits, answers, doubts, drafted)
+            parameters = edited_parameters(drafted, said, [line for _, line in commands])
         fixed = fixed_values(drafted, parameters)
-        edits = respoken_edits(request.edits, renames(drafted, parameters), fixed)
+        edits = respoken_edits(said, renames(drafted, parameters), fixed)
         shared = shared_task(demonstrations, parameters)
         interpretation = interpret(
             InterpretationInput(
@@ -273,7 +281,7 @@ class Drafter:
                 session=session,
                 events=events,
                 boundaries=boundaries,
-                answers=self._answers(request),
+                answers=answers,
                 edits=edits,
                 unconfirmed=bool(request.questions),
                 now=request.now,
@@ -304,6 +312,7 @@ class Drafter:
             further=further_demonstrations(demonstrations),
             renamed=renames(drafted, parameters),
             fixed=fixed,
+            doubts=doubts,
         )
 
     def _is_to_be_renamed(self, request: DraftRequest, draft: SkillDraft) -> bool:

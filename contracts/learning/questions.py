@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.base import Text400, Text2000, UtcTime, Uuid, VersionedContract
+from contracts.base import Text200, Text400, Text2000, UtcTime, Uuid, VersionedContract
 
 MAX_QUESTIONS = 5
 """The most questions asked about one proposal (DOC3 rows G0-13)."""
@@ -14,7 +14,7 @@ ASK_BELOW_CONFIDENCE = 0.6
 
 
 class QuestionField(StrEnum):
-    """The fields of an ability that can be asked about."""
+    """The fields of an ability that can be asked about, and a value that may be a parameter."""
 
     NAME = "name"
     GOAL_SUMMARY = "goal_summary"
@@ -24,6 +24,7 @@ class QuestionField(StrEnum):
     PREFERRED_SURFACE = "preferred_surface"
     PACKAGE_ASSIGNMENT = "package_assignment"
     SUCCESS_CONDITION = "success_condition"
+    PARAMETER = "parameter"
 
 
 class LearningQuestion(VersionedContract):
@@ -33,6 +34,9 @@ class LearningQuestion(VersionedContract):
     proposal_id: Uuid
     field: QuestionField
     prompt: Text400
+    about: Text200 | None = Field(
+        default=None, description="The demonstrated value, of a question about one."
+    )
     required: bool = True
     suggestion: Text400 | None = Field(
         default=None, description="The best inference, used if nobody answers."

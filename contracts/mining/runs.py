@@ -64,7 +64,7 @@ _WHY: dict[Exclusion, str] = {
 }
 
 
-class LeftOut(Contract):
+class ExcludedCaptures(Contract):
     """Captures that were left out for one reason; ``why`` says it in words, with the setting that changes it."""
 
     reason: Exclusion
@@ -72,10 +72,10 @@ class LeftOut(Contract):
     why: Text240
 
 
-def left_out(counts: Mapping[Exclusion, int]) -> tuple["LeftOut", ...]:
+def left_out(counts: Mapping[Exclusion, int]) -> tuple["ExcludedCaptures", ...]:
     """The reasons with their counts, in the order of the enumeration."""
     return tuple(
-        LeftOut(reason=one, count=counts[one], why=_WHY[one]) for one in Exclusion if counts.get(one)
+        ExcludedCaptures(reason=one, count=counts[one], why=_WHY[one]) for one in Exclusion if counts.get(one)
     )
 
 
@@ -88,7 +88,7 @@ class MiningProgress(Contract):
     excluded: int = Field(
         default=0, ge=0, description="Captures that may not count, or hold nothing that does."
     )
-    left_out: tuple[LeftOut, ...] = Field(
+    left_out: tuple[ExcludedCaptures, ...] = Field(
         default=(), description="Why the excluded ones were, and what changes that."
     )
     clusters: int = Field(default=0, ge=0)

@@ -44,6 +44,36 @@ async def taught(stack: Stack, desk: Path, commands: tuple[str, ...]) -> tuple[L
     return alice, await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
 
 
+async def test_a_doubtful_number_is_asked_about_first_and_becomes_a_parameter_by_the_answer(
+    stack: Stack, tmp_path: Path
+) -> None:
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    (desk / "stock.csv").write_text(ROWS)
+    alice = stack.learner()
+    await alice.create(target_app_whitelist=["terminal"])
+    await alice.act("start")
+    await alice.act("mark-goal", {"goal_description": "Cut the stock list into pieces"})
+    async with served(stack) as api:
+        await record(alice, api, desk, ("split -l 7 stock.csv piece_",))
+    await alice.act("stop")
+    await alice.propose(ask_before_build=True)
+    path = f"/api/learn/proposals/{alice.proposal_id}/detail"
+    questions = (await alice.ok("GET", path))["questions"]
+    assert len(questions) <= 5
+    assert questions[0]["question_text"].startswith("Is 7 always the number of lines?")
+
+    said = {question["question_id"]: question.get("suggestion") or "none" for question in questions}
+    said[questions[0]["question_id"]] = "No, call it rows"
+    answers = [{"question_id": one, "answer_text": text} for one, text in said.items()]
+    await alice.act("answer-questions", {"answers": answers})
+    parameters = (await alice.ok("GET", path))["interpretation"]["parameters"]
+    assert ("rows", "number", ["7"]) in [(p["name"], p["type"], p["examples"]) for p in parameters]
+
+    fixed = await alice.propose_act("revise", {"revision_instructions": "make rows fixed"})
+    assert "rows" not in [p["name"] for p in fixed["interpretation"]["parameters"]]
+
+
 async def test_a_lesson_keeps_what_contributes_and_states_what_its_replay_proved(
     stack: Stack, tmp_path: Path
 ) -> None:

@@ -39,7 +39,9 @@ _LONG_NUMBER = re.compile(r"(?<!\S)--([a-z][\w-]*)[= ](\d+(?:\.\d+)?)(?!\S)")
 _COUNT = re.compile(r"\b(?:head|tail)\b[^|;&]*?(?<!\S)-(?:n\s*|-lines=)?(\d+)(?!\S)")
 _SPAN = re.compile(r"[+-]\s?(\d+) ?(day|week|month|year)s?\b")
 _NUMBER_NAMES = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBER_WORDS = {name: str(number) for number, name in enumerate(_NUMBER_NAMES, start=2)}
+NUMBER_WORDS = {name: str(number) for number, name in enumerate(_NUMBER_NAMES, start=2)}
+"""Figures of the numbers that a goal may spell out."""
+
 _QUOTED = re.compile(r"(?!(?<=\[)[\"'][^\"'\s]+[\"']\])[\"']([^\"'\s]{3,60})[\"']")
 """A quoted word; one alone in brackets is the name of a field."""
 _PATH_IN_TEXT = re.compile(r"(?<![\w./-])(?:[\w.-]+/)*([A-Za-z][\w-]{2,40})\.[A-Za-z]\w{0,8}(?![\w/-])")
@@ -212,7 +214,7 @@ def _of_goal(goal: str, text: str) -> Iterator[_Found]:
     """Words of the goal that stand out (a capital, a digit) and that the commands hold as a word of their own."""
     words: list[str] = _GOAL_WORD.findall(goal)
     for position, word in enumerate(words):
-        value = _NUMBER_WORDS.get(word.lower(), word)
+        value = NUMBER_WORDS.get(word.lower(), word)
         stands_out = any(c.isdigit() for c in value) or (position > 0 and word[:1].isupper())
         if not stands_out or not re.search(bounded(value), text):
             continue

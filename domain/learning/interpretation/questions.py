@@ -12,6 +12,7 @@ from contracts.learning.interpretation import (
 )
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, MAX_QUESTIONS, LearningQuestion, QuestionField
 from domain.learning.comparison.demonstrations import in_some_only
+from domain.learning.comparison.doubtful import DoubtfulValue
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS
 from domain.learning.interpretation.naming import listed
 
@@ -39,14 +40,16 @@ def questions_for(
     limit: int = MAX_QUESTIONS,
     *,
     unreadable: Sequence[str] = (),
+    doubts: Sequence[DoubtfulValue] = (),
     new_id: Callable[[], str],
     now: datetime,
 ) -> tuple[LearningQuestion, ...]:
-    """Questions about the fields whose confidence is below ``ask_below`` and that are not confirmed.
+    """Questions about doubtful values, then about fields whose confidence is below ``ask_below`` and not confirmed.
 
-    The least certain comes first, a required field before another of the same confidence; at most ``limit``.
-    Each carries the best inference as its suggestion, and the events it rests on. ``unreadable`` are commands
-    that cannot be read: the question about success asks what they leave behind.
+    Values leave room for the required fields that are open. The least certain field comes first, a required field
+    before another of the same confidence; at most ``limit`` in all. Each carries the best inference as its suggestion,
+    and the events it rests on. ``unreadable`` are commands that cannot be read: the question about success asks what
+    they leave behind.
 
     Raises:
         ValueError: the interpretation belongs to no proposal, so nothing can be asked about it.
@@ -55,9 +58,28 @@ def questions_for(
         raise ValueError(f"interpretation {interpretation.interpretation_id} has no proposal to ask about")
     open_fields = [c for c in interpretation.confidences if not c.confirmed and c.confidence < ask_below]
     ranked = sorted(open_fields, key=lambda c: (c.confidence, c.field not in REQUIRED_FIELDS))
-    return tuple(
+    required = sum(c.field in REQUIRED_FIELDS for c in open_fields)
+    values = tuple(
+        LearningQuestion(
+            question_id=new_id(),
+            proposal_id=interpretation.proposal_id,
+            field=QuestionField.PARAMETER,
+            prompt=clipped(doubt.prompt, 400),
+            about=doubt.value,
+            required=False,
+            suggestion=doubt.suggestion,
+            evidence_event_ids=(doubt.event_id,),
+            created_at=now,
+        )
+        for doubt in doubts[: max(0, limit - required)]
+    )
+    left = max(0, limit - len(values))
+    first = sorted(ranked, key=lambda c: c.field not in REQUIRED_FIELDS) if values else ranked
+    chosen = first[:left]
+    return values + tuple(
         _question(interpretation, c, interpretation.proposal_id, new_id(), now, unreadable)
-        for c in ranked[: max(0, limit)]
+        for c in ranked
+        if c in chosen
     )
 
 

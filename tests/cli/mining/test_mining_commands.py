@@ -39,12 +39,17 @@ async def test_settings_are_shown_and_changed_one_by_one(stack: Stack, api_url: 
 
 async def test_a_run_finds_a_candidate_that_can_be_accepted(stack: Stack, api_url: str) -> None:
     learner = stack.learner()
-    await run(api_url, learner.secret, "settings", "--outside", "--mode", "ask_before_build")
     assert "Nothing found" in (await run(api_url, learner.secret, "candidates")).output
     for _ in range(2):
         await show(learner)
+    unseen = await run(api_url, learner.secret, "run")
+    assert "2 left out: your settings leave out what you did outside the agent" in unseen.output
+    assert "`apprentice mining settings --outside` lets it count" in unseen.output
+    await run(api_url, learner.secret, "settings", "--outside", "--mode", "ask_before_build")
     early = await run(api_url, learner.secret, "run")
-    assert "not suggested: enough traces does not hold" in early.output
+    assert (
+        "not suggested: not done often enough yet; `apprentice mining settings --min-traces" in early.output
+    )
     await show(learner)
     done = json.loads((await run(api_url, learner.secret, "run", "--json")).output)
     assert (done["state"], done["progress"]["candidates"]) == ("completed", 1)

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from contracts.learning.questions import LearningQuestion
+from domain.learning.comparison.doubtful import DoubtfulValue
 from domain.learning.interpretation.interpretation import interpret
 from domain.learning.interpretation.questions import questions_for, weakest_required
 
@@ -76,3 +77,19 @@ def test_a_command_that_cannot_be_read_is_asked_about(teach: Any) -> None:
     assert {"name", "goal_summary", "success_condition"} <= asked.keys()
     assert asked["success_condition"].evidence_event_ids[0] == teach.event_id(30)
     assert f"cannot be read, so say what it leaves behind: {command}" in asked["success_condition"].prompt
+
+
+def test_doubtful_values_come_first_and_leave_room_for_the_required_fields(teach: Any) -> None:
+    event_id = teach.event_id(10)
+    doubts = [DoubtfulValue(str(n), "width", event_id) for n in range(100, 110)]
+    source = teach.source(teach.reports())
+    required = sum(q.required for q in ask(teach, source))
+
+    asked = ask(teach, source, doubts=doubts)
+
+    assert len(asked) == 5
+    assert [q.about for q in asked[: 5 - required]] == [str(n) for n in range(100, 105 - required)]
+    assert asked[0].prompt.startswith("Is 100 always the width?")
+    assert asked[0].suggestion == "Yes, always 100"
+    assert asked[0].evidence_event_ids == (event_id,)
+    assert sum(q.required for q in asked) == required

@@ -1,0 +1,198 @@
+"""Values of one demonstration of which nothing tells whether they are always the same (DOC3 §0A.14, questions §0C.10A).
+
+Numbers and texts in an option with a meaning that the goal does not name and that were shown once. A person's answer
+makes each fixed, or a parameter under the name that the answer gives.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from contracts.learning.interpretation import ParameterType, SkillParameter
+from contracts.learning.proposal import PARAMETERS, parameter_entries
+from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
+from domain.learning.commands.command_line import name_set
+from domain.learning.commands.shell_grammar import UnreadableCommand
+from domain.learning.comparison.parameters import distinct
+from domain.learning.comparison.single_demonstration import NUMBER_WORDS
+from domain.learning.method.arguments import Argument
+from domain.learning.method.command_items import read_calls
+from domain.learning.redaction.redaction import redact
+
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:x\d*|[A-Za-z%]{1,3})?")
+_TEXT = re.compile(r"[\w*?.@ -]*[^\W\d_]{3}[\w*?.@ -]*")
+_STRUCTURE = name_set("key fields delims columns grep sed awk")
+"""Wordings of values that are the form of the work, such as a sort key: no value of the day."""
+
+_AFTER_THE = re.compile(r"\bthe ([a-z]+(?: [a-z]+)?) \{")
+_BEFORE_A_NOUN = re.compile(r"\{0?\} ([a-z]+)")
+_WORDING = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True)
+class DoubtfulValue:
+    """One value, what it is called, and the parameter that it was drafted as, if any."""
+
+    value: str
+    noun: str
+    event_id: str
+    parameter: str | None = None
+
+    @property
+    def prompt(self) -> str:
+        """What a person is asked."""
+        counted = self.noun.endswith("s") and _NUMBER.fullmatch(self.value)
+        noun = f"number of {self.noun}" if counted else self.noun
+        return (
+            f"Is {self.value} always the {noun}? Say yes, or no and what to call it: it is a parameter then."
+        )
+
+    @property
+    def suggestion(self) -> str:
+        """What holds where nobody answers."""
+        if self.parameter is not None:
+            return f"No, it may change; call it {self.parameter}"
+        return f"Yes, always {self.value}"
+
+
+def doubtful_values(
+    goal: str, commands: Sequence[tuple[str, str]], parameters: Sequence[SkillParameter]
+) -> tuple[DoubtfulValue, ...]:
+    """The doubtful values of the retained ``commands`` (event id and line), numbers first.
+
+    ``parameters`` are those drafted from the same demonstration: a number or a text among them is doubtful as well.
+    """
+    drafted = {p.examples[0]: p for p in parameters}
+    text = "\n".join(line for _, line in commands)
+    found: dict[str, DoubtfulValue] = {}
+    for event_id, line in commands:
+        for value, noun in _option_values(line):
+            parameter = drafted.pop(value, None)
+            if _is_doubtful(value, parameter, goal, text):
+                name = parameter.name if parameter else None
+                found.setdefault(value, DoubtfulValue(value, _spoken(name or noun), event_id, name))
+        for value, parameter in list(drafted.items()):
+            if value in line and _is_a_setting(parameter) and _is_doubtful(value, parameter, goal, text):
+                spoken = _spoken(parameter.name)
+                found.setdefault(value, DoubtfulValue(value, spoken, event_id, parameter.name))
+    return tuple(sorted(found.values(), key=lambda one: not _NUMBER.fullmatch(one.value)))
+
+
+def with_answers(
+    edits: Mapping[str, object],
+    answers: Iterable[tuple[LearningQuestion, LearningAnswer]],
+    doubts: Sequence[DoubtfulValue],
+    parameters: Sequence[SkillParameter],
+) -> dict[str, object]:
+    """``edits`` with what the answers about values make of parameters; what was edited later wins."""
+    known = {one.value: one for one in doubts}
+    entries: list[dict[str, Any]] = []
+    taken = [p.name for p in parameters]
+    for question, answer in answers:
+        doubt = known.get(question.about or "")
+        if question.field is not QuestionField.PARAMETER or doubt is None:
+            continue
+        entry = _entry(answer.answer, question, doubt, taken)
+        if entry:
+            entries.append(entry)
+            taken.append(str(entry.get("new_name", entry["name"])))
+    if not entries:
+        return dict(edits)
+    by_name = {str(entry["name"]): entry for entry in entries}
+    by_name |= {str(entry["new_name"]): entry for entry in entries if "new_name" in entry}
+    for edit in parameter_entries(edits):
+        answered = by_name.get(str(edit["name"]))
+        if answered is None:
+            entries.append(dict(edit))
+        else:
+            answered.update({name: value for name, value in edit.items() if name != "name"})
+    return {**edits, PARAMETERS: entries}
+
+
+_YES = re.compile(r"(?i)(?:yes|y|yep|always|fixed|constant|true|correct|right|ok|okay|sure|keep)\b")
+_NO = re.compile(
+    r"(?i)(?:no|n|nope|never|sometimes|not always|it (?:may|can|could|should)|(?:it )?(?:varies|changes|depends)|"
+    r"a parameter|parameter)\b"
+)
+_NAMED = re.compile(r"(?i)(?:\bcall(?:ed)?(?: it)?|\bnamed?(?: it)?|\bas)\s+[`“\"']?([a-z][\w -]{0,39})")
+_BARE_NAME = re.compile(r"[`“\"']?([A-Za-z][\w-]{1,39})[`”\"']?\.?")
+_AS_SUGGESTED = re.compile(r"(?i)as suggested[.!]*")
+
+
+def _entry(
+    text: str, question: LearningQuestion, doubt: DoubtfulValue, taken: Sequence[str]
+) -> dict[str, Any] | None:
+    answer = text.strip()
+    if _AS_SUGGESTED.fullmatch(answer):
+        answer = question.suggestion or ""
+    if _YES.match(answer):
+        return {"name": doubt.parameter, "fixed": True} if doubt.parameter else None
+    says_no = _NO.match(answer)
+    rest = answer[says_no.end() :].strip(" ,:;.–-") if says_no else answer
+    named = _NAMED.search(answer) or _BARE_NAME.fullmatch(rest)
+    if not says_no and not named:
+        return None
+    name = _identifier(named.group(1)) if named else _identifier(doubt.noun)
+    if doubt.parameter is None:
+        return {"name": distinct(name, taken), "value": doubt.value}
+    if name == doubt.parameter or not named:
+        return None
+    return {"name": doubt.parameter, "new_name": distinct(name, taken)}
+
+
+def _option_values(line: str) -> Iterator[tuple[str, str]]:
+    """The values of options with a meaning, each with what it is called."""
+    try:
+        calls = read_calls(line)
+    except UnreadableCommand:
+        return
+    for call, _ in calls:
+        for argument in call.arguments:
+            if argument.role == "value" and argument.name and argument.meaning not in ("", "-"):
+                for value in argument.literals:
+                    noun = _noun(argument, value)
+                    if noun and (_NUMBER.fullmatch(value) or _TEXT.fullmatch(value)):
+                        yield value, noun
+
+
+def _noun(argument: Argument, value: str) -> str | None:
+    if argument.meaning == "resized to {}":
+        return "width" if re.fullmatch(r"\d+x?", value) else "size"
+    if match := _AFTER_THE.search(argument.meaning) or _BEFORE_A_NOUN.search(argument.meaning):
+        return match.group(1)
+    if match := _WORDING.search(argument.meaning):
+        return None if match.group(1) in _STRUCTURE else match.group(1).rpartition("_")[2]
+    name = argument.name.strip("-")
+    if argument.meaning == "leaves out {}":
+        return "pattern left out"
+    return name if len(name) > 2 else None
+
+
+def _is_doubtful(value: str, parameter: SkillParameter | None, goal: str, text: str) -> bool:
+    if parameter is not None and not _is_a_setting(parameter):
+        return False
+    if redact(value, personal=True).text != value:
+        return False
+    whole = rf"(?<![\w.]){re.escape(value)}(?![\w])"
+    said = {NUMBER_WORDS.get(word.lower(), word) for word in re.findall(r"[\w.]+", goal)}
+    figure = re.match(r"[-+]?(\d+)", value)
+    in_goal = value in said or (figure is not None and figure.group(1) in said) or re.search(whole, goal)
+    return not in_goal and len(re.findall(whole, text)) < 2
+
+
+def _is_a_setting(parameter: SkillParameter) -> bool:
+    return parameter.type in (
+        ParameterType.NUMBER,
+        ParameterType.TEXT,
+        ParameterType.CHOICE,
+    ) and not re.search(r"date|month|year|version", parameter.name)
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _identifier(word: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")[:40]
+    return name if re.match(r"[a-z]", name) else "value"

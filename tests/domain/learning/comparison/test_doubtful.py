@@ -1,0 +1,121 @@
+"""Values that a demonstration leaves open are asked about, and an answer makes each fixed or a parameter."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from contracts.learning.interpretation import SkillParameter
+from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
+from domain.learning.comparison.doubtful import doubtful_values, with_answers
+from domain.learning.comparison.parameter_edits import edited_parameters
+from domain.learning.comparison.single_demonstration import shown_parameters
+
+ID = "01890000-0000-7000-8000-000000000001"
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+CASES: dict[str, tuple[str, tuple[str, ...], list[tuple[str, str]]]] = {
+    "a width": ("Shrink the photos", ("mogrify -path small -resize 800 photos/*.jpg",), [("800", "width")]),
+    "a size": ("Shrink the photos", ("convert in.png -resize 800x600 out.png",), [("800x600", "size")]),
+    "a quality": ("Shrink", ("convert in.png -quality 85 out.jpg",), [("85", "quality")]),
+    "a count that became a parameter": ("Make parts", ("head -n 40 a.csv > b.csv",), [("40", "count")]),
+    "the lines of a piece": ("Make parts", ("split -l 500 big.csv part_",), [("500", "lines")]),
+    "an option of an unknown program": ("Clean it", ("python clean.py --limit 20",), [("20", "limit")]),
+    "a rate": ("Convert the sound", ("ffmpeg -i a.wav -b:a 128k b.mp3",), [("128k", "sound rate")]),
+    "a text": ("Pack it", ("tar --exclude='*.tmp' -czf b.tgz docs",), [("*.tmp", "pattern left out")]),
+    "numbers before texts": (
+        "Pack it",
+        ("tar --exclude='*.tmp' -czf b.tgz docs", "split -l 500 b.tgz part_"),
+        [("500", "lines"), ("*.tmp", "pattern left out")],
+    ),
+    "in the goal": ("Shrink to 800 pixels", ("mogrify -resize 800 photos/*.jpg",), []),
+    "in the goal as a word": ("List the three largest", ("sort -n a | head -n 3 > b",), []),
+    "shown twice": ("Shrink", ("convert a.png -resize 800 b.png", "convert c.png -resize 800 d.png"), []),
+    "a sort key and a separator": ("Sort it", ("sort -t, -k2,2nr a.csv > b.csv",), []),
+    "an input and an output": ("Sort it", ("sort -o b.csv a.csv",), []),
+    "a flag": ("Pack it", ("zip -9 -r out.zip docs",), []),
+    "a date": ("Report", ("python report.py --since 2026-01-31",), []),
+    "what cannot be read": ("Merge", ("merge 'a.csv b.csv",), []),
+}
+
+
+def drafted(goal: str, lines: tuple[str, ...]) -> tuple[SkillParameter, ...]:
+    return shown_parameters(goal, [(line, ".") for line in lines], (), ())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_and_texts_that_neither_the_goal_nor_a_second_use_settles_are_doubtful(case: str) -> None:
+    goal, lines, expected = CASES[case]
+
+    found = doubtful_values(goal, [(ID, line) for line in lines], drafted(goal, lines))
+
+    assert [(one.value, one.noun) for one in found] == expected
+
+
+def test_the_question_names_the_value_and_what_it_is() -> None:
+    def asked(line: str) -> str:
+        (doubt,) = doubtful_values("Do it", [(ID, line)], ())
+        return doubt.prompt.partition("?")[0]
+
+    assert asked("mogrify -resize 800 photos/*.jpg") == "Is 800 always the width"
+    assert asked("split -l 500 big.csv part_") == "Is 500 always the number of lines"
+
+
+def answered(text: str, line: str, **edits: Any) -> dict[str, str]:
+    """The parameters, name to value, after the question about the line's value was answered with ``text``."""
+    parameters = drafted("Do it", (line,))
+    doubts = doubtful_values("Do it", [(ID, line)], parameters)
+    (doubt,) = doubts
+    question = LearningQuestion(
+        question_id=ID,
+        proposal_id=ID,
+        field=QuestionField.PARAMETER,
+        prompt=doubt.prompt,
+        about=doubt.value,
+        suggestion=doubt.suggestion,
+        created_at=NOW,
+    )
+    answer = LearningAnswer(question_id=ID, proposal_id=ID, answer=text, created_at=NOW)
+    said = with_answers(edits, [(question, answer)], doubts, parameters)
+    return {p.name: p.examples[0] for p in edited_parameters(parameters, said, [line])}
+
+
+LITERAL = "convert in.png -resize 800 out.png"
+DRAFTED = "python clean.py --limit 20"
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "expected"),
+    [
+        (LITERAL, "yes", {}),
+        (LITERAL, "Yes, always 800", {}),
+        (LITERAL, "as suggested", {}),
+        (LITERAL, "no", {"width": "800"}),
+        (LITERAL, "No, call it pixels", {"pixels": "800"}),
+        (LITERAL, "no: max width", {"width": "800"}),
+        (LITERAL, "pixels", {"pixels": "800"}),
+        (LITERAL, "a parameter called `max width`", {"max_width": "800"}),
+        (LITERAL, "It varies", {"width": "800"}),
+        (LITERAL, "I would have to ask somebody", {}),
+        (DRAFTED, "yes", {}),
+        (DRAFTED, "always", {}),
+        (DRAFTED, "no", {"limit": "20"}),
+        (DRAFTED, "No, it may change; call it limit", {"limit": "20"}),
+        (DRAFTED, "as suggested", {"limit": "20"}),
+        (DRAFTED, "no, call it rows", {"rows": "20"}),
+        (DRAFTED, "I would have to ask somebody", {"limit": "20"}),
+    ],
+)
+def test_an_answer_makes_the_value_fixed_or_a_parameter_by_its_name(
+    line: str, text: str, expected: dict[str, str]
+) -> None:
+    assert answered(text, line) == expected
+
+
+def test_a_later_edit_of_what_an_answer_made_wins() -> None:
+    renamed = {"parameters": [{"name": "pixels", "new_name": "edge"}]}
+    assert answered("no, call it pixels", LITERAL, **renamed) == {"edge": "800"}
+    fixed = {"parameters": [{"name": "rows", "fixed": True}]}
+    assert answered("no, call it rows", DRAFTED, **fixed) == {}
+    by_drafted_name = {"parameters": [{"name": "limit", "fixed": True}]}
+    assert answered("no, call it rows", DRAFTED, **by_drafted_name) == {}
