@@ -7,7 +7,7 @@ import pytest
 from tests.faults.deployment import Deployment
 from tests.faults.verdict import assert_installed_once, receipts_of, shown_by, teach
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.everyday

@@ -18,7 +18,6 @@ from tests.fixtures.stack import connect, running_stack, stack_settings
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.timeout(180),
     pytest.mark.skipif(
         sys.platform != "linux" or os.geteuid() != 0,
         reason="mounting a small file system needs root on Linux",

@@ -16,7 +16,7 @@ from tests.faults.trapped_calls import ANSWERED, WRITTEN
 from tests.faults.traps import HOLD
 from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture

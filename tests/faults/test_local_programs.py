@@ -11,7 +11,7 @@ from tests.fixtures.mcp_servers import counting_pids, counting_program
 from tests.fixtures.processes import ended, is_alive
 from tests.fixtures.stack import EVERYDAY_SCOPES
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.faults.deployment import Deployment
 from tests.fixtures.authorization_server import AuthorizationServer, Form
 from tests.fixtures.signing_in import Person
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize(

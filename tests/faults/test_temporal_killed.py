@@ -17,7 +17,7 @@ from tests.faults.verdict import (
     teach,
 )
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
 
 class Lessons:

@@ -17,7 +17,7 @@ from tests.faults.traps import HOLD
 from tests.faults.verdict import assert_sound, teach
 from tests.fixtures.mcp_servers import MisbehavingServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
 QUARANTINE = {"reason": "It looks wrong"}
 

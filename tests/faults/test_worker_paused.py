@@ -12,7 +12,7 @@ from tests.faults.traps import HOLD
 from tests.faults.verdict import assert_installed_once, installed, teach
 from tests.fixtures.mcp_servers import GoodServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("step", ["materialise", "refresh_availability"])
