@@ -161,6 +161,10 @@ def check_connector(entry: MCPServerRegistryEntry, profile: MCPAuthProfile | Non
         check_profile_mode(profile.provider, profile.auth_mode)
     options = entry.m365
     if options is None:
+        # A service that works alone is allowed by a field of ``m365``, so nothing allows it here.
+        alone = profile is not None and profile.auth_mode is MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS
+        if alone and entry.provider is MCPProvider.M365:
+            raise _refused([ErrorCode.M365_FORBIDDEN_AUTH_MODE.value])
         return
     if profile is None:
         raise _needs("auth_profile_id", "A Microsoft 365 connector needs a sign-in; make one first.")

@@ -176,6 +176,16 @@ def test_a_connector_with_an_api_key_is_refused() -> None:
     check_profile_mode(MCPProvider.CUSTOM_REMOTE, MCPAuthMode.API_KEY)
 
 
+def test_a_server_of_microsoft_365_without_typed_operations_is_not_signed_in_to_by_a_service_alone() -> None:
+    plain = entry().changed(m365=None)
+    with pytest.raises(Refusal) as refused:
+        check_connector(plain, profile(MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS))
+    assert refused.value.code is ErrorCode.M365_FORBIDDEN_AUTH_MODE
+    check_connector(plain, profile())
+    other = plain.changed(provider=MCPProvider.CUSTOM_REMOTE)
+    check_connector(other, profile(MCPAuthMode.OAUTH2_CLIENT_CREDENTIALS))
+
+
 def test_a_refusal_names_everything_that_is_wrong() -> None:
     with pytest.raises(Refusal) as refused:
         check_connector(entry(requested_scopes=["Mail.Read"]), profile())
