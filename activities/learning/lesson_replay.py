@@ -72,7 +72,9 @@ class LessonReplay:
             # Called by threads that know nothing of the activity; a context serves one of them at a time.
             context.copy().run(beat, label)
 
-        def found_for(shown: Sequence[ObservedActionEvent]) -> LessonEvidence:
+        def found_for(
+            shown: Sequence[ObservedActionEvent],
+        ) -> tuple[LessonEvidence, frozenset[str] | None]:
             obstacles = [(event, _obstacle(event)) for event in shown]
             lesson = Lesson(
                 state_id=state.state_id,
@@ -81,28 +83,29 @@ class LessonReplay:
                 surroundings=Surroundings(state.locale, state.time_zone),
                 asks_for_check=asks_for_a_check(marked_goal(boundaries)),
             )
-            found = EvidenceFinder(lesson, self._root, self._bounds, progress, cancelled).find(
-                datetime.now(UTC)
+            finder = EvidenceFinder(lesson, self._root, self._bounds, progress, cancelled)
+            found = finder.find(datetime.now(UTC))
+            unrehearsed = tuple(
+                _unrehearsed(event, reason)
+                for event, reason in obstacles
+                if reason is not None and event.caused_state_change
             )
-            return found.changed(
-                unrehearsed=tuple(
-                    _unrehearsed(event, reason)
-                    for event, reason in obstacles
-                    if reason is not None and event.caused_state_change
-                )
-            )
+            return found.changed(unrehearsed=unrehearsed), finder.needed
 
         shown = _commands(first)
         try:
-            found = found_for(shown)
+            found, needed = found_for(shown)
             if failed := typed_in_vain(shown, found.uses):
-                found = found_for([failed.get(event.event_id, event) for event in shown])
+                found, needed = found_for([failed.get(event.event_id, event) for event in shown])
                 found = found.changed(repeated_as=(*found.repeated_as, *map(_as_it_is, failed.values())))
         except SandboxUnavailable as unavailable:
             activity.logger.warning("the lesson was not replayed", extra={"reason": str(unavailable)})
             return
         if not cancelled.is_set():
             self._evidence.put(session_id, found)
+            if needed is not None and sum(bool(_commands(part)) for part in parts) == 1:
+                # The state of several demonstrations is needed by the others too.
+                self._states.prune(state.state_id, needed)
 
 
 def first_state(

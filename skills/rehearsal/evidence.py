@@ -31,17 +31,18 @@ from domain.learning.interpretation.slicing import contributing, removers, trans
 from domain.learning.proof.candidates import candidates, selected
 from domain.learning.proof.checks import check_proof, damaging, possible_checks
 from domain.learning.proof.conditions import objection
-from domain.learning.proof.file_flow import folders_of, inputs_of, sources_of, used_by
+from domain.learning.proof.file_flow import folders_of, inputs_of, sources_of, touched_of, used_by
 from domain.learning.proof.outcomes import (
     NOTHING_VOLATILE,
     changed_paths,
     differences,
+    same_changes,
     same_outcome,
 )
 from domain.learning.proof.proofs import one_order_each, proof_of
 from domain.learning.proof.reductions import reductions
 from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
-from domain.learning.proof.variations import variations
+from domain.learning.proof.variations import Variation, variations
 from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of
 
 __all__ = ["EvidenceBounds", "EvidenceFinder", "Lesson", "same_outcome"]
@@ -83,6 +84,8 @@ class EvidenceFinder:
         self._at_once = bounds.at_once
         self._replayer = Replayer(lesson, parent, bounds, progress, cancelled)
         self._volatile = NOTHING_VOLATILE
+        self.needed: frozenset[str] | None = None
+        """After ``find``: the files of the starting state that suffice; ``None`` where all may be needed."""
 
     def find(self, now: datetime, given: Sequence[ProofCondition] = ()) -> LessonEvidence:
         """Replays the lesson and everything that is left out or varied, within the time given.
@@ -120,6 +123,9 @@ class EvidenceFinder:
         told_apart = one_order_each(told_apart, wanted, trials)
         best = selected([wanted[n] for n in told_apart])
         note = _failed_here(kept, whole, every)
+        proven = [wanted[n] for n in told_apart if wanted[n] in best]
+        touched = touched_of({*checks, *(c.event_id for c in kept)}, uses, run.before)
+        self.needed = touched if not note and self._suffice(touched, kept, run, proven) else None
         return LessonEvidence(
             state_id=self._lesson.state_id,
             reproduced=not note,
@@ -338,6 +344,25 @@ class EvidenceFinder:
             return (event_id, check_proof(about, check.command)) if status else None
 
         return dict(self._at_the_same_time(failing, range(len(possible))))
+
+    def _suffice(
+        self,
+        touched: frozenset[str],
+        kept: Sequence[RehearsalCommand],
+        run: Run,
+        proven: Sequence[ProofCondition],
+    ) -> bool:
+        """Whether the lesson does the same without the other files: some count by their names alone."""
+        unused = tuple(sorted({*run.before.paths()} - touched))
+        if not unused or self._replayer.is_over:
+            return False
+        label = "with only the files that are used"
+        other = self._replayer.replay(kept, label, Variation(label, removed=unused))
+        return (
+            other.succeeded
+            and same_changes((run.before, run.after), (other.before, other.after), self._volatile)
+            and all(objection(one, other.before, other.after) is None for one in proven)
+        )
 
     def _reduced(
         self, kept: Sequence[RehearsalCommand], run: Run, asked: Sequence[ProofCondition]

@@ -87,3 +87,29 @@ async def test_planted_secrets_are_found_nowhere_and_the_other_files_are_kept(
     assert hidden not in content
     assert b"north,3\nsouth,9\n" in content
     assert not any(spelling in content for spelling in spellings(secrets["object"]))
+
+
+@pytest.mark.thorough
+async def test_once_a_lesson_is_drafted_only_the_files_that_it_uses_are_kept(
+    stack: Stack, tmp_path: Path
+) -> None:
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    (desk / "sales.csv").write_text("south,9\nnorth,3\n")
+    (desk / "diary.txt").write_text("Monday: rain\n")
+    alice = stack.learner()
+    await alice.create()
+    await alice.act("start")
+    await alice.act("mark-goal", {"goal_description": "Sort the sales of a quarter by amount"})
+    async with served(stack) as api:
+        await record(alice, api, desk, ("cat diary.txt", "sort -t, -k2 -n sales.csv > top.csv"))
+    await alice.act("stop")
+    await alice.propose()
+
+    (state,) = stack.services.starting_states.of_session(alice.session_id)
+    assert [(entry.path, entry.kept) for entry in state.entries] == [
+        ("diary.txt", False),
+        ("sales.csv", True),
+    ]
+    with anyio.move_on_after(60):
+        assert await alice.prove() == "ready_for_review"

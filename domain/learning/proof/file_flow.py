@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from contracts.learning.evidence import CommandUse
-from domain.learning.interpretation.slicing import parent_folders
+from domain.learning.interpretation.slicing import collapsed, parent_folders
 from domain.learning.proof.conditions import FolderContents
 
 
@@ -22,6 +22,14 @@ def folders_of(inputs: Collection[str], commands: Sequence[str], before: FolderC
         one for one in every if "/" in one and re.search(rf"(?<![\w./-]){re.escape(one)}(?![\w-])", text)
     }
     return tuple(sorted(named | {folder for path in inputs for folder in parent_folders(path)}))
+
+
+def touched_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> frozenset[str]:
+    """The files of the starting state that the commands touch, and all of a repository or environment they touch."""
+    touched = {
+        path for use in uses if use.event_id in kept for path in (*use.read, *use.removed, *use.written)
+    }
+    return frozenset(path for path in before.paths() if collapsed(path) in touched)
 
 
 def used_by(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:

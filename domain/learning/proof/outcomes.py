@@ -41,6 +41,19 @@ def same_outcome(one: FolderContents, other: FolderContents, volatile: Volatile 
     return all(_same_file(path, one, other) for path in paths - volatile.paths)
 
 
+def same_changes(
+    one: tuple[FolderContents, FolderContents],
+    other: tuple[FolderContents, FolderContents],
+    volatile: Volatile = NOTHING_VOLATILE,
+) -> bool:
+    """Whether two replays changed the same, each given before and after: one may have had fewer files to begin with."""
+    mine, theirs = (_compared(changed_paths(*each), volatile) for each in (one, other))
+    if mine != theirs or _stable(one[1], volatile) != _stable(other[1], volatile):
+        return False
+    paths = mine & {*one[1].paths()} & {*other[1].paths()}
+    return all(_same_file(path, one[1], other[1]) for path in paths - volatile.paths)
+
+
 def differences(one: FolderContents, other: FolderContents) -> Volatile:
     """What differs between the ends of two equal runs."""
     mine, theirs = _compared(one.paths(), NOTHING_VOLATILE), _compared(other.paths(), NOTHING_VOLATILE)

@@ -33,6 +33,7 @@ class Taught:
         self.files = files
         self.commands = tuple(command(one) if isinstance(one, str) else one for one in commands)
         self.asks_for_check = False
+        self.needed: frozenset[str] | None = None
         self.labels: list[str] = []
         self.cancelled = threading.Event()
         self.evidence: LessonEvidence | None = None
@@ -46,6 +47,7 @@ class Taught:
             lesson, self.parent / "jails", bounds, lambda label: self.note(label), self.cancelled
         )
         self.evidence = finder.find(NOW, given)
+        self.needed = finder.needed
         assert list((self.parent / "jails").iterdir()) == []
         return self.evidence
 
@@ -296,3 +298,16 @@ def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(
     assert proof.condition.argument == lines[3]
     assert proof.condition.statement == "The check by sha256sum passes"
     assert proof.told_apart_in_words == ("with bytes of sorted.csv changed",)
+
+
+def test_the_files_that_suffice_are_those_that_the_kept_commands_use_unless_others_count_by_their_names(
+    tmp_path: Path,
+) -> None:
+    files = {"table.csv": TABLE, "log.txt": LOG, "notes/a.txt": "a\n"}
+    taught = Taught(tmp_path, files, "cat notes/a.txt", "sort table.csv > sorted.csv")
+    taught.find()
+    assert taught.needed == {"table.csv"}
+    by_name = Taught(tmp_path / "names", files, "sort table.csv > sorted.csv", "ls *.txt > names.list")
+    by_name.parent.mkdir()
+    by_name.find()
+    assert by_name.needed is None
