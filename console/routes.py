@@ -16,7 +16,7 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.install import SagaStepName
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST
-from contracts.learning.validation import REQUIRED_CHECKS
+from contracts.learning.validation import OFFERED_CHECKS
 from domain.learning.session.account import pending_ui_state
 
 PAGE = "console.html"
@@ -64,7 +64,7 @@ def vocabulary(agent_display_name: str | None) -> dict[str, object]:
             for state in LearnSessionState
             if (shown := pending_ui_state(state, None)) is not None
         },
-        "checks": [check.value for check in REQUIRED_CHECKS],
+        "checks": [check.value for check in OFFERED_CHECKS],
         "saga_steps": [step.value for step in SagaStepName],
     }
 

@@ -55,7 +55,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     rehearsals = shared.settings.data_dir / "rehearsals"
     replay = LessonReplay(shared.observations, states, evidence, rehearsals, EvidenceBounds())
     validation = ValidationActivities(
-        drafts, AbilityStore(database), ValidationStore(database), states, rehearsals, wake
+        drafts, AbilityStore(database), ValidationStore(database), states, evidence, rehearsals, wake
     )
     installs = InstallActivities(InstallStore(database, edits), shared.projector.catch_up)
     trials = TrialActivities(TrialStore(database), drafts, states, rehearsals, wake)

@@ -1,6 +1,7 @@
 """The checks of a validation run. Each writes its own step results and answers a summary."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from temporalio import activity
 from activities.platform.refusals import refusing
 from contracts.base import clipped
 from contracts.learning.aggregate import DraftBundle
+from contracts.learning.evidence import LessonEvidence, ProofCondition
 from contracts.learning.proposal import LintSeverity
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
 from contracts.learning.validation import (
@@ -23,6 +25,13 @@ from contracts.learning.validation import (
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
 from domain.learning.commands.command_safety import safety_class
 from domain.learning.interpretation.checkpoint_lint import lint
+from skills.rehearsal.condition_report import (
+    NO_CONDITION,
+    NO_STARTING_STATE,
+    condition_report,
+    is_of,
+    not_tried,
+)
 from skills.rehearsal.demonstrations import (
     nothing_to_rehearse,
     rehearse_demonstrations,
@@ -31,6 +40,7 @@ from skills.rehearsal.demonstrations import (
     unrehearsed_steps,
 )
 from skills.rehearsal.dry_run import check_dependencies, dry_run
+from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
 from skills.rehearsal.launch_order import SandboxUnavailable
 from skills.rehearsal.rehearsal import LessonStart
 from skills.rehearsal.report import (
@@ -44,6 +54,7 @@ from skills.rehearsal.report import (
 from skills.rehearsal.shell_session import Surroundings
 from stores.abilities.ability_reads import AbilityStore
 from stores.learning.drafts import DraftStore
+from stores.learning.lesson_evidence import LessonEvidenceStore
 from stores.learning.starting_states import StartingStates
 from stores.learning.validations import ValidationStore
 
@@ -59,10 +70,12 @@ class ValidationActivities:
         abilities: AbilityStore,
         results: ValidationStore,
         states: StartingStates,
+        evidence: LessonEvidenceStore,
         rehearsal_root: Path,
         written: Callable[[], None],
     ) -> None:
         """``rehearsal_root`` is where the sandboxes' temporary folders are made."""
+        self._evidence = evidence
         self._drafts = drafts
         self._abilities = abilities
         self._results = results
@@ -88,15 +101,27 @@ class ValidationActivities:
                     slug_owner=self._abilities.owner_of_slug(bundle.draft.slug),
                     owner=request.run.owner_user_id,
                 )
-            case ValidationRunKind.REHEARSAL | ValidationRunKind.CANARY | ValidationRunKind.ADAPTER_CHECK:
+            case (
+                ValidationRunKind.REHEARSAL
+                | ValidationRunKind.ABLATION
+                | ValidationRunKind.VARIATION
+                | ValidationRunKind.CANARY
+                | ValidationRunKind.ADAPTER_CHECK
+            ):
                 raise ValueError(f"{request.check.value} is not one of the cheap checks")
         return self._record(request, bundle, report)
 
     @activity.defn(no_thread_cancel_exception=True)
     @refusing
     def rehearse(self, request: CheckInput) -> CheckOutput:
-        """Runs the taught commands in the sandbox and looks at what really came of them."""
+        """Runs the taught commands in the sandbox and looks at what really came of them.
+
+        For ablation and variation it reports what the replays before the draft showed of its conditions, and replays
+        again where the draft has others since.
+        """
         _, bundle = self._drafts.bundle_of(request.run.proposal_id)
+        if request.check is not ValidationRunKind.REHEARSAL:
+            return self._record(request, bundle, self._conditions(request, bundle))
         effects = bundle.interpretation.observed_effects
         unrehearsed = unrehearsed_steps(effects)
         if nothing_to_rehearse(bundle.draft, effects):
@@ -122,6 +147,38 @@ class ValidationActivities:
             safety_failure=found.safety_failure,
         )
         return self._record(request, bundle, report)
+
+    def _conditions(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
+        draft, session_id = bundle.draft, request.run.learn_session_id
+        if not draft.conditions:
+            return not_tried(request.check, NO_CONDITION)
+        evidence = self._evidence.of_session(session_id)
+        if evidence is None or not is_of(evidence, draft):
+            start = self._start(request, bundle)
+            if start is None or draft.starting_state_id is None:
+                return not_tried(request.check, NO_STARTING_STATE)
+            lesson = Lesson(draft.starting_state_id, draft.rehearsal, start.place, start.surroundings)
+            try:
+                evidence = self._replayed(lesson, draft.conditions)
+            except SandboxUnavailable as unavailable:
+                return _not_isolated(unavailable)
+        return condition_report(request.check, draft.conditions, evidence)
+
+    def _replayed(self, lesson: Lesson, conditions: Sequence[ProofCondition]) -> LessonEvidence:
+        cancelled, context = Event(), copy_context()
+
+        def beat(label: str) -> None:
+            activity.heartbeat(label)
+            if activity.is_cancelled():
+                cancelled.set()
+
+        def progress(label: str) -> None:
+            # Called by threads that know nothing of the activity; a context serves one of them at a time.
+            context.copy().run(beat, label)
+
+        self._rehearsal_root.mkdir(parents=True, exist_ok=True)
+        finder = EvidenceFinder(lesson, self._rehearsal_root, EvidenceBounds(), progress, cancelled)
+        return finder.find(datetime.now(UTC), conditions)
 
     def _rehearsed(
         self,
@@ -191,7 +248,7 @@ class ValidationActivities:
             passed=report.passed,
             steps=len(steps),
             not_applicable=report.not_applicable[:240] if report.not_applicable else None,
-            unproved=report.unproved,
+            unproved=report.unproved if request.check is ValidationRunKind.REHEARSAL else (),
             failed_summary=None if report.passed or report.not_applicable else _summary(failed, report.steps),
             safety_failure=report.safety_failure[:240] if report.safety_failure else None,
             safety_class=safety_beside(

@@ -43,7 +43,7 @@ from contracts.learning.responses import (
     ValidationRunsListResponse,
 )
 from contracts.learning.state_machine import SessionCommand
-from contracts.learning.validation import REQUIRED_CHECKS
+from contracts.learning.validation import OFFERED_CHECKS
 from contracts.platform.commands import Command
 from domain.learning.drafting.revision import check_edits
 from workflows.learning.learn_session_messages import (
@@ -140,9 +140,9 @@ async def validate(
     proposal_id: ProposalId, frame: LearnerFrame, body: StartValidationRunRequest = RUN_EVERYTHING
 ) -> ValidationRunResponse:
     """Starts a validation run; it goes on after the answer, so watch the session's events."""
-    foreign = [check.value for check in body.selected_tests if check not in REQUIRED_CHECKS]
+    foreign = [check.value for check in body.selected_tests if check not in OFFERED_CHECKS]
     if foreign:
-        offered = ", ".join(check.value for check in REQUIRED_CHECKS)
+        offered = ", ".join(check.value for check in OFFERED_CHECKS)
         raise Refusal(
             ErrorCode.VALIDATION_FAILED,
             f"selected_tests: not offered here: {', '.join(foreign)}; choose from {offered}.",

@@ -227,7 +227,11 @@ def validate(
     label: Annotated[str | None, typer.Option(help="A name for the run.")] = None,
     no_wait: NoWaitOption = False,
 ) -> None:
-    """Prove the proposal: lint, triggers, dry run, dependencies, and a real rehearsal."""
+    """Prove the proposal: lint, triggers, dry run, dependencies, and a real rehearsal.
+
+    `--check ablation` and `--check variation` report on its conditions: which step tells each one apart, and for how
+    many variations of the input it holds.
+    """
     found, proposal_id = proposal_of(call, session)
     request = StartValidationRunRequest(run_label=label, selected_tests=tuple(check or ()))
     run = call.api.learn.validate(proposal_id, request).validation_run

@@ -15,7 +15,7 @@ from contracts.learning.session import LearningEntryMode, LearnSession, Observat
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.state_machine import SessionCommand as C
-from contracts.learning.validation import REQUIRED_CHECKS, StepResult, ValidationRun, ValidationStepResult
+from contracts.learning.validation import OFFERED_CHECKS, StepResult, ValidationRun, ValidationStepResult
 from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.comparison.demonstrations import in_some_only
 
@@ -316,7 +316,7 @@ def _commands(commands: Sequence[str]) -> Iterable[Text]:
 
 
 def _by_check(steps: Iterable[ValidationStepResult]) -> dict[str, list[ValidationStepResult]]:
-    grouped: dict[str, list[ValidationStepResult]] = {check.value: [] for check in REQUIRED_CHECKS}
+    grouped: dict[str, list[ValidationStepResult]] = {check.value: [] for check in OFFERED_CHECKS}
     for step in steps:
         grouped.setdefault(step.test_case_id.partition("/")[0], []).append(step)
     return {check: results for check, results in grouped.items() if results}

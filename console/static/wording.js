@@ -54,6 +54,8 @@ export const CHECKS = {
   dry_run: ["Dry run", "Every command parses and stays within the policy."],
   dependency_check: ["Dependencies", "The programs it calls exist, and its name is free."],
   rehearsal: ["Rehearsal", "The commands really run in a sandbox, with the effects that were shown."],
+  ablation: ["Ablation", "Each condition breaks when some step is left out."],
+  variation: ["Variation", "Each condition holds when the input is another one."],
 };
 
 export const SAGA_STEPS = {

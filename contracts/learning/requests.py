@@ -132,7 +132,7 @@ class ProposalReviseRequest(Command):
 
 
 class StartValidationRunRequest(Command):
-    """Runs the checks; none selected means all of them."""
+    """Runs the checks; none selected means the ladder. ``ablation`` and ``variation`` are run only when selected."""
 
     run_label: Text120 | None = None
     selected_tests: tuple[ValidationRunKind, ...] = Field(default=(), max_length=20)

@@ -27,6 +27,8 @@ class ValidationRunKind(StrEnum):
     ADAPTER_CHECK = "adapter_check"
     DEPENDENCY_CHECK = "dependency_check"
     REHEARSAL = "rehearsal"
+    ABLATION = "ablation"
+    VARIATION = "variation"
 
 
 REQUIRED_CHECKS: tuple[ValidationRunKind, ...] = (
@@ -38,6 +40,18 @@ REQUIRED_CHECKS: tuple[ValidationRunKind, ...] = (
 )
 """The ladder every draft climbs, in order; all must pass for one content hash before it may be installed."""
 
+
+OFFERED_CHECKS: tuple[ValidationRunKind, ...] = (
+    *REQUIRED_CHECKS,
+    ValidationRunKind.ABLATION,
+    ValidationRunKind.VARIATION,
+)
+"""What a validation run can be asked for; those behind the ladder report on the conditions, and excuse nothing."""
+
+RUNS_COMMANDS = frozenset(
+    {ValidationRunKind.REHEARSAL, ValidationRunKind.ABLATION, ValidationRunKind.VARIATION}
+)
+"""Checks that carry out taught commands: begun only where the cheap ones before them found nothing."""
 
 CHECK_REF = "check:"
 """Begins each of a run's ``result_refs``; a check's name follows."""

@@ -18,7 +18,7 @@ from contracts.learning.observation import ToolEffect
 from contracts.learning.proposal import DependencyKind
 from contracts.learning.responses import HistoryOutcome, PendingAbilityUiState
 from contracts.learning.session import LearningEntryMode, LearnSessionState
-from contracts.learning.validation import REQUIRED_CHECKS
+from contracts.learning.validation import OFFERED_CHECKS
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus, GrantScope
 from contracts.mcp.health import MCPHealthStatus
 from contracts.mcp.policy import MCPInheritedFrom, MCPPolicyMode
@@ -49,7 +49,7 @@ async def test_everything_the_service_names_has_words(console: Console) -> None:
         "STATES": LearnSessionState,
         "MODES": LearningEntryMode,
         "PENDING": PendingAbilityUiState,
-        "CHECKS": REQUIRED_CHECKS,
+        "CHECKS": OFFERED_CHECKS,
         "SAGA_STEPS": SagaStepName,
         "SAGA_STATES": SagaState,
         "OUTCOMES": HistoryOutcome,

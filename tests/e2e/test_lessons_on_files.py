@@ -99,6 +99,27 @@ async def test_a_lesson_keeps_what_contributes_and_states_what_its_replay_proved
     assert any(case.startswith("rehearsal/condition-") for case in rehearsed)
 
 
+async def test_ablation_and_variation_are_asked_for_by_name_and_report_each_condition(
+    stack: Stack, tmp_path: Path
+) -> None:
+    alice, _ = await taught(stack, tmp_path / "desk", ("sort -t, -k2,2nr stock.csv > top.csv",))
+    assert await alice.prove() == "ready_for_review"
+    assert await alice.prove(selected_tests=["variation", "ablation"]) == "ready_for_review"
+    listed = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
+    run = listed["runs"][0]
+    assert run["result_refs"] == ["check:ablation", "check:variation"]
+    said = {
+        one["test_case_id"]: (one["result"], one["details"])
+        for one in listed["steps"]
+        if one["validation_run_id"] == run["validation_run_id"]
+    }
+    assert {case.partition("/")[0] for case in said} == {"ablation", "variation"}
+    assert said["ablation/condition-01"][0] == "passed"
+    assert "told apart by" in said["ablation/condition-01"][1]
+    assert any(text.startswith("holds for ") for result, text in said.values() if result == "passed")
+    assert all(result != "failed" for result, _ in said.values()), said
+
+
 async def test_what_only_a_person_can_carry_out_is_not_rehearsed_and_says_so(
     stack: Stack, tmp_path: Path
 ) -> None:

@@ -15,7 +15,9 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.session import LearnSessionState as S
     from contracts.learning.validation import (
         CHECK_REF,
+        OFFERED_CHECKS,
         REQUIRED_CHECKS,
+        RUNS_COMMANDS,
         CheckInput,
         CheckOutput,
         DraftProof,
@@ -37,7 +39,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name="ValidationRunWorkflow")
 class ValidationRunWorkflow:
-    """Climbs the ladder lint → trigger → dry run → dependencies → rehearsal.
+    """Climbs the ladder lint → trigger → dry run → dependencies → rehearsal; ablation and variation where asked.
 
     A failed check does not stop the cheap ones behind it, so that one run shows everything there is to
     mend; but nothing is rehearsed that failed before, and a safety failure ends the run.
@@ -52,7 +54,7 @@ class ValidationRunWorkflow:
     async def run(self, request: ValidationRunInput) -> ValidationRunOutput:
         """Runs the checks and sums them up."""
         for check in request.checks:
-            if check is ValidationRunKind.REHEARSAL and not all(_is_fine(o) for o in self._outcomes):
+            if check in RUNS_COMMANDS and not all(_is_fine(o) for o in self._outcomes):
                 break
             self._show(check)
             outcome = await self._check(CheckInput(run=request, check=check))
@@ -63,9 +65,9 @@ class ValidationRunWorkflow:
         return self._summary(request)
 
     async def _check(self, request: CheckInput) -> CheckOutput:
-        if request.check is ValidationRunKind.REHEARSAL:
+        if doing := _IN_THE_SANDBOX.get(request.check):
             return await workflow.execute_activity_method(
-                ValidationActivities.rehearse, request, summary="rehearse in the sandbox", **REHEARSAL
+                ValidationActivities.rehearse, request, summary=doing, **REHEARSAL
             )
         return await workflow.execute_local_activity_method(
             ValidationActivities.run_check, request, summary=request.check.value, **CHECK_CALL
@@ -98,6 +100,13 @@ class ValidationRunWorkflow:
         workflow.set_current_details("\n".join(lines) or "Not begun.")
 
 
+_IN_THE_SANDBOX = {
+    ValidationRunKind.REHEARSAL: "rehearse in the sandbox",
+    ValidationRunKind.ABLATION: "leave out each step and see which conditions break",
+    ValidationRunKind.VARIATION: "vary the input and see which conditions hold",
+}
+
+
 def _is_fine(outcome: CheckOutput) -> bool:
     return outcome.passed or outcome.not_applicable is not None
 
@@ -113,7 +122,8 @@ _NOTHING_FAILED = (OverallResult.PASSED, OverallResult.PARTIAL)
 
 def begin(decision: SessionDecision, message: ValidateCommand) -> None:
     """A run begins. From review the session passes through drafting, as the table asks."""
-    checks = tuple(check for check in REQUIRED_CHECKS if not message.selected or check in message.selected)
+    asked = message.selected or REQUIRED_CHECKS
+    checks = tuple(check for check in OFFERED_CHECKS if check in asked)
     proposal = decision.next.proposal
     assert proposal is not None, "the table takes validate only where there is a proposal"
     run = ValidationRun(

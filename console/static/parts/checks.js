@@ -8,11 +8,15 @@ import { mark, pill } from "./marks.js";
 /** What a whole run came to: its word and tone. */
 export const RESULTS = { passed: ["Passed", "good"], failed: ["Failed", "bad"], cancelled: ["Cancelled", "quiet"], partial: ["Some checks only", "quiet"] };
 
+/** Checks that are no part of the ladder: shown where they were asked for. */
+const ON_REQUEST = new Set(["ablation", "variation"]);
+
 const CASE_TONES = { passed: "good", failed: "bad", skipped: "skipped" };
 
 export function ladder(run, steps, running) {
   const own = steps.filter((step) => step.validation_run_id === run.validation_run_id);
-  const rows = vocabulary.checks.map((check) => rung(check, own.filter((step) => step.test_case_id.startsWith(`${check}/`)), running));
+  const asked = (check) => !ON_REQUEST.has(check) || run.result_refs.includes(`check:${check}`);
+  const rows = vocabulary.checks.filter(asked).map((check) => rung(check, own.filter((step) => step.test_case_id.startsWith(`${check}/`)), running));
   return [h("ol", { class: "rungs" }, rows), h("div", { class: "run-facts" }, verdict(run), facts([["Started", time(run.started_at)], ["Ended", time(run.completed_at)]]))];
 }
 
