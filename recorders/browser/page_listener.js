@@ -70,7 +70,9 @@
       const words = squeeze(textOf(element));
       if (words && !element.isContentEditable) return words;
     }
-    return squeeze(element.getAttribute("title") || element.getAttribute("placeholder") || element.alt);
+    const said = squeeze(element.getAttribute("title") || element.getAttribute("placeholder") || element.alt);
+    if (said || !["INPUT", "SELECT", "TEXTAREA"].includes(element.tagName)) return said;
+    return squeeze((element.getAttribute("name") || "").replace(/[\[\]_.-]+/g, " "));
   }
 
   function groupOf(element) {

@@ -112,6 +112,11 @@ async def test_a_demonstration_in_a_browser_becomes_an_ability_that_a_lookup_fin
     skill = (stack.settings.workspace / "skills" / entry["skill_slug"] / "SKILL.md").read_text()
     assert "shows the message “Order … for … is saved”" in skill
     assert "click" not in skill.lower()
+    # The fields of the form are inputs, also one that has only the name it is sent under; their values are not.
+    inputs = skill.partition("## Inputs to ask for")[2].partition("##")[0]
+    assert "The values for “Customer” and “Quantity”; none was kept." in inputs
+    assert "Whether “Shipping”, “Gift wrap” and “order remark” of the same page should be filled in" in inputs
+    assert CUSTOMER not in inputs
 
 
 async def test_what_was_typed_in_the_browser_is_kept_nowhere(

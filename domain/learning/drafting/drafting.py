@@ -1,14 +1,14 @@
 """Draft a skill bundle from an interpretation (DOC3 §0C.9A, §0C.23, §1.3; rows P-26, P-37, P-38)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import OptionalStep, SemanticWorkflowInterpretation, SkillParameter
-from contracts.learning.observation import BrowserAction
+from contracts.learning.observation import BrowserAction, BrowserObservation
 from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraft
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, QuestionField
 from contracts.learning.session import LearnSession
@@ -278,9 +278,15 @@ def browser_inputs(steps: Sequence[DemonstratedStep]) -> list[str]:
     if not sites:
         return []
     found = [f"The site to work on; in the demonstration it was {listed(sites[:_MOST_NAMED])}"]
-    if fields := _entered(steps, is_secret=False)[:_MOST_NAMED]:
+    entered = _entered(steps, is_secret=False)
+    if fields := entered[:_MOST_NAMED]:
         found.append(
             clipped(f"The values for {listed([f'“{name}”' for name in fields])}; none was kept", 400)
+        )
+    if others := _left_alone(steps, {*entered, *_entered(steps, is_secret=True)})[:_MOST_NAMED]:
+        named = listed([f"“{name}”" for name in others])
+        found.append(
+            clipped(f"Whether {named} of the same page should be filled in; they were left alone", 400)
         )
     if _entered(steps, is_secret=True):
         found.append("A signed-in session: the person signs in; this skill holds no password")
@@ -297,17 +303,55 @@ def browser_safety(steps: Sequence[DemonstratedStep]) -> list[str]:
 def _entered(steps: Sequence[DemonstratedStep], *, is_secret: bool) -> list[str]:
     """The names of the fields that were filled in, each once, those of a sign-in among the secret ones."""
     names: dict[str, None] = {}
-    sign_ins = {
-        (e.browser.page_path, e.browser.form_name)
-        for e in all_events(steps)
-        if e.browser is not None and e.browser.value is not None and e.browser.value.kind == PASSWORD
-    }
-    for event in all_events(steps):
-        observed = event.browser
-        if observed is None or observed.action not in (BrowserAction.INPUT, BrowserAction.SELECT):
-            continue
-        secret = (observed.page_path, observed.form_name) in sign_ins
+    forms = _filled_in(steps)
+    sign_ins = _sign_ins(forms)
+    for form, observed in forms:
         name = observed.accessible_name or ""
-        if secret is is_secret and name and is_semantic(f"The field {name} is filled in"):
+        if (form in sign_ins) is is_secret and _is_a_name(name):
             names[name] = None
     return list(names)
+
+
+_Form = tuple[str, str | None, int]
+
+
+def _filled_in(steps: Sequence[DemonstratedStep]) -> list[tuple[_Form, BrowserObservation]]:
+    """Every field that was filled in, with its form: a form without a name is told by what is sent in between."""
+    found: list[tuple[_Form, BrowserObservation]] = []
+    sent = 0
+    for event in all_events(steps):
+        observed = event.browser
+        if observed is None:
+            continue
+        if observed.action in (BrowserAction.SUBMIT, BrowserAction.NAVIGATE):
+            sent += 1
+        elif observed.action in (BrowserAction.INPUT, BrowserAction.SELECT):
+            number = 0 if observed.form_name else sent
+            found.append(((observed.page_path, observed.form_name, number), observed))
+    return found
+
+
+def _sign_ins(forms: Sequence[tuple[_Form, BrowserObservation]]) -> set[_Form]:
+    return {form for form, observed in forms if observed.value and observed.value.kind == PASSWORD}
+
+
+def _left_alone(steps: Sequence[DemonstratedStep], filled: Collection[str]) -> list[str]:
+    """The other fields of the pages on which some were filled in, as the pages showed them."""
+    forms = _filled_in(steps)
+    sign_ins = _sign_ins(forms)
+    pages = {(form[0], observed.page_title) for form, observed in forms if form not in sign_ins}
+    names: dict[str, None] = {}
+    for event in all_events(steps):
+        observed = event.browser
+        if (
+            observed is None
+            or observed.outcome is None
+            or (observed.page_path, observed.page_title) not in pages
+        ):
+            continue
+        names |= {name: None for name in observed.outcome.fields if name not in filled and _is_a_name(name)}
+    return list(names)
+
+
+def _is_a_name(name: str) -> bool:
+    return bool(name) and is_semantic(f"The field {name} is filled in")

@@ -113,6 +113,31 @@ def test_goal_success_and_inputs_come_from_the_work_and_not_from_the_way_in(teac
     assert "get a yes before each form is sent" in skill
 
 
+def test_fields_of_a_form_without_a_name_are_inputs_even_where_a_sign_in_stood_before(
+    teach: Any, shows: Any
+) -> None:
+    fields = {"fields": ["Customer", "Delivery day", "Remark"], "headings": ["New order"]}
+    learned = teach.learn(
+        [
+            shows("input", "Shop", role="textbox", accessible_name="User name", value=value("text", 5)),
+            shows("input", "Shop", role="textbox", accessible_name="Password", value=value("password")),
+            shows("submit", "Shop", accessible_name="Sign in"),
+            shows("snapshot", "Shop", outcome=fields),
+            shows("input", "Shop", role="textbox", accessible_name="Customer", value=value("text", 9)),
+            shows(
+                "select", "Shop", role="combobox", accessible_name="Delivery day", value=value("choice", 6)
+            ),
+            shows("submit", "Shop", accessible_name="Save order"),
+            shows("snapshot", "Shop", outcome={"messages": ["Order 4711 is saved"]}),
+        ]
+    )
+    inputs = learned.file("SKILL.md").partition("## Inputs to ask for")[2].partition("##")[0]
+    assert "The values for “Customer” and “Delivery day”; none was kept." in inputs
+    assert "Whether “Remark” of the same page should be filled in; they were left alone." in inputs
+    assert "User name" not in inputs
+    assert "this skill holds no password" in inputs
+
+
 def test_the_draft_is_clean_and_says_what_must_hold(teach: Any, shows: Any) -> None:
     learned = teach.learn([*shows.sign_in(), *shows.order()])
     assert lint(learned.interpretation, learned.draft).findings == ()
