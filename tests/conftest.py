@@ -36,7 +36,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("untimed")
 
 
-LONG_FIRST = ("faults", "workflows", "model")
+LONG_FIRST = ("lessons", "faults", "workflows", "model")
 """The folders with the longest tests: begun last, one of them would keep one process while the others are idle."""
 
 THOROUGH = frozenset({"console", "e2e", "faults"})

@@ -26,7 +26,7 @@ def test_the_page_on_lessons_shows_what_is_known_to_fail() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 async def test_the_lessons_are_learned_as_far_as_the_list_of_known_failures_says(
     stack: Stack, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
