@@ -30,6 +30,7 @@ from api.mining import mining
 from api.platform import deprecated, identity, system
 from api.platform.errors import install_error_handlers
 from api.platform.middleware import (
+    AccessMiddleware,
     BodyLimitMiddleware,
     CorrelationMiddleware,
     MetricsMiddleware,
@@ -144,9 +145,10 @@ def create_app(
     app.openapi = document_of(app)
     add_documentation(app)
     install_error_handlers(app)
+    app.add_middleware(BodyLimitMiddleware)
+    app.add_middleware(AccessMiddleware, routes=app.router.routes)
     app.add_middleware(UnexpectedErrorMiddleware)
     app.add_middleware(MetricsMiddleware)
-    app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(CorrelationMiddleware)
     return app
 

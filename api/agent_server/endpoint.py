@@ -5,9 +5,6 @@ from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-import anyio.to_thread
-from fastapi.security import HTTPAuthorizationCredentials
-from fastapi.security.utils import get_authorization_scheme_param
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -15,9 +12,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from api.agent_server.server import AgentServer
-from api.platform.dependencies import authenticated
+from api.platform.dependencies import admit
 from api.platform.middleware import MAX_BODY_BYTES
-from api.services import Services
 from config.settings import Settings
 from contracts.errors import ErrorCode, Refusal
 
@@ -64,12 +60,7 @@ class AgentEndpoint:
         request = Request(scope, receive)
         scope["route"] = self._route
         self._refuse_rebinding(request)
-        services: Services = request.app.state.services
-        scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
-        credentials = None
-        if scheme.lower() == "bearer" and token:
-            credentials = HTTPAuthorizationCredentials(scheme=scheme, credentials=token)
-        request.state.principal = await anyio.to_thread.run_sync(authenticated, services, credentials)
+        await admit(request, frozenset())
         if self._manager is None:
             raise Refusal(ErrorCode.TOO_MANY_REQUESTS, "The service is shutting down; try again shortly.")
         await self._manager.handle_request(scope, receive, send)

@@ -1,10 +1,12 @@
 """FastAPI dependencies of routes: services, authenticated caller with a scope, page, ids of the path."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
+import anyio.to_thread
 from fastapi import Depends, Path, Query, Request
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import HTTPConnection
 from uuid_utils import uuid7
@@ -41,21 +43,17 @@ def correlation_id_of(connection: HTTPConnection) -> str:
 ServicesDep = Annotated[Services, Depends(services_of)]
 
 
-def authenticated(
-    services: ServicesDep, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+async def authenticated(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 ) -> Principal:
-    """The caller, by its bearer token.
-
-    Raises:
-        Refusal: ``UNAUTHENTICATED``.
-    """
-    principal = services.tokens.authenticate(credentials.credentials.strip()) if credentials else None
-    if principal is None:
-        raise Refusal(
-            ErrorCode.UNAUTHENTICATED,
-            "Send a valid access token: Authorization: Bearer apr_…; `apprentice tokens create` makes one.",
-        )
+    """The caller, whom ``AccessMiddleware`` has authenticated by its bearer token."""
+    del credentials  # It is there for the OpenAPI document.
+    principal: Principal = request.state.principal
     return principal
+
+
+_SCOPES: dict[Callable[..., Any], Scope] = {}
+"""The scope that each dependency made by ``require`` asks for."""
 
 
 def require(scope: Scope) -> Callable[..., Awaitable[Principal]]:
@@ -66,15 +64,55 @@ def require(scope: Scope) -> Callable[..., Awaitable[Principal]]:
     """
 
     async def caller(principal: Annotated[Principal, Depends(authenticated)]) -> Principal:
-        if scope not in principal.scopes and Scope.ADMIN not in principal.scopes:
-            raise Refusal(
-                ErrorCode.FORBIDDEN,
-                f"This needs the scope {scope.value}; ask for a token that has it.",
-                required_scope=scope.value,
-            )
+        _refuse_without(principal, scope)
         return principal
 
+    _SCOPES[caller] = scope
     return caller
+
+
+def _refuse_without(principal: Principal, scope: Scope) -> None:
+    if scope not in principal.scopes and Scope.ADMIN not in principal.scopes:
+        raise Refusal(
+            ErrorCode.FORBIDDEN,
+            f"This needs the scope {scope.value}; ask for a token that has it.",
+            required_scope=scope.value,
+        )
+
+
+def scopes_needed(route: APIRoute) -> frozenset[Scope] | None:
+    """What a caller of the route needs beside a valid token; None where it needs no token."""
+    calls: list[Callable[..., Any]] = []
+    left = [route.dependant]
+    while left:
+        dependant = left.pop()
+        left.extend(dependant.dependencies)
+        if dependant.call is not None:
+            calls.append(dependant.call)
+    if authenticated not in calls:
+        return None
+    return frozenset(_SCOPES[call] for call in calls if call in _SCOPES)
+
+
+async def admit(connection: HTTPConnection, needed: frozenset[Scope]) -> None:
+    """Authenticates the caller by its bearer token, and refuses it where it lacks a scope.
+
+    Raises:
+        Refusal: ``UNAUTHENTICATED``, ``FORBIDDEN``.
+    """
+    services: Services = connection.app.state.services
+    scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
+    principal = None
+    if scheme.lower() == "bearer":
+        principal = await anyio.to_thread.run_sync(services.tokens.authenticate, secret.strip())
+    if principal is None:
+        raise Refusal(
+            ErrorCode.UNAUTHENTICATED,
+            "Send a valid access token: Authorization: Bearer apr_…; `apprentice tokens create` makes one.",
+        )
+    for scope in sorted(needed, key=list(Scope).index):
+        _refuse_without(principal, scope)
+    connection.state.principal = principal
 
 
 async def whole_part(caller: Annotated[Principal, Depends(authenticated)], request: Request) -> None:

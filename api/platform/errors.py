@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from api.platform.dependencies import correlation_id_of
 from contracts.base import clipped
@@ -93,6 +94,15 @@ def _field(found: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def _methods(request: Request) -> str:
+    """What a path takes that does not take this method, for ``Allow``."""
+    takes: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            takes |= route.methods or set()
+    return ", ".join(sorted(takes))
+
+
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     code = _CODES_OF_STATUS.get(error.status_code, ErrorCode.VALIDATION_FAILED)
@@ -102,7 +112,10 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
         return error_response(
             request, code, f"body: {problem}", fields=[{"path": "body", "problem": problem}]
         )
-    return error_response(request, code, f"{error.detail}; GET /openapi.json lists what there is.")
+    response = error_response(request, code, f"{error.detail}; GET /openapi.json lists what there is.")
+    if code is ErrorCode.METHOD_NOT_ALLOWED:
+        response.headers["allow"] = _methods(request)
+    return response
 
 
 async def _database(request: Request, error: Exception) -> JSONResponse:

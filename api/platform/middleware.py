@@ -1,4 +1,4 @@
-"""Middleware that each request passes through: correlation id, body limits, metrics, unexpected errors.
+"""Middleware that each request passes through: correlation id, access, body limits, metrics, unexpected errors.
 
 A correlation id per request, from the client or generated, is in logs, receipts and responses. Bodies are checked
 before a route runs: size, valid text, no duplicate keys in JSON objects, where parsers keep the last.
@@ -7,22 +7,26 @@ before a route runs: size, valid text, no duplicate keys in JSON objects, where 
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import structlog
+from fastapi.routing import APIRoute
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uuid_utils import uuid7
 
+from api.platform.dependencies import admit, scopes_needed
 from api.platform.errors import error_response, unexpected
 from contracts.documents.acrobat import MAX_SOURCE_BYTES
-from contracts.errors import ErrorCode
+from contracts.errors import ErrorCode, Refusal
 from contracts.learning.starting_state import ARCHIVE_TYPE
 from contracts.learning.trials import MAX_ARCHIVE_BYTES
+from contracts.platform.identity import Scope as Right
 
 HEADER = "x-correlation-id"
 _ACCEPTED = re.compile(r"^[A-Za-z0-9._:#/-]{1,200}$")
@@ -53,6 +57,41 @@ def _naming(send: Send, correlation_id: str) -> Callable[[Message], Awaitable[No
         await send(message)
 
     return send_named
+
+
+class AccessMiddleware:
+    """Authenticates, then looks for the scope, before anything else of a request but its route is looked at.
+
+    Who has no token learns nothing of what a body or a path is checked for, and has nothing read.
+    """
+
+    def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
+        """``routes`` are those of the application, in the order in which they are matched."""
+        self._app = app
+        self._needed = [(one, scopes_needed(one)) for one in routes if isinstance(one, APIRoute)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes on what needs no token, and what no route takes."""
+        if scope["type"] == "http":
+            needed = self._needed_by(scope)
+            if needed is not None:
+                request = Request(scope)
+                try:
+                    await admit(request, needed)
+                except Refusal as refusal:
+                    refused = error_response(request, refusal.code, refusal.message, **refusal.extra)
+                    await refused(scope, receive, send)
+                    return
+        await self._app(scope, receive, send)
+
+    def _needed_by(self, scope: Scope) -> frozenset[Right] | None:
+        for route, needed in self._needed:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                # Counted under its route also where it is refused here.
+                scope["route"] = found["route"]
+                return needed
+        return None
 
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from api.platform.middleware import MAX_BODY_BYTES
 from contracts.errors import ErrorCode
 from contracts.platform.identity import Scope
 from tests.api.platform.test_bad_input import NOT_FOUND, assert_refused, send
@@ -80,6 +81,44 @@ async def test_a_token_without_the_scope_is_told_which_it_needs(world: World, na
     error = assert_refused(await as_token(world, secret, name), ErrorCode.FORBIDDEN, ROUTES[name])
     assert error["required_scope"] == needed
     assert world.footprint() == before
+
+
+UNREADABLE: dict[str, bytes] = {
+    "no JSON": b'{"a": ',
+    "raw bytes": bytes(range(0x80, 0xD0)),
+    "a name twice": b'{"a": 1, "a": 2}',
+    "half a surrogate pair": b'{"a": "\\ud800"}',
+    "another type": b"[]",
+    "too much": b" " * (MAX_BODY_BYTES + 1),
+}
+
+
+@pytest.mark.parametrize("name", SECURED)
+async def test_token_and_scope_are_looked_at_before_body_and_path(world: World, name: str) -> None:
+    route, needed = ROUTES[name], SCOPES.get(name)
+    lacking = [scope for scope in Scope if scope not in (needed, Scope.ADMIN)]
+    _, secret = token(world, "alice", lacking)
+    paths = {world.waiting.path_of(route), world.nowhere.path_of(route)}
+    before = world.footprint()
+    for how, content in UNREADABLE.items():
+        for path in paths:
+            head = {"content-type": "application/json"}
+            response = await world.alice.http.request(route.method, path, content=content, headers=head)
+            assert_refused(response, ErrorCode.UNAUTHENTICATED, route, how)
+            if needed is not None:
+                head["authorization"] = f"Bearer {secret}"
+                response = await world.alice.http.request(route.method, path, content=content, headers=head)
+                assert_refused(response, ErrorCode.FORBIDDEN, route, how)
+    assert world.footprint() == before
+
+
+@pytest.mark.parametrize("path", sorted({route.path for route in ROUTES.values()}))
+async def test_a_path_says_which_methods_it_takes(world: World, path: str) -> None:
+    takes = {route.method for route in ROUTES.values() if route.path == path}
+    asked = next(iter(ROUTES[name] for name in ROUTES if ROUTES[name].path == path))
+    response = await world.alice.http.request("TRACE", world.waiting.path_of(asked))
+    assert response.status_code == 405
+    assert takes <= set(response.headers["allow"].split(", "))
 
 
 @pytest.mark.parametrize("scopes", [["admin"], ["read", "install"]])
