@@ -39,7 +39,7 @@ format: $(INSTALLED)
 lock:  ## after a change of dependencies; needs uv
 	uv lock
 	uv export $(EXPORT) --all-extras --output-file requirements.lock
-	uv export $(EXPORT) --no-dev --extra postgres --output-file docker/requirements.lock
+	uv export $(EXPORT) --no-dev --extra meaning --extra postgres --output-file docker/requirements.lock
 
 clean:  ## removes what make made, and no data
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -197,7 +197,7 @@ async def open_services(settings: Settings) -> Services:
         sessions=SessionStore(database),
         session_reads=SessionReads(database, actions),
         proposals=ProposalReads(database, actions),
-        abilities=AbilityStore(database),
+        abilities=AbilityStore(database, by_meaning=settings.find_by_meaning),
         capabilities=CapabilityHealthStore(database),
         capability_explainer=CapabilityExplainer(database, explained),
         checkpoints=CheckpointStore(database),

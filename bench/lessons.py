@@ -41,7 +41,7 @@ async def outcomes(names: Sequence[str] = (), keep: Path | None = None) -> list[
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         async with temporal_at(Path(folder)) as address:
             client = await Client.connect(address, data_converter=pydantic_data_converter)
-            async with running_stack(stack_settings(Path(folder)), client) as stack:
+            async with running_stack(stack_settings(Path(folder), find_by_meaning=True), client) as stack:
                 return await run_lessons(stack, chosen, keep or Path(folder) / "lessons")
 
 

@@ -171,6 +171,10 @@ class Settings(McpSettings):
         default=(), description="Observation adapters whose events are refused, with commas between them."
     )
 
+    find_by_meaning: bool = Field(
+        default=True, description="Let a sentence model have a say in which ability fits a request."
+    )
+
     record_inputs: bool = Field(
         default=True, description="Keep what a demonstration's folder held before the first command."
     )

@@ -54,8 +54,9 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
     rehearsals = shared.settings.data_dir / "rehearsals"
     replay = LessonReplay(shared.observations, states, evidence, rehearsals, EvidenceBounds())
+    found = AbilityStore(database, by_meaning=shared.settings.find_by_meaning)
     validation = ValidationActivities(
-        drafts, AbilityStore(database), ValidationStore(database), states, evidence, rehearsals, wake
+        drafts, found, ValidationStore(database), states, evidence, rehearsals, wake
     )
     installs = InstallActivities(InstallStore(database, edits), shared.projector.catch_up)
     trials = TrialActivities(TrialStore(database), drafts, states, rehearsals, wake)

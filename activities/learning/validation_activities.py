@@ -212,7 +212,12 @@ class ValidationActivities:
             entry for entry in self._abilities.entries() if entry.ability_id != bundle.draft.capability_id
         ]
         outcomes = run_trigger_tests(
-            bundle.draft, trigger_cases(bundle.draft), decoys(), others, request.run.owner_user_id
+            bundle.draft,
+            trigger_cases(bundle.draft),
+            decoys(),
+            others,
+            request.run.owner_user_id,
+            self._abilities.meanings,
         )
         return CheckReport(
             steps=tuple(

@@ -22,6 +22,7 @@ from clients.platform.key_reference import KeyUnavailable, read_api_key
 from config.origins import SettingsError, masked_url, unknown_variables
 from config.settings import Settings, load_settings, names_a_cluster, temporal_connect_kwargs
 from domain.learning.adapters import ADAPTERS, DEPLOYED
+from host.sentence_model import INSTALL, MODEL, ModelUnavailable, sentence_model
 from recorders.running import RECORDERS_FOLDER, running_recorders
 from stores.platform.database import Database
 from stores.platform.secrets.key_places import SecretKeysUnavailable
@@ -77,6 +78,7 @@ def examine(data_dir: Path | None) -> Iterator[Finding]:
         _service,
         _adapters,
         _secrets,
+        _meaning,
     )
     for check in checks:
         yield check(settings)
@@ -193,6 +195,16 @@ def _secrets(settings: Settings) -> Finding:
     detail = f"{sum(use.records for use in lost)} cannot be opened: {', '.join(use.key_id for use in lost)}"
     fix = f"put the lost keys back into {place}, or enter those secrets and sign in again"
     return Finding("secrets", "warn", detail, fix)
+
+
+def _meaning(settings: Settings) -> Finding:
+    if not settings.find_by_meaning:
+        return Finding("meaning", "ok", "off: rules and words alone find abilities")
+    try:
+        sentence_model()
+    except ModelUnavailable as problem:
+        return Finding("meaning", "warn", f"rules and words alone find abilities: {problem}", INSTALL)
+    return Finding("meaning", "ok", f"abilities are found by meaning too, with {MODEL}")
 
 
 def _model(settings: Settings) -> Finding:

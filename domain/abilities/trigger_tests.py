@@ -8,9 +8,10 @@ worded in terms of their own field: their phrases have few function words, so th
 "the" and "of" alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -30,6 +31,9 @@ from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
 from domain.abilities.availability import working_names
 from domain.abilities.fit.fit_index import FitIndex
+
+if TYPE_CHECKING:
+    from domain.abilities.fit.meaning import Meanings
 
 CANDIDATE_PREFIX = "draft."
 """What the id of the draft starts with while it is tested; it has no ability's id yet."""
@@ -71,6 +75,7 @@ def run_trigger_tests(
     decoys: Sequence[AbilityAvailabilityEntry],
     others: Sequence[AbilityAvailabilityEntry],
     owner_user_id: str,
+    meanings: "Callable[[Sequence[AbilityAvailabilityEntry]], Meanings | None]" = lambda _: None,
 ) -> tuple[TriggerOutcome, ...]:
     """Runs ``cases`` as the owner would ask them, after a step for each kind that has fewer than three.
 
@@ -79,12 +84,13 @@ def run_trigger_tests(
     the draft replaces it. A positive or paraphrase case passes when the draft fits (yes or maybe) and nothing
     fits better; a decoy that fits as well does not matter, an existing ability does. A negative case passes
     when the draft does not fit. Decoys compete from the draft's own lane, so that a skill of a decoy's field can
-    still be taught.
+    still be taught. ``meanings`` gives what the abilities mean where that has a say in what fits.
     """
     candidate = _candidate(draft, owner_user_id)
     rivals = {other.ability_id: other for other in others if not _is_same_skill(other, candidate)}
     beside = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
-    index = FitIndex([candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()])
+    entries = [candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()]
+    index = FitIndex(entries, meanings(entries))
     outcomes = list(_missing_cases(draft, cases))
     counted = dict.fromkeys(TriggerCaseKind, 0)
     for case in cases:

@@ -1,8 +1,9 @@
 """Reading abilities: the snapshot, one ability, its versions, and the prepared index of the lookup."""
 
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select
 
@@ -31,10 +32,14 @@ from stores.abilities.ability_rows import (
     present_version,
     versions_of,
 )
+from stores.abilities.ability_vectors import AbilityVectors
 from stores.abilities.derived_files import AVAILABILITY, CATALOG
 from stores.platform.database import Database
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, documents
+
+if TYPE_CHECKING:
+    from domain.abilities.fit.meaning import Meanings
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -49,8 +54,10 @@ class Indexes(NamedTuple):
 class AbilityStore:
     """What is known of abilities. A private one is visible to its owner alone."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, by_meaning: bool = False) -> None:
+        """``by_meaning`` lets the sentence model have a say in what fits; else the rules decide alone."""
         self._database = database
+        self._vectors = AbilityVectors(database) if by_meaning else None
         self._lock = threading.Lock()
         self._indexed: tuple[str | None, Indexes] | None = None
 
@@ -79,17 +86,25 @@ class AbilityStore:
 
     def indexes(self) -> "Indexes":
         """The prepared indexes of the newest snapshot; rebuilt only when the snapshot has changed."""
-        with self._database.read() as connection:
-            digest = connection.scalar(
-                select(documents.c.digest).where(
-                    documents.c.root == "memory", documents.c.path == AVAILABILITY
+        with self._lock:
+            with self._database.read() as connection:
+                digest = connection.scalar(
+                    select(documents.c.digest).where(
+                        documents.c.root == "memory", documents.c.path == AVAILABILITY
+                    )
                 )
-            )
-            with self._lock:
-                if self._indexed is None or self._indexed[0] != digest:
-                    entries = all_entries(connection)
-                    self._indexed = (digest, Indexes(AbilityIndex(entries), FitIndex(entries)))
-                return self._indexed[1]
+                if self._indexed is not None and self._indexed[0] == digest:
+                    return self._indexed[1]
+                entries = all_entries(connection)
+            prepared = self._vectors.of_installed(entries) if self._vectors else None
+            meanings, complete = prepared if prepared else (None, True)
+            indexes = Indexes(AbilityIndex(entries), FitIndex(entries, meanings))
+            self._indexed = (digest, indexes) if complete else None
+            return indexes
+
+    def meanings(self, entries: Sequence[AbilityAvailabilityEntry]) -> "Meanings | None":
+        """The meanings of ``entries``, drafts among them; None where the rules decide alone."""
+        return self._vectors.of_draft(entries) if self._vectors else None
 
     def availability(self, user_id: str) -> AbilityAvailabilityResponse:
         """The snapshot as the user may see it."""

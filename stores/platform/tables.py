@@ -465,3 +465,12 @@ ability_trials = Table(
     Column("body", Text, nullable=False),
     Index("ability_trials_by_owner", "owner", "state"),
 )
+
+# Derived from what abilities say of themselves, and made again where a row is missing or its digest is another.
+ability_vectors = Table(
+    "ability_vectors",
+    metadata,
+    Column("ability_id", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("vectors", LargeBinary, nullable=False),
+)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.stack import Stack
+from tests.fixtures.stack import connect, running_stack, stack_settings
 from tests.lessons.catalogue import LESSONS
 from tests.lessons.harness import run_lessons
 from tests.lessons.known_failures import FOUND, KNOWN_FAILURES, PASSED, REFUSED
@@ -28,10 +28,12 @@ def test_the_page_on_lessons_shows_what_is_known_to_fail() -> None:
 @pytest.mark.thorough
 @pytest.mark.timeout(600)
 async def test_the_lessons_are_learned_as_far_as_the_list_of_known_failures_says(
-    stack: Stack, tmp_path: Path, subtests: pytest.Subtests
+    temporal_address: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     # One run for all: a request is looked up among all thirty abilities.
-    outcomes = await run_lessons(stack, LESSONS, tmp_path / "lessons")
+    settings = stack_settings(tmp_path, find_by_meaning=True)
+    async with running_stack(settings, await connect(temporal_address)) as stack:
+        outcomes = await run_lessons(stack, LESSONS, tmp_path / "lessons")
     for outcome in outcomes:
         with subtests.test(lesson=outcome.lesson.name):
             _holds(outcome)

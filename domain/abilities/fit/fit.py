@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import Fit
@@ -25,7 +25,14 @@ from domain.abilities.fit.verbs import (
     may_be_lightly,
     work_named_by,
 )
+from domain.abilities.fit.weighing import ENOUGH_SAID, FITS_FROM, TOO_FAR, Evidence, likelihood
 from domain.abilities.fit.words import Word, base_weight, is_content, tokens, word_of
+
+if TYPE_CHECKING:
+    from domain.abilities.fit.meaning import Nearness
+
+Compare = Callable[[frozenset[str], frozenset[str]], "Nearness | None"]
+"""How near the request is to the ability, given the families of what it does and of what is asked."""
 
 Weigh = Callable[[Word], float]
 """The weight of a word among the installed abilities."""
@@ -149,13 +156,25 @@ class Profile:
         return 1.0 if named is not None and named in self.families else 0.0
 
 
-def judge(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
-    """Whether the ability fits ``request``."""
+def judge(request: Reading, profile: Profile, weigh: Weigh, compare: Compare | None = None) -> Judgement:
+    """Whether the ability fits ``request``: by the rules alone, or with what ``compare`` finds of its meaning."""
     negative = next((one for one in profile.negatives if _means(request, one)), None)
     if negative is not None:
         return _no(f"its negative trigger “{negative.text}” means this")
     if _said_like_that(request, profile):
         return Judgement(Fit.YES, 1.0, ("said like one of its trigger phrases",))
+    ruled = _ruled(request, profile, weigh)
+    near = compare(profile.families | profile.parts, _wanted(request)) if compare is not None else None
+    if near is None or _turned(request, profile) is not None:
+        return ruled
+    found = evidence(request, profile, weigh, ruled, near)
+    if found.plainly and found.words >= SAME_WORDS:
+        return ruled
+    return _weighed(ruled, found, near)
+
+
+def _ruled(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
+    """The judgement by the rules alone: the same work, in the same direction, and enough of its words."""
     work, about_work = _work(request, profile)
     if work is Work.OTHER:
         return _no(about_work)
@@ -164,7 +183,7 @@ def judge(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
         return _no(turned)
     asked = _object_words(request)
     spoken = _share(asked, profile, weigh, _last(request))
-    whole = _share([(word, 1.0) for word in request.words], profile, weigh)
+    whole = _whole_share(request, profile, weigh)
     title = _title_share(request, profile, weigh)
     if all(needed.missed(spoken, whole, title) for needed in _NEEDED[work]):
         return _no(_too_little(about_work, asked, profile))
@@ -173,6 +192,60 @@ def judge(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
     sure = work is Work.SAME and (title >= TITLE_OF_SURE or whole >= SURE_FROM)
     fit = Fit.YES if sure else Fit.MAYBE
     return Judgement(fit, closeness, (about_work, f"it is about {_named(asked, profile)}"))
+
+
+def evidence(
+    request: Reading, profile: Profile, weigh: Weigh, ruled: Judgement, near: "Nearness"
+) -> Evidence:
+    """What is known of a request and an ability, in numbers."""
+    work, about_work = _work(request, profile)
+    wanted, main = _wanted(request), main_clause(request)
+    not_same = float(work is not Work.SAME)
+    opposite = any(are_opposite(one, other) for one in wanted for other in profile.families)
+    return Evidence(
+        ruled=float(ruled.fit is not Fit.NO),
+        said=min(near.said, ENOUGH_SAID),
+        far=float(near.said < TOO_FAR),
+        other=float(work is Work.OTHER),
+        plainly=float(work is Work.OTHER and bool(wanted) and not wanted & LIGHT),
+        opposite=float(opposite),
+        unclear=float(work is Work.UNCLEAR),
+        unnamed=float(work is Work.UNCLEAR and not (main is not None and main.verb)),
+        part=float("a part of what it does" in about_work),
+        asks=float(request.asks),
+        work=not_same * near.work,
+        verb=not_same * near.asked,
+        words=not_same * _whole_share(request, profile, weigh),
+        title=_title_share(request, profile, weigh),
+    )
+
+
+def _weighed(ruled: Judgement, said: Evidence, near: "Nearness") -> Judgement:
+    """The judgement by all that is known."""
+    likely = round(likelihood(said), 4)
+    if likely < FITS_FROM:
+        if ruled.fit is Fit.NO:
+            return ruled
+        return _no(f"its words are there, but it means other work: “{near.other}”")
+    reasons = ruled.reasons if ruled.fit is not Fit.NO else (f"means nearly the same as “{near.like}”",)
+    sure = ruled.fit is Fit.YES or likely >= SURE_OF_MEANING
+    return Judgement(Fit.YES if sure else Fit.MAYBE, likely, reasons)
+
+
+SAME_WORDS = 0.8
+"""Where this share of a request's words is the ability's and the verb is plainly another, the verb decides."""
+
+SURE_OF_MEANING = 0.9
+"""From this likelihood on, an ability fits without a doubt."""
+
+
+def _wanted(request: Reading) -> frozenset[str]:
+    main = main_clause(request)
+    return main.families if main is not None else frozenset[str]()
+
+
+def _whole_share(request: Reading, profile: Profile, weigh: Weigh) -> float:
+    return _share([(word, 1.0) for word in request.words], profile, weigh)
 
 
 def _no(reason: str) -> Judgement:
@@ -213,7 +286,7 @@ def _heads(reading: Reading) -> Iterable[str]:
 
 
 def _work(request: Reading, profile: Profile) -> tuple[Work, str]:
-    clause = _main(request)
+    clause = main_clause(request)
     does = profile.families
     wanted = clause.families if clause is not None else frozenset[str]()
     verb = clause.verb.replace("_", " ") if clause is not None else ""
@@ -240,7 +313,7 @@ def _work(request: Reading, profile: Profile) -> tuple[Work, str]:
     return Work.OTHER, f"“{verb}” is {'the opposite of' if opposite else 'not'} what it does"
 
 
-def _main(request: Reading) -> Clause | None:
+def main_clause(request: Reading) -> Clause | None:
     """The clause that says what is wanted: the first with a telling verb, else the first with a verb."""
     first = next((clause for clause in request.clauses if clause.verb), None)
     if first is None:
@@ -255,7 +328,7 @@ def _object_words(request: Reading) -> list[tuple[Word, float]]:
 
     A noun that names the work ("a backup of the photos") is no object; a question has no order of words to go by.
     """
-    clause = _main(request)
+    clause = main_clause(request)
     plain = [(word, 1.0) for word in request.words]
     if clause is None or request.asks:
         return plain
@@ -284,7 +357,7 @@ def _work_share(request: Reading, profile: Profile) -> float:
 
 def _last(request: Reading) -> Word | None:
     """The last word of the object, which says what it is: the report of "the summary report"."""
-    clause = _main(request)
+    clause = main_clause(request)
     return clause.object[-1] if clause is not None and clause.object and not request.asks else None
 
 
@@ -321,7 +394,7 @@ def _title_share(request: Reading, profile: Profile, weigh: Weigh) -> float:
 
 def _turned(request: Reading, profile: Profile) -> str | None:
     """What is wrong with the direction, if anything is."""
-    clause = _main(request)
+    clause = main_clause(request)
     if not request.target or clause is None or (clause.families and not is_directed(clause.families)):
         return None
     came, became = _meanings(request.source), _meanings(request.target)
@@ -364,7 +437,7 @@ def _means(request: Reading, negative: Reading) -> bool:
     if any(word.meaning not in said and word.kind not in said for word in negative.words):
         return False
     verbs = [clause for clause in negative.clauses if clause.verb]
-    main = _main(request)
+    main = main_clause(request)
     wanted = main.families if main is not None else frozenset[str]()
     return not verbs or any(clause.families & wanted or clause.verb == main.verb for clause in verbs if main)
 

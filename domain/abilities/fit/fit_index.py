@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import partial
 from heapq import nlargest
 from math import log
+from typing import TYPE_CHECKING
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
 from contracts.abilities.lookup import (
@@ -25,6 +26,9 @@ from domain.abilities.fit.spelling import telling_words
 from domain.abilities.fit.words import Word, base_weight
 from domain.abilities.matching import is_listed
 
+if TYPE_CHECKING:
+    from domain.abilities.fit.meaning import Meanings
+
 UNKNOWN_WEIGHT = 0.6
 """The weight of a word that no ability knows: it tells little."""
 
@@ -34,7 +38,11 @@ UNKNOWN_FORM_WEIGHT = 0.3
 MAX_JUDGED = 200
 """The most abilities that are judged for one request."""
 
+MAX_NEAR = 50
+"""The most abilities that are judged besides because they mean something near."""
+
 _ORDER = {Fit.YES: 0, Fit.MAYBE: 1, Fit.NO: 2}
+_NONE = Counter[str]()
 _PRIVATE = InstallLane.EXPERIMENTAL_PRIVATE
 
 
@@ -42,20 +50,23 @@ class FitIndex:
     """A fixed set of abilities, prepared for the question which of them fit. Safe to share between threads.
 
     Abilities that no lookup lists are left out. How rare a word is, is counted among the abilities that the asking
-    person may see.
+    person may see. Without ``meanings`` the rules alone decide, and only words find.
     """
 
-    def __init__(self, entries: Iterable[AbilityAvailabilityEntry]) -> None:
+    def __init__(
+        self, entries: Iterable[AbilityAvailabilityEntry], meanings: "Meanings | None" = None
+    ) -> None:
+        self._meanings = meanings
         self._entries = {entry.ability_id: entry for entry in entries if is_listed(entry)}
         self._profiles: dict[str, Profile] = {}
         self._having: dict[str, set[str]] = defaultdict(set)
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
         self._sizes: Counter[str] = Counter()
         for entry in self._entries.values():
-            meanings = _meanings_of(entry)
-            self._counts[_audience(entry)].update(meanings)
+            words = _meanings_of(entry)
+            self._counts[_audience(entry)].update(words)
             self._sizes[_audience(entry)] += 1
-            for meaning in meanings:
+            for meaning in words:
                 self._having[meaning].add(entry.ability_id)
 
     def with_fits(
@@ -93,7 +104,7 @@ class FitIndex:
 
     def weight(self, caller_user_id: str, word: Word) -> float:
         """The weight of a word: full for one that a single ability has, down to half of that."""
-        shared, own = self._counts.get("", Counter()), self._counts.get(caller_user_id, Counter())
+        shared, own = self._counts.get("", _NONE), self._counts.get(caller_user_id, _NONE)
         having = shared[word.meaning] + own[word.meaning]
         if not having:
             formed = word.token.endswith(("ed", "ing"))
@@ -106,7 +117,8 @@ class FitIndex:
         profile = self._profiles.get(ability_id)
         if profile is None:
             profile = self._profiles[ability_id] = Profile.of(self._entries[ability_id])
-        return judge(request, profile, partial(self.weight, caller_user_id))
+        compare = partial(self._meanings.nearness, request.text, ability_id) if self._meanings else None
+        return judge(request, profile, partial(self.weight, caller_user_id), compare)
 
     def _candidates(self, request: Reading, query: AbilityLookupQuery, caller_user_id: str) -> list[str]:
         shared: dict[str, float] = defaultdict(float)
@@ -114,8 +126,13 @@ class FitIndex:
             weight = self.weight(caller_user_id, Word(meaning))
             for ability_id in self._having.get(meaning, ()):
                 shared[ability_id] += weight
-        seen = (one for one in shared if _visible(self._entries[one], query, caller_user_id))
-        return nlargest(MAX_JUDGED, seen, key=lambda one: (shared[one], one))
+
+        def may_be(one: str) -> bool:
+            return one in self._entries and _visible(self._entries[one], query, caller_user_id)
+
+        found = nlargest(MAX_JUDGED, filter(may_be, shared), key=lambda one: (shared[one], one))
+        near = self._meanings.nearest(request.text, MAX_NEAR, may_be) if self._meanings else ()
+        return list(dict.fromkeys((*found, *near)))
 
 
 def _meanings_of(entry: AbilityAvailabilityEntry) -> frozenset[str]:

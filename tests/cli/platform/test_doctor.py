@@ -30,6 +30,7 @@ def test_a_machine_with_everything_is_healthy(tmp_path: Path) -> None:
         "service",
         "adapters",
         "secrets",
+        "meaning",
     ]
     assert not (tmp_path / "data").exists()
 

@@ -1,7 +1,4 @@
-import posixpath
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -12,42 +9,11 @@ from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLa
 from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.reading import read
-from domain.learning.interpretation.naming import lower_first, slug_from_title
+from domain.learning.interpretation.naming import lower_first
+from tests.domain.abilities.fit.tables import TABLES, rows_of
 from tests.fixtures.abilities import ability
 
-TABLE = Path(__file__).with_name("requests.txt")
 FITS = (Fit.YES, Fit.MAYBE)
-
-
-@dataclass(frozen=True)
-class Row:
-    """An ability, what must find it, and what must not."""
-
-    entry: AbilityAvailabilityEntry
-    finds: Sequence[str]
-    misses: Sequence[str]
-
-
-def rows() -> list[Row]:
-    found: list[Row] = []
-    finds: list[str] = []
-    misses: list[str] = []
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
-        mark, said = line[:2], line[2:].strip()
-        if mark == "= ":
-            finds, misses = [], []
-            title, _, results = said.partition(" -> ")
-            made = [f"make {posixpath.basename(path)}" for path in results.split()[-2:]]
-            found.append(
-                Row(
-                    ability(slug_from_title(title), title=title, trigger_phrases=(lower_first(title), *made)),
-                    finds,
-                    misses,
-                )
-            )
-        elif mark in ("+ ", "- "):
-            (finds if mark == "+ " else misses).append(said)
-    return found
 
 
 def fit_of(
@@ -64,7 +30,7 @@ def taught(title: str, *phrases: str, **fields: Any) -> AbilityAvailabilityEntry
 
 
 def test_everyday_requests_find_their_ability_first_and_near_misses_do_not_fit() -> None:
-    table = rows()
+    table = rows_of(TABLES["requests"])
     index = FitIndex(row.entry for row in table)
     lost: list[str] = []
     wrong: list[str] = []

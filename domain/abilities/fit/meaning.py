@@ -1,0 +1,208 @@
+"""Meaning of requests and abilities as sentence vectors: how near they are, and to which work on the same object.
+
+Nearness alone does not tell works apart: "delete the duplicate photos" is near to "find the photos that are there
+twice". So what the object contributes is taken away: the vector of an ability's object, moved by what verbs add on
+average, is the middle; what a request says beyond it is compared with what the ability says beyond it, and with what
+plain works ("delete …", "count …") add to any object.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contracts.abilities.availability import AbilityAvailabilityEntry
+from domain.abilities.fit.reading import read
+
+Vector: TypeAlias = NDArray[np.float32]
+"""A row of length one."""
+
+Rows: TypeAlias = NDArray[np.float32]
+"""Vectors, one a row."""
+
+MAX_TEXTS = 10
+"""The most texts of an ability that are compared: about half a second of work for forty of them."""
+
+_PARTS = re.compile(r"(?<=[.;:])\s+|,? then |,? and |[;,] ")
+_FIRST_PART = re.compile(r"[,;:]|\s(?:and|then|until|so)\s")
+
+_PLAIN_WORKS: Mapping[str, tuple[str, ...]] = {
+    "delete": ("delete {}", "get rid of {}", "remove old {}"),
+    "send": ("send {} to somebody", "mail {} to everybody", "tell people about {}"),
+    "print": ("print {}",),
+    "show": ("list {}", "show {} by date", "which of {} are there", "which of {} have none"),
+    "count": ("count {}", "how many of {} are there"),
+    "restore": ("bring back {}", "go back to the old {}", "undo the change to {}"),
+    "verify": ("check {}", "check {} for mistakes"),
+    "move": ("move {} somewhere else",),
+    "copy": ("copy {} to another place",),
+    "rename": ("rename {}",),
+    "compare": ("compare {} with each other",),
+    "sort": ("sort {}",),
+    "add": ("add a new entry to {}", "enter a value for {}"),
+    "update": ("change {}", "correct one entry of {}", "update {} to a new version"),
+    "merge": ("merge {} into one",),
+    "split": ("split {} into parts",),
+    "pack": ("compress {}",),
+    "unpack": ("unpack {}",),
+    "draw": ("draw a chart of {}",),
+    "fix": ("fix {}",),
+    "download": ("download {}",),
+    "upload": ("upload {}", "publish {}"),
+    "convert": ("convert {} to another format", "convert {} back"),
+    "find": ("find {}", "search in {}", "find the {} that are too large", "who has {}"),
+    "summarise": ("summarise {}",),
+    "compute": ("compute the total of {}",),
+    "write": ("write {}",),
+    "make": ("make new {}", "take {} again"),
+    "start": ("run {}", "start {}"),
+    "stop": ("stop {}",),
+    "encrypt": ("encrypt {}",),
+    "decrypt": ("decrypt {}",),
+    "translate": ("translate {}",),
+    "extract": ("take something out of {}",),
+    "backup": ("back up {}",),
+    "export": ("export {}",),
+    "import": ("import {}",),
+    "install": ("install {}",),
+    "optimise": ("make {} faster",),
+    "resize": ("make {} smaller",),
+    "enlarge": ("make {} larger",),
+    "hide": ("hide {}",),
+    "mark": ("mark {} as done",),
+    "plan": ("plan {}",),
+    "cancel": ("cancel {}",),
+    "pay": ("buy {}", "sell {}"),
+    "record": ("record {}",),
+    "monitor": ("watch {}",),
+    "explain": ("explain {}",),
+    "test": ("test {}",),
+}
+"""Wordings of plain work by the family of its verb."""
+
+_SAMPLES = (
+    "the photos", "the customer list", "the invoices of a month", "the log files", "the pages of the web site",
+    "the records in a database", "the bookings", "the meter readings",
+)  # fmt: skip
+"""Objects over which it is averaged what a work adds."""
+
+_WORDINGS = tuple((family, one) for family, wordings in _PLAIN_WORKS.items() for one in wordings)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near a request is to an ability; all are cosines."""
+
+    said: float
+    """To the nearest of what the ability says of itself."""
+    like: str
+    """Which that is."""
+    work: float
+    """Of what is said beyond the object: how much more it is the ability's work than the nearest other."""
+    other: str
+    """The family of that other work."""
+    asked: float
+    """The same to the work of the request's own verb, where that is not the ability's; else 0."""
+
+
+def said_by(entry: AbilityAvailabilityEntry) -> tuple[str, ...]:
+    """What an ability says of itself: its object first, its title, its phrases in other words, and its parts."""
+    title = entry.title
+    phrases = [phrase for phrase in entry.trigger_phrases if title.lower() not in phrase.lower()]
+    parts = [part for part in _PARTS.split(title) if len(part.split()) > 2]
+    return (_object_of(title), *list(dict.fromkeys((title, *phrases, *parts)))[:MAX_TEXTS])
+
+
+def plain_works(vector: Callable[[str], Vector]) -> Rows:
+    """What each plain work adds to an object. Some five hundred texts are read for it: keep the result."""
+    plain = [vector(sample) for sample in _SAMPLES]
+    added = [
+        np.mean([vector(wording.format(s)) - p for s, p in zip(_SAMPLES, plain, strict=True)], axis=0)
+        for _, wording in _WORDINGS
+    ]
+    return np.stack(added).astype(np.float32)
+
+
+WORKS_KEY = "|".join((*_SAMPLES, *(wording for _, wording in _WORDINGS)))
+"""What the result of ``plain_works`` depends on, beside the model."""
+
+
+class Meanings:
+    """The vectors of some abilities, prepared for requests. Safe to share between threads."""
+
+    def __init__(
+        self,
+        vector: Callable[[str], Vector],
+        works: Rows,
+        abilities: Mapping[str, tuple[Sequence[str], Rows]],
+    ) -> None:
+        """``abilities`` holds the texts of each by ``said_by`` and their vectors, by the ability's id."""
+        self._vector = vector
+        self._middle = works.mean(axis=0)
+        self._works = _unit(works - self._middle)
+        self._said = {one: (texts[1:], rows[1:]) for one, (texts, rows) in abilities.items()}
+        self._centre = {one: rows[0] + self._middle for one, (_, rows) in abilities.items()}
+        self._beyond = {one: _unit(rows - self._centre[one]) for one, (_, rows) in self._said.items()}
+        self._ids = tuple(self._said)
+        self._starts = np.cumsum([0, *(len(rows) for _, rows in self._said.values())])[:-1]
+        none = np.zeros((0, works.shape[1]), dtype=np.float32)
+        self._all = np.concatenate([none, *(rows for _, rows in self._said.values())])
+        self._families = lru_cache(4096)(_wordings_of)
+
+    def nearest(self, request: str, most: int, may_be: Callable[[str], bool]) -> tuple[str, ...]:
+        """The ids of at most ``most`` abilities that say something near to ``request``, nearest first."""
+        if not self._ids:
+            return ()
+        said: Vector = np.maximum.reduceat(self._all @ self._vector(request), self._starts)
+        order: list[int] = np.argsort(-said, kind="stable").tolist()
+        ids = (self._ids[one] for one in order)
+        return tuple(islice(filter(may_be, ids), most))
+
+    def nearness(
+        self, request: str, ability_id: str, does: frozenset[str], asked: frozenset[str]
+    ) -> Nearness | None:
+        """How near ``request`` is; None for an ability whose vectors are not known.
+
+        ``does`` are the families of the ability's verbs, ``asked`` those of the request's.
+        """
+        if ability_id not in self._said:
+            return None
+        texts, rows = self._said[ability_id]
+        vector = self._vector(request)
+        beyond = vector - self._centre[ability_id]
+        beyond /= max(float(np.linalg.norm(beyond)), 1e-9)
+        plain = self._works @ beyond
+        others = np.where(self._families(does), -1.0, plain)
+        other = int(others.argmax())
+        asking = self._families(asked - does)
+        said = rows @ vector
+        nearest = int(said.argmax())
+        return Nearness(
+            said=float(said[nearest]),
+            like=texts[nearest],
+            work=float((self._beyond[ability_id] @ beyond).max()) - float(others[other]),
+            other=_WORDINGS[other][0],
+            asked=max(0.0, float(plain[asking].max())) if asking.any() else 0.0,
+        )
+
+
+def _wordings_of(families: frozenset[str]) -> NDArray[np.bool_]:
+    return np.array([family in families for family, _ in _WORDINGS])
+
+
+def _unit(rows: Rows) -> Rows:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-9), dtype=np.float32)
+
+
+def _object_of(title: str) -> str:
+    """What follows the title's first verb, up to the next clause."""
+    clauses = read(title).clauses
+    starts = bool(clauses and clauses[0].verb)
+    rest = title.partition(" ")[2] if starts else title
+    return _FIRST_PART.split(rest)[0].strip() or title

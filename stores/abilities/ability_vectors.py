@@ -1,0 +1,120 @@
+"""Sentence vectors of what abilities say of themselves: made once, when their words change, and kept."""
+
+import hashlib
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+from sqlalchemy import delete, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from contracts.abilities.availability import AbilityAvailabilityEntry
+from host.sentence_model import DIMENSIONS, MODEL, ModelUnavailable, SentenceModel, sentence_model
+from stores.platform.database import Database, insert_or
+from stores.platform.tables import ability_vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from domain.abilities.fit.meaning import Meanings
+
+MAX_NEW = 60
+"""Of how many abilities vectors are made for one lookup, about three seconds' work; the next lookup goes on."""
+
+_WORKS = ""
+"""The name under which the vectors of the plain works are kept; no ability's id is empty."""
+
+_ROW = ability_vectors.c
+_log = structlog.get_logger(__name__)
+
+
+class Prepared(NamedTuple):
+    """The meanings of some abilities."""
+
+    meanings: "Meanings | None"
+    """None where the model cannot be used: the rules decide alone."""
+    complete: bool
+    """Whether every ability's vectors are there."""
+
+
+class AbilityVectors:
+    """Keeps the vectors by ability, with a digest of the texts and the model that they were made of."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+
+    def of_installed(self, entries: Sequence[AbilityAvailabilityEntry]) -> Prepared:
+        """The meanings of all installed abilities; what is new is kept, and what belongs to none goes."""
+        return self._prepared(entries, keep=True)
+
+    def of_draft(self, entries: Sequence[AbilityAvailabilityEntry]) -> "Meanings | None":
+        """The meanings of ``entries``, among which are some that are not installed: nothing new is kept."""
+        return self._prepared(entries, keep=False).meanings
+
+    def _prepared(self, entries: Sequence[AbilityAvailabilityEntry], *, keep: bool) -> Prepared:
+        try:
+            model = sentence_model()
+        except ModelUnavailable:
+            return Prepared(None, complete=True)
+        # Imported here: it needs numpy, which comes with the model.
+        from domain.abilities.fit.meaning import WORKS_KEY, Meanings, plain_works, said_by
+
+        texts = {entry.ability_id: said_by(entry) for entry in entries}
+        digests = {one: _digest(said) for one, said in texts.items()} | {_WORKS: _digest((WORKS_KEY,))}
+        with self._lock:
+            kept = self._kept(digests)
+            new: dict[str, NDArray[np.float16]] = {}
+            if _WORKS not in kept:
+                new[_WORKS] = plain_works(model.vector).astype("float16")
+            missing = [one for one in texts if one not in kept]
+            for one in missing[:MAX_NEW] if keep else missing:
+                new[one] = _vectors(model, texts[one])
+            if keep:
+                self._keep(new, digests)
+        known = {one: rows.astype("float32") for one, rows in (kept | new).items()}
+        works = known.pop(_WORKS)
+        said = {one: (texts[one], rows) for one, rows in known.items() if one in texts}
+        return Prepared(Meanings(model.vector, works, said), complete=len(said) == len(texts))
+
+    def _kept(self, digests: Mapping[str, str]) -> "dict[str, NDArray[np.float16]]":
+        import numpy as np
+
+        with self._database.read() as connection:
+            rows = connection.execute(select(_ROW.ability_id, _ROW.digest, _ROW.vectors)).all()
+        return {
+            name: np.frombuffer(vectors, dtype=np.float16).reshape(-1, DIMENSIONS)
+            for name, digest, vectors in rows
+            if digests.get(name) == digest
+        }
+
+    def _keep(self, new: "Mapping[str, NDArray[np.float16]]", digests: Mapping[str, str]) -> None:
+        """Keeps ``new`` and removes what belongs to no ability; a database that cannot now stops no lookup."""
+        try:
+            with self._database.read() as connection:
+                gone = set(connection.scalars(select(_ROW.ability_id))) - set(digests)
+            if not new and not gone:
+                return
+            with self._database.write() as connection:
+                if gone:
+                    connection.execute(delete(ability_vectors).where(_ROW.ability_id.in_(gone)))
+                for name, rows in new.items():
+                    values = {"digest": digests[name], "vectors": rows.tobytes()}
+                    added = insert_or(connection, ability_vectors).values(ability_id=name, **values)
+                    connection.execute(
+                        added.on_conflict_do_update(index_elements=["ability_id"], set_=values)
+                    )
+        except SQLAlchemyError as error:
+            _log.warning("vectors_not_kept", error=type(error).__name__)
+
+
+def _vectors(model: SentenceModel, texts: Iterable[str]) -> "NDArray[np.float16]":
+    import numpy as np
+
+    return np.stack([model.vector(text) for text in texts]).astype(np.float16)
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join((MODEL, *texts)).encode()).hexdigest()

@@ -1,0 +1,46 @@
+"""What the sentence model adds, over tables of abilities and requests."""
+
+import numpy as np
+import pytest
+
+from contracts.abilities.lookup import AbilityLookupQuery, Fit
+from domain.abilities.fit.fit_index import FitIndex
+from domain.abilities.fit.meaning import Meanings, Rows, plain_works, said_by
+from host.sentence_model import sentence_model
+from tests.domain.abilities.fit.tables import TABLES, Row, rows_of
+
+pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture(scope="module")
+def works() -> Rows:
+    return plain_works(sentence_model().vector)
+
+
+def shares(table: list[Row], index: FitIndex) -> tuple[float, float]:
+    """Of the requests that fit what they ask for, and of the near misses that do not."""
+    found: list[bool] = []
+    refused: list[bool] = []
+    for row in table:
+        mine = row.entry.ability_id
+        for said in row.finds:
+            fitting = index.fitting(AbilityLookupQuery(user_query=said), caller_user_id="ada")
+            found.append(mine in {one.ability_id for one in fitting})
+        for said in row.misses:
+            judged = index.judged(said, mine, caller_user_id="ada")
+            refused.append(judged is not None and judged.fit is Fit.NO)
+    return sum(found) / len(found), sum(refused) / len(refused)
+
+
+@pytest.mark.parametrize(("name", "found", "refused"), [("requests", 0.97, 0.94), ("tasks", 0.78, 0.85)])
+@pytest.mark.timeout(180)
+def test_requests_in_other_words_are_found_and_near_misses_refused(
+    name: str, found: float, refused: float, works: Rows
+) -> None:
+    table, vector = rows_of(TABLES[name]), sentence_model().vector
+    said = {row.entry.ability_id: said_by(row.entry) for row in table}
+    known = {one: (texts, np.stack([vector(text) for text in texts])) for one, texts in said.items()}
+    index = FitIndex((row.entry for row in table), Meanings(vector, works, known))
+    reached = shares(table, index)
+    assert reached[0] >= found
+    assert reached[1] >= refused

@@ -1,0 +1,79 @@
+"""Vectors of abilities are made once, kept with what they were made of, and go with their ability."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from stores.abilities import ability_vectors as kept_vectors
+from stores.abilities.ability_vectors import AbilityVectors
+from stores.platform.database import Database
+from stores.platform.tables import ability_vectors, metadata
+from tests.fixtures.abilities import ability
+
+pytestmark = pytest.mark.thorough
+
+ENTRIES = [ability("a", title="Total the invoices"), ability("b", title="Rename the scans")]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    found = Database(f"sqlite:///{tmp_path / 'a.db'}")
+    metadata.create_all(found.engine)
+    yield found
+    found.close()
+
+
+def kept(database: Database) -> dict[str, bytes]:
+    with database.read() as connection:
+        rows = connection.execute(select(ability_vectors.c.ability_id, ability_vectors.c.vectors))
+        return {name: vectors for name, vectors in rows}
+
+
+def test_vectors_are_kept_by_ability_and_go_with_it(database: Database) -> None:
+    vectors = AbilityVectors(database)
+    assert vectors.of_installed(ENTRIES).complete
+    assert set(kept(database)) == {"", "a", "b"}
+    vectors.of_installed(ENTRIES[:1])
+    assert set(kept(database)) == {"", "a"}
+
+
+def test_kept_vectors_are_used_until_the_words_change(database: Database) -> None:
+    vectors = AbilityVectors(database)
+    vectors.of_installed(ENTRIES)
+    first = kept(database)
+    # Shows whether they are made again.
+    with database.write() as connection:
+        connection.execute(
+            update(ability_vectors).where(ability_vectors.c.ability_id == "a").values(vectors=first["b"])
+        )
+    AbilityVectors(database).of_installed(ENTRIES)
+    assert kept(database)["a"] == first["b"]
+    AbilityVectors(database).of_installed([ENTRIES[0].changed(title="Add up the bills"), ENTRIES[1]])
+    assert kept(database)["a"] not in first.values()
+
+
+def test_a_lookup_makes_vectors_of_so_many_abilities_and_the_next_goes_on(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_vectors, "MAX_NEW", 1)
+    vectors = AbilityVectors(database)
+    assert [vectors.of_installed(ENTRIES).complete for _ in range(2)] == [False, True]
+
+
+def test_of_a_draft_nothing_is_kept(database: Database) -> None:
+    meanings = AbilityVectors(database).of_draft(ENTRIES)
+    assert meanings is not None
+    assert meanings.nearest("add up the bills", 1, lambda _: True) == ("a",)
+    assert kept(database) == {}
+
+
+def test_a_database_that_takes_no_rows_now_stops_no_lookup(database: Database) -> None:
+    vectors = AbilityVectors(database)
+    with database.write() as connection:
+        connection.exec_driver_sql(
+            "CREATE TRIGGER full BEFORE INSERT ON ability_vectors BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+    assert vectors.of_installed(ENTRIES).meanings is not None
+    assert kept(database) == {}
