@@ -120,17 +120,17 @@ async def test_ablation_and_variation_are_asked_for_by_name_and_report_each_cond
     assert all(result != "failed" for result, _ in said.values()), said
 
 
-async def test_what_only_a_person_can_carry_out_is_not_rehearsed_and_says_so(
+async def test_what_no_sandbox_can_carry_out_is_not_rehearsed_and_says_so(
     stack: Stack, tmp_path: Path
 ) -> None:
-    typed = "sqlite3 stock.db\n.import --csv stock.csv stock\n.quit"
-    alice, detail = await taught(stack, tmp_path / "desk", (typed, "sort stock.csv > sorted.csv"))
+    fetched = "curl -s -o prices.csv file://$PWD/stock.csv"
+    alice, detail = await taught(stack, tmp_path / "desk", (fetched, "sort stock.csv > sorted.csv"))
     await alice.prove()
     runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
     steps = {step["test_case_id"]: step for step in runs["steps"]}
     left = steps["rehearsal/unrehearsed-01"]
     assert left["result"] == "skipped"
-    assert "sqlite3 waits for what a person types" in left["details"]
+    assert "it needs the network" in left["details"]
     assert detail["proposal"]["title"]
 
 
