@@ -7,6 +7,7 @@ from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Query
+from pydantic import ValidationError
 from uuid_utils import uuid7
 
 from api.platform.commands import CommandFrame, LearnerFrame, masked_fields
@@ -233,11 +234,28 @@ def _needed_adapters(
     return named if can_observe else named | DEPLOYED
 
 
+def _masked_coaching(coaching: Coaching) -> Coaching:
+    """The frame as it is kept.
+
+    Raises:
+        Refusal: ``VALIDATION_FAILED`` where nothing usable is left of a field once what looks like a secret is masked.
+    """
+    try:
+        return Coaching.model_validate(masked_fields(coaching.model_dump()))
+    except ValidationError as error:
+        places = [".".join(("body", "coaching", *map(str, one["loc"]))) for one in error.errors()]
+        raise Refusal(
+            ErrorCode.VALIDATION_FAILED,
+            "This holds what looks like a secret, which is never kept; say it in other words, or rename the file.",
+            fields=places,
+        ) from None
+
+
 def _new_session(
     body: CreateLearnSessionRequest, owner: str, settings: Settings, origin: SessionOrigin
 ) -> LearnSessionAggregate:
     now = datetime.now(UTC)
-    coaching = Coaching.model_validate(masked_fields(body.coaching.model_dump())) if body.coaching else None
+    coaching = _masked_coaching(body.coaching) if body.coaching else None
     session = LearnSession(
         learn_session_id=str(uuid7()),
         owner_user_id=owner,

@@ -34,6 +34,18 @@ async def coach(learner: Learner, **changes: Any) -> None:
     await learner.act("start")
 
 
+async def test_a_kept_path_that_looks_like_a_secret_is_refused_by_its_place_and_not_said(
+    stack: Stack,
+) -> None:
+    secret = "ghp_" + "A1b2C3d4E5" * 3 + "f6G7h8"
+    constraint = {"text": KEPT, "kept_paths": ["other.csv", f"out/{secret}"]}
+    body = {"entry_mode": "coaching_agent", "coaching": COACHING | {"constraints": [constraint]}}
+    status, error = await stack.learner().refused("POST", "/api/learn/sessions", body)
+    assert (status, error["code"]) == (422, "VALIDATION_FAILED")
+    assert [field["path"] for field in error["fields"]] == ["body.coaching.constraints.0.kept_paths.1"]
+    assert secret not in str(error)
+
+
 async def work(learner: Learner) -> None:
     """What the agent reports of itself: wrapped commands, plain ones, and a call of a tool."""
     events = learner.events(SALES_REPORT)
