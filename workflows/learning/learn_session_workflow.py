@@ -35,8 +35,8 @@ with workflow.unsafe.imports_passed_through():
         StartCommand,
         ValidateCommand,
     )
-    from workflows.learning.session_core import SessionCore, StoreIsAhead, phase_of
-    from workflows.learning.session_decision import SessionDecision
+    from workflows.learning.session_core import SessionCore, StoreIsAhead
+    from workflows.learning.session_decision import SessionDecision, phase_of
     from workflows.platform.refusals import refused
     from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE
 

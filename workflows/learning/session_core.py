@@ -1,6 +1,6 @@
 """The machinery under a session's commands: one decision at a time, each committed before it is believed.
 
-Its alarm, which is set to the deadline of the present state, and how the session shows itself in the Temporal UI.
+Its alarm, which is set to the deadline of the present state.
 """
 
 import asyncio
@@ -31,7 +31,6 @@ with workflow.unsafe.imports_passed_through():
         AT_REST,
         SessionCommand,
         lane_refusal,
-        legal_commands,
         refusal,
     )
     from contracts.learning.validation import ValidationRunOutput, acceptance_objection, unproved_digest
@@ -40,7 +39,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.learning import session_capture, session_drafting
     from workflows.learning import validation_run_workflow as validation
     from workflows.learning.learn_session_messages import AnswerQuestionsCommand, InstallCommand, LearnCommand
-    from workflows.learning.session_decision import SessionDecision
+    from workflows.learning.session_decision import SessionDecision, phase_of, render_details
     from workflows.learning.session_drafting import DraftPreparation
     from workflows.platform.presets import CHECK_CALL, STORE_CALL
     from workflows.platform.refusals import application_error_in, refused, refused_command
@@ -471,43 +470,3 @@ class SessionCore:
     def _show(self) -> None:
         deadline = self._deadline()
         workflow.set_current_details(render_details(self.aggregate, rfc3339(deadline) if deadline else None))
-
-
-_PHASES: dict[S, str] = {
-    S.READY_FOR_REVIEW: "review",
-    S.INSTALLING_PRIVATE: "review",
-    S.INSTALLED_PRIVATE: "installed_private",
-    S.APPROVED: "approved",
-    S.REJECTED: "rejected",
-    S.CANCELLED: "cancelled",
-    S.QUARANTINED: "quarantined",
-}
-
-
-def phase_of(state: S) -> str:
-    """The coarse state that is searchable: writing every state to visibility would cost more than it is worth."""
-    return _PHASES.get(state, "teaching")
-
-
-def render_details(aggregate: LearnSessionAggregate, waits_until: object | None = None) -> str:
-    """The current details: state, since when, what it waits for, what it takes."""
-    session = aggregate.session
-    proposal = aggregate.proposal
-    lines = [
-        f"**State:** `{session.state.value}` since {rfc3339(aggregate.state_since)}",
-        f"**Waits for:** {', '.join(f'`{c.value}`' for c in legal_commands(aggregate)) or 'nothing'}",
-    ]
-    if waits_until is not None:
-        lines.append(f"**Deadline:** {waits_until}")
-    if proposal is not None:
-        lines.append(
-            f"**Proposal:** {proposal.title} (`{proposal.proposed_skill_slug}`, r{proposal.revision})"
-        )
-        passed = ", ".join(check.value for check in aggregate.passed_checks) or "none"
-        if aggregate.not_applicable_checks:
-            passed += f" (not applicable: {', '.join(c.value for c in aggregate.not_applicable_checks)})"
-        lines.append(f"**Checks passed:** {passed}")
-        if aggregate.unproved:
-            lines.append(f"**Not proved here:** {', '.join(f'`{one.step}`' for one in aggregate.unproved)}")
-    lines.append(f"**Changes:** {aggregate.change}")
-    return "\n\n".join(lines)

@@ -1,10 +1,14 @@
-"""Builds one decision of a session: the next aggregate, what happened, and the commit that makes it true."""
+"""Builds one decision of a session: the next aggregate, what happened, and the commit that makes it true.
+
+What the Temporal UI shows of a session after it: the phase that is searched for, and the current details.
+"""
 
 from datetime import datetime
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from contracts.base import rfc3339
     from contracts.errors import ErrorCode
     from contracts.learning.aggregate import (
         CommandReceipt,
@@ -17,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.proposal import ProposalState
     from contracts.learning.questions import LearningAnswer
     from contracts.learning.session import LearnSessionState as S
-    from contracts.learning.state_machine import may_go
+    from contracts.learning.state_machine import legal_commands, may_go
     from contracts.learning.validation import SkillValidationReport, ValidationRun
     from contracts.platform.commands import CommitKey
     from workflows.learning.learn_session_messages import LearnCommand
@@ -162,3 +166,43 @@ class SessionDecision:
             finished_run=self._finished_run,
             report=self._report,
         )
+
+
+_PHASES: dict[S, str] = {
+    S.READY_FOR_REVIEW: "review",
+    S.INSTALLING_PRIVATE: "review",
+    S.INSTALLED_PRIVATE: "installed_private",
+    S.APPROVED: "approved",
+    S.REJECTED: "rejected",
+    S.CANCELLED: "cancelled",
+    S.QUARANTINED: "quarantined",
+}
+
+
+def phase_of(state: S) -> str:
+    """The coarse state that is searchable: writing every state to visibility would cost more than it is worth."""
+    return _PHASES.get(state, "teaching")
+
+
+def render_details(aggregate: LearnSessionAggregate, waits_until: object | None = None) -> str:
+    """The current details: state, since when, what it waits for, what it takes."""
+    session = aggregate.session
+    proposal = aggregate.proposal
+    lines = [
+        f"**State:** `{session.state.value}` since {rfc3339(aggregate.state_since)}",
+        f"**Waits for:** {', '.join(f'`{c.value}`' for c in legal_commands(aggregate)) or 'nothing'}",
+    ]
+    if waits_until is not None:
+        lines.append(f"**Deadline:** {waits_until}")
+    if proposal is not None:
+        lines.append(
+            f"**Proposal:** {proposal.title} (`{proposal.proposed_skill_slug}`, r{proposal.revision})"
+        )
+        passed = ", ".join(check.value for check in aggregate.passed_checks) or "none"
+        if aggregate.not_applicable_checks:
+            passed += f" (not applicable: {', '.join(c.value for c in aggregate.not_applicable_checks)})"
+        lines.append(f"**Checks passed:** {passed}")
+        if aggregate.unproved:
+            lines.append(f"**Not proved here:** {', '.join(f'`{one.step}`' for one in aggregate.unproved)}")
+    lines.append(f"**Changes:** {aggregate.change}")
+    return "\n\n".join(lines)
