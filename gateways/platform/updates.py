@@ -323,7 +323,8 @@ def _answer_to(error: WorkflowUpdateFailedError) -> Exception:
 def _rpc_refusal(error: RPCError, no_answer: Callable[[], Refusal]) -> Exception:
     """The refusal of a failed call; ``no_answer`` when its time ran out."""
     match error.status:
-        case RPCStatusCode.NOT_FOUND:
+        # FAILED_PRECONDITION: its task failed since the workflow was ending meanwhile; the update was not taken.
+        case RPCStatusCode.NOT_FOUND | RPCStatusCode.FAILED_PRECONDITION | RPCStatusCode.ABORTED:
             return WorkflowWasClosing()
         case RPCStatusCode.RESOURCE_EXHAUSTED:
             return _too_many()

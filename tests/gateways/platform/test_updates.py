@@ -9,6 +9,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
 
 from contracts.base import Contract
 from contracts.errors import ErrorCode, Refusal
@@ -20,6 +21,8 @@ from gateways.platform.updates import (
     REOPENINGS,
     Recall,
     WorkflowWasClosing,
+    as_refusals,
+    no_worker_answers,
     start_options,
     start_or_join,
 )
@@ -140,6 +143,14 @@ async def test_whoever_holds_the_workflow_is_told_of_a_recalled_answer() -> None
     assert await update_or_recall(Workflow().update, conflict=CONFLICT, recall=before) == stored
     assert await update_or_recall(refusing.update, conflict=CONFLICT, recall=after) == stored
     assert told == [stored, stored]
+
+
+@pytest.mark.parametrize(
+    "status", [RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.ABORTED]
+)
+def test_an_update_that_an_ending_workflow_did_not_take_is_sent_again(status: RPCStatusCode) -> None:
+    with pytest.raises(WorkflowWasClosing), as_refusals(no_worker_answers):
+        raise RPCError("unexpected workflow task failure", status, b"")
 
 
 async def test_a_workflow_is_sent_a_few_updates_at_a_time() -> None:
