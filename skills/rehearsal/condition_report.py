@@ -24,7 +24,7 @@ def is_of(evidence: LessonEvidence | None, draft: SkillDraft) -> bool:
     """Whether the evidence speaks of every condition of the draft, as it follows from the commands it has now."""
     if evidence is None or not {one.event_id for one in draft.rehearsal} <= {*evidence.kept}:
         return False
-    return {*draft.conditions} <= {*evidence.conditions}
+    return all(one in evidence.conditions for one in draft.conditions)
 
 
 def not_tried(check: ValidationRunKind, reason: str) -> CheckReport:
