@@ -20,7 +20,6 @@ from typing import Any
 from uuid import uuid4
 
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.services import dispatch_gateway, dispatch_store
 from bench.temporal_server import temporal_at
@@ -29,6 +28,7 @@ from contracts.mcp.dispatch import AskFirstDecision, DispatchRequest, MCPAskFirs
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal, Scope
 from gateways.mcp.dispatch import McpDispatchGateway
+from gateways.platform.payload_signing import signing_data_converter
 from stores.platform.canonical import digest_of
 from stores.platform.database import Database
 from stores.platform.migrate import upgrade
@@ -127,7 +127,7 @@ async def calls_over(settings: Settings, address: str) -> AsyncIterator[Calls]:
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     upgrade(settings.database_url)
     database = Database(settings.database_url)
-    client = await Client.connect(address, data_converter=pydantic_data_converter)
+    client = await Client.connect(address, data_converter=signing_data_converter(settings.data_dir))
     gateway = dispatch_gateway(settings, database, client, dispatch_store(settings, database, client))
     caller = Principal(user_id=OWNER, token_id=str(uuid4()), scopes=frozenset(Scope))
     try:
