@@ -28,6 +28,7 @@ def test_the_diff_of_an_improvement_says_what_it_improves(person, taught) -> Non
     ability_id = person.gets("learn", "history")["items"][0]["ability_id"]
     mode = ("--mode", "improving_existing_skill", "--skill", ability_id)
     person.types("learn", "create", *mode)
+    assert person.types("learn", "start").exit_code == ExitCode.OK
     person.types("learn", "stop")
     person.types("learn", "propose")
     shown = person.types("learn", "diff").stdout
