@@ -160,10 +160,10 @@ def holds_secret(text: str) -> bool:
 
 
 _DATA = re.compile(
-    r"[0-9a-f]{32,}|[0-9A-F]{32,}"
+    r"(?:pack-)?[0-9a-f]{32,}|[0-9A-F]{32,}"
     r"|(?!\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}$|\d{4}([ -])\d{6}\2\d{5}$)\d+(?:[ .,-]+\d+)+"
 )
-"""A run that is data in a file: hexadecimal digits, or numbers in other groups than a card's."""
+"""A run that is data in a file: hexadecimal digits, a pack of git, or numbers in other groups than a card's."""
 
 
 def holds_known_secret(text: str) -> bool:

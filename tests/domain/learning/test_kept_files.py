@@ -123,6 +123,10 @@ def test_ordinary_text_is_kept(text: str) -> None:
     assert reason_by_content(gzip.compress(text.encode())) is None
 
 
+def test_the_name_of_a_pack_of_git_is_no_secret() -> None:
+    assert reason_by_content(b"P pack-fe5dbbcea5ce7e2988b8c69bcfdfde8904aabc1f.pack\n\n") is None
+
+
 def test_long_text_is_judged_in_reasonable_time_and_like_short_text() -> None:
     lines = [f"{n},customer {n},reports/quarter_{n % 4}/file_{n}.csv\n" for n in range(10_000)]
     assert not holds_secret("".join(lines))
