@@ -19,9 +19,10 @@ from activities.mcp.dispatch_activities import RECONSIDER
 from config.settings import Settings
 from contracts.mcp.dispatch_work import DispatchOrder
 from contracts.workflow_ids import NIGHTLY_SCHEDULE
+from gateways.learning.sessions import run_session
 from gateways.mcp.auth_profiles import auth_profile_options, auth_profile_start
 from gateways.mcp.dispatch import dispatch_start_options
-from gateways.platform.updates import StartOptions, start_or_join
+from gateways.platform.updates import start_or_join
 from gateways.practice.practice import run_practice
 from stores.learning.session_reads import OpenSessions
 from stores.mcp.auth.profiles import AuthProfileStore
@@ -29,8 +30,6 @@ from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
 from stores.platform.database import Database
 from stores.practice.practice import PracticeStore
 from worker.schedule import register_schedules, register_search_attributes
-from workflows.learning.learn_session_messages import LearnSessionStart
-from workflows.learning.learn_session_workflow import LOOK, LearnSessionWorkflow, opening_of
 from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
 from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
 from workflows.mcp.mcp_messages import DispatchStart
@@ -92,9 +91,7 @@ async def recover_sessions(client: Client, settings: Settings, database: Databas
     for session_id in seen:
         aggregate = await asyncio.to_thread(sessions.one, session_id)
         if aggregate is not None:
-            start = LearnSessionStart(aggregate=aggregate)
-            options = StartOptions(memo=None, **opening_of(aggregate, settings.task_queue))
-            await start_or_join(client, LearnSessionWorkflow.run, start, options, signal=LOOK)
+            await run_session(client, settings.task_queue, aggregate)
     for practice in await asyncio.to_thread(PracticeStore(database).running, seen):
         await run_practice(client, settings.task_queue, practice)
     return len(seen)

@@ -1,6 +1,6 @@
 """Replays a session's first demonstration on its starting state and keeps what that proves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,17 +60,7 @@ class LessonReplay:
         state = first_state(self._states.of_session(session_id), first.events if first else ())
         if first is None or state is None:
             return
-        cancelled = Event()
-        context = copy_context()
-
-        def beat(label: str) -> None:
-            activity.heartbeat(label)
-            if activity.is_cancelled():
-                cancelled.set()
-
-        def progress(label: str) -> None:
-            # Called by threads that know nothing of the activity; a context serves one of them at a time.
-            context.copy().run(beat, label)
+        progress, cancelled = replay_progress()
 
         def found_for(
             shown: Sequence[ObservedActionEvent],
@@ -106,6 +96,22 @@ class LessonReplay:
             if needed is not None and sum(bool(_commands(part)) for part in parts) == 1:
                 # The state of several demonstrations is needed by the others too.
                 self._states.prune(state.state_id, needed)
+
+
+def replay_progress() -> tuple[Callable[[str], None], Event]:
+    """A heartbeat with a label that any thread of the activity may send, and what is set once it is cancelled."""
+    cancelled, context = Event(), copy_context()
+
+    def beat(label: str) -> None:
+        activity.heartbeat(label)
+        if activity.is_cancelled():
+            cancelled.set()
+
+    def progress(label: str) -> None:
+        # Called by threads that know nothing of the activity; a context serves one of them at a time.
+        context.copy().run(beat, label)
+
+    return progress, cancelled
 
 
 def first_state(

@@ -1,7 +1,6 @@
 """The checks of a validation run. Each writes its own step results and answers a summary."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import copy_context
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +8,7 @@ from threading import Event
 
 from temporalio import activity
 
+from activities.learning.lesson_replay import replay_progress
 from activities.platform.refusals import refusing
 from contracts.base import clipped
 from contracts.learning.aggregate import DraftBundle
@@ -165,17 +165,7 @@ class ValidationActivities:
         return condition_report(request.check, draft.conditions, evidence)
 
     def _replayed(self, lesson: Lesson, conditions: Sequence[ProofCondition]) -> LessonEvidence:
-        cancelled, context = Event(), copy_context()
-
-        def beat(label: str) -> None:
-            activity.heartbeat(label)
-            if activity.is_cancelled():
-                cancelled.set()
-
-        def progress(label: str) -> None:
-            # Called by threads that know nothing of the activity; a context serves one of them at a time.
-            context.copy().run(beat, label)
-
+        progress, cancelled = replay_progress()
         self._rehearsal_root.mkdir(parents=True, exist_ok=True)
         finder = EvidenceFinder(lesson, self._rehearsal_root, EvidenceBounds(), progress, cancelled)
         return finder.find(datetime.now(UTC), conditions)

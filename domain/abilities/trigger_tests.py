@@ -10,7 +10,7 @@ worded in terms of their own field: their phrases have few function words, so th
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -91,17 +91,19 @@ def run_trigger_tests(
     rivals = {other.ability_id: other for other in others if not _is_same_skill(other, candidate)}
     beside = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
     entries = [candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()]
-    index, by_words = FitIndex(entries, meanings(entries)), FitIndex(entries)
+    index = FitIndex(entries, meanings(entries))
+    judge = partial(index.judged, ability_id=candidate.ability_id, caller_user_id=owner_user_id)
     outcomes = list(_missing_cases(draft, cases))
     counted = dict.fromkeys(TriggerCaseKind, 0)
     for case in cases:
         counted[case.kind] += 1
         asked = AbilityLookupQuery(user_query=case.input)
         fitting = index.fitting(asked, caller_user_id=owner_user_id)
-        if not case.should_trigger:
-            worded = {one.ability_id for one in by_words.fitting(asked, caller_user_id=owner_user_id)}
-            fitting = tuple(one for one in fitting if one.fit is Fit.YES or one.ability_id in worded)
-        judged = index.judged(case.input, candidate.ability_id, caller_user_id=owner_user_id)
+        judged = judge(case.input)
+        if not case.should_trigger and judged is not None and judged.fit is Fit.MAYBE:
+            by_rules = judge(case.input, by_rules=True)
+            if by_rules is not None and by_rules.fit is Fit.NO:
+                fitting = tuple(one for one in fitting if one.ability_id != candidate.ability_id)
         why = "; ".join(judged.reasons) if judged is not None else ""
         test_case_id = f"trigger/{case.kind}-{counted[case.kind]}"
         outcomes.append(_outcome(test_case_id, case, _Found(candidate.ability_id, fitting, why), rivals))

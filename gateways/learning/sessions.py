@@ -196,9 +196,18 @@ class LearnGateway:
             workflow_id = learn_session_id(session_id)
             await signal_running(self._client, workflow_id, LOOK, within=self._answer_within)
             return
-        start = LearnSessionStart(aggregate=aggregate)
-        options = StartOptions(memo=None, **opening_of(aggregate, self._task_queue))
-        await start_or_join(self._client, LearnSessionWorkflow.run, start, options, signal=LOOK)
+        await run_session(self._client, self._task_queue, aggregate)
+
+
+async def run_session(client: Client, task_queue: str, aggregate: LearnSessionAggregate) -> None:
+    """Starts the workflow of a session that the store has; one that runs stays, and looks at the store.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``.
+    """
+    start = LearnSessionStart(aggregate=aggregate)
+    options = StartOptions(memo=None, **opening_of(aggregate, task_queue))
+    await start_or_join(client, LearnSessionWorkflow.run, start, options, signal=LOOK)
 
 
 def _refuse_at_rest(aggregate: LearnSessionAggregate, command: SessionCommand) -> None:

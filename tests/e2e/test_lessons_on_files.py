@@ -29,37 +29,34 @@ SHOWN = (
 )
 
 
-async def taught(stack: Stack, desk: Path, commands: tuple[str, ...]) -> tuple[Learner, dict[str, Any]]:
+async def taught(
+    stack: Stack,
+    desk: Path,
+    commands: tuple[str, ...],
+    goal: str = "List the three largest stocks",
+    **proposing: Any,
+) -> tuple[Learner, dict[str, Any]]:
     """A drafted lesson of these commands, and the proposal's detail."""
     desk.mkdir()
     (desk / "stock.csv").write_text(ROWS)
     alice = stack.learner()
     await alice.create(target_app_whitelist=["terminal"])
     await alice.act("start")
-    await alice.act("mark-goal", {"goal_description": "List the three largest stocks"})
+    await alice.act("mark-goal", {"goal_description": goal})
     async with served(stack) as api:
         await record(alice, api, desk, commands)
     await alice.act("stop")
-    await alice.propose()
+    await alice.propose(**proposing)
     return alice, await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
 
 
 async def test_a_doubtful_number_is_asked_about_first_and_becomes_a_parameter_by_the_answer(
     stack: Stack, tmp_path: Path
 ) -> None:
-    desk = tmp_path / "desk"
-    desk.mkdir()
-    (desk / "stock.csv").write_text(ROWS)
-    alice = stack.learner()
-    await alice.create(target_app_whitelist=["terminal"])
-    await alice.act("start")
-    await alice.act("mark-goal", {"goal_description": "Cut the stock list into pieces"})
-    async with served(stack) as api:
-        await record(alice, api, desk, ("split -l 7 stock.csv piece_",))
-    await alice.act("stop")
-    await alice.propose(ask_before_build=True)
+    commands, goal = ("split -l 7 stock.csv piece_",), "Cut the stock list into pieces"
+    alice, detail = await taught(stack, tmp_path / "desk", commands, goal, ask_before_build=True)
     path = f"/api/learn/proposals/{alice.proposal_id}/detail"
-    questions = (await alice.ok("GET", path))["questions"]
+    questions = detail["questions"]
     assert len(questions) <= 5
     assert questions[0]["question_text"].startswith("Is 7 always the number of lines?")
 

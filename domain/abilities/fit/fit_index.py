@@ -96,11 +96,13 @@ class FitIndex:
         judged.sort(key=lambda one: (_ORDER[one[0].fit], -one[0].closeness, one[1].ability_id))
         return tuple(_shown(found, entry) for found, entry in judged[:MAX_MATCHES])
 
-    def judged(self, text: str, ability_id: str, *, caller_user_id: str) -> Judgement | None:
-        """Whether one ability fits ``text``, and why; None for one that no lookup lists."""
+    def judged(
+        self, text: str, ability_id: str, *, caller_user_id: str, by_rules: bool = False
+    ) -> Judgement | None:
+        """Whether one ability fits ``text``, by the rules alone if asked so, and why; None for one never listed."""
         if ability_id not in self._entries:
             return None
-        return self._judged(read(text), ability_id, caller_user_id)
+        return self._judged(read(text), ability_id, caller_user_id, by_rules=by_rules)
 
     def weight(self, caller_user_id: str, word: Word) -> float:
         """The weight of a word: full for one that a single ability has, down to half of that."""
@@ -113,11 +115,14 @@ class FitIndex:
         rarity = log(1 + size / having) / log(1 + size)
         return base_weight(word.meaning) * (0.5 + 0.5 * rarity)
 
-    def _judged(self, request: Reading, ability_id: str, caller_user_id: str) -> Judgement:
+    def _judged(
+        self, request: Reading, ability_id: str, caller_user_id: str, *, by_rules: bool = False
+    ) -> Judgement:
         profile = self._profiles.get(ability_id)
         if profile is None:
             profile = self._profiles[ability_id] = Profile.of(self._entries[ability_id])
-        compare = partial(self._meanings.nearness, request.text, ability_id) if self._meanings else None
+        meanings = None if by_rules else self._meanings
+        compare = partial(meanings.nearness, request.text, ability_id) if meanings else None
         return judge(request, profile, partial(self.weight, caller_user_id), compare)
 
     def _candidates(self, request: Reading, query: AbilityLookupQuery, caller_user_id: str) -> list[str]:

@@ -26,16 +26,17 @@ def folders_of(inputs: Collection[str], commands: Sequence[str], before: FolderC
 
 def touched_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> frozenset[str]:
     """The files of the starting state that the commands touch, and all of a repository or environment they touch."""
-    touched = {
-        path for use in uses if use.event_id in kept for path in (*use.read, *use.removed, *use.written)
-    }
+    touched = _touched(kept, uses)
     return frozenset(path for path in before.paths() if collapsed(path) in touched)
 
 
 def used_by(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:
     """The files of the starting state that the commands touch in any way."""
-    used = {path for use in uses if use.event_id in kept for path in (*use.read, *use.removed, *use.written)}
-    return tuple(sorted(path for path in used if path in before.paths()))
+    return tuple(sorted(path for path in _touched(kept, uses) if path in before.paths()))
+
+
+def _touched(kept: Collection[str], uses: Sequence[CommandUse]) -> set[str]:
+    return {path for use in uses if use.event_id in kept for path in (*use.read, *use.removed, *use.written)}
 
 
 def sources_of(
