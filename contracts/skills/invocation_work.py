@@ -1,0 +1,172 @@
+"""The stored record of an invocation, and the orders between its workflow, activities and store.
+
+No order holds an input, an output or a secret: those are kept in blobs, under their digest.
+"""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import (
+    Contract,
+    Sha256,
+    Text80,
+    Text120,
+    Text200,
+    Text240,
+    Text500,
+    UtcTime,
+    Uuid,
+    VersionedContract,
+)
+from contracts.learning.observation import ToolEffect
+from contracts.platform.commands import CommitKey
+from contracts.skills.catalog import SkillRoot
+from contracts.skills.invocation import (
+    InvocationAttempt,
+    InvocationContext,
+    InvocationStatus,
+    ObservabilityRecord,
+)
+from contracts.skills.manifest import SkillManifest
+
+
+class InvocationOrder(Contract):
+    """One invocation as the gate let it in."""
+
+    invocation_id: Uuid
+    correlation_id: Text200
+    owner_user_id: Text120
+    token_id: Uuid
+    skill: Text80
+    function_name: Text80
+    version: Text80
+    root: SkillRoot
+    digest: Sha256 = Field(description="Of the folder that is run; a changed one is not.")
+    input_digest: Sha256 = Field(description="Of the normalised input, a blob.")
+    input_hash: Sha256
+    context: InvocationContext | None = None
+    effect: ToolEffect
+    confirmation_prompt: Text500 | None = None
+    cache_key: Sha256 | None = None
+    created_at: UtcTime
+
+
+class ConfirmationAnswer(Contract):
+    """Who confirmed or refused, when and why."""
+
+    approved: bool
+    by: Text120
+    at: UtcTime
+    reason: Text240 | None = None
+
+
+class InvocationRecord(VersionedContract):
+    """An invocation and all that became of it. ``manifest`` is the one it began with (X-4)."""
+
+    order: InvocationOrder
+    manifest: SkillManifest
+    status: InvocationStatus
+    expires_at: UtcTime | None = Field(default=None, description="While it waits for a person.")
+    confirmation: ConfirmationAnswer | None = None
+    attempts: tuple[InvocationAttempt, ...] = ()
+    outcome_digest: Sha256 | None = Field(default=None, description="Of the outcome, a blob.")
+    error_code: Text80 | None = None
+    cached_from: Uuid | None = None
+    warnings: tuple[Text240, ...] = ()
+    dry_run: bool = False
+    record: ObservabilityRecord | None = None
+    updated_at: UtcTime
+    completed_at: UtcTime | None = None
+
+    @property
+    def invocation_id(self) -> str:
+        """Its id."""
+        return self.order.invocation_id
+
+    @property
+    def owner(self) -> str:
+        """The user it belongs to."""
+        return self.order.owner_user_id
+
+
+class InvocationStanding(Contract):
+    """How an invocation stands, as far as its workflow has to know."""
+
+    invocation_id: Uuid
+    status: InvocationStatus
+    version: int = Field(ge=1)
+    attempts: int = Field(default=0, ge=0)
+    timeout_ms: int
+    expires_at: UtcTime | None = None
+    error_code: Text80 | None = None
+    since: UtcTime
+
+
+class InvocationStart(Contract):
+    """Opens the workflow of an invocation; what it takes and gives stays in the store."""
+
+    invocation_id: Uuid
+    owner_user_id: Text120
+    skill: Text80
+    version: Text80
+    console_url: Text500 | None = None
+
+
+class InvocationEnd(Contract):
+    """The workflow closed."""
+
+    status: InvocationStatus
+    attempts: int
+
+
+class ConfirmOrder(Contract):
+    """An answer about an invocation that waits."""
+
+    invocation_id: Uuid
+    commit_key: CommitKey
+    approve: bool
+    by: Text120
+    reason: Text240 | None = None
+    at: UtcTime | None = None
+
+
+class GiveUpCause(StrEnum):
+    """Why an invocation is given up."""
+
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class GiveUpOrder(Contract):
+    """Gives an invocation up; one that was sent may have had its effect."""
+
+    invocation_id: Uuid
+    cause: GiveUpCause
+    by: Text120 | None = None
+    reason: Text240 | None = None
+    at: UtcTime | None = None
+
+
+class AttemptOrder(Contract):
+    """Makes one attempt."""
+
+    invocation_id: Uuid
+    attempt: int = Field(ge=1)
+    at: UtcTime
+
+
+class InspectAttempt(Contract):
+    """Asks what became of an attempt that was not heard of; from now on it can no longer begin."""
+
+    invocation_id: Uuid
+    attempt: int = Field(ge=1)
+    given_up: GiveUpOrder | None = None
+    at: UtcTime
+
+
+class AttemptEnd(Contract):
+    """What an attempt left: the standing, and how long to wait before the next."""
+
+    standing: InvocationStanding
+    again_after_ms: int | None = Field(default=None, ge=0)
