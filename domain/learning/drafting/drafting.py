@@ -33,7 +33,7 @@ from domain.learning.drafting.triggers import (
     trigger_phrases,
 )
 from domain.learning.interpretation.browser import PASSWORD, submits
-from domain.learning.interpretation.checkpoint_lint import is_semantic
+from domain.learning.interpretation.checkpoint_lint import is_semantic, may_be_named
 from domain.learning.interpretation.checkpoints import may_be_shown, shown_path
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS
 from domain.learning.interpretation.inference import Materials, materials_of, operations_in, sites_of
@@ -209,7 +209,7 @@ def _inputs(
     if varying := [value for value in materials.varying if not wording.speaks_in(value)]:
         shown = listed(varying)
         found.append(f"The period, date or version that the names stand for; in the demonstration {shown}")
-    hosts = [h for h in dict.fromkeys(h for r in rehearsal for h in hosts_in(r.command)) if is_semantic(h)]
+    hosts = [h for h in dict.fromkeys(h for r in rehearsal for h in hosts_in(r.command)) if may_be_named(h)]
     if hosts:
         found.append(
             f"The address to fetch from; in the demonstration it was on {listed(hosts[:_FILES_LISTED])}"

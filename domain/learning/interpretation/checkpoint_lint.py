@@ -13,7 +13,7 @@ from functools import lru_cache
 from contracts.base import clipped
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import CheckpointLintReport, LintFinding, LintSeverity, SkillDraft
-from domain.learning.interpretation.naming import is_verb
+from domain.learning.interpretation.statements import Said, said_by
 from domain.learning.redaction.redaction import MASK, redact
 
 _FILE = r"(?!\.(?:[A-Za-z]\w{0,4}|parquet|feather|numbers|markdown|sqlite3?)(?![\w-]))"
@@ -88,16 +88,6 @@ _PERSONAL = (
 )
 _CARD = re.compile(r"(?<![\w.-])[2-6]\d{3}([ -]?)(?:\d{4}\1\d{4}\1\d{4}|\d{6}\1\d{5})(?![\w-])")
 
-_STATE = re.compile(
-    r"(?i)\b(?:is|are|was|were|has|have|exists?|contains?|holds?|shows?|appears?|matches|match|equals?|"
-    r"includes?|displays?|remains?|reads|says|reports|returns?|opens in|passes|comes? out|can be|"
-    r"no longer|visible|present|absent|empty|available|ready|complete|gone|there)\b"
-)
-_HEADLINE = re.compile(
-    r"(?i)(?!(?:the|a|an|all|every|each|any|this|that)\b)(?:\w+ ){0,2}(?:\w{2,}ed|sent|made|done|built)[.!]?"
-)
-"""What follows the first word of a headline: a participle, few words before it and no article."""
-
 _VAGUE = re.compile(
     r"(?i)(?:it(?:'s| is| has)? |everything(?:'s| is)? |all (?:is )?)?"
     r"(?:done|ok(?:ay)?|works?|worked|finished|success(?:ful)?|fine|good|completed?|tbd|n/?a|none)[.!]?"
@@ -129,14 +119,7 @@ def no_outcome_in(text: str) -> str | None:
     line = " ".join(text.split())
     if not line or _VAGUE.fullmatch(line):
         return line or "(empty)"
-    first, _, rest = line.partition(" ")
-    orders = is_verb(first) or first.lower() in ("go", "navigate", "ensure", "use")
-    return first if orders and not _STATE.search(rest) and not is_headline(line) else None
-
-
-def is_headline(text: str) -> bool:
-    """Whether ``text`` is a state in headline style: "Export confirmed"."""
-    return bool(_HEADLINE.fullmatch(text.partition(" ")[2]))
+    return None if said_by(line) is Said.STATE else line
 
 
 def personal_value_in(text: str) -> str | None:
@@ -306,6 +289,11 @@ def is_semantic(text: str) -> bool:
     return not any(rule.detect(text) for rule in (*_TEXT_RULES, _NO_OUTCOME))
 
 
+def may_be_named(text: str) -> bool:
+    """Whether ``text`` holds no selector, coordinate, gesture, wait or personal value; it need not be a sentence."""
+    return not any(rule.detect(text) for rule in _TEXT_RULES)
+
+
 def _checkpoint_findings(interpretation: SemanticWorkflowInterpretation) -> Iterator[LintFinding]:
     if not interpretation.checkpoints:
         yield _finding(_NO_OUTCOME, "checkpoints", "no checkpoint")
@@ -320,8 +308,10 @@ def _checkpoint_findings(interpretation: SemanticWorkflowInterpretation) -> Iter
 def _text_findings(
     text: str, location: str, no_outcome: LintSeverity = LintSeverity.ERROR
 ) -> Iterator[LintFinding]:
-    yield from _rule_findings(text, location)
-    if found := _NO_OUTCOME.detect(text):
+    findings = tuple(_rule_findings(text, location))
+    yield from findings
+    # A selector or a gesture is no sentence: what its own finding says to write is a state already.
+    if not findings and (found := _NO_OUTCOME.detect(text)):
         yield _finding(_NO_OUTCOME, location, found, no_outcome)
 
 

@@ -29,8 +29,9 @@ from domain.learning.commands.operations import (
     operation_of,
 )
 from domain.learning.interpretation.browser import is_refused, signs_in, submits
-from domain.learning.interpretation.checkpoint_lint import contradict, is_headline, is_semantic, same_state
-from domain.learning.interpretation.naming import is_verb, listed, plain, without_stop
+from domain.learning.interpretation.checkpoint_lint import contradict, is_semantic, same_state
+from domain.learning.interpretation.label_states import state_of
+from domain.learning.interpretation.naming import listed, plain
 from domain.learning.interpretation.steps import DemonstratedStep, total_effects
 from domain.learning.redaction.redaction import MASK, redact
 
@@ -42,24 +43,6 @@ FILES_NAMED = 3
 
 PATH_SHOWN = 80
 """The most characters of a path in a sentence; a longer one is shown by its end."""
-
-_PARTICIPLES = {
-    "open": "open", "start": "running", "send": "sent", "build": "built", "rebuild": "rebuilt",
-    "make": "made",
-    "put": "in place", "set": "set", "read": "read", "write": "written", "draw": "drawn", "cut": "cut",
-    "give": "given", "keep": "kept", "find": "found", "get": "there", "split": "split", "back": "backed up",
-    "log": "logged", "run": "finished", "show": "shown", "reset": "reset", "view": "shown",
-}  # fmt: skip
-
-_DOUBLING = frozenset({"stop", "trim", "crop", "plan", "plot", "scan", "tag", "zip", "unzip", "submit"})
-
-_GESTURES = frozenset({"click", "press", "tap", "type", "hit", "drag", "scroll", "hover"})
-
-_ARTICLE = re.compile(r"^(?:the|a|an|all|my|our|your)\s+", re.IGNORECASE)
-
-_PLURAL = re.compile(r"(?<![su])s$", re.IGNORECASE)
-
-_LINKING = frozenset({"and", "or", "then", "to", "it", "if", "that", "up", "in", "on", "for", "with"})
 
 _OPEN = "…"
 
@@ -244,39 +227,6 @@ def _with_distinct_goals(drafts: Sequence[_Draft]) -> list[_Draft]:
         nth = goals[: position + 1].count(draft.goal)
         numbered.append(draft if nth == 1 else _Draft(clipped(f"{draft.goal} ({nth})", 240), draft.condition))
     return numbered
-
-
-def state_of(label: str) -> str | None:
-    """What is true once the step so labelled is done; ``None`` where no honest wording is found.
-
-    "Open the export dialog" becomes "The export dialog is open"; a label that is a state already stays.
-    """
-    line = without_stop(label)
-    words = line.split()
-    if not words:
-        return None
-    verb = words[0].lower()
-    if verb not in _GESTURES and (not is_verb(verb) or is_headline(line)):
-        state = line[0].upper() + line[1:]
-        return clipped(state, 240) if is_semantic(state) and " " in state else None
-    rest = _ARTICLE.sub("", " ".join(words[1:]))
-    if verb in _GESTURES or not rest or rest.split()[0].lower() in _LINKING or "," in rest:
-        return None
-    noun = re.split(r"\s(?:to|from|in|into|on|for|with|by|of|as|at)\s", rest, maxsplit=1)[0]
-    linking = "are" if _PLURAL.search(noun) else "is"
-    state = clipped(f"The {rest} {linking} {participle(verb)}", 240)
-    return state if is_semantic(state) else None
-
-
-def participle(verb: str) -> str:
-    """The past participle of a common verb, or the state it leads to."""
-    if verb in _PARTICIPLES:
-        return _PARTICIPLES[verb]
-    if verb in _DOUBLING:
-        return f"{verb}{verb[-1]}ed"
-    if verb.endswith("e"):
-        return f"{verb}d"
-    return f"{verb[:-1]}ied" if re.search(r"[^aeiou]y$", verb) else f"{verb}ed"
 
 
 def shown_path(path: str) -> str:

@@ -26,13 +26,13 @@ _SENTENCE_END = re.compile(r"(?<=\w)[.!?;](?:\s|$)|\n")
 _CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()")
 _VERB_LIST = """
     add analyse analyze append apply approve archive assemble assign back backup batch book build bundle
-    calculate cancel capture change check checksum clean clear clone close collect combine commit
+    calculate cancel capture change check checksum choose clean clear clone close collect combine commit
     compare compile compress compute configure convert copy count create crop cut deduplicate delete
     deliver deploy describe download draft draw duplicate edit email encode encrypt enter exchange
     export extract fetch fill filter find fingerprint fix format forward gather generate get give group
     handle hash import improve index insert inspect install join keep label launch list load log look
     mail make mark measure merge migrate mirror mix monitor move narrow normalise normalize open order
-    organise organize pack package paste patch plan plot post prepare print process produce publish pull
+    organise organize pack package paste patch pick plan plot post prepare print process produce publish pull
     push put read rebuild record redact refresh register release relocate remove rename render reorder
     repair replace reply report request reset resize restart restore retrieve review rotate run sanitise
     sanitize save scan schedule search select send separate set share sign sort split start stop store

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.learning.interpretation.checkpoints import state_of
+from domain.learning.interpretation.label_states import state_of
 from domain.learning.interpretation.naming import (
     cut_at_word,
     listed,
@@ -99,6 +99,17 @@ def test_lists_are_spelled_out() -> None:
         ("Copy invoices", "The invoices are copied"),
         ("The list is sorted", "The list is sorted"),
         ("Export confirmed", "Export confirmed"),
+        ("Choose menu Export report", "The menu Export report is chosen"),
+        ("Pick the newest row", "The newest row is picked"),
+        ("Tell the customer", "The customer is told"),
+        ("Reboot the machine", "The machine is rebooted"),
+        ("Choose the button “Save”", "The button “Save” is chosen"),
+        ("Turn off the lamp", "The lamp is turned off"),
+        ("Back up the database", "The database is backed up"),
+        ("See the page “Start”", "The page “Start” is shown"),
+        ("Give the guest a key", None),
+        ("Make sure the light is on", None),
+        ("Log in to the portal", None),
         ("Click Save", None),
         ("Sort and archive", None),
         ("Open div-8472", None),
