@@ -185,7 +185,7 @@ class Services:
 async def open_services(settings: Settings) -> Services:
     """Opens the services with a lazy Temporal connection: reads work while Temporal is unavailable."""
     database = Database(settings.database_url)
-    converter = signing_data_converter(settings.data_dir)
+    converter = signing_data_converter(settings.data_dir, encrypt=settings.payload_encryption)
     client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=converter, lazy=True)
     bases = BaseSkills(database, WorkspaceEdits(database, settings.workspace))
     actions = AllowedActions(database, bases)

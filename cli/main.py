@@ -56,6 +56,9 @@ COMMANDS = {
     "mining": _Entry("cli.mining.mining_commands", "app", "Skills suggested by what you do again and again."),
     "tokens": _Entry("cli.platform.token_commands", "app", "Make, list and revoke access tokens."),
     "secrets": _Entry("cli.platform.secret_commands", "app", "The keys that seal secrets: status, rotation."),
+    "payload-keys": _Entry(
+        "cli.platform.payload_commands", "app", "The keys of what is sent through Temporal: status, rotation."
+    ),
     "config": _Entry("cli.platform.config_commands", "app", "See the settings in effect."),
     "doctor": _Entry(
         "cli.platform.doctor", "doctor", "Check what the application needs, and say what to do."

@@ -149,6 +149,11 @@ class Settings(McpSettings):
     temporal_port: Port = Field(default=7233, description="Of the embedded server.")
     temporal_ui_port: Port = Field(default=8233, description="Of the embedded server's web pages.")
     temporal_ui_url: str | None = Field(default=None, description="Where people reach the Temporal UI.")
+    temporal_ui_upstream: str | None = Field(
+        default=None,
+        description="A Temporal UI that the API serves at temporal_ui_port, with its own checks.",
+    )
+    payload_encryption: bool = Field(default=False, description="Encrypt what is sent through Temporal.")
 
     categories_per_user: int = Field(default=200, ge=1, le=10_000)
     deployed_on: date | None = Field(
@@ -267,7 +272,7 @@ class Settings(McpSettings):
     def _upper(cls, value: object) -> object:
         return value.upper() if isinstance(value, str) else value
 
-    @field_validator("public_url", "temporal_ui_url")
+    @field_validator("public_url", "temporal_ui_url", "temporal_ui_upstream")
     @classmethod
     def _origin(cls, value: str | None) -> str | None:
         return checked_origin(value)

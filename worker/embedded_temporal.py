@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +25,8 @@ _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000")
 _DYNAMIC_CONFIG = (
     "history.transferProcessorMaxPollRPS=1000",
     "history.timerProcessorMaxPollRPS=1000",
+    # Its HTTP API cannot be switched off. It is used by nobody, and answers no name that a browser can be given.
+    'frontend.httpAllowedHosts=["nobody.invalid"]',
 )
 
 _VERSION = re.compile(r"temporal version (\d+)\.(\d+)")
@@ -33,13 +37,16 @@ class EmbeddedTemporalError(Exception):
 
 
 class EmbeddedTemporal(NamedTuple):
-    """How one embedded server is run. Ports must be real ones; ``ui_port`` None leaves the web pages out."""
+    """How one embedded server is run. Ports must be real ones; ``ui`` None leaves the web pages out."""
 
     binary: Path
     database_file: Path
     port: int
-    ui_port: int | None
+    ui: tuple[str, int] | None
+    """Address and port of the web pages, which answer whoever finds them."""
     namespace: str = "default"
+    codec_endpoint: str | None = None
+    """Where the web pages have payloads decoded."""
 
     @property
     def address(self) -> str:
@@ -48,16 +55,15 @@ class EmbeddedTemporal(NamedTuple):
 
     @property
     def ui_url(self) -> str | None:
-        """Where people open the Temporal UI, if it is served."""
-        return None if self.ui_port is None else f"http://127.0.0.1:{self.ui_port}"
+        """Where the web pages are, if they are served."""
+        return None if self.ui is None else f"http://{self.ui[0]}:{self.ui[1]}"
 
     def command(self) -> list[str]:
         """The command line of the server."""
-        pages = (
-            ["--headless"]
-            if self.ui_port is None
-            else ["--ui-port", str(self.ui_port), "--ui-disable-news-fetch"]
-        )
+        pages = ["--headless"]
+        if self.ui is not None:
+            pages = ["--ui-ip", self.ui[0], "--ui-port", str(self.ui[1]), "--ui-disable-news-fetch"]
+            pages += ["--ui-codec-endpoint", self.codec_endpoint] if self.codec_endpoint else []
         return [
             str(self.binary),
             "server",
@@ -120,6 +126,19 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def hidden_address() -> tuple[str, int]:
+    """A free address and port of the loopback interface that a page in a browser cannot guess.
+
+    Linux has sixteen million addresses there. Elsewhere there is one, and only the port is unknown.
+    """
+    numbers = (str(1 + secrets.randbelow(254)) for _ in range(3))
+    for host in (".".join(("127", *numbers)), "127.0.0.1"):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((host, 0))
+            return host, probe.getsockname()[1]
+    raise EmbeddedTemporalError("the loopback interface 127.0.0.1 cannot be used; bring it up")
 
 
 def is_listening(host: str, port: int) -> bool:

@@ -29,7 +29,7 @@ async def _work(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    converter = signing_data_converter(settings.data_dir)
+    converter = signing_data_converter(settings.data_dir, encrypt=settings.payload_encryption)
     client = await Client.connect(**temporal_connect_kwargs(settings), data_converter=converter)
     await register_search_attributes(client)
     await register_schedules(client, settings)

@@ -29,6 +29,7 @@ from worker.embedded_temporal import (
     EmbeddedTemporalError,
     find_binary,
     free_port,
+    hidden_address,
     is_listening,
     server_environment,
     serves,
@@ -78,10 +79,13 @@ def up(
 async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, verbose: bool) -> None:
     embedded = not names_a_cluster(os.environ)
     settings = _with_real_ports(settings, embedded=embedded, with_ui=with_ui)
-    parts = [*_temporal(settings, with_ui=with_ui)] if embedded else []
-    if embedded and with_ui and not settings.temporal_ui_url:
-        ui_url = f"http://127.0.0.1:{settings.temporal_ui_port}"
-        settings = settings.model_copy(update={"temporal_ui_url": ui_url})
+    parts: list[Part] = []
+    if embedded:
+        server = _temporal(settings, with_ui=with_ui)
+        parts.append(_part(server))
+        settings = settings.model_copy(
+            update={"temporal_ui_upstream": server.ui_url, "temporal_ui_url": _ui_url(settings, with_ui)}
+        )
     parts += _application(settings)
 
     first_start = not (settings.data_dir / _ADMIN_TOKEN_FILE).exists()
@@ -138,22 +142,36 @@ def _unused_port(taken: set[int]) -> int:
     return port
 
 
-def _temporal(settings: Settings, *, with_ui: bool) -> list[Part]:
-    server = EmbeddedTemporal(
+def _ui_url(settings: Settings, with_ui: bool) -> str | None:
+    """Where people open the Temporal UI: the API process serves it, and refuses other names."""
+    own = f"http://127.0.0.1:{settings.temporal_ui_port}" if with_ui else None
+    return settings.temporal_ui_url or own
+
+
+def _temporal(settings: Settings, *, with_ui: bool) -> EmbeddedTemporal:
+    codec = None
+    if with_ui and settings.payload_encryption:
+        # Imported here because it is slow to load.
+        from api.platform.temporal_ui import CODEC
+
+        codec = f"{_ui_url(settings, with_ui)}{CODEC}"
+    return EmbeddedTemporal(
         find_binary(),
         runs_database(settings),
         settings.temporal_port,
-        settings.temporal_ui_port if with_ui else None,
+        hidden_address() if with_ui else None,
         settings.namespace,
+        codec,
     )
-    return [
-        Part(
-            "temporal",
-            server.command(),
-            server_environment(os.environ),
-            is_ready=lambda: serves(server.address, server.namespace),
-        )
-    ]
+
+
+def _part(server: EmbeddedTemporal) -> Part:
+    return Part(
+        "temporal",
+        server.command(),
+        server_environment(os.environ),
+        is_ready=lambda: serves(server.address, server.namespace),
+    )
 
 
 def runs_database(settings: Settings) -> Path:

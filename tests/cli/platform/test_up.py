@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -84,7 +85,9 @@ def test_everything_comes_up_survives_a_kill_and_leaves_nothing(tmp_path: Path) 
             assert api.get("/readyz").json()["ready"] is True
             assert api.get("/api/me").status_code == 200
             assert state.temporal_ui_url
-            assert httpx.get(state.temporal_ui_url, trust_env=False, timeout=30).status_code == 200
+            pages = partial(httpx.get, state.temporal_ui_url, trust_env=False, timeout=30)
+            assert pages().status_code == 200
+            assert pages(headers={"host": "evil.example"}).status_code == 421
 
             second = CliRunner().invoke(app, ["up", "--data-dir", str(up.data_dir), "--api-port", "0"])
             assert second.exit_code == 1

@@ -5,16 +5,27 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 from temporalio.api.common.v1 import Payload
+from temporalio.api.failure.v1 import Failure
 from temporalio.converter import (
     ActivitySerializationContext,
     DataConverter,
     SerializationContext,
     WorkflowSerializationContext,
 )
+from temporalio.exceptions import ApplicationError
 
-from gateways.platform.payload_signing import FOLDER, REFUSED, SIGNATURE, signing_data_converter
-from stores.platform.secrets.key_places import KeyFile
-from stores.platform.secrets.keys import SecretKeys
+from gateways.platform.payload_signing import (
+    ENCRYPTED,
+    REFUSED,
+    RING_KEPT_SECONDS,
+    SIGNATURE,
+    PayloadKeys,
+    SignedPayloads,
+    clear,
+    payload_keys,
+    rotate_payload_keys,
+    signing_data_converter,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -138,9 +149,68 @@ async def test_two_processes_of_an_installation_believe_each_other(
 
 async def test_what_an_older_key_signed_is_still_believed(tmp_path: Path) -> None:
     payload = await signed(signing_data_converter(tmp_path))
-    keys = SecretKeys(tmp_path / FOLDER, [KeyFile(tmp_path / FOLDER)])
-    with keys.changing():
-        keys.save(keys.ring().with_new_key())
+    rotate_payload_keys(tmp_path)
     renewed = signing_data_converter(tmp_path)
     assert await believed(renewed, payload)
     assert (await signed(renewed)).metadata[SIGNATURE] != payload.metadata[SIGNATURE]
+
+
+@pytest.fixture
+def encrypting(tmp_path: Path) -> DataConverter:
+    """That of an installation which encrypts."""
+    return signing_data_converter(tmp_path, encrypt=True)
+
+
+async def test_what_is_encrypted_shows_nothing_and_is_read_where_it_was_sent(
+    encrypting: DataConverter,
+) -> None:
+    payload = await signed(encrypting)
+    assert payload.metadata["encoding"] == ENCRYPTED
+    assert b"alice" not in payload.SerializeToString()
+    assert await encrypting.with_context(HERE).decode([payload], [Decision]) == [Decision()]
+    assert (await signed(encrypting)).data != payload.data
+
+
+async def test_an_encrypted_payload_that_was_moved_or_changed_is_refused(
+    encrypting: DataConverter, tmp_path: Path
+) -> None:
+    payload = await signed(encrypting)
+    assert not await believed(encrypting, payload, activity_of("mcp-dispatch/a"))
+    payload.data = payload.data[:-1] + bytes([payload.data[-1] ^ 1])
+    assert not await believed(encrypting, payload)
+    assert clear(payload, payload_keys(tmp_path).find) is None
+    assert clear(Payload(metadata={"encoding": ENCRYPTED}), payload_keys(tmp_path).find) is None
+
+
+async def test_encryption_may_be_switched_on_and_off_while_workflows_run(
+    converter: DataConverter, encrypting: DataConverter
+) -> None:
+    for writes, reads in ((converter, encrypting), (encrypting, converter)):
+        payload = await signed(writes)
+        assert await reads.with_context(HERE).decode([payload], [Decision]) == [Decision()]
+
+
+async def test_the_text_of_a_failure_is_encrypted_too(encrypting: DataConverter) -> None:
+    failure = Failure()
+    there = encrypting.with_context(HERE)
+    await there.encode_failure(ApplicationError("about alice", type="CONFLICT"), failure)
+    assert b"alice" not in failure.SerializeToString()
+    assert "about alice" in str(await there.decode_failure(failure))
+
+
+async def test_a_new_key_encrypts_within_seconds_and_old_ones_decrypt(tmp_path: Path) -> None:
+    now = [0.0]
+    codec = SignedPayloads(PayloadKeys.of(payload_keys(tmp_path), lambda: now[0]), encrypt=True)
+    [plain] = DataConverter.default.payload_converter.to_payloads(["x"])
+
+    async def sent() -> Payload:
+        return (await codec.with_context(HERE).encode([plain]))[0]
+
+    before = await sent()
+    ring = rotate_payload_keys(tmp_path)
+    assert len(ring.keys) == 2
+    now[0] += RING_KEPT_SECONDS + 1
+    after = await sent()
+    assert after.metadata[SIGNATURE].startswith(f"{ring.current}:".encode())
+    assert await codec.with_context(HERE).decode([before, after]) == [plain, plain]
+    assert clear(after, payload_keys(tmp_path).find) == plain
