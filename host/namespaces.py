@@ -6,6 +6,7 @@ Everything here runs in the launcher's own process, before the command exists.
 import ctypes
 import os
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
@@ -41,6 +42,9 @@ CONFIGURATION = (
     "/etc/timezone",
 )
 """What a command may read of the host's configuration."""
+
+LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1")
+"""What the kernel starts in order to start a program."""
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random")
 
@@ -79,14 +83,27 @@ def enter(*, privileged: bool) -> None:
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
 
 
-def build_tree(jail: str, user: int, group: int) -> None:
-    """Replaces the file tree by the system's programs, read-only, and ``jail`` at its usual path.
+@dataclass(frozen=True)
+class Tree:
+    """What a command sees beside the system's programs: its jail, and files and folders that it may only read.
+
+    With ``jail_bytes`` the jail is an empty folder in memory that can hold so much; with 0 it is the folder itself.
+    """
+
+    jail: str
+    jail_bytes: int = 0
+    readable: tuple[str, ...] = ()
+
+
+def build_tree(tree: Tree, user: int, group: int) -> None:
+    """Replaces the file tree by the system's programs, read-only, and ``tree`` at its usual paths.
 
     Expects the jail as the working folder, and to be process 1 of its process tree.
 
     Raises:
         OSError: the host does not allow it.
     """
+    jail = tree.jail
     _mount("tmpfs", _NEW_ROOT, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=0755,size=1m")
     for folder in SYSTEM_FOLDERS:
         _show_folder(folder)
@@ -104,8 +121,16 @@ def build_tree(jail: str, user: int, group: int) -> None:
     _make_temporary_folder()
     above = _cover_temporary_folder(jail)
     Path(_NEW_ROOT + jail).mkdir(parents=True, exist_ok=True)
-    _mount(".", _NEW_ROOT + jail, None, _MS_BIND | _MS_REC)
-    _set_attributes(_NEW_ROOT + jail, _MS_NOSUID | _MS_NODEV, recursive=True)
+    if tree.jail_bytes:
+        bounds = f"mode=0700,uid={user},gid={group},size={tree.jail_bytes},nr_inodes={_TEMPORARY_FILES}"
+        _mount("tmpfs", _NEW_ROOT + jail, "tmpfs", _MS_NOSUID | _MS_NODEV, bounds)
+    else:
+        _mount(".", _NEW_ROOT + jail, None, _MS_BIND | _MS_REC)
+        _set_attributes(_NEW_ROOT + jail, _MS_NOSUID | _MS_NODEV, recursive=True)
+    for path in tree.readable:
+        if not Path(_NEW_ROOT + path).exists():
+            Path(_NEW_ROOT + path).parent.mkdir(parents=True, exist_ok=True)
+            _show_read_only(path)
     _show_processes()
     for place in (_NEW_ROOT, *above):
         _set_attributes(place, _MS_RDONLY | _MS_NOSUID | _MS_NODEV, recursive=False)

@@ -105,6 +105,8 @@ _SIGNALLING: dict[str, tuple[int | None, int | None]] = {
     "pidfd_send_signal": (424, 424),
 }
 
+_EXECUTING: dict[str, tuple[int | None, int | None]] = {"execve": (59, 221), "execveat": (322, 281)}
+
 
 class _OnlyZero(NamedTuple):
     """A call that is allowed only while one of its arguments is zero (itself, or no path)."""
@@ -135,12 +137,14 @@ class _FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def filter_program(machine: str, *, shares_host: bool, forbid_signals: bool) -> bytes | None:
+def filter_program(
+    machine: str, *, shares_host: bool, forbid_signals: bool, forbid_programs: bool = False
+) -> bytes | None:
     """The filter for a machine (``os.uname().machine``), or None where this module knows no call numbers.
 
     ``shares_host`` says that the command has no namespaces of its own, ``forbid_signals`` that nothing else
-    keeps its signals from the user's other processes. A refused call fails with EPERM (EACCES for a socket);
-    a call in the dialect of another machine ends the process by SIGSYS.
+    keeps its signals from the user's other processes, ``forbid_programs`` that nothing may be executed. A refused
+    call fails with EPERM (EACCES for a socket); a call in the dialect of another machine ends the process by SIGSYS.
     """
     if machine not in _ARCHITECTURES:
         return None
@@ -158,6 +162,8 @@ def filter_program(machine: str, *, shares_host: bool, forbid_signals: bool) -> 
         refused |= _FORBIDDEN_ON_SHARED_HOST
     if forbid_signals:
         refused |= _SIGNALLING
+    if forbid_programs:
+        refused |= _EXECUTING
     for name, numbers in refused.items():
         number = numbers[column]
         if number is not None:

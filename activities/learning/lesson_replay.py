@@ -22,8 +22,8 @@ from domain.learning.interpretation.obstacles import rehearsal_obstacle
 from domain.learning.interpretation.slicing import collapsed
 from domain.learning.interpretation.steps import within_capture
 from domain.learning.proof.checks import asks_for_a_check
+from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
-from skills.rehearsal.launch_order import SandboxUnavailable
 from skills.rehearsal.shell_session import Surroundings
 from stores.learning.lesson_evidence import LessonEvidenceStore
 from stores.learning.observations import ObservationLog

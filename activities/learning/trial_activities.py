@@ -27,7 +27,7 @@ from contracts.learning.trials import (
 )
 from domain.learning.proof.trial import Trial, trial_of
 from host.folder_archive import ArchiveLimits, FolderTooLarge, UnsafeArchive, pack_folder, unpack_folder
-from skills.rehearsal.launch_order import SandboxUnavailable
+from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.shell_session import Surroundings
 from skills.rehearsal.trial import TrialReport, run_trial
 from stores.learning.drafts import DraftStore

@@ -25,6 +25,7 @@ from contracts.learning.validation import (
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
 from domain.learning.commands.command_safety import safety_class
 from domain.learning.interpretation.checkpoint_lint import lint
+from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.condition_report import (
     NO_CONDITION,
     NO_STARTING_STATE,
@@ -41,7 +42,6 @@ from skills.rehearsal.demonstrations import (
 )
 from skills.rehearsal.dry_run import check_dependencies, dry_run
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
-from skills.rehearsal.launch_order import SandboxUnavailable
 from skills.rehearsal.rehearsal import LessonStart
 from skills.rehearsal.report import (
     CheckReport,

@@ -45,7 +45,7 @@ from domain.learning.model.prompt import ModelQuestion
 from domain.practice.commands import AllowedCommands
 from domain.practice.ideas import next_idea, steps_left
 from domain.practice.plans import plans_within, practice_question
-from skills.rehearsal.launch_order import SandboxUnavailable
+from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.practice_ground import AttemptSeen, Bounds, PracticeGround
 from stores.learning.sessions import SessionStore
 from stores.practice.practice import PracticeKnowledge, PracticeStore

@@ -13,9 +13,9 @@ from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import StepResult
+from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.demonstrations import rehearsed_effects
 from skills.rehearsal.dry_run import SANDBOX_PATH, check_dependencies, dry_run
-from skills.rehearsal.launch_order import SandboxUnavailable
 from skills.rehearsal.rehearsal import MODES_WITHOUT_RUN, LessonStart, objection_to, rehearse
 from skills.rehearsal.report import CheckStep, RehearsalProgress, RehearsalResult, RehearsalStep
 

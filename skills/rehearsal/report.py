@@ -11,7 +11,7 @@ from contracts.learning.evidence import UnrehearsedCommand
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.validation import StepResult
-from skills.rehearsal.launch_order import HostIsolation
+from host.sandbox.launch_order import HostIsolation
 
 _LABEL_LIMIT, _DETAILS_LIMIT = 240, 1000
 

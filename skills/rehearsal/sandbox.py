@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from host.bounded_use import BoundedOutput, exceeds
-from skills.rehearsal.launch_order import (
+from host.sandbox.launch_order import (
     CONFINED,
     ENDED,
     NO_NAMESPACES,
@@ -42,7 +42,10 @@ TEMPORARY_FOLDER = ".tmp"
 """The folder in the jail that ``TMPDIR`` names."""
 
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
-_LAUNCH = "import sys; sys.path.append(sys.argv[2]); from skills.rehearsal.launcher import main; main(int(sys.argv[1]))"
+_LAUNCH = (
+    "import sys; sys.path.append(sys.argv[2]); from host.sandbox.launcher import main; main(int(sys.argv[1]))"
+)
+_NO_START_FILES = ("--noprofile", "--norc")
 _POLL_SECONDS = 0.05
 _MEASURE_SECONDS = 0.5
 _WHILE_RUNNING_SECONDS = 1.0
@@ -83,7 +86,7 @@ class Sandbox:
     def __init__(
         self, root: Path, limits: SandboxLimits | None = None, *, isolations: Sequence[str] | None = None
     ) -> None:
-        """``isolations`` are the ways of ``skills.rehearsal.launch_order`` to try, the best first; by default all."""
+        """``isolations`` are the ways of ``host.sandbox.launch_order`` to try, the best first; by default all."""
         self.root = root.resolve()
         self.limits = limits or SandboxLimits()
         self._isolations = tuple(isolations) if isolations is not None else _isolations_for_caller()
@@ -129,14 +132,22 @@ class Sandbox:
         )
 
     def _order(self, command: str, working_folder: str, isolation: str) -> Order:
+        shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
+        options = _NO_START_FILES if shell == "/bin/bash" else ()
         return Order(
             isolation=isolation,
             root=str(self.root),
+            root_bytes=0,
             working_folder=working_folder,
-            command=command,
             temporary_folder=TEMPORARY_FOLDER,
+            program=shell,
+            arguments=[Path(shell).name, *options, "-c", command],
+            environment={},
+            readable=[],
+            programs=None,
             cpu_seconds=self.limits.cpu_seconds,
             memory_bytes=self.limits.memory_bytes,
+            data_bytes=0,
             file_bytes=self.limits.file_bytes,
             processes=self.limits.processes,
             open_files=self.limits.open_files,

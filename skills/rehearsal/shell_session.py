@@ -17,7 +17,7 @@ from pathlib import Path
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from host.file_trace import FileTrace, FileUse
-from skills.rehearsal.launch_order import CommandOutcome, HostIsolation
+from host.sandbox.launch_order import CommandOutcome, HostIsolation
 from skills.rehearsal.sandbox import TEMPORARY_FOLDER, Sandbox
 
 WORK_FOLDER, HOME_FOLDER = "work", "home"

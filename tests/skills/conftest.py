@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.rehearsal.launch_order import PRIVILEGED, SHARED, USER
+from host.sandbox.launch_order import PRIVILEGED, SHARED, USER
 from skills.rehearsal.sandbox import Sandbox, SandboxUnavailable, probe_host
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from skills.rehearsal.launch_order import PRIVILEGED, SHARED, USER, Layers, host_isolation
+from host.sandbox.launch_order import PRIVILEGED, SHARED, USER, Layers, host_isolation
 
 
 @pytest.mark.parametrize("isolation", [PRIVILEGED, USER])

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from host.sandbox.launch_order import SHARED
 from skills.rehearsal import sandbox as sandbox_module
-from skills.rehearsal.launch_order import SHARED
 from skills.rehearsal.sandbox import Sandbox, SandboxLimits, SandboxUnavailable, probe_host
 
 SHORT = SandboxLimits(wall_seconds=1.0)

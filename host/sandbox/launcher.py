@@ -1,9 +1,12 @@
-"""Launcher: the process between the worker and one rehearsed command.
+"""Launcher: the process between the worker and one confined command.
 
 It is started as a program, because a worker has threads and must not run code between fork and exec. The order
 is one JSON line on standard input, which then stays open: when it closes, because the worker asks for an end or has
 died, everything the command has started is killed. On a second pipe the launcher reports, a line each, as
-``skills.rehearsal.launch_order`` defines.
+``host.sandbox.launch_order`` defines.
+
+What it runs is a program, or its ``entry``: a function called in the confined process itself, which saves the start of
+an interpreter. Nothing but the order has been in that process's memory by then.
 """
 
 import contextlib
@@ -13,11 +16,13 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from host import landlock, namespaces, process_tree, seccomp
-from skills.rehearsal.launch_order import (
+from host.sandbox.launch_order import (
     CONFINED,
     ENDED,
     NO_NAMESPACES,
@@ -36,9 +41,27 @@ _CANNOT_EXECUTE = 126
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main(reports: int) -> NoReturn:
+@dataclass(frozen=True)
+class Pipes:
+    """Descriptors beside input and output: for the reports, and those that the command talks over, if any."""
+
+    reports: int
+    channel: tuple[int, ...] = ()
+
+    def close_channel(self) -> None:
+        """Leaves the channel to the command alone."""
+        for descriptor in self.channel:
+            os.close(descriptor)
+
+
+Entry = Callable[[tuple[int, ...]], None]
+"""What runs in place of a program; given the channel."""
+
+
+def main(reports: int, channel: tuple[int, ...] = (), entry: Entry | None = None) -> NoReturn:
     """Runs the order that stands on standard input; ``reports`` is the pipe for the reports."""
     os.set_inheritable(reports, False)
+    pipes = Pipes(reports, channel)
     order = _read_order()
     try:
         _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -53,7 +76,8 @@ def main(reports: int) -> NoReturn:
         os._exit(0)
     child = os.fork()
     if child == 0:
-        _in_child(order, reports, user, group)
+        _in_child(order, pipes, user, group, entry)
+    pipes.close_channel()
     status = process_tree.wait_for(child, lifeline=0)
     if order["isolation"] == SHARED:
         process_tree.kill_descendants()
@@ -96,7 +120,7 @@ def _become(user: int, group: int) -> None:
     os.setresuid(user, user, user)
 
 
-def _in_child(order: Order, reports: int, user: int, group: int) -> NoReturn:
+def _in_child(order: Order, pipes: Pipes, user: int, group: int, entry: Entry | None) -> NoReturn:
     """In namespaces: process 1 of the new tree, which reports the command's end. Else the command itself."""
     try:
         silence = os.open("/dev/null", os.O_RDONLY)
@@ -104,25 +128,27 @@ def _in_child(order: Order, reports: int, user: int, group: int) -> NoReturn:
         os.close(silence)
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if order["isolation"] != SHARED:
-            namespaces.build_tree(order["root"], user, group)
+            tree = namespaces.Tree(order["root"], order["root_bytes"], tuple(order["readable"]))
+            namespaces.build_tree(tree, user, group)
     except OSError as error:
-        _report(reports, NO_NAMESPACES, str(error))
+        _report(pipes.reports, NO_NAMESPACES, str(error))
         os._exit(0)
     if order["isolation"] == SHARED:
-        _run_command(order, reports, user, group)
+        _run_command(order, pipes, user, group, entry)
     command = os.fork()
     if command == 0:
-        _run_command(order, reports, user, group)
+        _run_command(order, pipes, user, group, entry)
+    pipes.close_channel()
     # The command has the same user id: without this it could look into this process through /proc.
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     while True:
         process, status = os.wait()
         if process == command:
-            _report(reports, ENDED, str(status))
+            _report(pipes.reports, ENDED, str(status))
             os._exit(0)
 
 
-def _run_command(order: Order, reports: int, user: int, group: int) -> NoReturn:
+def _run_command(order: Order, pipes: Pipes, user: int, group: int, entry: Entry | None) -> NoReturn:
     try:
         os.setsid()
         if os.geteuid() != user:
@@ -132,34 +158,56 @@ def _run_command(order: Order, reports: int, user: int, group: int) -> NoReturn:
                 f"without namespaces, user {user} cannot reach {order['root']}; run the worker as an ordinary"
                 " user, or put its data where others may pass through"
             )
+        _check_readable(order, user)
         _limit(order, user)
         layers = _confine(order)
     except OSError as error:
-        _report(reports, UNAVAILABLE, str(error))
+        _report(pipes.reports, UNAVAILABLE, str(error))
         os._exit(_CANNOT_EXECUTE)
-    _report(reports, CONFINED, json.dumps(layers))
+    _report(pipes.reports, CONFINED, json.dumps(layers))
     try:
-        _execute(order)
+        environment = _settle(order)
+        if entry is not None and not order["program"]:
+            _run_entry(entry, pipes, environment)
+        for descriptor in pipes.channel:
+            os.set_inheritable(descriptor, True)
+        os.execve(order["program"], order["arguments"], environment)  # noqa: S606
     except OSError as error:
         os.write(2, f"the command could not be started: {error}\n".encode())
         os._exit(_CANNOT_EXECUTE)
+
+
+def _check_readable(order: Order, user: int) -> None:
+    for path in order["readable"]:
+        if not os.access(path, os.R_OK | (os.X_OK if Path(path).is_dir() else 0)):
+            raise OSError(
+                f"user {user}, who runs the command, cannot read {path}; put it where others may read it"
+            )
 
 
 def _limit(order: Order, user: int) -> None:
     processes = order["processes"]
     if order["isolation"] == SHARED:
         processes += process_tree.tasks_of(user)
+    memory = order["memory_bytes"]
+    if not order["program"]:
+        # What this process holds already is not the command's.
+        memory += int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    data = order["data_bytes"] or resource.RLIM_INFINITY
     for kind, soft, hard in (
         (resource.RLIMIT_CORE, 0, 0),
         (resource.RLIMIT_CPU, order["cpu_seconds"], order["cpu_seconds"] + 1),
-        (resource.RLIMIT_AS, order["memory_bytes"], order["memory_bytes"]),
+        (resource.RLIMIT_AS, memory, memory),
+        (resource.RLIMIT_DATA, data, data),
         (resource.RLIMIT_FSIZE, order["file_bytes"], order["file_bytes"]),
         (resource.RLIMIT_NOFILE, order["open_files"], order["open_files"]),
         (resource.RLIMIT_NPROC, processes, processes),
     ):
         most = resource.getrlimit(kind)[1]
         if most != resource.RLIM_INFINITY:
-            soft, hard = min(soft, most), min(hard, most)
+            soft, hard = (
+                most if value == resource.RLIM_INFINITY else min(value, most) for value in (soft, hard)
+            )
         resource.setrlimit(kind, (soft, hard))
 
 
@@ -182,6 +230,7 @@ def _confine(order: Order) -> Layers:
         os.uname().machine,
         shares_host=shared,
         forbid_signals=shared and abi < landlock.FIRST_ABI_THAT_GUARDS_SIGNALS,
+        forbid_programs=order["programs"] == [] and not order["program"],
     )
     if shared and program is None:
         raise OSError(
@@ -196,40 +245,56 @@ def _confine(order: Order) -> Layers:
 
 
 def _rules(order: Order, abi: int) -> list[landlock.PathRule]:
-    readable = [*namespaces.CONFIGURATION, "/etc/passwd", "/etc/group"]
+    programs = order["programs"]
+    own, system = landlock.every_right(abi), landlock.READ_AND_EXECUTE
+    if programs is not None:
+        own, system = own & ~landlock.EXECUTE, landlock.READ
+        # A program is read by its loader, which is executed as well.
+        programs = [*programs, *namespaces.LOADERS] if programs else []
+    readable = [*namespaces.CONFIGURATION, "/etc/passwd", "/etc/group", *order["readable"]]
     temporary: list[landlock.PathRule] = []
     if order["isolation"] != SHARED:
         readable.append("/proc")
-        temporary.append(landlock.PathRule(namespaces.TEMPORARY_FOLDER, landlock.every_right(abi)))
+        temporary.append(landlock.PathRule(namespaces.TEMPORARY_FOLDER, own))
     return [
         *temporary,
-        *(landlock.PathRule(path, landlock.READ_AND_EXECUTE) for path in namespaces.SYSTEM_FOLDERS),
+        *(landlock.PathRule(path, system) for path in namespaces.SYSTEM_FOLDERS),
         *(landlock.PathRule(path, landlock.READ) for path in readable),
+        *(landlock.PathRule(path, landlock.READ_AND_EXECUTE) for path in programs or ()),
         *(landlock.PathRule(path, landlock.DEVICE) for path in namespaces.DEVICES),
-        landlock.PathRule(order["root"], landlock.every_right(abi)),
+        landlock.PathRule(order["root"], own),
     ]
 
 
-def _execute(order: Order) -> NoReturn:
-    """Starts the shell. The folders are made here, where a link that leads out of the jail leads nowhere."""
+def _settle(order: Order) -> dict[str, str]:
+    """Goes to the working folder; returns the environment.
+
+    The folders are made here, where a link that leads out of the jail leads nowhere.
+    """
     os.umask(0o022)
     temporary = Path(order["root"], order["temporary_folder"])
     temporary.mkdir(exist_ok=True)
     folder = Path(order["root"], order["working_folder"])
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
-    environment = {
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": order["root"],
         "TMPDIR": str(temporary),
         "LANG": "C.UTF-8",
         "PWD": str(folder),
+        **order["environment"],
     }
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
-    shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
-    options = ("--noprofile", "--norc") if shell == "/bin/bash" else ()
-    os.execve(shell, [Path(shell).name, *options, "-c", order["command"]], environment)  # noqa: S606
+
+
+def _run_entry(entry: Entry, pipes: Pipes, environment: dict[str, str]) -> NoReturn:
+    os.close(pipes.reports)
+    os.environ.clear()
+    os.environ.update(environment)
+    entry(pipes.channel)
+    os._exit(0)
 
 
 def _report(reports: int, kind: str, text: str) -> None:

@@ -15,15 +15,28 @@ it is confined (and by which layers, as JSON); it has ended (and its wait status
 
 
 class Order(TypedDict):
-    """What the worker asks for. Sizes in bytes, times in seconds."""
+    """What the worker asks for. Sizes in bytes, times in seconds.
+
+    ``program`` is the absolute path of what is executed with ``arguments``; empty, the launcher's own entry runs
+    instead. ``root`` is the one folder that may be written. ``root_bytes`` is what it may hold: an empty folder in
+    memory takes its place where there are namespaces; 0 leaves it as it is. ``readable`` are further files and
+    folders, seen read-only at their usual paths. ``programs`` are the files that may be executed; None means those
+    of the system, and whatever lies in ``root``. ``data_bytes`` bounds private memory, 0 does not.
+    """
 
     isolation: str
     root: str
+    root_bytes: int
     working_folder: str
-    command: str
     temporary_folder: str
+    program: str
+    arguments: list[str]
+    environment: dict[str, str]
+    readable: list[str]
+    programs: list[str] | None
     cpu_seconds: int
     memory_bytes: int
+    data_bytes: int
     file_bytes: int
     processes: int
     open_files: int
