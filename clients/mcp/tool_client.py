@@ -31,11 +31,11 @@ from clients.mcp.address_guard import Resolve, system_resolve
 from clients.mcp.call_failures import ToolCallFailed, failed
 from clients.mcp.conversation import Bounds, OfTheCaller, Transports
 from clients.mcp.conversations import Beat, Conversations, KeptConversations
-from clients.mcp.output_schema import misfit
 from clients.mcp.wire_record import WireRecord
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolCall, ToolFailureKind
 from domain.learning.redaction.secret_shapes import MASK, is_secret_name
+from domain.platform.json_schema import misfit
 
 MAX_TOOLS = 500
 MAX_PAGES = 100

@@ -1,12 +1,14 @@
-"""Validates a tool's result against its pinned JSON schema, with bounded work.
+"""Validates a value against a JSON schema, with bounded work: answers of tools, inputs and outputs of skills.
 
 Both come from a stranger, and a schema is a program, which can be written so that it never ends. So every rule
 that is evaluated is counted, patterns are matched in linear time, and a check ends after a number of steps.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import islice
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
@@ -17,8 +19,12 @@ from jsonschema.validators import (
 )
 from pydantic_core import SchemaError as PatternError
 from pydantic_core import SchemaValidator, core_schema
-from referencing import Registry
+from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from domain.platform.json_formats import has_format
+from domain.platform.json_schema_words import Misfit, in_words
 
 MAX_PATH_CHARS = 200
 
@@ -48,36 +54,119 @@ def misfit(value: Any, schema: dict[str, Any], most_steps: int = MOST_STEPS) -> 
     only, and formats are no rules. What cannot be matched in linear time is not applied: patterns that look around or
     refer back, and ``unevaluatedProperties`` beside patterns of names. May take seconds: not for an event loop.
     """
-    check = _Check(most_steps)
+    try:
+        with _counted_steps(_Check(most_steps)):
+            checker = _checker(schema)
+            first = next(iter(checker.iter_errors(value)), None)
+    except _NotCheckable as problem:
+        return str(problem)
+    return None if first is None else f"{_path(first)} does not fit the rule {first.validator or 'false'}"
+
+
+def misfits(
+    value: Any,
+    schema: dict[str, Any],
+    most: int = 20,
+    *,
+    formats: bool = True,
+    known_good: bool = False,
+    most_steps: int = MOST_STEPS,
+) -> tuple[Misfit, ...]:
+    """What of ``value`` does not fit ``schema``: at most ``most`` places with words for people; none if it fits.
+
+    Like ``misfit`` in what is read and applied, except that the formats ``uuid``, ``date-time`` and ``uri`` are rules
+    unless ``formats`` is false. No value is told. Names that the schema does not know are told if they look like
+    names. ``known_good`` spares the check of a schema that ``schema_problem`` has passed.
+    """
+    try:
+        with _counted_steps(_Check(most_steps, formats=formats)):
+            checker = _checker(schema, known_good=known_good)
+            found = islice(checker.iter_errors(value), most)
+            # One rule may be broken by several names, and tells all of them at once.
+            told = dict.fromkeys(one for error in found for one in in_words(error))
+    except _NotCheckable as problem:
+        return (Misfit("", str(problem)),)
+    return tuple(told)[:most]
+
+
+def schema_problem(schema: Any) -> str | None:
+    """Why a schema cannot be used, or none: it is JSON Schema 2020-12 and refers to nothing outside of itself."""
+    if not isinstance(schema, dict):
+        return "the schema is no object"
+    named = cast("dict[str, Any]", schema).get("$schema", _OUR_DRAFT)
+    if named not in (_OUR_DRAFT, f"{_OUR_DRAFT}#"):
+        return "the schema names another draft than 2020-12"
+    try:
+        with _counted_steps(_Check(MOST_STEPS)):
+            _checker(cast("dict[str, Any]", schema))
+            resource = Resource[Any].from_contents(schema, default_specification=DRAFT202012)
+            resolver = _EMPTY.with_resource("", resource).resolver()
+            for reference in _references(schema):
+                if not reference.startswith("#"):
+                    return "the schema refers to something outside of it"
+                resolver.lookup(reference)
+    except _NotCheckable as problem:
+        cause = problem.__cause__
+        where = f" at {cause.json_path}" if isinstance(cause, SchemaError) else ""
+        return f"{problem}{where}"[:MAX_PATH_CHARS]
+    return None
+
+
+def _references(schema: Any) -> Iterator[str]:
+    match schema:
+        case dict():
+            for name, part in cast("dict[str, Any]", schema).items():
+                if name in ("$ref", "$dynamicRef") and isinstance(part, str):
+                    yield part
+                elif name not in _DATA:
+                    yield from _references(part)
+        case list():
+            for part in cast("list[Any]", schema):
+                yield from _references(part)
+        case _:
+            return
+
+
+class _NotCheckable(Exception):
+    """The check could not be made; the text is the reason."""
+
+
+@contextmanager
+def _counted_steps(check: "_Check") -> Generator[None]:
+    """Counts what is evaluated inside it, and names what a check can end with."""
     reset = _check.set(check)
     try:
-        check.names_patterns = _has_key(schema, "patternProperties")
-        named = schema if isinstance(schema.get("$schema"), str) else {}
-        draft: _Draft = validator_for(named, default=Draft202012Validator)
-        draft.check_schema(schema, format_checker=_NO_FORMATS)
-        checker = _counting(draft)(_of_one_draft(schema), registry=_EMPTY)
-        first = next(iter(checker.iter_errors(value)), None)
-    except SchemaError:
-        return "the tool's output schema is no JSON Schema"
-    except (Unresolvable, ValueError):
+        yield
+    except SchemaError as error:
+        raise _NotCheckable("the schema is no JSON Schema") from error
+    except (Unresolvable, ValueError) as error:
         # What cannot be read as an address is a ValueError.
-        return "the tool's output schema refers to something outside of it"
-    except ArithmeticError:
-        return "the answer has a number that is too large to check"
-    except RecursionError:
-        return "the answer, or the tool's output schema, is nested too deep"
-    except _TooManySteps:
-        return "the tool's output schema takes too long to check"
+        raise _NotCheckable("the schema refers to something outside of it") from error
+    except ArithmeticError as error:
+        raise _NotCheckable("there is a number that is too large to check") from error
+    except RecursionError as error:
+        raise _NotCheckable("the value, or its schema, is nested too deep") from error
+    except _TooManySteps as error:
+        raise _NotCheckable("the schema takes too long to check") from error
     finally:
         _check.reset(reset)
-    return None if first is None else f"{_path(first)} does not fit the rule {first.validator or 'false'}"
+
+
+def _checker(schema: dict[str, Any], *, known_good: bool = False) -> _Draft:
+    _check.get().names_patterns = _has_key(schema, "patternProperties")
+    named = schema if isinstance(schema.get("$schema"), str) else {}
+    draft: _Draft = validator_for(named, default=Draft202012Validator)
+    if not known_good:
+        draft.check_schema(schema, format_checker=_NO_FORMATS)
+    return _counting(draft)(_of_one_draft(schema), registry=_EMPTY)
 
 
 class _Check:
     """One check: how many steps are left, and the patterns that are ready."""
 
-    def __init__(self, most_steps: int) -> None:
+    def __init__(self, most_steps: int, *, formats: bool = False) -> None:
         self.names_patterns = False
+        self.formats = formats
         self._left = most_steps
         self._ready: dict[str, SchemaValidator | None] = {}
 
@@ -104,6 +193,7 @@ def _counting(draft: _Draft) -> _Draft:
     """The draft's checker, whose rules count. There is one for each draft, for making one costs memory for ever."""
     rules = dict(cast("Mapping[str, _Rule]", draft.VALIDATORS))
     rules |= {
+        "format": _format,
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
@@ -131,6 +221,11 @@ def _unless_names_have_patterns(rule: _Rule) -> _Rule:
         return None if _check.get().names_patterns else rule(checker, said, value, schema)
 
     return applied
+
+
+def _format(_: _Draft, name: Any, value: Any, __: Any) -> Iterator[ValidationError]:
+    if _check.get().formats and isinstance(value, str) and has_format(name, value) is False:
+        yield ValidationError("format")
 
 
 def _pattern(_: _Draft, pattern: str, value: Any, __: Any) -> Iterator[ValidationError]:
@@ -230,6 +325,7 @@ def _step(part: str | int, known: bool) -> str:
     return f".{part}" if known else ".*"
 
 
+_OUR_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _EMPTY: Registry[Any] = Registry()
 _NO_FORMATS = FormatChecker(formats=())
 _check: ContextVar[_Check] = ContextVar("_check")

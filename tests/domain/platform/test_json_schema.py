@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from clients.mcp.output_schema import misfit
+from domain.platform.json_schema import misfit
 
 CANARY = "canary-c0ffee"
 
@@ -56,16 +56,16 @@ def test_a_key_that_the_schema_does_not_name_is_not_told_either():
 
 def test_a_schema_cannot_have_anything_fetched():
     outside = {"$ref": "http://127.0.0.1:9/schema.json"}
-    assert misfit({}, outside) == "the tool's output schema refers to something outside of it"
+    assert misfit({}, outside) == "the schema refers to something outside of it"
 
 
 def test_a_schema_that_is_none_is_named_so():
-    assert misfit({}, {"type": 7}) == "the tool's output schema is no JSON Schema"
+    assert misfit({}, {"type": 7}) == "the schema is no JSON Schema"
 
 
 def test_a_schema_that_goes_in_circles_ends():
     circle = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}
-    assert misfit({}, circle) == "the answer, or the tool's output schema, is nested too deep"
+    assert misfit({}, circle) == "the value, or its schema, is nested too deep"
 
 
 def nested(levels: int) -> dict[str, object]:
@@ -77,7 +77,7 @@ def nested(levels: int) -> dict[str, object]:
 
 @pytest.mark.parametrize("levels", [1_000, 100_000])
 def test_what_is_nested_too_deep_is_not_followed(levels: int):
-    said = "the answer, or the tool's output schema, is nested too deep"
+    said = "the value, or its schema, is nested too deep"
     tree = {"properties": {"items": {"$ref": "#"}}}
     assert misfit(nested(levels), tree) == said
     assert misfit({}, nested(levels)) == said
@@ -156,7 +156,7 @@ ELSEWHERE = {"$schema": "https://json-schema.org/draft/2020-12/schema", "allOf":
     ],
 )
 def test_a_check_ends_after_so_many_steps(value: object, schema: dict[str, object]):
-    assert misfit(value, schema, 100_000) == "the tool's output schema takes too long to check"
+    assert misfit(value, schema, 100_000) == "the schema takes too long to check"
 
 
 def test_the_first_misfit_ends_a_check():
@@ -206,15 +206,15 @@ def test_a_schema_is_read_by_the_draft_that_it_names():
 @pytest.mark.parametrize(
     ("value", "schema", "said"),
     [
-        ({}, {"$schema": 7}, "the tool's output schema is no JSON Schema"),
+        ({}, {"$schema": 7}, "the schema is no JSON Schema"),
         ({}, {"$schema": "http://127.0.0.1:9/own", "type": "array"}, "$ does not fit the rule type"),
-        ({}, {"$ref": "http://[bad"}, "the tool's output schema refers to something outside of it"),
-        ({}, {"$ref": "#/nowhere"}, "the tool's output schema refers to something outside of it"),
+        ({}, {"$ref": "http://[bad"}, "the schema refers to something outside of it"),
+        ({}, {"$ref": "#/nowhere"}, "the schema refers to something outside of it"),
         ({"a": 1}, {"properties": {"a": False}}, "$ does not fit the rule false"),
         (
             {"a": 10**400},
             {"properties": {"a": {"multipleOf": 0.01}}},
-            "the answer has a number that is too large to check",
+            "there is a number that is too large to check",
         ),
     ],
 )
