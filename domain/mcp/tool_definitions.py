@@ -1,26 +1,22 @@
-"""Accept the tool definitions of a server: bounds, safe display, digest, diff to the pinned one, effect of a tool.
+"""Accept the tool definitions of a server: bounds, safe display, digest, diff to the pinned one.
 
 A definition that is too large is left out, not cut: what comes after the cut could change unseen. The digest covers
 all that steers a model or a form: name, title, description, schemas and hints (RFC 8785, SHA-256). Display texts
-spell out invisible characters. The effect follows from name and hints (DOC3 §0.6C: reads allowed, all else asks
-first): a hint can make a call more serious than its name, never less; where the name is unknown, a read-only hint is
-believed, as the name itself would be.
+spell out invisible characters.
 """
 
 import difflib
 import hashlib
 import json
-import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
 import rfc8785
 
 from contracts.base import clipped
-from contracts.learning.observation import ToolEffect
 from contracts.mcp.tools import MCPToolDefinition
 
 MAX_TOOLS = 500
@@ -121,73 +117,6 @@ def visible(text: str) -> str:
     )
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-READS = _words(
-    "browse check count describe download exists explain export fetch find get grep inspect list lookup peek ping "
-    "preview query read resolve retrieve search show stat status tail view whoami"
-)
-
-_WRITES: Mapping[ToolEffect, frozenset[str]] = {
-    ToolEffect.DELETE: _words(
-        "clear delete destroy discard drop erase expunge kill prune purge remove reset revoke rm terminate "
-        "trash truncate uninstall unlink unpublish wipe"
-    ),
-    ToolEffect.SEND: _words(
-        "broadcast dispatch forward notify pay publish respond send submit transfer tweet"
-    ),
-    ToolEffect.CREATE: _words(
-        "add create deploy duplicate generate import insert install make mkdir provision register "
-        "save subscribe"
-    ),
-    ToolEffect.UPDATE: _words(
-        "accept append apply approve assign cancel close complete decline disable edit enable execute "
-        "invoke mark modify move mutate overwrite put rename reopen replace restart restore rotate "
-        "set toggle trigger unsubscribe update upsert write"
-    ),
-}
-"""Verbs that write wherever they stand in a name, the gravest first."""
-
-_ALSO_NOUNS: Mapping[str, ToolEffect] = {
-    "archive": ToolEffect.DELETE,
-    "book": ToolEffect.CREATE,
-    "build": ToolEffect.CREATE,
-    "call": ToolEffect.UPDATE,
-    "comment": ToolEffect.SEND,
-    "commit": ToolEffect.UPDATE,
-    "copy": ToolEffect.CREATE,
-    "change": ToolEffect.UPDATE,
-    "draft": ToolEffect.CREATE,
-    "email": ToolEffect.SEND,
-    "fork": ToolEffect.CREATE,
-    "invite": ToolEffect.SEND,
-    "merge": ToolEffect.UPDATE,
-    "message": ToolEffect.SEND,
-    "new": ToolEffect.CREATE,
-    "order": ToolEffect.SEND,
-    "patch": ToolEffect.UPDATE,
-    "post": ToolEffect.SEND,
-    "purchase": ToolEffect.SEND,
-    "push": ToolEffect.SEND,
-    "record": ToolEffect.CREATE,
-    "reply": ToolEffect.SEND,
-    "run": ToolEffect.UPDATE,
-    "schedule": ToolEffect.CREATE,
-    "share": ToolEffect.SEND,
-    "start": ToolEffect.UPDATE,
-    "stop": ToolEffect.UPDATE,
-    "sync": ToolEffect.UPDATE,
-    "upload": ToolEffect.SEND,
-}
-"""Verbs that are things, too: after a reading verb they are what is read."""
-
-_JOINTS = frozenset({"and", "or", "then"})
-
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-
-
 def definition_hash(definition: MCPToolDefinition) -> str:
     """The definition's SHA-256 in lower-case hex."""
     return hashlib.sha256(rfc8785.dumps(_exact(definition.model_dump(mode="json")))).hexdigest()
@@ -229,31 +158,3 @@ def _exact(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
         return f"integer {value}"
     return value
-
-
-def effect_of(definition: MCPToolDefinition) -> ToolEffect:
-    """What kind of call the tool is. What nothing is known of counts as a change."""
-    if definition.destructive is True and definition.read_only is not True:
-        return ToolEffect.DELETE
-    named = _effect_of_name(definition.tool_name)
-    if named is None:
-        return ToolEffect.READ if definition.read_only is True else ToolEffect.UPDATE
-    if named is ToolEffect.READ and (definition.read_only is False or definition.destructive is True):
-        return ToolEffect.UPDATE
-    return named
-
-
-def _effect_of_name(name: str) -> ToolEffect | None:
-    words = [word.lower() for word in _WORDS.findall(name)]
-    for effect, verbs in _WRITES.items():
-        if any(word in verbs for word in words):
-            return effect
-    reading = False
-    for word in words:
-        if word in READS:
-            reading = True
-        elif word in _JOINTS:
-            reading = False
-        elif word in _ALSO_NOUNS and not reading:
-            return _ALSO_NOUNS[word]
-    return ToolEffect.READ if any(word in READS for word in words) else None

@@ -16,11 +16,11 @@ from domain.mcp.tool_definitions import (
     LeftOut,
     definition_diff,
     definition_hash,
-    effect_of,
     same_but_for_the_name,
     surface_hash,
     taken,
 )
+from domain.mcp.tool_effects import effect_of
 from stores.mcp.mcp_tables import mcp_tools
 from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.server_rows import lock_servers, mark_discovered, server_of

@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.learning.observation import ToolEffect
 from contracts.mcp.tools import MCPToolDefinition
 from domain.mcp.tool_definitions import (
     DIFF_CHARACTERS,
     MAX_TOOLS,
     definition_diff,
     definition_hash,
-    effect_of,
     same_but_for_the_name,
     surface_hash,
     taken,
@@ -148,44 +146,3 @@ def test_a_name_that_is_there_twice_is_not_taken_at_all() -> None:
 def test_tools_beyond_the_most_are_left_out() -> None:
     found = taken([tool(f"find_{number}") for number in range(MAX_TOOLS + 3)])
     assert (len(found.definitions), len(found.left_out)) == (MAX_TOOLS, 3)
-
-
-@pytest.mark.parametrize(
-    ("name", "effect"),
-    [
-        ("search_tickets", ToolEffect.READ),
-        ("getCurrentTime", ToolEffect.READ),
-        ("m365.calendar_check_availability", ToolEffect.READ),
-        ("list-posts", ToolEffect.READ),
-        ("get_post", ToolEffect.READ),
-        ("read_draft", ToolEffect.READ),
-        ("HTTPGet", ToolEffect.READ),
-        ("create_issue", ToolEffect.CREATE),
-        ("get_or_create_issue", ToolEffect.CREATE),
-        ("find_and_post", ToolEffect.SEND),
-        ("search_and_replace", ToolEffect.UPDATE),
-        ("post_message", ToolEffect.SEND),
-        ("m365.teams_post_message", ToolEffect.SEND),
-        ("sendMail", ToolEffect.SEND),
-        ("updateEvent", ToolEffect.UPDATE),
-        ("files.delete", ToolEffect.DELETE),
-        ("list_then_delete_all", ToolEffect.DELETE),
-        ("frobnicate", ToolEffect.UPDATE),
-        ("", ToolEffect.UPDATE),
-    ],
-)
-def test_a_name_says_what_kind_of_call_it_is(name: str, effect: ToolEffect) -> None:
-    assert effect_of(tool(name)) is effect
-
-
-@pytest.mark.parametrize("name", ["create_issue", "delete_file", "sendMail", "post_message", "update"])
-def test_a_hint_never_makes_a_read_of_what_its_name_says_writes(name: str) -> None:
-    assert effect_of(tool(name, read_only=True)) is effect_of(tool(name))
-    assert effect_of(tool(name, read_only=True, destructive=False)) is not ToolEffect.READ
-
-
-def test_a_hint_decides_where_the_name_says_nothing_and_can_make_it_graver() -> None:
-    assert effect_of(tool("frobnicate", read_only=True)) is ToolEffect.READ
-    assert effect_of(tool("get_report", read_only=False)) is ToolEffect.UPDATE
-    assert effect_of(tool("get_report", destructive=True)) is ToolEffect.DELETE
-    assert effect_of(tool("get_report", destructive=True, read_only=True)) is ToolEffect.UPDATE
