@@ -34,7 +34,7 @@ from clients.mcp.conversations import Beat, Conversations, KeptConversations
 from clients.mcp.wire_record import WireRecord
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolCall, ToolFailureKind
-from domain.learning.redaction.secret_shapes import MASK, is_secret_name
+from domain.learning.redaction.secret_names import MASK, is_secret_name
 from domain.platform.json_schema import misfit
 
 MAX_TOOLS = 500

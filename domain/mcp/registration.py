@@ -28,7 +28,7 @@ from contracts.mcp.servers import MCPBadgeState as Badge
 from contracts.mcp.servers import MCPServerAction as Action
 from contracts.mcp.servers import MCPServerCommand, MCPServerRegistryEntry
 from domain.learning.redaction.redaction import redact
-from domain.learning.redaction.secret_shapes import is_secret_name
+from domain.learning.redaction.secret_names import is_secret_name
 from domain.mcp.auth_status import OAUTH_MODES, SIGNED_IN_BY_A_PERSON
 from domain.mcp.m365_registration import check_connector
 

@@ -33,7 +33,8 @@ from contracts.learning.observation import (
     WrittenText,
 )
 from domain.learning.adapters import ADAPTERS
-from domain.learning.redaction.secret_shapes import MASK, MIN_LENGTH, RULES, is_secret_name, secret_runs
+from domain.learning.redaction.secret_names import MASK, names_secret
+from domain.learning.redaction.secret_shapes import FILE_RULES, MIN_LENGTH, RULES, secret_runs
 
 _TEXTS = (
     ("site", 200),
@@ -134,7 +135,9 @@ _OVERLAP = 300
 _TRIGGERS = SchemaValidator(
     core_schema.str_schema(
         pattern="|".join(
-            dict.fromkeys(re.escape(word).replace(r"\-", "-") for rule in RULES for word in rule.triggers)
+            dict.fromkeys(
+                re.escape(word).replace(r"\-", "-") for rule in FILE_RULES for word in rule.triggers
+            )
         )
     )
 )
@@ -176,7 +179,7 @@ def _by_rules(piece: str) -> bool:
     if not _TRIGGERS.isinstance_python(lower):
         return False
     return any(
-        rule.mask(piece) != piece for rule in RULES if any(trigger in lower for trigger in rule.triggers)
+        rule.mask(piece) != piece for rule in FILE_RULES if any(trigger in lower for trigger in rule.triggers)
     )
 
 
@@ -405,13 +408,13 @@ def masked_arguments(arguments: Sequence[str]) -> Iterator[MaskedArgument]:
             yield MaskedArgument(MASK, is_masked=True)
             continue
         option = _OPTION.fullmatch(word)
-        is_value = option is not None and is_secret_name(option.group(1))
+        is_value = option is not None and names_secret(option.group(1))
         yield _masked(word)
 
 
 def _masked(word: str) -> MaskedArgument:
     assigned = _ASSIGNED.fullmatch(word)
-    if assigned is not None and is_secret_name(assigned.group(2)):
+    if assigned is not None and names_secret(assigned.group(2)):
         return MaskedArgument(f"{assigned.group(1)}{assigned.group(2)}={MASK}", is_masked=True)
     if len(word) > LONGEST_WORD:
         # Cut between words: half a secret no longer looks like one.

@@ -1,8 +1,9 @@
 """Redaction rules for secrets in command lines, headers, URLs and titles, and detection of random strings.
 
 A rule is a regular expression behind a few literal triggers: a text without a trigger skips the expression. Only
-the value is masked: names, options and hosts stay readable, as a demonstration is interpreted from them. The first
-rules mask values by their names: ``TOKEN=…``, ``--password …``, ``"api_key": …``, ``set secret …``.
+the value is masked: names, options and hosts stay readable, as a demonstration is interpreted from them. Beside the
+rules here are those by the names of values (``secret_names``), by the places where programs take a secret
+(``program_secrets``) and for what is substituted in a file (``substitutions``).
 
 Random strings without a telltale name are detected by how often the class of a character changes and how often
 neighbouring letters meet in words. Entropy of single characters does not separate them: a long file name scores
@@ -15,93 +16,30 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-MASK = "[MASKED]"
-"""Replaces a secret."""
-
-QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'"
-VALUE = (
-    rf"(?:\\\"[^\"]*\"|{QUOTED}|(?:[^\s;&|<>\"'`,(){{}}\[\]\\]|\\.|[\[\](){{}},](?=\S))"
-    rf"(?:[^\s;&|<>\"'`\\]|\\.|{QUOTED})*)"
+from domain.learning.redaction.program_secrets import (
+    PROGRAM_TRIGGERS,
+    IsPlain,
+    IsSecretName,
+    Span,
+    program_secrets,
 )
-"""One shell word, or one value of JSON or a query: pieces of any quoting that stand together."""
-
-NAME_TRIGGERS = ("pass", "secret", "token", "credential", "key", "pwd", "auth", "jwt", "otp", "sig", "pat")
-"""Every name of a secret contains one of these, in lower case."""
-
-_SECRET_NAME = re.compile(
-    r"passw(?:or)?ds?|passphrase|passcode|secrets?(?!ar)|tokens?(?!i[sz])|credentials?"
-    r"|(?:api|access|private|secret|auth|account|signing|encryption|master|shared|deploy|license)[_-]?key"
-    r"|(?<!by)(?<!com)(?<!sur)(?<!tres)pass(?![a-z])|(?<![a-z])(?:pwd|auth|jwt|otp|sig|(?-i:PAT))(?![a-z])"
-    r"|(?<![a-z])signature(?![a-z])",
-    re.IGNORECASE,
+from domain.learning.redaction.secret_names import (
+    MASK,
+    NAME_TRIGGERS,
+    QUOTED,
+    TYPED_NAME_TRIGGERS,
+    VALUE,
+    is_no_secret,
+    mask_named_values,
+    mask_typed_values,
+    masked_value,
+    names_secret,
 )
-_HARMLESS_ENDING = re.compile(
-    r"(?:file|path|dir|folder|stdin|fd|name|url|uri|endpoint|type|kind|count|limit|length|len|size|ttl|age|"
-    r"expir\w*|policy|prompt|env|hint|ids?|arn|ref|store|manager|provider|issuer|format|prefix|version|"
-    r"method|mode|status|enabled|required|rotation|only|less)",
-    re.IGNORECASE,
-)
-_ASSIGNED = re.compile(r"(?<![\w.-])([\w.-]++)\\?[\"']?\]?(?:\s*=>?\s*|\s*:\s*|%3[dD])(?![=:/])")
-_OPTION = re.compile(r"(?<![\w-])--?([\w.-]++)\s+(?!--[A-Za-z]|-[A-Za-z](?![^\s])|[<>|&;])")
-_SETTING = re.compile(r"\bset\s+(?:--?\w[\w-]*\s+)*+([\w./:@-]++)\s+(?!-)")
-_ONE_VALUE = re.compile(VALUE)
-_REFERENCE = re.compile(r"\"?\$(?:\w+|\{\w+\})\"?|\"?\$\(.*")
-_SWITCH = re.compile(r"(?:true|false|null|none|yes|no|on|off|required|optional|[\"']{2})", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+[\])},]*")
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a variable, option or field of this name holds a secret (``TOKEN_FILE`` holds a path)."""
-    found = list(_SECRET_NAME.finditer(name))
-    if not found:
-        return False
-    tail = name[found[-1].end() :]
-    ending = _HARMLESS_ENDING.search(tail) if tail else None
-    return ending is None or ending.end() != len(tail)
-
-
-def mask_named_values(text: str) -> str:
-    """``text`` with the values of secret names masked, their quotes kept."""
-    for pattern in (_ASSIGNED, _OPTION, _SETTING):
-        text = _mask_after(pattern, text)
-    return text
-
-
-def masked_value(value: str) -> str:
-    """The mask, or ``value`` itself where it is a variable or a switch."""
-    if _REFERENCE.fullmatch(value) or _SWITCH.fullmatch(value):
-        return value
-    quote = value[0] if value[0] in "\"'" and value[-1] == value[0] and len(value) > 1 else ""
-    return f"{quote}{MASK}{quote}"
-
-
-def _mask_after(pattern: re.Pattern[str], text: str) -> str:
-    # A value is read only after a secret's name, or ``--set password=x`` would hide in the value of ``set``.
-    pieces: list[str] = []
-    done = 0
-    for match in pattern.finditer(text):
-        name = match.group(1)
-        if match.start() < done or not is_secret_name(name):
-            continue
-        value = _ONE_VALUE.match(text, match.end())
-        if value is None or text.startswith(MASK, match.end()) or _is_plain(name, value.group()):
-            continue
-        pieces += (text[done : match.end()], masked_value(value.group()))
-        done = value.end()
-    return "".join((*pieces, text[done:])) if pieces else text
-
-
-def _is_plain(name: str, value: str) -> bool:
-    """Excludes counts of tokens and the working folder."""
-    if name == "PWD":
-        return value.startswith("/")
-    return name.lower().endswith(("tokens", "secrets", "passwords")) and bool(_NUMBER.fullmatch(value))
-
+from domain.learning.redaction.substitutions import SUBSTITUTION_TRIGGERS, substitution_secrets
 
 _UNMASKED = r"(?!\[MASKED\])"
 _SCHEME = r"(?:(?:bearer|basic|token|digest|apikey|negotiate)(?:\s+|\\ ))"
 _CREDENTIAL = rf"(?!\s|{_SCHEME}|\$\{{?\w+\}}?(?:[\s\"']|$)){_UNMASKED}"
-_REST_OF_COMMAND = rf"(?:[^;|&\n\"'\\]|\\.|{QUOTED})*+"
 
 
 def _second_group(match: re.Match[str]) -> str:
@@ -141,20 +79,20 @@ def _rule(
     return SecretRule(tuple(triggers.split()), partial(re.compile(pattern, flags).sub, replace))
 
 
-def _options(programs: str, option: str, value: str = VALUE) -> SecretRule:
-    """The values of an option that carries a secret only with these programs, wherever it stands among others."""
-    command = re.compile(rf"\b(?:{programs})\w*\s{_REST_OF_COMMAND}")
-    carried = re.compile(rf"((?<=\s){option}){_UNMASKED}({value})")
+def _places(
+    triggers: tuple[str, ...], find: Callable[[str, IsSecretName, IsPlain], list[Span]]
+) -> SecretRule:
+    def masked(text: str) -> str:
+        done = len(text)
+        for start, end in sorted(set(find(text, names_secret, is_no_secret)), reverse=True):
+            if end <= done:
+                text, done = f"{text[:start]}{MASK}{text[end:]}", start
+        return text
 
-    def in_one_command(match: re.Match[str]) -> str:
-        return carried.sub(_second_group, match.group())
-
-    return SecretRule(tuple(programs.split("|")), partial(command.sub, in_one_command))
+    return SecretRule(triggers, masked)
 
 
-_CURL_USER = r"(?:-u|--user|--proxy-user|-U)[\s=]*"
-
-RULES: tuple[SecretRule, ...] = (
+_FIRST = (
     _rule(
         "-----begin",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:.*?-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|.*)",
@@ -186,45 +124,66 @@ RULES: tuple[SecretRule, ...] = (
         _after_first_group,
         re.NOFLAG,
     ),
-    SecretRule(NAME_TRIGGERS, mask_named_values),
+)
+
+_IN_COMMANDS = (
+    _rule(
+        "pass",
+        rf"(\bexpect\s+[\"'{{][^\"'}}\n]*pass[^\n]{{0,40}}?\bsend\s+(?:--\s+)?)({QUOTED})",
+        _second_group,
+    ),
+    _places(SUBSTITUTION_TRIGGERS, substitution_secrets),
+    _places(PROGRAM_TRIGGERS, program_secrets),
+    SecretRule(TYPED_NAME_TRIGGERS, mask_typed_values),
+    _rule("key=", rf"((?<=[?&])key=){_UNMASKED}([^\s&\"'#]+)", _second_group),
+    _rule(
+        "identified",
+        rf"(\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)({QUOTED})",
+        _second_group,
+    ),
+    _rule(
+        "password",
+        rf"(\b(?:with|encrypted|login|(?:user|role)\s+\S+)\s+password\s+)({QUOTED})",
+        _second_group,
+    ),
+    _rule(
+        "pass pwd",
+        rf"((?<![a-z])(?:set|change|hash|make|update|reset)?_?(?:password|passwd|passphrase|pwd)\(\s*)({QUOTED})(?=\s*\))",
+        _second_group,
+    ),
+    _rule(
+        "setenvironmentvariable",
+        rf"(setenvironmentvariable\(\s*[\"'][\w.-]*(?:key|pass|pwd|pw|secret|token|credential)\w*[\"']\s*,\s*)({QUOTED})",
+        _second_group,
+    ),
+    _rule(
+        "pass",
+        rf"(\b(?:echo|printf)\s+(?:-\w+\s+)*[\"'](?:password|passwd|passphrase|pass)\s+){_UNMASKED}([^\s\"']+)(?=[\"'])",
+        _second_group,
+    ),
+    _rule(
+        "pass", rf"(\b(?:login|user|username)\s+\S+\s+pass(?:word)?\s+){_UNMASKED}([^\s\"']+)", _second_group
+    ),
+    _rule(
+        "pass secret token key",
+        rf"((?<![\w-])--?[\w-]{{0,40}}(?:pass|secret|token|key)[\w-]{{0,40}}[\s=]+<\(\s*(?:echo|printf)\s+){_UNMASKED}({VALUE})",
+        _second_group,
+    ),
+    _rule(
+        ".pgpass",
+        rf"(\b[\w.*-]+:(?:\d+|\*):[\w*-]+:[\w*-]+:){_UNMASKED}([^\s:\"']+)(?=[\"']?\s*>)",
+        _second_group,
+    ),
+    _rule(
+        "pass pwd pw- pw_",
+        r"((?<![a-z])(?:pass(?:wor[dt]s?|wd|phrase)?|pwd?|kennwort)[-_])(?!v?\d+\.)(?=[^\s.\"'/]{0,60}\d)(?=[^\s.\"'/]{0,60}[a-z])"
+        r"([^\s.\"'/]{5,60})(?=\.[a-z]\w{0,4}\b)",
+        _second_group,
+    ),
+)
+
+_LAST = (
     _rule("pass:", rf"((?<![\w])pass:){_UNMASKED}[^\s\"']+", _after_first_group),
-    _rule(
-        "sudo --password-stdin --with-token passwd login",
-        rf"(\b(?:echo|printf)\s+(?:-\w+\s+)*(?:['\"]?%s(?:\\n)?['\"]?\s+)?){_UNMASKED}({VALUE})"
-        r"(?=\s*\|[^|;&]*(?:sudo\s+(?:-\w+\s+)*-\w*S|--password-stdin|--with-token|\b(?:ch)?passwd\b))",
-        _second_group,
-    ),
-    _rule(
-        "sudo --password-stdin --with-token passwd login",
-        rf"((?:\bsudo\s+(?:-\w+\s+)*-\w*S|--password-stdin|--with-token|passwd|login)\b[^|;&<]*<<<\s*){_UNMASKED}({VALUE})",
-        _second_group,
-    ),
-    _rule(
-        "machine",
-        rf"(\bmachine\s+\S+\s+login\s+\S+\s+password\s+){_UNMASKED}([^\s\"']+)",
-        _second_group,
-    ),
-    _options("mysql|mariadb|7z", r"-p(?=\S)"),
-    _options("sshpass|mongo|login", r"-p\s*(?!-)"),
-    _options("curl", rf"{_CURL_USER}\"[^:\"]*:", r"[^\"]+(?=\")"),
-    _options("curl", rf"{_CURL_USER}'[^:']*:", r"[^']+(?=')"),
-    _options("curl", rf"{_CURL_USER}[^\s:\"']*:", r"[^\s\"']+"),
-    _options("curl", r"(?:-b|--cookie)[\s=]*(?=[\"']?[^\s\"']*=)"),
-    _options("redis-cli", r"-a\s+"),
-    _options("ldap", r"-w\s+"),
-    _options("zip|unzip|sqlcmd|bcp", r"-P\s*"),
-    _options("ssh-keygen", r"-[NP]\s+"),
-    _options("smbclient", r"-U\s*[\"']?[^\s%\"']*%", r"[^\s\"']+"),
-    _options("openssl", r"-[kK]\s+"),
-    _options("useradd|usermod", r"-p\s+"),
-    _options("lftp", r"-u\s*[^\s,]+,", r"[^\s\"']+"),
-    _options("sqlplus", r"[\w.]+/", r"[^\s@\"']+"),
-    _options("net use", r"\\\\\S+\s+(?!/)"),
-    _options("ansible-vault", r"encrypt_string\s+(?!-)"),
-    _options("vault kv put|vault write", r"[\w.-]+="),
-    _options("vault login", r"(?<=login )(?!-|\S+=)"),
-    _options("rclone", r"\w*(?:secret|pass|token|key)\w*\s+"),
-    _options("htpasswd", r"-\w*b\w*\s+\S+\s+\S+\s+"),
     _rule(
         "akia asia ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xox xapp- sk- sk_ rk_ pk_ whsec_ aiza ya29. gocspx- "
         "eyj glpat- gldt- npm_ pypi- hf_ sg. dop_v1_ shp sq0 age-secret-key- atatt hvs. dapi lin_api_ tskey- "
@@ -240,7 +199,12 @@ RULES: tuple[SecretRule, ...] = (
         re.NOFLAG,
     ),
 )
+
+RULES: tuple[SecretRule, ...] = (*_FIRST, *_IN_COMMANDS, *_LAST)
 """In the order in which they are tried; a rule may rely on what an earlier one has masked."""
+
+FILE_RULES: tuple[SecretRule, ...] = (*_FIRST, SecretRule(NAME_TRIGGERS, mask_named_values), *_LAST)
+"""The rules for the content of files: of names only those that mean a secret in any text, and no commands."""
 
 
 MIN_LENGTH = 20

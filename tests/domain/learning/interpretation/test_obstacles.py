@@ -3,7 +3,7 @@
 import pytest
 
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
-from domain.learning.redaction.secret_shapes import MASK
+from domain.learning.redaction.secret_names import MASK
 
 
 @pytest.mark.parametrize(
