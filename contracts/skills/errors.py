@@ -112,6 +112,7 @@ SKILL_ERRORS: dict[str, SkillErrorRule] = {
     "IDEMPOTENCY_KEY_REUSED": _rule(422, "Use a new key for another request."),
     "VERSION_RETIRED": _rule(410, "Use one of the versions that are named."),
     "SKILL_QUARANTINED": _rule(403, "It failed too often; see its health before it is used again."),
+    "SKILL_CHANGED": _rule(409, "Look at the folder and approve it again: `apprentice skills approve`."),
     "OUTCOME_UNKNOWN": _rule(409, "It may have happened: look at the far side before it is repeated."),
     "CANCELLED": _rule(409, "Ask again if it is still wanted."),
     "EXPIRED": _rule(409, "Nobody confirmed in time; ask again."),
