@@ -189,6 +189,9 @@ class SkillManifest(Contract):
     function_name: FunctionName
     version: SemanticVersion
     description: Text1000
+    function_description: Text1000 | None = Field(
+        default=None, description="What models are told of the function, where it is not the description."
+    )
     category: SkillCategory = SkillCategory.EXTERNAL
     agent_roles: tuple[Text80, ...] = ()
     capabilities: tuple[Literal["read", "act"], ...] = Field(min_length=1, max_length=2)
