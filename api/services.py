@@ -193,7 +193,12 @@ async def open_services(settings: Settings) -> Services:
         settings=settings,
         database=database,
         client=client,
-        gateway=LearnGateway(client, settings.task_queue, SessionStore(database)),
+        gateway=LearnGateway(
+            client,
+            settings.task_queue,
+            SessionStore(database),
+            smoke_test_after=settings.smoke_test_after,
+        ),
         sessions=SessionStore(database),
         session_reads=SessionReads(database, actions),
         proposals=ProposalReads(database, actions),

@@ -169,6 +169,12 @@ class Settings(McpSettings):
         le=timedelta(hours=3),
         description="Between rechecks of ailing capabilities.",
     )
+    smoke_test_after: Duration = Field(
+        default=timedelta(seconds=5),
+        ge=timedelta(0),
+        le=timedelta(hours=1),
+        description="From an install to the first run of what was installed.",
+    )
     arm_timeout: Duration = Field(default=ARM_TIMEOUT, description="From armed to the first event.")
     capture_timeout: Duration = Field(default=CAPTURE_TIMEOUT, description="Of one capture.")
     question_deadline: Duration = Field(default=QUESTION_DEADLINE, description="For answers to questions.")

@@ -172,9 +172,10 @@ class ReprobeResponse(VersionedContract):
 
 
 class ReprobeSelection(Contract):
-    """Which capabilities to recheck: the one named, or those whose cooldown is over."""
+    """Which capabilities to recheck: the one named, that of an ability, or those whose cooldown is over."""
 
     capability_id: Text160 | None = None
+    ability_id: Text160 | None = None
     now: UtcTime
 
 

@@ -47,6 +47,7 @@ REPEATED_FAILURES = "repeated_failures"
 CRITICAL_FAILURE = "critical_failure"
 CANARY_FAILED = "canary_failed"
 CANARY_NOT_RUN = "canary_not_run"
+AWAITING_SMOKE = "awaiting_smoke"
 
 _WORDS = {
     MATCHING_FAILURES: f"it failed {DEGRADED_FROM} times in the same way within {WINDOW.days} days",
@@ -54,9 +55,13 @@ _WORDS = {
     CRITICAL_FAILURE: "it failed critically",
     CANARY_FAILED: "its last recheck failed",
     CANARY_NOT_RUN: "its last recheck could not be run",
+    AWAITING_SMOKE: "it has not been run since it was installed",
 }
 _OF_A_CANARY = frozenset({CANARY_FAILED, CANARY_NOT_RUN})
 """Reasons that the next canary replaces."""
+
+UNRUNNABLE_COOLDOWN = timedelta(days=1)
+"""How long the schedule leaves alone what only awaits its smoke test and cannot be run here."""
 
 _MOVED = frozenset(
     {HealthStatus.HEALTHY, HealthStatus.DEGRADED, HealthStatus.QUARANTINED, HealthStatus.UNKNOWN}
@@ -72,16 +77,33 @@ class HealthChange:
     record: CapabilityHealthRecord
 
 
+def after_install(capability_id: str, prior: HealthChange | None, *, same_content: bool) -> HealthChange:
+    """The health of a capability whose content was just installed, or restored (DOC3 §1.1H: degraded until smoke).
+
+    ``prior`` is how it stood before. The same content again stays as it was. Other content is degraded until a
+    canary has run it; the failures and reasons before it stay counted, so an install heals nothing by itself.
+    What a switch keeps off stays off.
+    """
+    if prior is not None and same_content:
+        return prior
+    awaiting = CapabilityHealthRecord(capability_id=capability_id, reason_codes=(AWAITING_SMOKE,))
+    if prior is None:
+        return HealthChange(HealthStatus.DEGRADED, awaiting)
+    kept = [code for code in prior.record.reason_codes if code not in (*_OF_A_CANARY, AWAITING_SMOKE)]
+    record = awaiting.changed(reason_codes=(*kept, AWAITING_SMOKE), failures=prior.record.failures)
+    return HealthChange(HealthStatus.DEGRADED if prior.status in _MOVED else prior.status, record)
+
+
 def after_outcome(
     status: HealthStatus, record: CapabilityHealthRecord, outcome: CapabilityOutcome
 ) -> HealthChange:
     """What ``outcome`` makes of a capability that was ``status`` on the evidence of ``record``.
 
-    Three matching failures in seven days degrade, five failures or a critical one quarantine. Only good canaries
-    lead back, five in a row: time alone does not, and neither does a use that went well. Who is healthy
-    again starts with no failures counted; the outcomes themselves stay in their stream. A disabled
-    capability stays disabled, whatever happens. A canary that could not be run counts neither way, and the schedule
-    leaves the capability alone for a while.
+    Three matching failures in seven days degrade, five failures or a critical one quarantine. What only awaits its
+    smoke test is healthy after one good canary. Otherwise five good canaries in a row lead back: time alone does
+    not, and neither does a use that went well. Who is healthy again after that starts with no failures counted; the
+    outcomes themselves stay in their stream. A disabled capability stays disabled, whatever happens. A canary that
+    could not be run counts neither way, and the schedule leaves the capability alone for a while.
     """
     if outcome.not_run:
         return _not_run(status, record, outcome)
@@ -119,7 +141,9 @@ def is_due(status: HealthStatus, record: CapabilityHealthRecord, now: datetime) 
 def _not_run(
     status: HealthStatus, record: CapabilityHealthRecord, outcome: CapabilityOutcome
 ) -> HealthChange:
-    changes: dict[str, object] = {"cooldown_until": outcome.happened_at + COOLDOWN}
+    causes = [code for code in record.reason_codes if code not in _OF_A_CANARY]
+    pause = UNRUNNABLE_COOLDOWN if causes == [AWAITING_SMOKE] else COOLDOWN
+    changes: dict[str, object] = {"cooldown_until": outcome.happened_at + pause}
     if status in (HealthStatus.DEGRADED, HealthStatus.QUARANTINED):
         changes["reason_codes"] = tuple(dict.fromkeys((*record.reason_codes, CANARY_NOT_RUN)))
     return HealthChange(status, record.changed(**changes))
@@ -151,7 +175,9 @@ def _succeeded(
 ) -> HealthChange:
     if outcome.kind is not OutcomeKind.CANARY:
         return HealthChange(status, record)
-    reasons = tuple(code for code in record.reason_codes if code not in _OF_A_CANARY)
+    reasons = tuple(code for code in record.reason_codes if code not in (*_OF_A_CANARY, AWAITING_SMOKE))
+    if status is HealthStatus.DEGRADED and AWAITING_SMOKE in record.reason_codes and not reasons:
+        return HealthChange(HealthStatus.HEALTHY, record.changed(reason_codes=(), cooldown_until=None))
     if status is HealthStatus.HEALTHY or record.good_canaries < HEALTHY_FROM:
         return HealthChange(status, record.changed(reason_codes=reasons, cooldown_until=None))
     cleared = {"reason_codes": (), "failures": (), "good_canaries": 0, "cooldown_until": None}

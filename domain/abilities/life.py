@@ -157,7 +157,7 @@ def entry_rolled_back(
 ) -> AbilityAvailabilityEntry:
     """The older version's words with the present standing: a rollback neither promotes nor lifts anything.
 
-    Its capability starts healthy, as after an install.
+    Its capability is degraded until its smoke test passes, as after an install.
     """
     quarantined = present.install_lane is Lane.QUARANTINED
     kept = {
@@ -166,7 +166,7 @@ def entry_rolled_back(
         "archived_at": present.archived_at,
         "checkpoint_health": CheckpointHealth.QUARANTINED if quarantined else CheckpointHealth.NO_DATA,
     }
-    return restated(older.changed(**kept), HealthStatus.HEALTHY)
+    return restated(older.changed(**kept), HealthStatus.DEGRADED)
 
 
 def restated(entry: AbilityAvailabilityEntry, capability_health: HealthStatus) -> AbilityAvailabilityEntry:

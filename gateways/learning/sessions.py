@@ -15,19 +15,22 @@ from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate, 
 from contracts.learning.proposal import BaseSkill
 from contracts.learning.session import LearnSession, SourceRun
 from contracts.learning.state_machine import AT_REST, SessionCommand, refusal
-from contracts.workflow_ids import learn_session_id
+from contracts.workflow_ids import REPROBE_SCHEDULE, capability_reprobe_id, learn_session_id
 from gateways.platform.updates import (
     ANSWER_WITHIN,
     Recall,
     StartOptions,
     Update,
     signal_running,
+    start_options,
     start_or_join,
     update_id_of,
     update_or_recall,
     update_with_start,
 )
 from stores.learning.sessions import SessionStore
+from workflows.abilities.ability_messages import ReprobeStart
+from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
 from workflows.learning.learn_session_messages import (
     GenerateProposalCommand,
     LearnCommand,
@@ -84,12 +87,18 @@ class LearnGateway:
         sessions: SessionStore,
         *,
         answer_within: timedelta = ANSWER_WITHIN,
+        smoke_test_after: timedelta | None = None,
     ) -> None:
-        """``answer_within`` is the timeout of a command that is not an install."""
+        """``answer_within`` is the timeout of a command that is not an install.
+
+        ``smoke_test_after`` is when the smoke test of what was installed begins; without it, or where it cannot be
+        started, the scheduled recheck takes it on.
+        """
         self._client = client
         self._task_queue = task_queue
         self._sessions = sessions
         self._answer_within = answer_within
+        self._smoke_test_after = smoke_test_after
         self.calls = 0
 
     async def create(
@@ -125,7 +134,10 @@ class LearnGateway:
             _refuse_at_rest(aggregate, command)
             return aggregate
 
-        return await self._send(command, message, learn_session_id(session_id), load)
+        receipt = await self._send(command, message, learn_session_id(session_id), load)
+        if command in _INSTALLS:
+            await self._smoke_test(receipt)
+        return receipt
 
     async def capture_began(self, session_id: str, message: StartCommand) -> None:
         """Notifies an armed session of its first meaningful event.
@@ -136,6 +148,25 @@ class LearnGateway:
             await self.send(SessionCommand.START, session_id, message)
         except Refusal as refused:
             log.info("capture was not begun by an event", session_id=session_id, code=refused.code.value)
+
+    async def _smoke_test(self, receipt: CommandReceipt) -> None:
+        """Has the installed capability run once: it is degraded until then (DOC3 §1.1H)."""
+        ability_id, delay = receipt.session.ability_id, self._smoke_test_after
+        if ability_id is None or delay is None:
+            return
+        owner, saga_id = receipt.session.owner_user_id, receipt.saga_id
+        start = ReprobeStart(ability_id=ability_id, reprobe_id=saga_id, requested_by=owner)
+        options = start_options(
+            capability_reprobe_id(ability_id),
+            self._task_queue,
+            kind=REPROBE_SCHEDULE,
+            owner=owner,
+            summary=f"smoke test of {ability_id}",
+        )
+        try:
+            await start_or_join(self._client, CapabilityReprobeWorkflow.run, start, options, delay=delay)
+        except Refusal as refused:
+            log.warning("a smoke test is left to the schedule", ability_id=ability_id, error=refused.message)
 
     async def _send(
         self,

@@ -92,17 +92,20 @@ async def start_or_join(
     *,
     within: timedelta = ANSWER_WITHIN,
     signal: str | None = None,
+    delay: timedelta | None = None,
 ) -> None:
     """Starts a workflow, or joins the run that exists where the conflict policy allows it.
 
-    With ``signal`` the run is signalled, whether it is new or not.
+    With ``signal`` the run is signalled, whether it is new or not. With ``delay`` a new run begins that much later.
 
     Raises:
         Refusal: ``TEMPORAL_UNAVAILABLE``; nothing was started.
         WorkflowAlreadyStartedError: the policy is ``FAIL`` and a run exists.
     """
     try:
-        await client.start_workflow(run, message, **options, start_signal=signal, rpc_timeout=within)
+        await client.start_workflow(
+            run, message, **options, start_signal=signal, start_delay=delay, rpc_timeout=within
+        )
     except (RPCError, RuntimeError) as error:
         # The SDK's first connection attempt fails with a plain RuntimeError.
         raise unavailable(error) from error

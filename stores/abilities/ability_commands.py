@@ -21,7 +21,7 @@ from contracts.platform.commands import CommitKey
 from domain.abilities.availability import in_service, state_of
 from domain.abilities.life import entry_after, entry_rolled_back, refusal
 from stores.abilities.ability_entries import AbilityEntries, follow_ability, locked_session
-from stores.abilities.ability_files import follow_standing, own_health, restore_content, set_aside
+from stores.abilities.ability_files import follow_standing, restore_content, set_aside
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import (
     ABILITIES,
@@ -32,6 +32,7 @@ from stores.abilities.ability_rows import (
     is_proven_version,
     keep_content,
     life_of,
+    own_health,
     previous_of,
     standing_of,
     versions_of,
@@ -119,7 +120,7 @@ class AbilityCommand:
             present.entry,
             self._order.action,
             now=self._now,
-            capability_health=own_health(self._connection, present.entry),
+            capability_health=own_health(self._connection, present.entry.primary_capability_id),
             quarantine=present.life.quarantine,
         )
 

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
-from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityContent
-from contracts.base import UtcTime, rfc3339
+from contracts.base import UtcTime
 from domain.abilities.availability import in_service
 from domain.learning.redaction.redaction import redact
+from stores.abilities.ability_rows import put_capability
 from stores.platform.blobs import get_blob
 from stores.platform.projection.documents import list_documents, put_document, read_document, remove_document
-from stores.platform.tables import capabilities
 
 CANONICAL = "system/learning/installed"
 SET_ASIDE = "system/abilities/set_aside"
@@ -64,14 +63,6 @@ def set_aside(connection: Connection, ability_id: str, edited: Mapping[str, byte
         put_document(connection, "memory", f"{SET_ASIDE}/{ability_id}/{path}", kept)
 
 
-def own_health(connection: Connection, entry: AbilityAvailabilityEntry) -> HealthStatus:
-    """The health of the ability's capability itself, whatever the ability's standing makes of it."""
-    health = connection.scalar(
-        select(capabilities.c.health).where(capabilities.c.capability_id == entry.primary_capability_id)
-    )
-    return HealthStatus(health) if health is not None else HealthStatus.UNKNOWN
-
-
 def _manifest(connection: Connection, entry: AbilityAvailabilityEntry) -> bytes | None:
     path = f"system/capabilities/manifests/{entry.primary_capability_id}.json"
     return read_document(connection, "memory", path)
@@ -93,16 +84,12 @@ def _owned_paths(
 def _restore_capability(
     connection: Connection, present: AbilityAvailabilityEntry, older: AbilityContent, now: UtcTime
 ) -> None:
-    # As an install does: evidence against the old content is none against the new one.
-    connection.execute(
-        delete(capabilities).where(capabilities.c.capability_id == present.primary_capability_id)
-    )
-    connection.execute(
-        insert(capabilities).values(
-            capability_id=older.entry.primary_capability_id,
-            ability_id=present.ability_id,
-            health=HealthStatus.HEALTHY.value,
-            manifest=older.manifest,
-            updated_at=rfc3339(now),
-        )
+    put_capability(
+        connection,
+        older.entry.primary_capability_id,
+        present.ability_id,
+        older.manifest,
+        now,
+        replaces=present.primary_capability_id,
+        same_content=False,
     )

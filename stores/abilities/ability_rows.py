@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, RowMapping, and_, select, update
+from sqlalchemy import Connection, RowMapping, and_, delete, insert, select, update
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
@@ -23,13 +23,15 @@ from contracts.abilities.capability_health import (
 )
 from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
 from contracts.abilities.lifecycle import AbilityContent, AbilityLife, ContentFile
+from contracts.base import rfc3339
 from contracts.errors import ErrorCode
 from contracts.learning.checkpoints import (
     CheckpointStatus,
 )
 from contracts.learning.install import InstallSaga, SagaState
-from contracts.learning.validation import ValidationRun, proof_of
+from contracts.learning.validation import OverallResult, ValidationRun, proof_of
 from domain.abilities.availability import RECEIPTS_COUNTED, checkpoint_health
+from domain.abilities.capability_health import HealthChange, after_install
 from domain.abilities.life import AbilityFacts, legal_actions
 from stores.platform import tables
 from stores.platform.document_table import DocumentTable
@@ -289,6 +291,14 @@ def standing_of(
         return None
 
 
+def own_health(connection: Connection, capability_id: str | None) -> HealthStatus:
+    """The health of a capability itself, whatever its ability's standing makes of it; unknown where it is not there."""
+    health = connection.scalar(
+        select(capabilities.c.health).where(capabilities.c.capability_id == capability_id)
+    )
+    return HealthStatus(health) if health is not None else HealthStatus.UNKNOWN
+
+
 def put_standing(
     connection: Connection, standing: Standing, status: HealthStatus, record: CapabilityHealthRecord
 ) -> None:
@@ -304,6 +314,49 @@ def put_standing(
             .values(health=status.value)
         )
     HEALTH_RECORDS.put(connection, record, installed_at=installed_at)
+
+
+def put_capability(
+    connection: Connection,
+    capability_id: str,
+    ability_id: str,
+    manifest: str,
+    installed_at: datetime,
+    *,
+    replaces: str,
+    same_content: bool,
+) -> None:
+    """Puts an ability's capability in the place of the one called ``replaces``, as an install or a rollback does.
+
+    Evidence about what stood there before is kept; ``same_content`` says whether it is about this very content.
+    """
+    before = standing_of(connection, capability_id=replaces)
+    prior = HealthChange(before.status, before.record) if before is not None else None
+    found = after_install(capability_id, prior, same_content=same_content)
+    connection.execute(delete(capabilities).where(capabilities.c.capability_id == replaces))
+    connection.execute(
+        insert(capabilities).values(
+            capability_id=capability_id,
+            ability_id=ability_id,
+            health=found.status.value,
+            manifest=manifest,
+            updated_at=rfc3339(installed_at),
+        )
+    )
+    record = found.record.changed(capability_id=capability_id)
+    HEALTH_RECORDS.put(connection, record, installed_at=rfc3339(installed_at))
+
+
+def validated_at(connection: Connection, content_hash: str) -> datetime | None:
+    """When a validation of this very content last ended without a failure; ``None`` where none is kept."""
+    runs = tables.validation_runs
+    bodies = connection.scalars(select(runs.c.body).where(runs.c.content_hash == content_hash))
+    ended = [
+        run.completed_at
+        for run in map(ValidationRun.model_validate_json, bodies)
+        if run.overall_result is not OverallResult.FAILED and run.completed_at is not None
+    ]
+    return max(ended, default=None)
 
 
 def newest_statuses(connection: Connection, ability_id: str) -> tuple[CheckpointStatus, ...]:

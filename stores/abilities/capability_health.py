@@ -13,6 +13,7 @@ from contracts.abilities.capability_health import (
     CapabilityHealthCurrent,
     CapabilityOutcome,
     CapabilityStatsCurrent,
+    InstalledState,
     OutcomeKind,
     ReprobeSelection,
     RuntimeInventory,
@@ -237,7 +238,11 @@ class CapabilityHealthStore:
             known = {one.capability_id for one in states}
             kept = [one for one in kept_health(connection) if one.capability_id not in known]
         # What cannot be read any more is shown as it last was, and never as available.
-        states += [one.changed(session_availability=SessionAvailability.UNKNOWN) for one in kept]
+        gone = {
+            "session_availability": SessionAvailability.UNKNOWN,
+            "installed_state": InstalledState.MISSING,
+        }
+        states += [one.changed(**gone) for one in kept]
         return health_current((one for one in states if one.capability_id in seen), now)
 
     def stats(self, reader: str, now: datetime) -> CapabilityStatsCurrent:
@@ -281,7 +286,7 @@ class CapabilityHealthStore:
         return found.status
 
     def due(self, selection: ReprobeSelection) -> tuple[str, ...]:
-        """The capabilities to recheck, by id: the one asked for, or those that are due."""
+        """The capabilities to recheck, by id: the one asked for, that of an ability, or those that are due."""
         with self._database.read() as connection:
             held_back = _held_back(connection)
             found = [one for one in _readable(connection) if one.ability_id not in held_back]
@@ -290,6 +295,10 @@ class CapabilityHealthStore:
                 one.manifest.capability_id
                 for one in found
                 if one.manifest.capability_id == selection.capability_id
+            )
+        if selection.ability_id is not None:
+            return tuple(
+                one.manifest.capability_id for one in found if one.ability_id == selection.ability_id
             )
         due = [one for one in found if is_due(one.status, one.record, selection.now)]
         return tuple(one.manifest.capability_id for one in due)[:MOST_AT_ONCE]

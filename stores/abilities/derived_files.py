@@ -21,6 +21,7 @@ from contracts.abilities.capability_health import (
     CapabilityHealthCurrent,
     CapabilityHealthState,
     CapabilityStats,
+    InstalledState,
     RuntimeInventory,
 )
 from contracts.abilities.capability_manifest import (
@@ -93,7 +94,11 @@ def rebuild_bridge(connection: Connection, as_of: datetime) -> None:
     ]
     if unreadable:
         entries += [one for one in bridge_entries(connection) if one.capability_id in unreadable]
-        states += [one for one in kept_health(connection) if one.capability_id in unreadable]
+        states += [
+            one.changed(installed_state=InstalledState.MISSING)
+            for one in kept_health(connection)
+            if one.capability_id in unreadable
+        ]
     for path, document in (
         (BRIDGE, bridge_document(entries, state, as_of)),
         (HEALTH, health_current(states, as_of)),
@@ -145,7 +150,7 @@ def health_state(
         health_status=health,
         session_availability=session_availability(standing.manifest, inventory, now),
         reason_codes=(*record.reason_codes, *((held_back_by,) if held_back_by else ())),
-        last_verified_at=record.last_verified_at or standing.installed_at,
+        last_verified_at=record.last_verified_at,
         cooldown_until=record.cooldown_until,
     )
 

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from sqlalchemy import Connection, Table, delete, insert, select
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion, UnprovedAcceptance
-from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
+from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.abilities.lifecycle import ContentFile
 from contracts.base import Contract, rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -24,7 +24,15 @@ from domain.abilities.availability import (
     in_service,
     with_unproved,
 )
-from stores.abilities.ability_rows import checkpoint_health_of, forget_content, keep_content, versions_of
+from stores.abilities.ability_rows import (
+    checkpoint_health_of,
+    forget_content,
+    keep_content,
+    own_health,
+    put_capability,
+    validated_at,
+    versions_of,
+)
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, rebuild_bridge, refresh_snapshot
 from stores.learning.drafts import load_bundle
 from stores.platform import tables
@@ -244,7 +252,7 @@ def do_effect(
         case SagaStepName.PROJECT_WORKSPACE:
             return _put_files(connection, plan, "workspace", forward=True)
         case SagaStepName.REBUILD_BRIDGE:
-            _put_capability(connection, request)
+            _put_capability(connection, request, plan)
             rebuild_bridge(connection, request.requested_at)
             return len(BRIDGE_FILES)
         case SagaStepName.REFRESH_AVAILABILITY:
@@ -300,18 +308,21 @@ def _put_files(connection: Connection, plan: InstallPlan, root: DocumentRoot, *,
     return len(files)
 
 
-def _put_capability(connection: Connection, request: InstallSagaInput) -> None:
+def _put_capability(connection: Connection, request: InstallSagaInput, plan: InstallPlan) -> None:
     _, bundle = load_bundle(connection, request.proposal_id)
-    table = tables.capabilities
-    connection.execute(delete(table).where(table.c.capability_id == bundle.draft.capability_id))
-    connection.execute(
-        insert(table).values(
-            capability_id=bundle.draft.capability_id,
-            ability_id=request.ability_id,
-            health=HealthStatus.HEALTHY.value,
-            manifest=manifest_of(bundle),
-            updated_at=rfc3339(request.requested_at),
-        )
+    capability_id = bundle.draft.capability_id
+    present = plan.prior_ability["version"] if plan.prior_ability is not None else None
+    put_capability(
+        connection,
+        capability_id,
+        request.ability_id,
+        manifest_of(bundle),
+        request.requested_at,
+        replaces=capability_id,
+        same_content=any(
+            version.version == present and version.content_hash == request.content_hash
+            for version in versions_of(connection, request.ability_id)
+        ),
     )
 
 
@@ -328,7 +339,8 @@ def _put_ability(connection: Connection, request: InstallSagaInput, plan: Instal
             enabled=True,
             projected=True,
             checkpoint_health=checkpoint_health_of(connection, request.ability_id),
-            last_validated_at=request.requested_at,
+            capability_health=own_health(connection, bundle.draft.capability_id),
+            last_validated_at=validated_at(connection, request.content_hash),
         ),
         family=manifest.family,
         project_id=_project_of(connection, request.learn_session_id),

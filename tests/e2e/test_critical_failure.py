@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.e2e.ability_owner import GOAL, WHY, Owner
+from tests.fixtures.installed import pass_smoke_test
 from tests.fixtures.learner import SALES_REPORT
 from tests.fixtures.stack import Stack
 from tests.fixtures.taught import Taught
@@ -35,6 +36,7 @@ async def taken_back(stack: Stack) -> tuple[Owner, Taught]:
     approved = await alice.propose_act("approve")
     owner = Owner(stack, alice, approved["proposal"]["ability_id"])
     (entry,) = (await alice.ok("GET", "/api/capabilities/bridge"))["entries"]
+    pass_smoke_test(stack.database, entry["capability_id"])
     await owner.does("quarantine", WHY)
     await alice.propose_act("revise", {"revision_instructions": "look again"})
     await alice.act("set-test-policy", bounds())
@@ -98,5 +100,5 @@ async def test_a_safety_failure_of_a_draft_that_is_not_installed_is_no_failure_o
     await alice.act("stop")
     await alice.propose()
     assert await alice.prove() == "quarantined"
-    assert (await taught.health())["health_status"] == "healthy"
+    assert (await taught.health())["reason_codes"] == ["awaiting_smoke"]
     assert taught.lines("outcomes") == []

@@ -56,7 +56,8 @@ async def test_an_approval_writes_manifest_metadata_tests_and_the_bridge_then_th
     bridge = json.loads(files["system/capabilities/bridge_entries_current.json"])
     (entry,) = [one for one in bridge["entries"] if one["capability_id"] == ability_id]
     assert entry["metadata_ref"].endswith(f"{ability_id}.json")
-    assert entry["health_status"] == "healthy"
+    # DOC3 §1.1H step 5: degraded until its smoke test passes.
+    assert (entry["health_status"], entry["health_reason_code"]) == ("degraded", "awaiting_smoke")
     assert entry["origin_owner"]
 
     projected = stack.settings.workspace / "skills" / slug

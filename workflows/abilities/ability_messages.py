@@ -22,9 +22,10 @@ class AbilityEnd(Contract):
 
 
 class ReprobeStart(Contract):
-    """Starts a recheck: of one capability for a person, of whatever is due for the schedule."""
+    """Starts a recheck: of one capability for a person, of a new ability's, of whatever is due for the schedule."""
 
     capability_id: Text160 | None = None
+    ability_id: Text160 | None = None
     canaries: int = Field(
         default=1, ge=1, le=MOST_CANARIES, description="Of each capability, one after another."
     )

@@ -35,7 +35,9 @@ class CapabilityReprobeWorkflow:
         )
         due = await workflow.execute_local_activity_method(
             ReprobeActivities.select_due,
-            ReprobeSelection(capability_id=start.capability_id, now=workflow.now()),
+            ReprobeSelection(
+                capability_id=start.capability_id, ability_id=start.ability_id, now=workflow.now()
+            ),
             summary="choose what to recheck",
             **STORE_CALL,
         )

@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from contracts.abilities.capability_health import CapabilityHealthRecord, CapabilityOutcome, OutcomeKind
 from contracts.abilities.capability_manifest import HealthStatus as H
 from domain.abilities.capability_health import (
+    AWAITING_SMOKE,
     COOLDOWN,
     DEGRADED_FROM,
     FAILURES_KEPT,
     HEALTHY_FROM,
     QUARANTINED_FROM,
+    UNRUNNABLE_COOLDOWN,
     WINDOW,
     HealthChange,
+    after_install,
     after_outcome,
     is_due,
     unusable_reason,
@@ -210,3 +213,67 @@ def test_the_schedule_leaves_the_healthy_alone_and_waits_for_the_cooldown() -> N
     assert not is_due(H.HEALTHY, NEW, START + COOLDOWN)
     assert not is_due(H.DISABLED, NEW, START + COOLDOWN)
     assert is_due(H.DEGRADED, NEW, START)
+
+
+def installed(
+    status: H | None, codes: tuple[str, ...] = (), failures: int = 0, *, same: bool = False
+) -> HealthChange:
+    if status is None:
+        return after_install("learned.report", None, same_content=same)
+    failed = after([outcome(fingerprint=str(number)) for number in range(failures)])
+    prior = HealthChange(status, failed.record.changed(reason_codes=codes, good_canaries=2))
+    return after_install("learned.report", prior, same_content=same)
+
+
+@pytest.mark.parametrize(
+    ("before", "codes", "expected", "expected_codes"),
+    [
+        (None, (), H.DEGRADED, (AWAITING_SMOKE,)),
+        (H.HEALTHY, (), H.DEGRADED, (AWAITING_SMOKE,)),
+        (H.DEGRADED, (AWAITING_SMOKE,), H.DEGRADED, (AWAITING_SMOKE,)),
+        (H.DEGRADED, (AWAITING_SMOKE, "canary_not_run"), H.DEGRADED, (AWAITING_SMOKE,)),
+        (
+            H.DEGRADED,
+            ("matching_failures", "canary_failed"),
+            H.DEGRADED,
+            ("matching_failures", AWAITING_SMOKE),
+        ),
+        (H.QUARANTINED, ("critical_failure",), H.DEGRADED, ("critical_failure", AWAITING_SMOKE)),
+        (H.UNKNOWN, (), H.DEGRADED, (AWAITING_SMOKE,)),
+        (H.DISABLED, (), H.DISABLED, (AWAITING_SMOKE,)),
+    ],
+)
+def test_other_content_is_never_healthier_than_untried_and_keeps_what_counted(
+    before: H | None, codes: tuple[str, ...], expected: H, expected_codes: tuple[str, ...]
+) -> None:
+    found = installed(before, codes, failures=2)
+    assert (found.status, found.record.reason_codes) == (expected, expected_codes)
+    assert len(found.record.failures) == (2 if before is not None else 0)
+    assert (found.record.good_canaries, found.record.last_verified_at) == (0, None)
+
+
+@pytest.mark.parametrize("before", list(H))
+def test_the_same_content_again_stays_as_it_was(before: H) -> None:
+    found = installed(before, ("matching_failures",), failures=3, same=True)
+    assert (found.status, found.record.reason_codes) == (before, ("matching_failures",))
+    assert (len(found.record.failures), found.record.good_canaries) == (3, 2)
+
+
+def test_one_good_canary_ends_the_wait_for_the_smoke_test_and_five_what_failed_before() -> None:
+    good = outcome(success=True, kind=OutcomeKind.CANARY)
+    new = installed(None)
+    assert after_outcome(new.status, new.record, good).status is H.HEALTHY
+    bad = installed(H.QUARANTINED, ("critical_failure",), failures=1)
+    for number in range(HEALTHY_FROM):
+        assert bad.status is H.DEGRADED, number
+        bad = after_outcome(bad.status, bad.record, good)
+    assert (bad.status, bad.record.reason_codes) == (H.HEALTHY, ())
+
+
+def test_what_cannot_be_run_here_stays_degraded_and_is_not_tried_every_hour() -> None:
+    new = installed(None)
+    not_run = outcome(kind=OutcomeKind.CANARY, success=True).changed(success=False, not_run=True)
+    found = after_outcome(new.status, new.record, not_run)
+    assert (found.status, found.record.reason_codes) == (H.DEGRADED, (AWAITING_SMOKE, "canary_not_run"))
+    assert not is_due(found.status, found.record, START + COOLDOWN)
+    assert is_due(found.status, found.record, START + UNRUNNABLE_COOLDOWN)

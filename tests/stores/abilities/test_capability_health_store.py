@@ -5,9 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from sqlalchemy import select, update
+
 from contracts.abilities.availability import InstallLane
 from contracts.abilities.capability_health import (
     CapabilityOutcome,
+    InstalledState,
     OutcomeKind,
     ReprobeSelection,
     RuntimeCapabilityCheck,
@@ -15,9 +18,11 @@ from contracts.abilities.capability_health import (
 )
 from contracts.abilities.capability_manifest import HealthStatus
 from stores.abilities.ability_rows import entry_of
+from stores.abilities.ability_rows import put_capability as put_row
 from stores.abilities.capability_health import CapabilityHealthStore
 from stores.platform.database import Database
 from stores.platform.journal.chains import verify_chains
+from stores.platform.tables import capabilities
 from tests.fixtures.installed import INSTALLED_AT, install, put_capability, restate
 
 NOW = datetime.now(UTC)
@@ -36,6 +41,17 @@ def failed(capability_id: str, **fields: Any) -> CapabilityOutcome:
             **fields,
         }
     )
+
+
+def good_canary(capability_id: str) -> CapabilityOutcome:
+    return failed(capability_id, success=True, failure_fingerprint=None, kind=OutcomeKind.CANARY)
+
+
+def reinstall(store: Database, name: str, at: datetime, *, same_content: bool = False) -> None:
+    with store.write() as connection:
+        body = connection.scalar(select(capabilities.c.manifest).where(capabilities.c.capability_id == name))
+        assert body is not None
+        put_row(connection, name, name, body, at, replaces=name, same_content=same_content)
 
 
 def status(store: Database, who: str = "alice") -> HealthStatus:
@@ -79,21 +95,55 @@ def test_outcomes_and_inventories_that_meet_do_not_wait_for_each_other_for_ever(
     assert [entry is not None and entry.usable_now for entry in entries] == [False] * 4
 
 
-def test_a_new_version_starts_healthy_and_one_that_is_rolled_back_finds_its_own_evidence(
+def test_an_undone_install_leaves_the_evidence_of_what_stood_there_before(store: Database) -> None:
+    capability = install(store)
+    health = CapabilityHealthStore(store)
+    for _ in range(2):
+        health.record_outcome(failed(capability), "test")
+    reinstall(store, capability, INSTALLED_AT + timedelta(days=1))
+    health.record_outcome(good_canary(capability), "test")
+    put_capability(store, capability, INSTALLED_AT)
+    old = health.record_outcome(failed(capability), "test")
+    assert old is not None
+    assert (old.status, len(old.record.failures)) == (HealthStatus.DEGRADED, 3)
+
+
+def test_new_content_is_degraded_until_it_was_run_and_the_failures_before_it_stay_counted(
     store: Database,
 ) -> None:
     capability = install(store)
     health = CapabilityHealthStore(store)
     for _ in range(2):
         health.record_outcome(failed(capability), "test")
-    put_capability(store, capability, INSTALLED_AT + timedelta(days=1))
-    fresh = health.record_outcome(failed(capability), "test")
-    assert fresh is not None
-    assert (fresh.status, len(fresh.record.failures)) == (HealthStatus.HEALTHY, 1)
-    put_capability(store, capability, INSTALLED_AT)
-    old = health.record_outcome(failed(capability), "test")
-    assert old is not None
-    assert (old.status, len(old.record.failures)) == (HealthStatus.DEGRADED, 3)
+    reinstall(store, capability, INSTALLED_AT + timedelta(days=1))
+    (state,) = health.health("alice", NOW).capabilities
+    assert (state.health_status, state.reason_codes) == (HealthStatus.DEGRADED, ("awaiting_smoke",))
+    assert state.last_verified_at is None
+    ran = health.record_outcome(good_canary(capability), "test")
+    assert ran is not None
+    assert (ran.status, len(ran.record.failures)) == (HealthStatus.HEALTHY, 2)
+    again = health.record_outcome(failed(capability), "test")
+    assert again is not None
+    assert again.status is HealthStatus.DEGRADED
+
+
+def test_the_same_content_again_neither_heals_nor_doubts(store: Database) -> None:
+    capability = install(store)
+    health = CapabilityHealthStore(store)
+    reinstall(store, capability, INSTALLED_AT + timedelta(days=1), same_content=True)
+    assert status(store) is HealthStatus.HEALTHY
+    health.record_outcome(failed(capability, critical=True), "test")
+    reinstall(store, capability, INSTALLED_AT + timedelta(days=2), same_content=True)
+    (state,) = health.health("alice", NOW).capabilities
+    assert (state.health_status, state.reason_codes) == (HealthStatus.QUARANTINED, ("critical_failure",))
+
+
+def test_what_cannot_be_read_any_more_is_missing_and_not_present(store: Database) -> None:
+    capability = install(store)
+    with store.write() as connection:
+        connection.execute(update(capabilities).values(manifest="{}"))
+    (state,) = CapabilityHealthStore(store).health("alice", NOW).capabilities
+    assert (state.capability_id, state.installed_state) == (capability, InstalledState.MISSING)
 
 
 def test_what_a_person_has_quarantined_no_canary_brings_back(store: Database) -> None:
@@ -102,8 +152,7 @@ def test_what_a_person_has_quarantined_no_canary_brings_back(store: Database) ->
     health.record_outcome(failed(capability, critical=True), "test")
     restate(store, capability, install_lane=InstallLane.QUARANTINED)
     for _ in range(6):
-        good = failed(capability, success=True, failure_fingerprint=None, kind=OutcomeKind.CANARY)
-        health.record_outcome(good, "test")
+        health.record_outcome(good_canary(capability), "test")
     assert status(store) is HealthStatus.QUARANTINED
     later = ReprobeSelection(now=NOW + timedelta(days=1))
     assert health.due(later) == ()
