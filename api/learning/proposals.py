@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from api.platform.commands import (
     ApproverFrame,
@@ -45,6 +45,7 @@ from contracts.learning.responses import (
 from contracts.learning.state_machine import SessionCommand
 from contracts.learning.validation import OFFERED_CHECKS
 from contracts.platform.commands import Command
+from domain.learning.drafting.graph_picture import svg_of
 from domain.learning.drafting.revision import check_edits
 from workflows.learning.learn_session_messages import (
     InstallCommand,
@@ -85,9 +86,27 @@ def detail(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> Pr
 def files(
     proposal_id: ProposalId, caller: Reader, services: ServicesDep, revision: Revision = None
 ) -> ProposalFilesResponse:
-    """The drafted files, as they are now or were in an earlier round."""
+    """The drafted files, as they are now or were in an earlier round; for reviewers with the workflow graph."""
     services.proposals.owned(proposal_id, caller.user_id)
-    return services.proposals.files(proposal_id, revision)
+    return services.proposals.files(proposal_id, revision, for_review=caller.reviews)
+
+
+@router.get(
+    "/proposals/{proposal_id}/graph.svg",
+    operation_id="learn_proposal_graph",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}},
+)
+def graph(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> Response:
+    """The workflow graph of the present draft as a picture, for people who review it."""
+    if not caller.reviews:
+        raise Refusal(
+            ErrorCode.FORBIDDEN,
+            "The workflow graph is for people who review drafts; ask for a token with the scope learn or approve "
+            "that is bound to no agent runtime.",
+        )
+    services.proposals.owned(proposal_id, caller.user_id)
+    return Response(svg_of(services.proposals.graph(proposal_id)), media_type="image/svg+xml")
 
 
 @router.get("/proposals/{proposal_id}/rounds", operation_id="learn_proposal_rounds")

@@ -213,6 +213,7 @@ _OF_OPERATION: Mapping[str, _Codes] = {
     ),
     "learn_session_practice_progress": (E.NOT_FOUND,),
     "learn_proposal_files": (E.NOT_FOUND,),
+    "learn_proposal_graph": (E.FORBIDDEN,),
     "learn_proposal_revise": (
         *_WHILE_TESTING,
         E.REVISION_INVALID,

@@ -25,7 +25,7 @@ class Links {
 
 export class SessionData {
   #links = new Links();
-  #files = { hash: null, files: [], dependencies: [] };
+  #files = { hash: null, files: [], dependencies: [], graph: null };
 
   constructor(id, signal) {
     this.path = `learn/sessions/${encodeURIComponent(id)}`;
@@ -61,13 +61,13 @@ export class SessionData {
       detail.proposal.revision > 1 ? get(`${path}/rounds`, options) : NO_ROUNDS,
       this.#readFiles(path, detail.proposal.content_hash, options),
     ]);
-    return { detail, run: runs[0] ?? null, steps, saga, rounds: rounds.filter((one) => !one.present), files: this.#files.files, dependencies: this.#files.dependencies, installing: underWay(saga) };
+    return { detail, run: runs[0] ?? null, steps, saga, rounds: rounds.filter((one) => !one.present), files: this.#files.files, dependencies: this.#files.dependencies, graph: this.#files.graph, installing: underWay(saga) };
   }
 
   async #readFiles(path, hash, options) {
     if (this.#files.hash === hash) return;
-    const { files, depends_on: dependencies } = await get(`${path}/files`, options);
-    this.#files = { hash, files, dependencies };
+    const { files, depends_on: dependencies, workflow_graph: graph } = await get(`${path}/files`, options);
+    this.#files = { hash, files, dependencies, graph };
   }
 
   async #practice(options) {
@@ -92,4 +92,4 @@ export class SessionData {
 }
 
 const NO_ROUNDS = { rounds: [] };
-const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, rounds: [], files: [], dependencies: [], installing: false };
+const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, rounds: [], files: [], dependencies: [], graph: null, installing: false };

@@ -40,6 +40,7 @@ from contracts.learning.session import (
 )
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
+from contracts.learning.views.review_graph import ReviewGraph
 
 
 class Page(VersionedContract):
@@ -173,6 +174,10 @@ class ProposalFilesResponse(VersionedContract):
     revision: int = Field(ge=1, description="Which round's they are.")
     files: tuple[DraftedFile, ...]
     depends_on: tuple[LearningDocumentDependency, ...] = ()
+    workflow_graph: ReviewGraph | None = Field(
+        default=None,
+        description="Of the present round, for people who review it; no token of an agent is given it.",
+    )
 
 
 class ProposalDiffResponse(VersionedContract):

@@ -19,6 +19,10 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
+_REVIEWING = frozenset({Scope.LEARN, Scope.APPROVE, Scope.INSTALL, Scope.ADMIN})
+"""Agents read, observe and call."""
+
+
 class Principal(Contract):
     """The authenticated caller of a request."""
 
@@ -28,6 +32,11 @@ class Principal(Contract):
     runtime: Text80 | None = Field(
         default=None, description="The only agent runtime that this token calls tools as."
     )
+
+    @property
+    def reviews(self) -> bool:
+        """Whether it acts for a person who reviews drafts, and not for an agent."""
+        return self.runtime is None and not self.scopes.isdisjoint(_REVIEWING)
 
 
 class AccessToken(VersionedContract):

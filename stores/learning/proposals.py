@@ -12,7 +12,7 @@ from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate, StagedDraft
 from contracts.learning.install import InstallSaga
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.interpretation import SemanticWorkflowInterpretation, WorkflowGraph
 from contracts.learning.proposal import (
     ProposalRound,
     ProposalRoundsResponse,
@@ -32,6 +32,7 @@ from contracts.learning.responses import (
 from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
 from contracts.learning.validation import ValidationRun, unproved_digest
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
+from domain.learning.drafting.graph_picture import review_graph
 from domain.learning.drafting.revision import document_dependencies
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
 from stores.learning.base_skills import BaseSkills
@@ -266,8 +267,17 @@ class ProposalReads:
                 read_blob(connection, staged.draft_blob, SkillDraft),
             )
 
-    def files(self, proposal_id: str, revision: int | None = None) -> ProposalFilesResponse:
+    def graph(self, proposal_id: str) -> WorkflowGraph:
+        """The workflow graph of the present draft, which no agent is given (DOC3 §0C.9A)."""
+        with self._database.read() as connection:
+            return load_bundle(connection, proposal_id)[1].graph
+
+    def files(
+        self, proposal_id: str, revision: int | None = None, *, for_review: bool = False
+    ) -> ProposalFilesResponse:
         """The drafted files, and what they rest on; of an earlier round where its ``revision`` is given.
+
+        ``for_review`` adds the workflow graph of the present draft.
 
         Raises:
             Refusal: ``NOT_FOUND`` for a round that there was not.
@@ -280,6 +290,7 @@ class ProposalReads:
             revision=revision or proposal.revision,
             files=draft.files,
             depends_on=document_dependencies(proposal, draft, bundle.interpretation.dependencies),
+            workflow_graph=review_graph(bundle.graph) if for_review and revision is None else None,
         )
 
     def rounds(self, proposal: SkillBundleProposal) -> ProposalRoundsResponse:

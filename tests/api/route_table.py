@@ -46,6 +46,7 @@ SCOPES: Mapping[str, str] = {
     "learn_proposal_list": "read",
     "learn_proposal_detail": "read",
     "learn_proposal_files": "read",
+    "learn_proposal_graph": "read",
     "learn_proposal_rounds": "read",
     "learn_proposal_diff": "read",
     "learn_proposal_validation_runs": "read",

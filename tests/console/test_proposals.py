@@ -168,6 +168,11 @@ async def test_earlier_drafts_stay_to_be_read(console: Console) -> None:
     await expect(card.get_by_label("SKILL.md")).to_contain_text("# Summarise the sales figures")
     drafted = page.get_by_role("region", name="Drafted files")
     await expect(drafted.get_by_label("SKILL.md")).to_contain_text("# Add up the sales")
+    picture = page.get_by_role("region", name="Workflow").get_by_role(
+        "img", name="Workflow of Add up the sales"
+    )
+    await expect(picture).to_contain_text("verification")
+    await expect(picture.locator("rect").first).to_be_visible()
 
 
 async def test_what_is_not_proved_is_accepted_by_a_box_beside_the_list(console: Console) -> None:

@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
@@ -13,6 +15,7 @@ from api.app import create_app
 from config.settings import Settings
 from contracts.errors import Refusal
 from contracts.platform.identity import Scope
+from stores.platform.projection.projector import Projector
 from tests.fixtures.agents import agent, agent_token, answer, refusal
 from tests.fixtures.learner import Learner
 from tests.fixtures.served import served
@@ -30,14 +33,17 @@ async def address(stack: Stack) -> AsyncIterator[str]:
         yield address
 
 
-@pytest.fixture
-async def taught(stack: Stack) -> str:
-    """The id of an ability that alice has installed for everybody."""
-    alice = stack.learner()
+async def install_for_everybody(alice: Learner) -> str:
     await alice.teach()
     await alice.propose_act("install", {"install_lane": "approved_workspace"})
     session = await alice.ok("GET", f"/api/learn/sessions/{alice.session_id}/detail")
     return str(session["ability_id"])
+
+
+@pytest.fixture
+async def taught(stack: Stack) -> str:
+    """The id of an ability that alice has installed for everybody."""
+    return await install_for_everybody(stack.learner())
 
 
 @pytest.mark.parametrize(
@@ -119,9 +125,10 @@ async def test_an_agent_finds_an_installed_ability_and_reads_how_it_is_done(
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("R11.2-27")
-async def test_the_workflow_graph_is_nowhere_in_what_an_agent_is_given(
-    stack: Stack, address: str, taught: str
-) -> None:
+async def test_the_workflow_graph_is_nowhere_in_what_an_agent_is_given(stack: Stack, address: str) -> None:
+    alice = stack.learner()
+    taught = await install_for_everybody(alice)
+    graph = await graph_for_review(alice)
     async with agent(address, agent_token(stack)) as client:
         skill = await answer(client, "read_skill", {"ability_id": taught})
         given = [
@@ -130,7 +137,59 @@ async def test_the_workflow_graph_is_nowhere_in_what_an_agent_is_given(
         ]
         hidden = await refusal(client, "read_skill", {"ability_id": taught, "path": "workflow_graph.json"})
     assert hidden["code"] == "NOT_FOUND"
-    assert not any("workflow_graph" in part["path"] or '"nodes"' in part["content"] for part in given)
+    traces = traces_of(graph)
+    for part in given:
+        assert "workflow_graph" not in part["path"]
+        assert [trace for trace in traces if trace in part["content"]] == []
+    Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
+    projected = [path for path in stack.settings.workspace.rglob("*") if path.is_file()]
+    assert any(path.name == "SKILL.md" for path in projected)
+    for path in projected:
+        assert [trace for trace in traces if trace in path.read_text()] == [], path
+
+
+async def graph_for_review(learner: Learner) -> dict[str, Any]:
+    """The graph as the service gives it to a person."""
+    files = await learner.ok("GET", f"/api/learn/proposals/{learner.proposal_id}/files")
+    graph = files["workflow_graph"]["graph"]
+    assert graph["steps"]
+    return dict(graph)
+
+
+def traces_of(graph: dict[str, Any]) -> set[str]:
+    """What would show that a text holds the graph: its keys, its ids and the labels of its actions."""
+    actions = {step["label"] for step in graph["steps"] if step["step_type"] == "action"}
+    ids = {step["step_id"] for step in graph["steps"]} | {graph["workflow_id"]}
+    keys = ({"step_type"} | graph.keys() | graph["steps"][0].keys()) - ORDINARY_KEYS
+    return ids | actions | keys
+
+
+ORDINARY_KEYS = {"title", "steps", "label", "description", "schema_version"}
+"""Keys of the graph that other documents have too."""
+
+
+@pytest.mark.acceptance("R11.2-27")
+@pytest.mark.parametrize(
+    ("scopes", "runtime"), [(("read", "call"), None), (("read", "learn", "approve"), "codex")]
+)
+async def test_no_token_of_an_agent_is_given_the_workflow_graph(
+    stack: Stack, scopes: tuple[str, ...], runtime: str | None
+) -> None:
+    alice = stack.learner()
+    await alice.teach()
+    graph = await graph_for_review(alice)
+    path = f"/api/learn/proposals/{alice.proposal_id}"
+    picture = await alice.call("GET", f"{path}/graph.svg")
+    assert (picture.status_code, picture.headers["content-type"]) == (200, "image/svg+xml")
+    assert picture.text.count("<rect") == len(graph["steps"])
+    granted = [Scope(scope) for scope in scopes]
+    _, secret = stack.services.tokens.create("agent", "alice", granted, datetime.now(UTC), runtime=runtime)
+    machine = Learner(stack.http, secret, "alice")
+    files = await machine.ok("GET", f"{path}/files")
+    assert files["files"]
+    assert files.get("workflow_graph") is None
+    status, error = await machine.refused("GET", f"{path}/graph.svg")
+    assert (status, error["code"]) == (403, "FORBIDDEN")
 
 
 async def test_what_is_not_in_service_is_neither_found_nor_read(

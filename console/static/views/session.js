@@ -7,6 +7,7 @@ import { checkpointProgress } from "../parts/checkpoints.js";
 import { ladder, unprovedList } from "../parts/checks.js";
 import { copyable } from "../parts/copyable.js";
 import { drafted, lint, meaning } from "../parts/draft.js";
+import { workflowGraph } from "../parts/workflow_graph.js";
 import { improvedSkill, parameterList, wordedBy } from "../parts/drafting.js";
 import { installSteps } from "../parts/install.js";
 import { phases, statePill } from "../parts/marks.js";
@@ -82,6 +83,7 @@ const CARDS = [
     when: ({ files }) => files.length > 0,
     build: drafted,
   },
+  { title: "Workflow", of: ({ graph }) => graph, when: Boolean, build: workflowGraph },
   {
     title: "Earlier drafts",
     of: ({ rounds, session }) => ({ proposalId: session.proposal_id, rounds }),

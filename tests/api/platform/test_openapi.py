@@ -79,6 +79,7 @@ OPERATION_IDS = [
     "learn_proposal_detail",
     "learn_proposal_diff",
     "learn_proposal_files",
+    "learn_proposal_graph",
     "learn_proposal_rounds",
     "learn_proposal_install",
     "learn_proposal_list",
