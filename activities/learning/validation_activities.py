@@ -40,7 +40,7 @@ from skills.rehearsal.demonstrations import (
     safety_beside,
     unrehearsed_steps,
 )
-from skills.rehearsal.dry_run import check_dependencies, dry_run
+from skills.rehearsal.dry_run import NAME_CASE, check_dependencies, dry_run
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
 from skills.rehearsal.rehearsal import LessonStart
 from skills.rehearsal.report import (
@@ -246,6 +246,10 @@ class ValidationActivities:
             unproved=report.unproved if request.check is ValidationRunKind.REHEARSAL else (),
             failed_summary=None if report.passed or report.not_applicable else _summary(failed, report.steps),
             safety_failure=report.safety_failure[:240] if report.safety_failure else None,
+            name_is_free=next(
+                (step.result is StepResult.PASSED for step in report.steps if step.test_case_id == NAME_CASE),
+                None,
+            ),
             safety_class=safety_beside(
                 safety_class([command.command for command in bundle.draft.taught_commands]),
                 bundle.interpretation.observed_effects,

@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+import anyio.to_thread
 from fastapi import APIRouter
 
 from api.platform.commands import LearnerFrame, ObserverFrame
@@ -37,7 +38,7 @@ async def ingest(
 ) -> IngestObservationsResponse:
     """Keeps what matters of a batch, redacted; durable when this answers. Sending it again changes nothing.
 
-    The first event that is kept begins the capture of an armed session.
+    The first event that is kept begins the capture of an armed session; ``session_state`` is the state after that.
     """
     owner = frame.owner
 
@@ -60,6 +61,8 @@ async def ingest(
             by_event=True,
         )
         await frame.services.gateway.capture_began(session_id, asked)
+        found = await anyio.to_thread.run_sync(frame.services.sessions.owned, session_id, owner)
+        return kept.changed(session_state=found.session.state)
     return kept
 
 

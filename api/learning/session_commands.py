@@ -32,7 +32,7 @@ from contracts.learning.responses import (
     StopNextAction,
     StopSessionResponse,
 )
-from contracts.learning.session import ObservationMode
+from contracts.learning.session import LearnSessionState, ObservationMode
 from contracts.learning.state_machine import SessionCommand
 from domain.learning.test_policy import policy_objections
 from workflows.learning.learn_session_messages import (
@@ -198,11 +198,14 @@ async def answer_questions(
     message = frame.message(AnswerQuestionsCommand, body, answers=answers)
     receipt = await frame.to_session(SessionCommand.ANSWER_QUESTIONS, session_id, message)
     left = receipt.remaining_questions
-    return AnswerQuestionsResponse(
-        session=receipt.session,
-        remaining_questions=left,
-        next_action=AnswerNextAction.MORE_QUESTIONS if left else AnswerNextAction.READY_FOR_REVIEW,
-    )
+    if left:
+        follows = AnswerNextAction.MORE_QUESTIONS
+    elif receipt.session.state is LearnSessionState.READY_FOR_REVIEW:
+        follows = AnswerNextAction.READY_FOR_REVIEW
+    else:
+        # The draft is made with the last answer; it has still to be proved.
+        follows = AnswerNextAction.VALIDATE
+    return AnswerQuestionsResponse(session=receipt.session, remaining_questions=left, next_action=follows)
 
 
 @router.post("/generate-proposal", operation_id="learn_session_generate_proposal")

@@ -182,8 +182,9 @@ _GATES: dict[MiningGate, str] = {
     MiningGate.LOW_VARIATION: "done too differently each time; the installation's `mining_max_variation` bounds that",
     MiningGate.VERIFIED: "too few of its steps leave a result that can be seen (`mining_min_coverage`)",
     MiningGate.SAFE: "it deletes or sends something",
-    MiningGate.NO_FRICTION: "it failed too often, or was quarantined",
-    MiningGate.REUSABLE: "it is too particular, or an ability covers it already",
+    MiningGate.NO_FRICTION: "a checkpoint of it was last reported as skipped or failed",
+    MiningGate.NOT_COVERED: "a proposal or an ability covers it already",
+    MiningGate.REUSABLE: "it is too particular",
 }
 
 

@@ -67,7 +67,8 @@ export const GATES = {
   low_variation: "Done too differently each time",
   verified: "Too little of the outcome can be seen",
   safe: "Not safe to repeat",
-  no_friction: "Failed or was corrected on the way",
+  no_friction: "A checkpoint was skipped or failed",
+  not_covered: "Covered already",
   reusable: "Too particular to be used again",
 };
 

@@ -87,6 +87,7 @@ class AnswerNextAction(StrEnum):
 
     MORE_QUESTIONS = "more_questions"
     GENERATE_PROPOSAL = "generate_proposal"
+    VALIDATE = "validate"
     READY_FOR_REVIEW = "ready_for_review"
 
 

@@ -163,9 +163,11 @@ class SkillValidationReport(VersionedContract):
     lint_passed: bool
     trigger_tests_passed: bool
     dry_run_passed: bool
-    canary_passed: bool = False
+    canary_passed: bool = Field(
+        default=False, description="The method, run once as rechecks do: dry run, dependencies and rehearsal."
+    )
     dependency_check_passed: bool
-    collision_check_passed: bool
+    collision_check_passed: bool = Field(description="The skill's name is free for its owner.")
     rehearsal_passed: bool = False
     not_applicable: tuple[ValidationRunKind, ...] = Field(
         default=(),
@@ -198,6 +200,7 @@ class ValidationRunOutput(Contract):
     failed_summary: Text240 | None = None
     safety_failure: Text240 | None = None
     safety_class: SafetyClass = SafetyClass.LOW
+    name_is_free: bool | None = None
     not_applicable: tuple[ValidationRunKind, ...] = ()
     not_applicable_reason: Text240 | None = None
     unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
@@ -219,6 +222,9 @@ class CheckOutput(Contract):
     failed_summary: Text240 | None = None
     safety_failure: Text240 | None = None
     safety_class: SafetyClass = SafetyClass.LOW
+    name_is_free: bool | None = Field(
+        default=None, description="Of the dependency check: whether the skill's name collides with nothing."
+    )
     not_applicable: Text240 | None = Field(
         default=None, description="Why the check cannot apply to this draft."
     )

@@ -109,6 +109,7 @@ class MiningGate(StrEnum):
     VERIFIED = "verified"
     SAFE = "safe"
     NO_FRICTION = "no_friction"
+    NOT_COVERED = "not_covered"
     REUSABLE = "reusable"
 
 

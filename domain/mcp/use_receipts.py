@@ -67,7 +67,7 @@ def use_receipt(
         connector_server_id=None if local else order.server_id,
         tool_name=order.tool_name,
         dispatch_id=order.dispatch_id,
-        operation_id=order.tool_name,
+        operation_id=order.dispatch_id,
         project_id=order.project_id,
         action_class=action_class(order.tool_name, record.effect),
         data_class=order.data_class,

@@ -115,7 +115,8 @@ def closed_gates(group: TraceGroup, rules: MiningRules) -> tuple[MiningGate, ...
         MiningGate.VERIFIED: verification_coverage(traces) >= rules.min_coverage,
         MiningGate.SAFE: TraceStanding.QUARANTINED not in standings
         and all(trace.safety is not SafetyClass.HIGH for trace in group.counted),
-        MiningGate.NO_FRICTION: TraceStanding.COVERED not in standings,
+        MiningGate.NO_FRICTION: not any(trace.friction for trace in (*group.counted, *group.around)),
+        MiningGate.NOT_COVERED: TraceStanding.COVERED not in standings,
         MiningGate.REUSABLE: bool(common_steps(traces)),
     }
     return tuple(gate for gate in MiningGate if not passed[gate])

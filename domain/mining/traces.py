@@ -6,13 +6,14 @@ DOC3 §0.4. A signature keeps the operation and the kind of outcome; names, numb
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.aggregate import LearnSessionAggregate
+from contracts.learning.checkpoints import CheckpointStatus, CheckpointVerificationReceipt
 from contracts.learning.observation import BoundaryKind, ExitClass, ObservedActionEvent, WorkflowBoundary
 from contracts.learning.session import LearningEntryMode, ObservationMode
 from contracts.learning.session import LearnSessionState as S
@@ -83,6 +84,8 @@ class MinedTrace:
     safety: SafetyClass = SafetyClass.LOW
     leaves_folder: bool = False
     standing: TraceStanding = TraceStanding.COUNTS
+    friction: bool = False
+    """Whether a checkpoint of it was last reported as skipped or failed."""
 
 
 def is_allowed(mode: ObservationMode, settings: MiningSettings) -> bool:
@@ -115,10 +118,12 @@ def mined_traces(
     boundaries: Sequence[WorkflowBoundary],
     accepted: int,
     settings: MiningSettings,
+    receipts: Iterable[CheckpointVerificationReceipt] = (),
 ) -> tuple[MinedTrace, ...] | Exclusion:
     """The traces of one session, one a demonstration; ``accepted`` counts its events before any were purged.
 
-    A session with a proposal only lends its goal: it shows that the task is covered, or was quarantined.
+    ``receipts`` are its checkpoint reports, newest first. A session with a proposal only lends its goal: it shows
+    that the task is covered, or was quarantined.
     """
     session = aggregate.session
     if session.entry_mode not in _MINED_MODES or not session.active_trace_ids:
@@ -127,8 +132,9 @@ def mined_traces(
     if standing is None:
         return Exclusion.TURNED_DOWN
     goal = _stated_goal(boundaries)
+    friction = has_friction(receipts)
     if standing is not TraceStanding.COUNTS:
-        return (_context(aggregate, events, goal, standing),)
+        return (replace(_context(aggregate, events, goal, standing), friction=friction),)
     if not is_allowed(session.observation_mode, settings):
         return _switched_off(session.observation_mode, settings)
     if aggregate.source_runs:
@@ -149,7 +155,15 @@ def mined_traces(
         for trace_id, steps in zip(session.active_trace_ids, shown, strict=True)
         if steps
     )
-    return tuple(trace for trace in found if trace.steps) or Exclusion.EMPTY
+    return tuple(replace(trace, friction=friction) for trace in found if trace.steps) or Exclusion.EMPTY
+
+
+def has_friction(receipts: Iterable[CheckpointVerificationReceipt]) -> bool:
+    """Whether some checkpoint was last reported as skipped or failed; ``receipts`` come newest first (DOC3 §0.4F)."""
+    newest: dict[str, CheckpointStatus] = {}
+    for receipt in receipts:
+        newest.setdefault(receipt.checkpoint_id, receipt.status)
+    return any(status is not CheckpointStatus.REACHED for status in newest.values())
 
 
 def _counted(

@@ -92,6 +92,10 @@ SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are looked for: the path a rehearsal has."""
 
 
+NAME_CASE = "dependency_check/name"
+"""The case that looks whether the skill's name collides with another's."""
+
+
 def check_dependencies(draft: SkillDraft, *, slug_owner: str | None, owner: str) -> CheckReport:
     """Looks up each program the taught commands call, and whether the skill's name is free for ``owner``."""
     steps = [_program(name) for name in draft.dependencies]
@@ -112,7 +116,7 @@ def _program(name: str) -> CheckStep:
 def _name(slug: str, slug_owner: str | None, owner: str) -> CheckStep:
     free = slug_owner is None or slug_owner == owner
     return CheckStep(
-        test_case_id="dependency_check/name",
+        test_case_id=NAME_CASE,
         label=f"The skill name {slug} can be used"[:240],
         result=StepResult.PASSED if free else StepResult.FAILED,
         details=None if free else "It is not free; revise proposed_skill_slug.",

@@ -44,7 +44,9 @@ from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
     JournalDraft,
     JournalEntries,
+    JournalFilter,
     append,
+    read_entries,
 )
 from stores.platform.tables import journal
 
@@ -100,6 +102,13 @@ def entries_of(
 
 def _shared(receipt: CheckpointVerificationReceipt) -> dict[str, Any]:
     return receipt.model_dump(exclude={"status", "schema_version"})
+
+
+def receipts_of_session(connection: Connection, session_id: str) -> tuple[CheckpointVerificationReceipt, ...]:
+    """The newest checkpoint reports of a session, newest first."""
+    wanted = JournalFilter(streams=(CHECKPOINT_RECEIPTS,), session_id=session_id)
+    entries = read_entries(connection, wanted, newest_first=True)
+    return tuple(CheckpointVerificationReceipt.model_validate(entry.document) for entry in entries)
 
 
 _RUNS = UUID("5f0c1d0e-5f63-5d52-9d7c-5f1d1a3c2b77")

@@ -31,6 +31,7 @@ from domain.mining.grouping import (
     title_of,
 )
 from domain.mining.traces import MinedTrace, TraceStanding, mined_traces
+from stores.learning.checkpoints import receipts_of_session
 from stores.learning.learning_tables import SESSIONS
 from stores.learning.observations import ObservationLog
 from stores.mining.candidate_reads import (
@@ -125,7 +126,9 @@ class MiningTraces:
         # Of a purged session only what was marked to be kept is left, which is not the trace any more.
         accepted = self._log.counters(session_id).accepted + (1 if purged else 0)
         boundaries = self._log.boundaries_of(session_id)
-        return mined_traces(aggregate, events, boundaries, accepted, settings)
+        with self._database.read() as connection:
+            receipts = receipts_of_session(connection, session_id)
+        return mined_traces(aggregate, events, boundaries, accepted, settings, receipts)
 
 
 STUCK_AFTER = timedelta(hours=1)

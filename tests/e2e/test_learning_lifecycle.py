@@ -281,6 +281,7 @@ async def test_answers_lead_from_questions_to_a_confirmed_draft(stack: Stack) ->
         answer = {"question_id": question["question_id"], "answer_text": f"Whenever it is asked, case {left}"}
         body = await alice.act("answer-questions", {"answers": [answer]})
         assert body["remaining_questions"] == left
+        assert body["next_action"] == ("more_questions" if left else "validate")
     assert await alice.state() == "drafting_proposal"
     detail = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
     assert "Whenever it is asked, case 0" in json.dumps(detail["interpretation"])
@@ -311,8 +312,8 @@ async def test_the_first_meaningful_event_begins_the_capture(stack: Stack) -> No
     alice = stack.learner()
     await alice.create()
     assert (await alice.observe([("ls", ())]))["session_state"] == "armed"
-    await alice.observe()
-    assert await alice.settled("armed") == "capturing"
+    assert (await alice.observe())["session_state"] == "capturing"
+    assert await alice.state() == "capturing"
 
 
 async def test_an_unproven_draft_cannot_be_approved(stack: Stack) -> None:

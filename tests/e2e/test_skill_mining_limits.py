@@ -71,6 +71,22 @@ async def test_captures_that_held_a_secret_or_were_purged_do_not_count(stack: St
     assert await candidates(learner) == []
 
 
+async def test_a_task_with_an_unsettled_checkpoint_waits_until_it_was_reached(stack: Stack) -> None:
+    learner = stack.learner()
+    await allow(learner)
+    shown = [await show(learner) for _ in range(3)]
+    report = {"checkpoint_id": "cp-01", "learn_session_id": shown[1], "evidence": "the totals"}
+    await learner.ok(
+        "POST", "/api/bridge/verify-checkpoint", {**report, "status": "skipped", "reason": "no time"}
+    )
+    run = await mine(learner)
+    assert run["progress"]["closed_gates"] == {"no_friction": 1}
+    assert await candidates(learner) == []
+    await learner.ok("POST", "/api/bridge/verify-checkpoint", {**report, "status": "reached"})
+    await mine(learner)
+    assert len(await candidates(learner)) == 1
+
+
 async def test_captures_of_another_proposal_do_not_count_and_a_task_that_has_one_is_not_mined(
     stack: Stack,
 ) -> None:
@@ -84,7 +100,7 @@ async def test_captures_of_another_proposal_do_not_count_and_a_task_that_has_one
     assert run["progress"]["traces"] == 2
     await show(learner)
     run = await mine(learner)
-    assert run["progress"]["closed_gates"] == {"no_friction": 1}
+    assert run["progress"]["closed_gates"] == {"not_covered": 1}
     assert await candidates(learner) == []
 
 

@@ -88,6 +88,7 @@ class ValidationRunWorkflow:
             failed_summary=next((o.failed_summary for o in failed if o.failed_summary), None),
             safety_failure=next((o.safety_failure for o in self._outcomes if o.safety_failure), None),
             safety_class=worst,
+            name_is_free=next((o.name_is_free for o in self._outcomes if o.name_is_free is not None), None),
             not_applicable=tuple(outcome.check for outcome in unapplied),
             not_applicable_reason=next((o.not_applicable for o in unapplied), None),
             unproved=unproved,
@@ -223,6 +224,12 @@ def cancel(decision: SessionDecision) -> None:
     )
 
 
+_IN_A_CANARY = frozenset(
+    {ValidationRunKind.DRY_RUN, ValidationRunKind.DEPENDENCY_CHECK, ValidationRunKind.REHEARSAL}
+)
+"""What a recheck of an installed capability looks at, and runs."""
+
+
 def _report(
     aggregate: LearnSessionAggregate,
     run: ValidationRun,
@@ -237,8 +244,11 @@ def _report(
         lint_passed=ValidationRunKind.LINT in passed,
         trigger_tests_passed=ValidationRunKind.TRIGGER in passed,
         dry_run_passed=ValidationRunKind.DRY_RUN in passed,
+        canary_passed=_IN_A_CANARY.issubset(passed),
         dependency_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
-        collision_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed,
+        collision_check_passed=ValidationRunKind.DEPENDENCY_CHECK in passed
+        if output.name_is_free is None
+        else output.name_is_free,
         rehearsal_passed=ValidationRunKind.REHEARSAL in passed,
         not_applicable=aggregate.not_applicable_checks,
         safety_class=output.safety_class,

@@ -163,7 +163,8 @@ COVERED = trace(9, standing=TraceStanding.COVERED)
         ((trace(1, verified=1), trace(2, verified=1), trace(3, verified=1)), (MiningGate.VERIFIED,)),
         ((*THREE, QUARANTINED), (MiningGate.SAFE,)),
         ((*THREE[:2], trace(3, safety=SafetyClass.HIGH)), (MiningGate.SAFE,)),
-        ((*THREE, COVERED), (MiningGate.NO_FRICTION,)),
+        ((*THREE, COVERED), (MiningGate.NOT_COVERED,)),
+        ((*THREE[:2], trace(3, friction=True)), (MiningGate.NO_FRICTION,)),
         (
             (trace(1, "x:1"), trace(2, "x:2"), trace(3, "x:3")),
             (MiningGate.LOW_VARIATION, MiningGate.REUSABLE),
