@@ -84,12 +84,14 @@ def _owned_paths(
 def _restore_capability(
     connection: Connection, present: AbilityAvailabilityEntry, older: AbilityContent, now: UtcTime
 ) -> None:
+    restored = older.entry.primary_capability_id
+    assert restored is not None, "what was installed has a capability"
     put_capability(
         connection,
-        older.entry.primary_capability_id,
+        restored,
         present.ability_id,
         older.manifest,
         now,
-        replaces=present.primary_capability_id,
+        replaces=present.primary_capability_id or restored,
         same_content=False,
     )
