@@ -12,6 +12,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from cli.platform import output
+from cli.platform.output import ExitCode
+
 
 class _Entry(NamedTuple):
     """Where a command lives: a typer app, or a function that is one command.
@@ -100,6 +103,20 @@ class _LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         entry = COMMANDS.get(cmd_name)
         return entry and TyperCommand(cmd_name, help=entry.help)
+
+    def invoke(self, ctx: Any) -> Any:
+        """As typer's; with ``--json`` a command line that cannot be read, or breaks, is told as JSON too."""
+        output.begin([*ctx._protected_args, *ctx.args])
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            # The class of usage errors is not typer's public name; what people see of them is.
+            said = getattr(error, "format_message", None)
+            code = ExitCode.USAGE if said else ExitCode.FAILURE
+            output.tell_error(code.name, said() if said else f"{type(error).__name__}: see standard error")
+            raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         self.commands = {name: TyperCommand(name) for name in COMMANDS}  # for "did you mean"

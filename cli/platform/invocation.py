@@ -13,7 +13,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 from rich.console import Console, RenderableType
 
-from cli.platform.output import ExitCode, JsonFlag, TerminalConsole, fail, harmless, print_parts
+from cli.platform.output import ExitCode, JsonFlag, TerminalConsole, fail, harmless, print_parts, tell_error
 from cli.platform.run_state import RunState, read_run_state
 from clients.apprentice.api import ApprenticeApi
 from clients.apprentice.transport import ApiAnswerUnreadable, ApiFailure, ApiRefusal, ApiUnreachable
@@ -197,6 +197,12 @@ def reporting_errors() -> Generator[None]:
     try:
         yield
     except ApiRefusal as refusal:
+        tell_error(
+            refusal.code,
+            refusal.message,
+            retryable=refusal.retryable,
+            further={**refusal.extra, "correlation_id": refusal.correlation_id},
+        )
         fail(_sentence(refusal), ExitCode.NOT_READY if refusal.code in _NOT_READY else ExitCode.REFUSED)
     except ApiUnreachable as error:
         fail(str(error), ExitCode.NOT_READY)

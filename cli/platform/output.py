@@ -1,16 +1,18 @@
 """Output of commands: tables and lines for people, JSON for programs, exit codes.
 
-Results go to standard output, everything else to standard error. ``NO_COLOR`` is honoured. Control sequences
-in untrusted text are escaped: the terminal shows them and does not obey them.
+Results go to standard output, everything else to standard error; with ``--json`` an error is told on both: as the
+API's envelope ``{"error": {code, message, retryable, …}}`` for programs, as a sentence for people. ``NO_COLOR`` is
+honoured. Control sequences in untrusted text are escaped: the terminal shows them and does not obey them.
 """
 
 import dataclasses
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from enum import IntEnum
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -18,7 +20,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from contracts.abilities.availability import UnprovedStep
+if TYPE_CHECKING:
+    from contracts.abilities.availability import UnprovedStep
 
 # Control characters (C0 but line end and tab, DEL, C1), and what turns the direction of text.
 _COMMANDING = re.compile(
@@ -63,8 +66,34 @@ class ExitCode(IntEnum):
     """The service answered, and refused."""
 
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+JSON_OPTION = "--json"
+
+JsonFlag = Annotated[bool, typer.Option(JSON_OPTION, help="Print JSON for programs, errors too.")]
 """The ``--json`` option; every command that prints data takes it."""
+
+_told: ContextVar[list[str] | None] = ContextVar("errors_told_as_json", default=None)
+"""Codes of the errors told to a program in this invocation; ``None`` where sentences alone are wanted."""
+
+
+def begin(arguments: Sequence[str]) -> None:
+    """Notes whether this command line asks for JSON; what follows ``--`` belongs to another command."""
+    own = list(arguments)
+    own = own[: own.index("--")] if "--" in own else own
+    _told.set([] if JSON_OPTION in own else None)
+
+
+def tell_error(
+    code: str, message: str, *, retryable: bool = False, further: Mapping[str, object] | None = None
+) -> None:
+    """The first error of an invocation on standard output in the API's envelope, where ``--json`` was given.
+
+    What the service refused keeps its code and further keys; what went wrong around it has the exit code's name.
+    """
+    told = _told.get()
+    if told is not None and not told:
+        told.append(code)
+        error = {"code": code, "message": message, "retryable": retryable, **(further or {})}
+        typer.echo(harmless(json.dumps({"error": error}, ensure_ascii=False, default=str)))
 
 
 def write_json(value: Any) -> None:
@@ -116,7 +145,7 @@ def facts(rows: Iterable[tuple[str, str | None]], indent: int = 2) -> Text:
     return text
 
 
-def unproved_list(steps: Sequence[UnprovedStep]) -> Text:
+def unproved_list(steps: "Sequence[UnprovedStep]") -> Text:
     """The steps that nothing proves, each with its reason; nothing of it is read as markup."""
     text = Text("  not proved here\n" if steps else "", style="yellow")
     for one in steps:
@@ -132,11 +161,12 @@ def warn(text: str) -> None:
 
 
 def fail(message: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
-    """Ends the command: the message on standard error and the exit code.
+    """Ends the command: the message on standard error and the exit code, and for ``--json`` the error as JSON.
 
     Raises:
         typer.Exit: always.
     """
+    tell_error(code.name, message, retryable=code is ExitCode.NOT_READY)
     _console(sys.stderr).print(
         "Error:", style="bold red", end=" ", markup=False, highlight=False, soft_wrap=True
     )

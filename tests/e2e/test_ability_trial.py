@@ -9,6 +9,7 @@ import pytest
 from contracts.learning.starting_state import ARCHIVE_TYPE
 from host.folder_archive import ArchiveLimits, pack_folder, unpack_folder
 from stores.platform.journal.chains import verify_chains
+from stores.platform.projection.projector import Projector
 from tests.e2e.test_two_demonstrations import show_twice
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
@@ -55,6 +56,7 @@ def folder_with_git(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.acceptance("R11.2-21")
 async def test_a_method_runs_on_another_folder_with_other_values_and_hands_the_result_out(
     stack: Stack, tmp_path: Path
 ) -> None:
@@ -83,6 +85,12 @@ async def test_a_method_runs_on_another_folder_with_other_values_and_hands_the_r
     assert (out / "notes.txt").is_file()
     assert not (out / "x").exists()
     assert sorted(path.name for path in folder.iterdir()) == [".git", "notes.txt"]
+
+    # Nobody reported a checkpoint: reporting is voluntary, the run has succeeded and the ability stays usable.
+    entry = await alice.ok("GET", f"/api/abilities/{ability_id}/availability")
+    assert (entry["usable_now"], entry["checkpoint_health"]) == (True, "no_data")
+    Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
+    assert not list(stack.settings.memory_root.rglob("checkpoint_receipts*"))
 
     receipts = await alice.ok("GET", "/api/learn/receipts")
     kinds = [one["event_kind"] for one in receipts["receipts"]]

@@ -20,6 +20,7 @@ __all__ = ["taught"]
 
 
 @pytest.mark.acceptance("9.6-41", "9.6-42")
+@pytest.mark.acceptance("0.11C-2")
 async def test_an_installed_ability_has_a_bridge_entry_that_names_health_owner_and_sidecar(
     taught: Taught,
 ) -> None:

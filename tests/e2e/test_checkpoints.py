@@ -72,7 +72,6 @@ async def test_a_failed_checkpoint_is_handed_over_as_a_repair_candidate(stack: S
     assert lines(stack, "friction_events") == []
 
 
-@pytest.mark.acceptance("R11.2-21")
 async def test_an_ability_of_which_nobody_verifies_anything_stays_usable(
     stack: Stack, alice: Learner
 ) -> None:

@@ -31,6 +31,7 @@ def intent(payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 @pytest.mark.anyio
 @pytest.mark.acceptance("9.19-1", "R11.2-37")
+@pytest.mark.acceptance("0.11C-14")
 async def test_an_intent_becomes_configuration_a_file_and_a_line_once(stack: Stack) -> None:
     learner = stack.learner()
     wish = intent({"language": "de", "units": {"length": "m"}})

@@ -1,6 +1,7 @@
 """The install saga: all of it, or nothing, whichever step fails and however."""
 
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,7 +36,32 @@ async def saga_of(alice: Learner) -> dict[str, object]:
     return await alice.ok("GET", f"/api/learn/install-sagas/{detail['saga_id']}")
 
 
-@pytest.mark.acceptance("R11.2-36")
+@pytest.mark.acceptance("R11.2-28")
+async def test_an_install_writes_projects_rebuilds_the_bridge_and_refreshes_the_snapshot(
+    stack: Stack,
+) -> None:
+    alice = stack.learner()
+    await alice.teach()
+    ability_id = (await alice.propose_act("approve"))["proposal"]["ability_id"]
+    saga = await saga_of(alice)
+    steps = saga["steps"]
+    assert isinstance(steps, list)
+    assert [one["name"] for one in steps] == [name.value for name in SagaStepName]
+    assert {one["state"] for one in steps} == {"done"}
+    times = [one["updated_at"] for one in steps]
+    assert times == sorted(times)
+
+    memory = stack.settings.memory_root / "system"
+    slug = next(path.parent.name for path in (stack.settings.workspace / "skills").rglob("SKILL.md"))
+    written = (memory / "learning/installed" / slug / "SKILL.md").read_bytes()
+    assert (stack.settings.workspace / "skills" / slug / "SKILL.md").read_bytes() == written
+    bridge = json.loads((memory / "capabilities/bridge_entries_current.json").read_text())
+    assert [one["capability_id"] for one in bridge["entries"]] == [ability_id]
+    snapshot = json.loads((memory / "abilities/availability_current.json").read_text())
+    assert [(one["ability_id"], one["usable_now"]) for one in snapshot["abilities"]] == [(ability_id, True)]
+
+
+@pytest.mark.acceptance("R11.2-28", "R11.2-36")
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before-effect", "after-effect"])
 @pytest.mark.parametrize(
     "step",

@@ -122,6 +122,7 @@ async def test_registering_has_the_server_probed_and_its_tools_taken_in(watched:
 
 
 @pytest.mark.acceptance("9.18-3")
+@pytest.mark.acceptance("0.11C-11")
 async def test_a_429_backs_off_is_no_failure_and_quarantines_nothing(watched: Watched) -> None:
     watched.server.order("status", on="*", status=429, headers={"Retry-After": "120"})
     for number in range(5):

@@ -117,6 +117,7 @@ async def test_a_token_that_the_server_takes_no_more_is_renewed_and_the_call_is_
     await renewed_in_the_middle(sign_in_stack, oauth_tool_server)
 
 
+@pytest.mark.acceptance("0.11C-12")
 async def test_a_lost_sign_in_ends_the_call_and_after_a_new_one_another_call_works(
     sign_in_stack: Stack, oauth_tool_server: OAuthToolServer
 ) -> None:

@@ -30,6 +30,29 @@ async def account_of(learner: Learner) -> dict[str, object]:
 
 
 @pytest.mark.acceptance("learn_read_routes_not_appendix_only")
+async def test_every_read_of_learning_answers_what_it_is_named_for(stack: Stack) -> None:
+    learner = stack.learner()
+    await learner.teach()
+    session_id, proposal_id = learner.session_id, learner.proposal_id
+    sessions = await learner.ok("GET", "/api/learn/sessions")
+    assert [one["learn_session_id"] for one in sessions["sessions"]] == [session_id]
+    proposals = await learner.ok("GET", "/api/learn/proposals")
+    assert [one["proposal_id"] for one in proposals["proposals"]] == [proposal_id]
+    receipts = await learner.ok("GET", "/api/learn/receipts")
+    assert {one["learn_session_id"] for one in receipts["receipts"]} == {session_id}
+    session = await learner.ok("GET", f"/api/learn/sessions/{session_id}/detail")
+    assert session["learn_session_id"] == session_id
+    detail = await learner.ok("GET", f"/api/learn/proposals/{proposal_id}/detail")
+    assert detail["proposal"]["proposal_id"] == proposal_id
+    await learner.propose_act("reject", {"reason": "not this way"})
+    history = await learner.ok("GET", "/api/learn/history")
+    assert [one["learn_session_id"] for one in history["items"]] == [session_id]
+    events = await learner.call("GET", f"/api/learn/sessions/{session_id}/events")
+    assert events.status_code == 200
+    assert events.headers["content-type"].startswith("text/event-stream")
+    assert "event: " in events.text
+
+
 async def test_a_session_answers_the_eleven_questions_from_its_beginning_to_its_use(stack: Stack) -> None:
     learner = stack.learner()
     await learner.create(allow_private_install=True)
@@ -91,6 +114,7 @@ async def test_a_payload_reopens_exactly_the_session_and_proposal_it_came_from(s
 
 @pytest.mark.acceptance("0A.33-13")
 @pytest.mark.acceptance("9.20-1")
+@pytest.mark.acceptance("0.11C-13")
 async def test_what_is_not_deployed_is_said_to_the_session_that_needs_it(stack: Stack) -> None:
     learner = stack.learner()
     deployment = await learner.ok("GET", "/api/learn/deployment")

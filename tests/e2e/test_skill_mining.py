@@ -68,6 +68,7 @@ async def candidates(learner: Learner) -> list[dict[str, Any]]:
 
 @pytest.mark.acceptance("9.16-1")
 @pytest.mark.acceptance("9.16-3")
+@pytest.mark.acceptance("0.11C-7")
 async def test_a_task_shown_three_times_becomes_a_tested_proposal_that_waits_for_review(stack: Stack) -> None:
     learner = stack.learner()
     await allow(learner, mode="build_then_review")
@@ -140,6 +141,7 @@ async def test_what_happens_outside_the_agent_makes_no_proposal_unless_that_is_s
 
 
 @pytest.mark.acceptance("9.16-6")
+@pytest.mark.acceptance("0.11C-9")
 async def test_switched_on_a_banner_shows_and_captures_are_the_input_of_proposals_alone(stack: Stack) -> None:
     learner = stack.learner()
     before = await learner.ok("GET", "/api/learn/mining/settings")
@@ -157,6 +159,7 @@ async def test_switched_on_a_banner_shows_and_captures_are_the_input_of_proposal
 
 
 @pytest.mark.acceptance("9.16-2")
+@pytest.mark.acceptance("0.11C-6")
 async def test_ask_before_build_builds_nothing_by_itself_and_asks_once_it_is_accepted(stack: Stack) -> None:
     learner = stack.learner()
     await allow(learner, mode="ask_before_build")
@@ -190,6 +193,7 @@ async def test_an_ambiguous_task_is_asked_about_before_it_is_built(stack: Stack)
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("9.16-4")
+@pytest.mark.acceptance("0.11C-8")
 async def test_auto_install_goes_no_further_than_private_use_and_only_after_the_tests(stack: Stack) -> None:
     learner = stack.learner()
     await allow(learner, mode="auto_install_private")

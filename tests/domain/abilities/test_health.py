@@ -181,6 +181,17 @@ def test_the_fifth_failure_or_one_critical_one_quarantines() -> None:
 
 
 @pytest.mark.acceptance("9.9-54")
+def test_good_canaries_up_to_the_threshold_restore_what_was_quarantined_and_one_less_does_not() -> None:
+    good = outcome(success=True, kind=OutcomeKind.CANARY)
+    quarantined = [outcome(fingerprint=str(n)) for n in range(QUARANTINED_FROM)]
+    almost = after([*quarantined, *[good] * (HEALTHY_FROM - 1)])
+    assert (almost.status, almost.record.good_canaries) == (H.QUARANTINED, HEALTHY_FROM - 1)
+    assert unusable_reason(almost.status, almost.record) is not None
+    restored = after([*quarantined, *[good] * HEALTHY_FROM])
+    assert (restored.status, restored.record.reason_codes) == (H.HEALTHY, ())
+    assert unusable_reason(restored.status, restored.record) is None
+
+
 def test_a_bad_canary_among_good_ones_starts_the_count_again() -> None:
     good = outcome(success=True, kind=OutcomeKind.CANARY)
     change = after([good] * 4 + [outcome(kind=OutcomeKind.CANARY)] + [good] * 4, H.QUARANTINED)

@@ -34,6 +34,7 @@ def test_this_matter_is_the_rooms_active_project() -> None:
 
 
 @pytest.mark.acceptance("9.14-2")
+@pytest.mark.acceptance("0.11C-10")
 def test_without_a_binding_the_person_is_asked() -> None:
     request = ResolveProjectRequest(query="get the latest draft in this matter", active_project_id="unbound")
     answer = resolve(request, [ACME, HENDERSON])

@@ -100,6 +100,31 @@ def test_an_ended_proposal_is_archived_after_14_days_with_its_validation(
 
 
 @pytest.mark.acceptance("0A.33-12")
+def test_a_proposal_under_review_is_whole_after_every_night_of_two_months(nights: Nights) -> None:
+    database = nights.database
+    proposal = make_proposal(days(60), ProposalState.READY_FOR_REVIEW)
+    session = add_session(database, None, state=S.READY_FOR_REVIEW, proposal=proposal)
+    observed = add_observations(database, session, [False, False])
+    pinned = add_proposal(database, proposal.changed(learn_session_id=session), staged='{"round": 1}')
+
+    def reviewed() -> list[tuple[object, ...]]:
+        with database.read() as connection:
+            return [
+                tuple(row)
+                for table in (tables.proposals, tables.validation_runs, tables.validation_steps)
+                for row in connection.execute(select(table))
+            ]
+
+    before = reviewed()
+    for _ in range(60):
+        nights.run()
+    assert reviewed() == before
+    assert held(database, session) == observed
+    assert not is_archived(database, "proposals", pinned)
+    assert not is_archived(database, "learn_sessions", session)
+
+
+@pytest.mark.acceptance("0A.33-12")
 def test_what_an_open_session_refers_to_stays_until_that_session_rests(nights: Nights) -> None:
     database = nights.database
     original = add_session(database, days(60), state=S.REJECTED)

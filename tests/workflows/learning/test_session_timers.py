@@ -74,6 +74,28 @@ async def test_a_paused_session_waits_for_as_long_as_it_takes(
     assert await alice.state() == "paused"
 
 
+@pytest.mark.acceptance("0A.33-12")
+async def test_what_is_under_review_keeps_its_answers_and_report_for_as_long_as_it_takes(
+    skipping: Stack, skipping_env: TimeSkipper
+) -> None:
+    alice = skipping.learner()
+    await alice.teach()
+    await alice.propose_act("revise", {"revision_instructions": "the goal is: Summarise the yearly figures"})
+    assert await alice.prove() == "ready_for_review"
+    detail = f"/api/learn/proposals/{alice.proposal_id}/detail"
+    before, report = (
+        await alice.ok("GET", detail),
+        f"/api/learn/proposals/{alice.proposal_id}/validation-runs",
+    )
+    runs = await alice.ok("GET", report)
+    await let_pass(skipping_env, alice, timedelta(days=90))
+    assert await alice.ok("GET", detail) == before
+    assert await alice.ok("GET", report) == runs
+    rounds = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/rounds")
+    assert len(rounds["rounds"]) == 2
+    assert (await alice.propose_act("approve"))["proposal"]["proposal_state"] == "approved"
+
+
 async def test_questions_unanswered_for_a_week_are_settled_by_the_best_inference(
     skipping: Stack, skipping_env: TimeSkipper
 ) -> None:
