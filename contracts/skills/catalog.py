@@ -57,9 +57,12 @@ class ApprovedSkill(Contract):
 
 
 class SkillAllowlist(VersionedContract):
-    """``SKILL_MANIFEST.json`` in the data directory; ``approvedSkills`` are the bare names of the document (AM-02)."""
+    """``SKILL_MANIFEST.json`` in the data directory; ``approvedSkills`` are the bare names of the document (AM-02).
 
-    approvedSkills: tuple[Text80, ...] = ()
+    A bare name approves a folder that ships with the product. Left out, all of those are approved.
+    """
+
+    approvedSkills: tuple[Text80, ...] | None = None
     approvals: tuple[ApprovedSkill, ...] = ()
 
 

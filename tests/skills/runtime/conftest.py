@@ -43,6 +43,20 @@ def manifest(**fields: Any) -> SkillManifest:
     return SkillManifest(**(given | fields))
 
 
+HANDLER = "async def handle(params, context):\n    return {'success': True}\n"
+
+
+def write_skill(root: Path, name: str, handler: str = HANDLER, **fields: Any) -> Path:
+    """Writes the folder of a skill into a root."""
+    folder = root / name
+    folder.mkdir(parents=True)
+    own = {"name": name.partition("@")[0], "function_name": name.partition("@")[0].replace("-", "_")}
+    written = manifest(**(own | fields))
+    (folder / "manifest.json").write_text(written.model_dump_json(), encoding="utf-8")
+    (folder / "handler.py").write_text(handler, encoding="utf-8")
+    return folder
+
+
 class Trial:
     """A skill's folder, run as often as a test wants."""
 
