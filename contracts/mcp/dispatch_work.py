@@ -48,6 +48,10 @@ class DispatchOrder(Contract):
     server_id: Text120
     tool_name: Text120
     arguments_digest: Sha256
+    arguments_kept: Sha256 | None = Field(
+        default=None,
+        description="Where they are kept, for this call alone, as they hold a secret; else under the digest.",
+    )
     argument_names: tuple[Text80, ...] = Field(default=(), max_length=50)
     request_summary: Text500 = Field(description="Names what is asked, and no value.")
     request_digest: Sha256 | None = Field(default=None, description="Of the request, where it had a key.")
@@ -66,6 +70,10 @@ class DispatchRecord(VersionedContract):
     order: DispatchOrder
     status: DispatchStatus
     arguments_digest: Sha256 = Field(description="Of what is sent; another than asked when it was edited.")
+    arguments_kept: Sha256 | None = Field(
+        default=None,
+        description="Where they are kept, as they hold a secret: for this call alone, masked once it has ended.",
+    )
     provider: MCPProvider | None = None
     auth_profile_id: Text120 | None = None
     effect: ToolEffect | None = None
@@ -152,6 +160,10 @@ class EditedArguments(Contract):
     """What a person put in place of the arguments that were asked for."""
 
     digest: Sha256
+    kept: Sha256 | None = Field(
+        default=None,
+        description="Where they are kept, for this call alone, as they hold a secret; else under the digest.",
+    )
     argument_names: tuple[Text80, ...] = Field(default=(), max_length=50)
 
 

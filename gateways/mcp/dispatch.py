@@ -51,6 +51,7 @@ from gateways.platform.updates import (
     update_with_start,
 )
 from stores.learning.sessions import SessionStore
+from stores.mcp.dispatch.argument_rows import content_kept
 from stores.mcp.dispatch.opening import DispatchOpening
 from stores.mcp.dispatch.reads import DispatchStore, record_late_answer
 from stores.mcp.servers.m365_operations import as_tool_call
@@ -127,9 +128,9 @@ class McpDispatchGateway:
         """
         request, m365 = await anyio.to_thread.run_sync(self._as_asked, request, caller.user_id)
         arguments = arguments_bytes(request.arguments)
-        order = order_of(request, caller, key, correlation_id, digest_of(arguments))
+        order, kept = order_of(request, caller, key, correlation_id, arguments)
         order = order.changed(m365=m365)
-        known = await anyio.to_thread.run_sync(self._opening.prepare, order, arguments)
+        known = await anyio.to_thread.run_sync(self._opening.prepare, order, kept)
         if known is None or known.record.status is DispatchStatus.RUNNING:
             since = 0 if known is None else known.version
             await self._wait(order if known is None else known.record.order, request.wait_ms, since)
@@ -187,7 +188,7 @@ class McpDispatchGateway:
             decision=asked.decision,
             decided_by=caller.user_id,
             reason=asked.reason,
-            edited=await self._edited(asked),
+            edited=await self._edited(dispatch_id, asked),
             seen_arguments=asked.arguments_digest,
             seen_definition=asked.tool_definition_hash,
         )
@@ -332,17 +333,21 @@ class McpDispatchGateway:
             **dispatch_start_options(order, self._task_queue),
         )
 
-    async def _edited(self, asked: MCPAskFirstDecisionRequest) -> EditedArguments | None:
+    async def _edited(self, dispatch_id: str, asked: MCPAskFirstDecisionRequest) -> EditedArguments | None:
         if asked.arguments is None:
             return None
         arguments = arguments_bytes(asked.arguments)
+        kept = content_kept(dispatch_id, arguments)
 
         def keep() -> str:
             with self._database.write() as connection:
-                return put_blob(connection, arguments, datetime.now(UTC))
+                return put_blob(connection, kept, datetime.now(UTC))
 
-        digest = await anyio.to_thread.run_sync(keep)
-        return EditedArguments(digest=digest, argument_names=argument_names(asked.arguments))
+        place = await anyio.to_thread.run_sync(keep)
+        apart = None if kept is arguments else place
+        return EditedArguments(
+            digest=digest_of(arguments), kept=apart, argument_names=argument_names(asked.arguments)
+        )
 
     async def _make_known(self, taken: DecisionTaken) -> None:
         """Has a call's workflow look at the store, unless the call has gone on since the answer; and its siblings'.

@@ -13,26 +13,33 @@ from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal
 from domain.mcp.policy_facts import calling_as
 from gateways.platform.updates import OWN_KEY_PREFIX
-from stores.platform.canonical import canonical_json
+from stores.mcp.dispatch.argument_rows import content_kept
+from stores.platform.canonical import canonical_json, digest_of
 
 _CALLS = UUID("7f1f4c5e-0f0e-4b8e-8a39-0c7a53f0d2b6")
 """The UUID namespace of calls that were requested with an idempotency key."""
 
 
 def order_of(
-    request: DispatchRequest, caller: Principal, key: CommitKey, correlation_id: str, digest: str
-) -> DispatchOrder:
-    """The order of the requested call. The same key of the same owner names the same call."""
+    request: DispatchRequest, caller: Principal, key: CommitKey, correlation_id: str, arguments: bytes
+) -> tuple[DispatchOrder, bytes]:
+    """The order of the requested call, and what to keep of its arguments.
+
+    The same key of the same owner names the same call.
+    """
     keyed_id = dispatch_id_of(key)
+    dispatch_id = keyed_id or str(uuid7())
+    kept = content_kept(dispatch_id, arguments)
     names = argument_names(request.arguments)
     with_names = f" with {', '.join(names)}" if names else ""
-    return DispatchOrder(
-        dispatch_id=keyed_id or str(uuid7()),
+    order = DispatchOrder(
+        dispatch_id=dispatch_id,
         correlation_id=_as_uuid(correlation_id),
         caller=calling_as(caller, request.runtime, request.turn_ref, request.session_ref),
         server_id=request.server_id,
         tool_name=request.tool_name,
-        arguments_digest=digest,
+        arguments_digest=digest_of(arguments),
+        arguments_kept=None if kept is arguments else digest_of(kept),
         argument_names=names,
         request_summary=clipped(f"{request.tool_name} at {request.server_id}{with_names}", 500),
         request_digest=None if keyed_id is None else key.request_digest,
@@ -43,6 +50,7 @@ def order_of(
         timeout_ms=request.timeout_ms,
         created_at=datetime.now(UTC),
     )
+    return order, kept
 
 
 def dispatch_id_of(key: CommitKey) -> str | None:

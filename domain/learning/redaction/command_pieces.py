@@ -45,17 +45,17 @@ class Word:
 
 
 @dataclass(slots=True)
-class Command:
+class PiecedCommand:
     """One simple command: its words, what it is given as here-string, and the command that is piped into it."""
 
     words: list[Word] = field(default_factory=list[Word])
     here: Word | None = None
-    fed_by: "Command | None" = None
+    fed_by: "PiecedCommand | None" = None
 
 
-def commands_in(text: str, offset: int = 0, depth: int = 0) -> Iterator[Command]:
+def commands_in(text: str, offset: int = 0, depth: int = 0) -> Iterator[PiecedCommand]:
     """The commands of ``text`` from left to right, those in quotes behind the command that quotes them."""
-    command, expects = Command(), ""
+    command, expects = PiecedCommand(), ""
     for piece in _PIECE.finditer(text):
         kind = piece.lastgroup
         if kind == "word":
@@ -69,16 +69,16 @@ def commands_in(text: str, offset: int = 0, depth: int = 0) -> Iterator[Command]
             expects = kind or ""
         elif kind in {"pipe", "end"}:
             yield from _with_quoted(command, depth)
-            command, expects = Command(fed_by=command if kind == "pipe" else None), ""
+            command, expects = PiecedCommand(fed_by=command if kind == "pipe" else None), ""
     yield from _with_quoted(command, depth)
 
 
-def has_option(command: Command, letter: str) -> bool:
+def has_option(command: PiecedCommand, letter: str) -> bool:
     """Whether a letter is among the command's short options: ``b`` in ``-nbB``."""
     return any(_SHORT_OPTIONS.fullmatch(word.bare) and letter in word.bare for word in command.words)
 
 
-def _with_quoted(command: Command, depth: int) -> Iterator[Command]:
+def _with_quoted(command: PiecedCommand, depth: int) -> Iterator[PiecedCommand]:
     yield command
     if depth >= _DEEPEST:
         return

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from domain.learning.redaction.command_pieces import Command, Word, commands_in, has_option
+from domain.learning.redaction.command_pieces import PiecedCommand, Word, commands_in, has_option
 
 _TABLE = r"""
 http|https|xh|xhs: -a _:@ --auth _:@
@@ -264,7 +264,7 @@ def program_secrets(text: str, is_name: IsSecretName, is_plain: IsPlain) -> list
     return found
 
 
-def _in_command(command: Command, is_name: IsSecretName, is_plain: IsPlain) -> Iterator[Span]:
+def _in_command(command: PiecedCommand, is_name: IsSecretName, is_plain: IsPlain) -> Iterator[Span]:
     words = command.words
     if not words or words[0].program in _LOOKING:
         return
@@ -286,7 +286,12 @@ class _Match:
     """One row of the table held against the words behind its program."""
 
     def __init__(
-        self, row: _Row, command: Command, words: Sequence[Word], is_name: IsSecretName, is_plain: IsPlain
+        self,
+        row: _Row,
+        command: PiecedCommand,
+        words: Sequence[Word],
+        is_name: IsSecretName,
+        is_plain: IsPlain,
     ) -> None:
         self._row, self._command, self._words = row, command, words
         self._is_name, self._is_plain = is_name, is_plain

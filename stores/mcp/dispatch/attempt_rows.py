@@ -15,6 +15,7 @@ from contracts.mcp.dispatch import DispatchCaller
 from contracts.mcp.dispatch_work import CallEnd, DispatchRecord
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, ToolCall, ToolFailure, ToolFailureKind
+from stores.mcp.dispatch.argument_rows import arguments_of
 from stores.mcp.mcp_tables import mcp_call_attempts as table
 from stores.platform.blobs import get_blob, put_blob
 from stores.platform.canonical import canonical_json
@@ -157,13 +158,12 @@ def plan_of(
     lease: datetime | None,
 ) -> CallPlan:
     """The plan of a call that may be made now."""
-    arguments: dict[str, Any] = orjson.loads(get_blob(connection, record.arguments_digest))
     return CallPlan(
         record,
         server,
         ToolCall(
             tool_name=record.order.tool_name,
-            arguments=arguments,
+            arguments=arguments_of(connection, record),
             output_schema=tool.definition.output_schema,
             timeout_ms=record.order.timeout_ms,
             idempotency_key=record.dispatch_id,

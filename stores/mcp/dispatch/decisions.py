@@ -227,7 +227,7 @@ def _answered(record: DispatchRecord, order: DecideOrder, at: datetime) -> Dispa
             "edited_from_digest": record.arguments_digest,
             "request_payload_ref": f"blob:{edited.digest}",
         }
-        changed["arguments_digest"] = edited.digest
+        changed |= {"arguments_digest": edited.digest, "arguments_kept": edited.kept}
     return record.changed(**changed, ask_first=waiting.changed(**said))
 
 

@@ -191,6 +191,7 @@ class DispatchOpening:
                 order=order,
                 status=DispatchStatus.RUNNING,
                 arguments_digest=order.arguments_digest,
+                arguments_kept=order.arguments_kept,
                 updated_at=now,
             )
             found = judged(connection, record, now)

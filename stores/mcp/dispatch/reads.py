@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection, select
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
@@ -30,6 +29,7 @@ from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.workflow_ids import mcp_dispatch_id
 from domain.mcp.approvals import answers_taken, as_of, undecidable
 from domain.mcp.call_outcomes import withdrawn_because
+from stores.mcp.dispatch.argument_rows import arguments_of
 from stores.mcp.dispatch.attempt_rows import has_retry_after, newest_answer
 from stores.mcp.dispatch.rows import (
     OPEN_STATUSES,
@@ -46,7 +46,7 @@ from stores.mcp.mcp_tables import mcp_dispatches as table
 from stores.mcp.receipts import receipt
 from stores.mcp.servers.health import is_open
 from stores.mcp.servers.m365_operations import typed_answer
-from stores.platform.blobs import BlobNotFoundError, get_blob
+from stores.platform.blobs import BlobNotFoundError
 from stores.platform.database import Database, PageRequest
 from stores.platform.journal.journal import append
 from stores.platform.tables import abilities, capabilities
@@ -201,10 +201,9 @@ class DispatchStore:
 
 def _arguments(connection: Connection, record: DispatchRecord) -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = orjson.loads(get_blob(connection, record.arguments_digest))
+        return arguments_of(connection, record)
     except BlobNotFoundError:
         return None
-    return found
 
 
 def record_late_answer(

@@ -21,6 +21,7 @@ from domain.mcp.use_receipts import identity_of
 from stores.abilities.capability_health import apply_outcome
 from stores.learning.observations import ObservationLog
 from stores.learning.sessions import SessionStore
+from stores.mcp.dispatch.argument_rows import with_masked_arguments
 from stores.mcp.dispatch.rows import StoredDispatch, change_dispatch, end_entries, find_dispatch
 from stores.mcp.mcp_tables import PROFILES
 from stores.platform.database import Database
@@ -54,6 +55,7 @@ def settle(
         Refusal: ``CONFLICT`` when the call has changed since it was read.
     """
     final = ended.changed(updated_at=now, completed_at=now, held_since=None, waits_until=None)
+    final = with_masked_arguments(connection, final)
     profile = _profile(connection, final)
     if final.attempts > 0:
         kind, ref = identity_of(final, profile)

@@ -18,6 +18,7 @@ from contracts.mcp.dispatch_work import (
 )
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer
 from contracts.platform.commands import CommitKey
+from stores.mcp.dispatch.argument_rows import content_kept
 from stores.mcp.dispatch.attempt_ends import DispatchInspection
 from stores.mcp.dispatch.attempt_rows import CallPlan
 from stores.mcp.dispatch.attempts import DispatchAttempts
@@ -51,21 +52,26 @@ class CallDesk:
         tools = (MCPToolDefinition(tool_name="read_line"), MCPToolDefinition(tool_name="append_line"))
         ToolStore(self.store).take_in(self.server_id, "alice", tools, now(), "discovery")
 
-    def asked(self, tool: str = "append_line", **caller: str) -> DispatchStanding:
+    def asked(
+        self, tool: str = "append_line", *, arguments: bytes = ARGUMENTS, **caller: str
+    ) -> DispatchStanding:
         """A call that was asked for and judged."""
+        dispatch_id = str(uuid4())
+        kept = content_kept(dispatch_id, arguments)
         order = DispatchOrder(
-            dispatch_id=str(uuid4()),
+            dispatch_id=dispatch_id,
             correlation_id=str(uuid4()),
             caller=DispatchCaller.model_validate({"user_id": "alice", "token_id": self.token_id} | caller),
             server_id=self.server_id,
             tool_name=tool,
-            arguments_digest=digest_of(ARGUMENTS),
+            arguments_digest=digest_of(arguments),
+            arguments_kept=None if kept is arguments else digest_of(kept),
             argument_names=("line",),
             request_summary=f"{tool} at {self.server_id} with line",
             timeout_ms=30_000,
             created_at=now(),
         )
-        assert self.opening.prepare(order, ARGUMENTS) is None
+        assert self.opening.prepare(order, kept) is None
         return self.opening.judge(order, now())
 
     def decide(
