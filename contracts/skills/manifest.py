@@ -154,11 +154,22 @@ class ToolRecord(Contract):
 
 
 class ActionRule(Contract):
-    """What holds for calls whose input has these values: a look-up reads, a creation writes and asks (X-8)."""
+    """What holds for calls whose input has these values or fields: a look-up reads, a creation writes and asks (X-8).
 
-    when: dict[str, tuple[str | int | bool, ...]] = Field(min_length=1, max_length=5)
+    ``when`` names fields with the values they may have, ``present`` fields that are given at all (X-27); a field
+    inside another is ``outer.inner``. A rule fits a call that has all of it.
+    """
+
+    when: dict[str, tuple[str | int | bool, ...]] = Field(default_factory=dict, max_length=5)
+    present: tuple[Text120, ...] = Field(default=(), max_length=5)
     effect: ToolEffect
     confirmation_required: bool
+
+    @model_validator(mode="after")
+    def _names_a_field(self) -> Self:
+        if not self.when and not self.present:
+            raise ValueError("an action is told by when or present")
+        return self
 
 
 class ExpectedEffect(Contract):
