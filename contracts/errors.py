@@ -173,7 +173,7 @@ ERROR_RULES: dict[ErrorCode, ErrorRule] = {
     ErrorCode.MCP_OAUTH_CALLBACK_EXPIRED: ErrorRule(400, False),
     ErrorCode.MCP_OAUTH_REFRESH_NOT_ALLOWED: ErrorRule(409, False),
     ErrorCode.MCP_OAUTH_TOKEN_EXCHANGE_FAILED: ErrorRule(502, False),
-    ErrorCode.MCP_OAUTH_DISCOVERY_FAILED: ErrorRule(502, True),
+    ErrorCode.MCP_OAUTH_DISCOVERY_FAILED: ErrorRule(502, False),
     ErrorCode.MCP_POLICY_BLOCKED: ErrorRule(403, False),
     ErrorCode.MCP_ASK_FIRST_REQUIRED: ErrorRule(409, False),
     ErrorCode.MCP_ASK_FIRST_EXPIRED: ErrorRule(409, False),
@@ -237,7 +237,8 @@ ERROR_RULES: dict[ErrorCode, ErrorRule] = {
 class Refusal(Exception):
     """An expected refusal: raised by stores and rules, answered as the envelope, never retried.
 
-    ``extra`` is what the envelope carries beside the four fixed fields (``current_state``, ``allowed`` …).
+    ``extra`` is what the envelope carries beside the four fixed fields (``current_state``, ``allowed`` …), and
+    ``retryable=False`` where the same request can never succeed though others of its code may.
     """
 
     def __init__(self, code: ErrorCode, message: str, **extra: object) -> None:
@@ -245,6 +246,11 @@ class Refusal(Exception):
         self.code = code
         self.message = message
         self.extra = extra
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same request may succeed later."""
+        return bool(self.extra.get("retryable", ERROR_RULES[self.code].retryable))
 
 
 class ApiError(Contract):

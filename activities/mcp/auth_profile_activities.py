@@ -214,14 +214,21 @@ class AuthProfileActivities:
             self._stores.profiles.of_server, order.server_id, order.owner_user_id
         )
         if stored.profile.auth_profile_id != order.auth_profile_id:
-            raise Refusal(ErrorCode.CONFLICT, "The server was given another sign-in meanwhile; start again.")
+            raise Refusal(
+                ErrorCode.CONFLICT,
+                "The server was given another sign-in meanwhile; start again.",
+                retryable=False,
+            )
         if stored.profile.auth_mode not in SIGNED_IN_BY_A_PERSON:
             raise Refusal(
                 ErrorCode.CONFLICT,
                 f"A sign-in by {stored.profile.auth_mode.value} needs no browser; enter its secret instead.",
+                retryable=False,
             )
         if not server_url:
-            raise Refusal(ErrorCode.CONFLICT, "A server without an address has nothing to sign in to.")
+            raise Refusal(
+                ErrorCode.CONFLICT, "A server without an address has nothing to sign in to.", retryable=False
+            )
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS), self._open_http() as http:
                 server = await discover(http, server_url, allow_private=self._allow_private)

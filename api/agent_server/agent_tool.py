@@ -13,7 +13,7 @@ from uuid_utils import uuid7
 
 from api.services import Services
 from contracts.base import clipped
-from contracts.errors import ERROR_RULES, ErrorCode, Refusal
+from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal, Scope
 from domain.mcp.policy_facts import runtime_of
@@ -126,12 +126,13 @@ def refused(refusal: Refusal, correlation_id: str) -> CallToolResult:
 
     It is text alone: clients hold structured content against the tool's output schema, of an error too.
     """
-    retryable = ERROR_RULES[refusal.code].retryable
-    fallback = "Try again in a few seconds." if retryable else "Do not repeat the same call; tell the user."
+    fallback = (
+        "Try again in a few seconds." if refusal.retryable else "Do not repeat the same call; tell the user."
+    )
     error: dict[str, Any] = {
         "code": refusal.code.value,
         "message": refusal.message,
-        "retryable": retryable,
+        "retryable": refusal.retryable,
         "next_step": refusal.extra.get("next_action") or _HINTS.get(refusal.code, fallback),
         "correlation_id": correlation_id,
         **{name: value for name, value in refusal.extra.items() if name != "next_action"},

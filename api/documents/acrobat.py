@@ -172,6 +172,7 @@ def _server_id(
             f"No document can be worked on now: {found.next_action}",
             adapter_state=found.adapter_state.value,
             reason_code=found.reason_code,
+            retryable=False,
         )
     if capability not in found.supported_capabilities:
         raise Refusal(

@@ -114,7 +114,7 @@ async def enter_secret(
     read = partial(services.mcp.auth_profiles.get, auth_profile_id, caller.user_id)
     stored = await anyio.to_thread.run_sync(read)
     if stored.profile.auth_mode is MCPAuthMode.NONE:
-        raise Refusal(ErrorCode.CONFLICT, "A sign-in of mode none has no secret.")
+        raise Refusal(ErrorCode.CONFLICT, "A sign-in of mode none has no secret.", retryable=False)
     take = partial(
         services.mcp.auth_changes.take_secret,
         auth_profile_id,

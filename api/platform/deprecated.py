@@ -83,6 +83,16 @@ def teach_finish(request: Request, until: LastDay, caller: Reader, services: Ser
     return _to(request, f"/api/learn/sessions/{_open_session(services, caller)}/stop", until)
 
 
+@router.post("/api/learn/session/{action}")
+def of_open_session(
+    request: Request, action: str, until: LastDay, caller: Reader, services: ServicesDep
+) -> RedirectResponse:
+    """A command of the caller's open session, which the path of seed 004 L13689 to L13692 does not name."""
+    if action not in _OF_OPEN_SESSION:
+        raise _no_such_route()
+    return _to(request, f"/api/learn/sessions/{_open_session(services, caller)}/{action}", until)
+
+
 @router.post("/api/capabilities/promote")
 async def promote(request: Request, until: LastDay, caller: Reader) -> RedirectResponse:
     """Shares the ability that the body names."""
@@ -109,11 +119,33 @@ async def mining_scan(request: Request, until: LastDay) -> RedirectResponse:
     return _to(request, "/api/learn/mining/scan", until)
 
 
+_OF_OPEN_SESSION = frozenset({"pause", "resume", "stop", "cancel"})
+
 _OF_PROPOSAL: Mapping[str, str] = {
     "test": "validate",
+    "install-private": "install",
     "install-experimental": "install",
     "feedback": "revise",
 }
+
+
+@router.post("/api/learn/proposals/{proposal_id}/questions")
+@router.post("/api/learn/proposals/{proposal_id}/answers")
+def proposal_questions(
+    request: Request, proposal_id: str, until: LastDay, caller: Reader, services: ServicesDep
+) -> RedirectResponse:
+    """The questions of a proposal belong to its session (DOC3 L13702, L13703)."""
+    wanted = parse_uuid(proposal_id, ErrorCode.PROPOSAL_NOT_FOUND, "proposal")
+    return _to_answers(request, wanted, until, caller, services)
+
+
+@router.post("/api/learn/proposals/{proposal_id}/test")
+@router.post("/api/learn/proposals/{proposal_id}/install-private")
+async def proposal_command(request: Request, proposal_id: str, until: LastDay) -> RedirectResponse:
+    """Commands of a proposal under their former names (DOC3 L13704, L13705)."""
+    wanted = parse_uuid(proposal_id, ErrorCode.PROPOSAL_NOT_FOUND, "proposal")
+    former = request.url.path.rsplit("/", 1)[-1]
+    return _to(request, f"/api/learn/proposals/{wanted}/{_OF_PROPOSAL[former]}", until)
 
 
 @router.post("/api/skills/mining/proposals/{proposal_id}/{action}")
@@ -123,10 +155,9 @@ def mined_proposal(
     """A proposal's commands, and its questions, which belong to its session."""
     wanted = parse_uuid(proposal_id, ErrorCode.PROPOSAL_NOT_FOUND, "proposal")
     if action in ("questions", "answers"):
-        session_id = services.proposals.owned(wanted, caller.user_id).learn_session_id
-        return _to(request, f"/api/learn/sessions/{session_id}/answer-questions", until)
+        return _to_answers(request, wanted, until, caller, services)
     if action not in _OF_PROPOSAL:
-        raise Refusal(ErrorCode.NOT_FOUND, "There is no such route; GET /openapi.json lists what there is.")
+        raise _no_such_route()
     return _to(request, f"/api/learn/proposals/{wanted}/{_OF_PROPOSAL[action]}", until)
 
 
@@ -139,6 +170,17 @@ async def singular(
     wanted = parse_uuid(session_id, ErrorCode.LEARN_SESSION_NOT_FOUND, "session")
     tail = f"/{action}" if action and action.replace("-", "").isalpha() else ""
     return _to(request, f"/api/learn/sessions/{wanted}{tail}", until)
+
+
+def _to_answers(
+    request: Request, proposal_id: str, until: date | None, caller: Principal, services: Services
+) -> RedirectResponse:
+    session_id = services.proposals.owned(proposal_id, caller.user_id).learn_session_id
+    return _to(request, f"/api/learn/sessions/{session_id}/answer-questions", until)
+
+
+def _no_such_route() -> Refusal:
+    return Refusal(ErrorCode.NOT_FOUND, "There is no such route; GET /openapi.json lists what there is.")
 
 
 def _open_session(services: Services, caller: Principal) -> str:

@@ -35,17 +35,18 @@ def error_response(request: Request, code: ErrorCode, message: str, **extra: Any
     if "fields" in extra:
         extra["fields"] = [_as_field(field, message) for field in extra["fields"]]
     rule = ERROR_RULES[code]
+    retryable = bool(extra.pop("retryable", rule.retryable))
     envelope = ApiErrorEnvelope(
         error=ApiError(
             code=code.value,
             message=clipped(message, 240),
-            retryable=rule.retryable,
+            retryable=retryable,
             correlation_id=correlation_id_of(request),
             **extra,
         )
     )
     headers: dict[str, str] = {}
-    if rule.status in _RETRY_LATER:
+    if rule.status in _RETRY_LATER and retryable:
         headers["retry-after"] = RETRY_AFTER_SECONDS
     if rule.status == 401:
         headers["www-authenticate"] = "Bearer"

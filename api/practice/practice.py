@@ -85,15 +85,21 @@ def _refuse_unfit(aggregate: LearnSessionAggregate, request: StartPracticeReques
         raise Refusal(
             ErrorCode.CONFLICT,
             "Only a session created with entry_mode autonomous_agent_practice can practise.",
+            retryable=False,
         )
     if session.observation_mode not in _FROM_INSIDE:
         raise Refusal(
             ErrorCode.CONFLICT,
             "Practice is watched from inside: create the session as inside_agent or mixed.",
+            retryable=False,
         )
     if not PRACTISED_SURFACES & set(request.allowed_surfaces):
         surfaces = ", ".join(sorted(PRACTISED_SURFACES))
-        raise Refusal(ErrorCode.ADAPTER_UNAVAILABLE, f"Only these surfaces can be practised: {surfaces}.")
+        raise Refusal(
+            ErrorCode.ADAPTER_UNAVAILABLE,
+            f"Only these surfaces can be practised: {surfaces}.",
+            retryable=False,
+        )
 
 
 def _opened(

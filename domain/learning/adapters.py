@@ -199,11 +199,16 @@ def refuse_unavailable(kinds: Iterable[Kind], disabled: Collection[Kind]) -> Non
     """
     reasons = {kind: reason for kind in sorted(set(kinds)) if (reason := unavailability(kind, disabled))}
     if reasons:
-        raise adapters_unavailable(reasons, disabled)
+        raise adapters_unavailable(reasons, disabled, lasting=True)
 
 
-def adapters_unavailable(reasons: Mapping[Kind, str], disabled: Collection[Kind]) -> Refusal:
-    """The refusal for adapters that cannot be used, each for its reason."""
+def adapters_unavailable(
+    reasons: Mapping[Kind, str], disabled: Collection[Kind], *, lasting: bool = False
+) -> Refusal:
+    """The refusal for adapters that cannot be used, each for its reason.
+
+    ``lasting`` says that waiting changes nothing: they come with a later release, or are switched off.
+    """
     missing = [
         UnavailableAdapter(
             kind=kind, reason=clipped(reason, 240), alternatives=alternatives_to(kind, disabled)
@@ -218,4 +223,5 @@ def adapters_unavailable(reasons: Mapping[Kind, str], disabled: Collection[Kind]
         clipped(f"Adapter not available: {what}.", 239 - len(advice)) + advice,
         adapters=[entry.model_dump(mode="json") for entry in missing],
         alternatives=[one.value for one in instead],
+        **({"retryable": False} if lasting else {}),
     )

@@ -118,6 +118,7 @@ def undecidable(record: DispatchRecord, now: datetime) -> Refusal | None:
             ErrorCode.CONFLICT,
             f"The call waits for nobody: it is {record.status.value}.",
             current_state=record.status.value,
+            retryable=False,
         )
     if ask_first.status is AskFirstStatus.EXPIRED or (
         record.status is DispatchStatus.PENDING_APPROVAL and now >= ask_first.expires_at
@@ -155,6 +156,7 @@ def _not_that(field: str, what: str) -> Refusal:
         ErrorCode.CONFLICT,
         f"You looked at something else: the call waits with {what}. Read it again, then answer.",
         fields=[field],
+        retryable=False,
     )
 
 

@@ -97,4 +97,6 @@ class Allowlist:
             os.close(folder)
 
     def _refusal(self, problem: str) -> Refusal:
-        return Refusal(ErrorCode.CONFLICT, f"{FILE_NAME} {problem}; mend or remove {self._path}.")
+        return Refusal(
+            ErrorCode.CONFLICT, f"{FILE_NAME} {problem}; mend or remove {self._path}.", retryable=False
+        )

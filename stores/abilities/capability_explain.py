@@ -107,7 +107,9 @@ def _found(
         return standing_in(row), ability
     except ValueError:
         raise Refusal(
-            ErrorCode.CONFLICT, "Its manifest cannot be read; installing the ability anew mends it."
+            ErrorCode.CONFLICT,
+            "Its manifest cannot be read; installing the ability anew mends it.",
+            retryable=False,
         ) from None
 
 

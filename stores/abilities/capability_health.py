@@ -279,10 +279,14 @@ class CapabilityHealthStore:
             raise no_such_capability()
         if found.ability_id in held_back:
             raise Refusal(
-                ErrorCode.CONFLICT, "Its ability was quarantined by a person; lift that quarantine instead."
+                ErrorCode.CONFLICT,
+                "Its ability was quarantined by a person; lift that quarantine instead.",
+                retryable=False,
             )
         if found.status is HealthStatus.DISABLED:
-            raise Refusal(ErrorCode.CONFLICT, "This capability is switched off; switch it on first.")
+            raise Refusal(
+                ErrorCode.CONFLICT, "This capability is switched off; switch it on first.", retryable=False
+            )
         return found.status
 
     def due(self, selection: ReprobeSelection) -> tuple[str, ...]:

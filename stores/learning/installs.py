@@ -183,10 +183,12 @@ def _is_awaited(connection: Connection, request: InstallSagaInput) -> bool:
 
 def _refuse_if_over(connection: Connection, request: InstallSagaInput, saga: InstallSaga) -> None:
     if not _is_awaited(connection, request):
-        raise Refusal(ErrorCode.CONFLICT, "This install has ended; nothing more is done for it.")
+        raise Refusal(
+            ErrorCode.CONFLICT, "This install has ended; nothing more is done for it.", retryable=False
+        )
     if saga.state not in (SagaState.RUNNING, SagaState.INSTALLED):
         why = next((step.error for step in saga.steps if step.error), None) or "a step failed"
-        raise Refusal(ErrorCode.CONFLICT, f"The undo of this install has begun: {why}")
+        raise Refusal(ErrorCode.CONFLICT, f"The undo of this install has begun: {why}", retryable=False)
 
 
 def _write_saga(

@@ -163,7 +163,9 @@ def _changed(candidate: MiningCandidate, now: datetime, **fields: object) -> Min
 def _refuse_by_itself(connection: Connection, found: MiningCandidate) -> None:
     if settings_of(connection, found.owner_user_id).mode not in BUILDS_BY_ITSELF:
         raise Refusal(
-            ErrorCode.CONFLICT, "Its owner lets nothing be built unasked any more; the candidate stays open."
+            ErrorCode.CONFLICT,
+            "Its owner lets nothing be built unasked any more; the candidate stays open.",
+            retryable=False,
         )
 
 

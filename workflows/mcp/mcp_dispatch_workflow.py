@@ -306,7 +306,7 @@ class McpDispatchWorkflow:
             raise refused(
                 ErrorCode.CONFLICT,
                 f"The call waits for nobody now: it is {standing.status.value}.",
-                {"current_state": standing.status.value},
+                {"current_state": standing.status.value, "retryable": False},
             )
 
 

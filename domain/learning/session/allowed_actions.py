@@ -173,6 +173,7 @@ def candidate_refusal(facts: CandidateFacts, action: CandidateAction) -> Refusal
             ErrorCode.CONFLICT,
             f"The candidate is {found.state.value}; show the task again and it will be found anew.",
             current_state=found.state.value,
+            retryable=False,
         )
     if facts.active_session_id is not None:
         return Refusal(
@@ -182,7 +183,9 @@ def candidate_refusal(facts: CandidateFacts, action: CandidateAction) -> Refusal
         )
     if facts.traces_spent:
         return Refusal(
-            ErrorCode.CONFLICT, "One of its traces is part of another proposal by now; run mining again."
+            ErrorCode.CONFLICT,
+            "One of its traces is part of another proposal by now; run mining again.",
+            retryable=False,
         )
     return None
 
@@ -193,9 +196,10 @@ def _undismissable(found: MiningCandidate) -> Refusal | None:
             ErrorCode.CONFLICT,
             f"The candidate is {found.state.value}; reject or cancel its session instead.",
             learn_session_id=found.learn_session_id,
+            retryable=False,
         )
     if found.state is CandidateState.DISMISSED:
-        return Refusal(ErrorCode.CONFLICT, "The candidate is dismissed already.")
+        return Refusal(ErrorCode.CONFLICT, "The candidate is dismissed already.", retryable=False)
     return None
 
 

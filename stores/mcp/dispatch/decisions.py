@@ -211,7 +211,7 @@ def _answered(record: DispatchRecord, order: DecideOrder, at: datetime) -> Dispa
     """The record with the decision; edited arguments replace the requested ones."""
     waiting = record.ask_first
     if waiting is None:
-        raise Refusal(ErrorCode.CONFLICT, "The call waits for nobody.")
+        raise Refusal(ErrorCode.CONFLICT, "The call waits for nobody.", retryable=False)
     said: dict[str, object] = {
         "status": STATUS_AFTER[order.decision],
         "decision_reason": order.reason,
@@ -236,7 +236,7 @@ def _taken(
 ) -> DecisionTaken:
     ask_first = kept.record.ask_first
     if ask_first is None:
-        raise Refusal(ErrorCode.CONFLICT, "The call waits for nobody.")
+        raise Refusal(ErrorCode.CONFLICT, "The call waits for nobody.", retryable=False)
     return DecisionTaken(
         standing=kept.standing(),
         response=MCPAskFirstDecisionResponse(dispatch=ask_first, resumed=resumed, receipt_id=receipt_id),

@@ -64,6 +64,23 @@ async def test_the_open_session_is_found_for_paths_that_never_named_one(shared: 
     assert cancelled.json()["session"]["state"] == "cancelled"
 
 
+@pytest.mark.parametrize("action", ["pause", "resume", "stop", "cancel"])
+async def test_commands_without_an_id_lead_to_the_open_session(shared: Stack, action: str) -> None:
+    learner = shared.learner(f"user-{uuid7()}")
+    former = f"/api/learn/session/{action}"
+    assert (await shared.http.post(former, headers=as_(learner))).status_code == 404
+    await learner.create()
+    led = await sent_on(shared, "POST", former, headers=as_(learner))
+    assert led == f"/api/learn/sessions/{learner.session_id}/{action}"
+
+
+async def test_a_client_that_cancels_the_old_way_has_its_session_cancelled(shared: Stack) -> None:
+    learner = shared.learner(f"user-{uuid7()}")
+    await learner.create()
+    ended = await shared.http.post("/api/learn/session/cancel", headers=as_(learner), follow_redirects=True)
+    assert ended.json()["session"]["state"] == "cancelled"
+
+
 async def test_whose_session_it_is_has_to_be_known(shared: Stack) -> None:
     response = await shared.http.post("/api/capabilities/teach/cancel")
     assert response.status_code == 401
@@ -83,6 +100,13 @@ async def test_a_mined_proposal_leads_to_the_proposal_and_its_session(shared: St
         ("answers", f"/api/learn/sessions/{learner.session_id}/answer-questions"),
     ]:
         assert await sent_on(shared, "POST", f"{old}/{former}", headers=as_(learner)) == now
+    for former, now in [
+        ("test", f"{new}/validate"),
+        ("install-private", f"{new}/install"),
+        ("questions", f"/api/learn/sessions/{learner.session_id}/answer-questions"),
+        ("answers", f"/api/learn/sessions/{learner.session_id}/answer-questions"),
+    ]:
+        assert await sent_on(shared, "POST", f"{new}/{former}", headers=as_(learner)) == now
 
     stranger = shared.learner(f"user-{uuid7()}")
     refused = await shared.http.post(f"{old}/answers", headers=as_(stranger))
