@@ -49,6 +49,8 @@ def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogResponse:
 def lookup(body: AbilityLookupQuery, caller: Reader, services: ServicesDep) -> AbilityLookupResult:
     """The abilities that match a user's request by score, and those that fit it, best first, at most ten each."""
     now = datetime.now(UTC)
+    if body.project_id is None and body.room_id is not None:
+        body = body.changed(project_id=services.mcp.projects.of_room(caller.user_id, body.room_id))
     found = services.abilities.lookup(body, caller_user_id=caller.user_id, now=now)
     return found.changed(freshness=services.freshness.look(now))
 

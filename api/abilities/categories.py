@@ -10,7 +10,6 @@ from uuid_utils import uuid7
 from api.platform.commands import CommandFrame, LearnerFrame, masked
 from api.platform.dependencies import CategoryId, PageDep, Reader, ServicesDep, parse_uuid
 from contracts.abilities.categories import (
-    ABILITY_KINDS,
     AssignItemRequest,
     Category,
     CategoryAssignment,
@@ -85,7 +84,7 @@ async def delete(category_id: CategoryId, frame: LearnerFrame) -> DeletedRespons
 
 @router.post("/{category_id}/assign", operation_id="category_assign")
 async def assign(category_id: CategoryId, body: AssignItemRequest, frame: LearnerFrame) -> CategoryAssignment:
-    """Puts an item into the category; an ability or a proposal has to be one the caller may see."""
+    """Puts an item into the category; an ability, proposal, connector or bundle has to be one the caller may see."""
     assignment = CategoryAssignment(
         category_id=category_id,
         item_kind=body.item_kind,
@@ -122,12 +121,31 @@ def items(
 def _assign(assignment: CategoryAssignment, frame: CommandFrame) -> CategoryAssignment:
     services = frame.services
     services.categories.owned(assignment.category_id, frame.owner)
-    # Tasks, automations, bundles and connectors belong to other parts: those are taken by their names.
-    if assignment.item_kind in ABILITY_KINDS:
-        services.abilities.visible_entry(assignment.item_id, frame.owner)
-    elif assignment.item_kind is CategoryItemKind.PROPOSAL:
-        wanted = parse_uuid(assignment.item_id, ErrorCode.PROPOSAL_NOT_FOUND, "proposal")
-        services.proposals.owned(wanted, frame.owner)
-    elif not assignment.item_id.isprintable():
-        raise Refusal(ErrorCode.VALIDATION_FAILED, "item_id has to be printable text.", fields=["item_id"])
+    _require_item(assignment, frame)
     return services.categories.assign(assignment, frame.owner, frame.correlation_id)
+
+
+def _require_item(assignment: CategoryAssignment, frame: CommandFrame) -> None:
+    """Refuses an item that is not there, or that the caller may not see.
+
+    A bundle is that of a proposal, by the proposal's id, or that of an installed skill, by the skill's name. Task
+    templates and automations belong to other systems: those are taken by their names.
+    """
+    services, item_id = frame.services, assignment.item_id
+    match assignment.item_kind:
+        case CategoryItemKind.SKILL | CategoryItemKind.LEARNED_ABILITY:
+            services.abilities.visible_entry(item_id, frame.owner)
+        case CategoryItemKind.PROPOSAL:
+            wanted = parse_uuid(item_id, ErrorCode.PROPOSAL_NOT_FOUND, "proposal")
+            services.proposals.owned(wanted, frame.owner)
+        case CategoryItemKind.CONNECTOR:
+            services.mcp.servers.owned(item_id, frame.owner)
+        case CategoryItemKind.BUNDLE:
+            if not services.abilities.is_skill(item_id, frame.owner):
+                wanted = parse_uuid(item_id, ErrorCode.PROPOSAL_NOT_FOUND, "bundle")
+                services.proposals.owned(wanted, frame.owner)
+        case CategoryItemKind.TASK_TEMPLATE | CategoryItemKind.AUTOMATION:
+            if not item_id.isprintable():
+                raise Refusal(
+                    ErrorCode.VALIDATION_FAILED, "item_id has to be printable text.", fields=["item_id"]
+                )

@@ -144,7 +144,14 @@ async def mark_step(
 ) -> SessionActionResponse:
     """Names the step that begins now."""
     label, place = masked(body.step_label), body.at_event_id
-    message = frame.message(MarkCommand, body, kind=BoundaryKind.MARK_STEP, label=label, at_event_id=place)
+    message = frame.message(
+        MarkCommand,
+        body,
+        kind=BoundaryKind.MARK_STEP,
+        label=label,
+        at_event_id=place,
+        step_kind=body.step_kind_hint,
+    )
     return await _sent(SessionCommand.MARK, session_id, frame, message)
 
 

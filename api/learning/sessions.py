@@ -10,10 +10,11 @@ from fastapi import APIRouter, Query
 from pydantic import ValidationError
 from uuid_utils import uuid7
 
-from api.platform.commands import CommandFrame, LearnerFrame, masked_fields
+from api.platform.commands import CommandFrame, LearnerFrame, masked, masked_fields
 from api.platform.dependencies import PageDep, Reader, SearchQuery, ServicesDep, SessionId
 from api.services import Services
 from config.settings import Settings
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.create_session import (
@@ -40,8 +41,10 @@ from contracts.learning.session import (
     SourceRun,
 )
 from contracts.learning.state_machine import AT_REST, SessionCommand
+from contracts.learning.test_policy import TestPolicy
 from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.adapters import DEPLOYED
+from domain.learning.test_policy import policy_for_target, policy_objections
 from gateways.learning.sessions import new_session
 from workflows.learning.learn_session_messages import LearnCommand
 
@@ -256,6 +259,7 @@ def _new_session(
 ) -> LearnSessionAggregate:
     now = datetime.now(UTC)
     coaching = _masked_coaching(body.coaching) if body.coaching else None
+    policy = _policy_of(body)
     session = LearnSession(
         learn_session_id=str(uuid7()),
         owner_user_id=owner,
@@ -264,6 +268,7 @@ def _new_session(
         created_at=now,
         updated_at=now,
         coaching=coaching,
+        test_policy_ref=policy.policy_id if policy else None,
         **body.model_dump(exclude=_NOT_SESSION_FIELDS),
     )
     return new_session(
@@ -273,7 +278,27 @@ def _new_session(
         allow_private_install=body.allow_private_install,
         base=origin.base,
         source_runs=origin.runs,
+        test_policy=policy,
     )
+
+
+def _policy_of(body: CreateLearnSessionRequest) -> TestPolicy | None:
+    """The test policy that the requested safe target stands for.
+
+    Raises:
+        Refusal: ``VALIDATION_FAILED`` where no rehearsal here could keep to it.
+    """
+    if body.requested_safe_target_ref is None:
+        return None
+    policy = policy_for_target(masked(body.requested_safe_target_ref), str(uuid7()))
+    if found := policy_objections(policy):
+        path = "body.requested_safe_target_ref"
+        raise Refusal(
+            ErrorCode.VALIDATION_FAILED,
+            clipped(f"requested_safe_target_ref: {found[0][1]}", 240),
+            fields=[{"path": path, "problem": found[0][1]}],
+        )
+    return policy
 
 
 runs = APIRouter(prefix="/api/learn", tags=["sessions"])

@@ -8,7 +8,8 @@ from rich.text import Text
 
 from cli.learning.session_arguments import SessionArgument, answer_session, session_id_of
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from contracts.learning.requests import MarkGoalRequest, MarkStepRequest, StepKindHint, TrimKind, TrimRequest
+from contracts.learning.observation import StepKindHint
+from contracts.learning.requests import MarkGoalRequest, MarkStepRequest, TrimKind, TrimRequest
 from contracts.learning.test_policy import RehearsalSafeTarget, SafeTargetKind, TestPolicy, TestPolicyMode
 
 ReasonOption = Annotated[str | None, typer.Option(help="Why, for the record.")]
@@ -64,7 +65,7 @@ def mark_step(
     call: Invocation,
     label: Annotated[str, typer.Argument(help="What happens in the step that begins now.")],
     session: SessionArgument = None,
-    kind: Annotated[StepKindHint, typer.Option(help="What kind of step it is.")] = StepKindHint.ACTION,
+    kind: Annotated[StepKindHint | None, typer.Option(help="What kind of step it is.")] = None,
     at: Annotated[str | None, typer.Option(help="The observed event it begins with.")] = None,
 ) -> None:
     """Name the step that begins now."""

@@ -4,6 +4,7 @@ DOC3 §1.1B, §1.1C.
 """
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field, JsonValue
 
@@ -66,10 +67,12 @@ class RuntimeBinding(Contract):
 class LearningPolicy(Contract):
     """How the capability may be taught further."""
 
-    teach_mode_allowed: bool = True
+    teach_mode_allowed: bool = Field(default=True, description="Whether it may be improved by teaching.")
     promotion_source_template_id: Text160 | None = None
-    auto_capture_trace: bool = True
-    proposal_required_for_mutation: bool = True
+    auto_capture_trace: bool = Field(default=True, description="Whether its uses leave execution traces.")
+    proposal_required_for_mutation: Literal[True] = Field(
+        default=True, description="A capability changes by proposals alone (DOC3 §1.1J)."
+    )
 
 
 class CapabilityManifest(VersionedContract):

@@ -37,7 +37,12 @@ class CreateLearnSessionRequest(VersionedContract):
     coaching: Coaching | None = Field(default=None, description="Only with entry_mode coaching_agent.")
     ask_before_build: bool = False
     allow_private_install: bool = False
-    requested_safe_target_ref: Text240 | None = None
+    requested_safe_target_ref: Text240 | None = Field(
+        default=None,
+        min_length=1,
+        description="What a rehearsal works on: the absolute path of a document to copy, or a path inside the "
+        "rehearsal's folder, the only place it may write to. It becomes the session's test policy.",
+    )
     source_trace_ids: tuple[Uuid, ...] = Field(
         default=(),
         max_length=MAX_RUNS,

@@ -260,6 +260,16 @@ class BoundarySource(StrEnum):
     API_CALL = "api_call"
 
 
+class StepKindHint(StrEnum):
+    """What kind of step the person means."""
+
+    ACTION = "action"
+    GUARD = "guard"
+    VERIFICATION = "verification"
+    DECISION = "decision"
+    OTHER = "other"
+
+
 class WorkflowBoundary(VersionedContract):
     """A mark in the capture (DOC3 §0C.22)."""
 
@@ -268,6 +278,7 @@ class WorkflowBoundary(VersionedContract):
     kind: BoundaryKind
     source: BoundarySource
     label: Text400 | None = None
+    step_kind: StepKindHint | None = Field(default=None, description="Of a marked step, where it was said.")
     source_event_id: Uuid | None = None
     created_at: UtcTime
 

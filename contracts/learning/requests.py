@@ -7,6 +7,7 @@ from pydantic import Field
 
 from contracts.abilities.availability import InstallLane
 from contracts.base import Contract, Sha256, Text80, Text120, Text240, Text1000, Text2000, Uuid
+from contracts.learning.observation import StepKindHint
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import ValidationRunKind
 from contracts.platform.commands import Command
@@ -31,21 +32,14 @@ class MarkGoalRequest(Command):
     at_event_id: Uuid | None = None
 
 
-class StepKindHint(StrEnum):
-    """What kind of step the person means."""
-
-    ACTION = "action"
-    GUARD = "guard"
-    VERIFICATION = "verification"
-    DECISION = "decision"
-    OTHER = "other"
-
-
 class MarkStepRequest(Command):
     """Names the step that begins now."""
 
     step_label: str = Field(min_length=1, max_length=240)
-    step_kind_hint: StepKindHint = StepKindHint.ACTION
+    step_kind_hint: StepKindHint | None = Field(
+        default=None,
+        description="The kind that the workflow graph gives the step; left out, or other, its words and commands tell.",
+    )
     at_event_id: Uuid | None = None
 
 

@@ -29,6 +29,25 @@ REFUSED_TARGETS: Mapping[SafeTargetKind, str] = {
 """The kinds of safe target that are no place in a folder, each with its reason."""
 
 
+def policy_for_target(ref: str, policy_id: str) -> TestPolicy:
+    """The test policy that a requested safe target stands for: a document to copy, or the only place to write to.
+
+    An absolute path is a document that the rehearsal works on a copy of, any other path a folder inside the
+    rehearsal's; a mail address and a web address are what ``policy_objections`` refuses.
+    """
+    if "://" in ref:
+        kind, mode = SafeTargetKind.TEST_SHAREPOINT_SITE, TestPolicyMode.COPY_ARTIFACT
+    elif "@" in ref and "/" not in ref:
+        kind, mode = SafeTargetKind.SAFE_EMAIL_RECIPIENT, TestPolicyMode.COPY_ARTIFACT
+    elif PurePosixPath(ref).is_absolute():
+        kind, mode = SafeTargetKind.COPIED_DOCUMENT, TestPolicyMode.COPY_ARTIFACT
+    else:
+        kind, mode = SafeTargetKind.TEMP_FOLDER, TestPolicyMode.SAFE_TARGET_ONLY
+    return TestPolicy(
+        policy_id=policy_id, mode=mode, safe_targets=(RehearsalSafeTarget(target_kind=kind, ref=ref),)
+    )
+
+
 def policy_objections(policy: TestPolicy) -> tuple[tuple[str, str], ...]:
     """What of ``policy`` cannot be kept: the path of each field within it, and what is wrong."""
     return tuple(_objections(policy))

@@ -20,6 +20,7 @@ from contracts.projects.source_binding import (
     ResolutionState,
     ResolveProjectRequest,
     ResolveProjectResponse,
+    SourceOfTruth,
 )
 
 PREFERENCE = "project_bindings"
@@ -75,15 +76,19 @@ def problem_in(payload: Mapping[str, Any]) -> tuple[str, str] | None:
 def servers_of_project(
     binding: ProjectSourceBinding, servers: Iterable[MCPServerRegistryEntry]
 ) -> frozenset[str]:
-    """The ids of the servers that reach the sources of a project: its sites, its drive, its channels."""
+    """The ids of the servers that reach the sources of a project: its sites, its drive, its channels.
+
+    Its documents are where its source of truth says: a site named beside a drive that holds the truth does not
+    count, and of a project whose truth is kept elsewhere no server reaches the documents (DOC3 §1.1T).
+    """
+    mixed = binding.source_of_truth is SourceOfTruth.MIXED
     families: set[Family] = set()
-    for refs, reaching in (
-        (binding.sharepoint_refs, _SHAREPOINT),
-        (binding.onedrive_refs, _ONEDRIVE),
-        (binding.teams_refs, _TEAMS),
-    ):
-        if refs:
-            families |= reaching
+    if binding.source_of_truth is SourceOfTruth.SHAREPOINT or (mixed and binding.sharepoint_refs):
+        families |= _SHAREPOINT
+    if binding.source_of_truth is SourceOfTruth.ONEDRIVE or (mixed and binding.onedrive_refs):
+        families |= _ONEDRIVE
+    if binding.teams_refs:
+        families |= _TEAMS
     return frozenset(
         entry.server_id
         for entry in servers

@@ -15,6 +15,7 @@ from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate, 
 from contracts.learning.proposal import BaseSkill
 from contracts.learning.session import LearnSession, SourceRun
 from contracts.learning.state_machine import AT_REST, SessionCommand, refusal
+from contracts.learning.test_policy import TestPolicy
 from contracts.workflow_ids import REPROBE_SCHEDULE, capability_reprobe_id, learn_session_id
 from gateways.platform.updates import (
     ANSWER_WITHIN,
@@ -270,6 +271,7 @@ def new_session(
     allow_private_install: bool,
     base: BaseSkill | None = None,
     source_runs: tuple[SourceRun, ...] = (),
+    test_policy: TestPolicy | None = None,
 ) -> LearnSessionAggregate:
     """An idle session that no store has yet; ``base`` is the pinned version to improve."""
     return LearnSessionAggregate(
@@ -281,6 +283,7 @@ def new_session(
         allow_private_install=allow_private_install,
         base=base,
         source_runs=source_runs,
+        test_policy=test_policy,
     )
 
 

@@ -66,6 +66,10 @@ class AbilityStore:
         with self._database.read() as connection:
             return all_entries(connection)
 
+    def is_skill(self, slug: str, reader: str) -> bool:
+        """Whether a skill of this name is installed that ``reader`` may see."""
+        return any(entry.skill_slug == slug and visible(entry, reader) for entry in self.entries())
+
     def lookup(self, query: AbilityLookupQuery, *, caller_user_id: str, now: datetime) -> AbilityLookupResult:
         """The matches by the documented score, each with its fit, and what fits whatever its score."""
         indexes = self.indexes()

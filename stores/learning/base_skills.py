@@ -19,6 +19,7 @@ from stores.abilities.ability_rows import (
     content_of,
     entry_of,
     present_version,
+    standing_of,
     versions_of,
 )
 from stores.learning.drafts import load_bundle
@@ -46,7 +47,7 @@ class BaseSkills:
         """The present version of one of the user's abilities, named by its id or its skill name.
 
         Raises:
-            Refusal: ``ABILITY_NOT_FOUND``; ``FORBIDDEN`` when another user shares it.
+            Refusal: ``ABILITY_NOT_FOUND``; ``FORBIDDEN`` when another user shares it, or it may not be taught.
         """
         with self._database.read() as connection:
             named = or_(abilities.c.ability_id == target, abilities.c.slug == target)
@@ -60,6 +61,12 @@ class BaseSkills:
                 raise Refusal(
                     ErrorCode.FORBIDDEN,
                     "The ability is somebody else's: teach a new one, or ask its owner to improve it.",
+                )
+            standing = standing_of(connection, ability_id=entry.ability_id)
+            if standing is not None and not standing.manifest.learning_policy.teach_mode_allowed:
+                raise Refusal(
+                    ErrorCode.FORBIDDEN,
+                    "Its capability's learning policy allows no teaching: teach a new ability instead.",
                 )
             return _present(connection, entry.ability_id)
 

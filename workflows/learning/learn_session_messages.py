@@ -5,7 +5,7 @@ from pydantic import Field
 from contracts.abilities.availability import InstallLane
 from contracts.base import Contract, Sha256, Text200, Text240, Uuid
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.observation import BoundaryKind, BoundarySource
+from contracts.learning.observation import BoundaryKind, BoundarySource, StepKindHint
 from contracts.learning.questions import LearningAnswer
 from contracts.learning.session import LearnSessionState
 from contracts.learning.test_policy import TestPolicy
@@ -57,6 +57,7 @@ class MarkCommand(LearnCommand):
     kind: BoundaryKind
     source: BoundarySource = BoundarySource.API_CALL
     label: str | None = None
+    step_kind: StepKindHint | None = None
     at_event_id: Uuid | None = None
 
 

@@ -5,7 +5,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
-    from contracts.learning.observation import BoundaryKind, BoundarySource, WorkflowBoundary
+    from contracts.learning.observation import BoundaryKind, BoundarySource, StepKindHint, WorkflowBoundary
     from contracts.learning.session import LearnSessionState as S
     from contracts.learning.test_policy import TestPolicy
     from contracts.learning.validation import ValidationRunKind
@@ -75,7 +75,9 @@ def stop(decision: SessionDecision, message: LearnCommand) -> None:
 
 def mark(decision: SessionDecision, message: MarkCommand) -> None:
     """A goal, a step or a trimmed end is marked."""
-    boundary = _mark(decision, message.kind, message.source, message.label, message.at_event_id)
+    boundary = _mark(
+        decision, message.kind, message.source, message.label, message.at_event_id, message.step_kind
+    )
     if message.kind is BoundaryKind.TRIM_START:
         decision.set_session(start_boundary_ref=boundary.boundary_id)
     elif message.kind is BoundaryKind.TRIM_END:
@@ -105,6 +107,7 @@ def _mark(
     source: BoundarySource,
     label: str | None = None,
     at_event_id: str | None = None,
+    step_kind: StepKindHint | None = None,
 ) -> WorkflowBoundary:
     boundary = WorkflowBoundary(
         boundary_id=str(workflow.uuid7()),
@@ -112,6 +115,7 @@ def _mark(
         kind=kind,
         source=source,
         label=label,
+        step_kind=step_kind,
         source_event_id=at_event_id,
         created_at=workflow.now(),
     )

@@ -26,6 +26,7 @@ from contracts.learning.interpretation import (
     WorkflowStep,
     WorkflowStepType,
 )
+from contracts.learning.observation import StepKindHint
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.session import LearnSession
 from domain.learning.commands.command_line import hosts_in
@@ -193,7 +194,17 @@ def workflow_graph(
     )
 
 
+_SAID = {
+    StepKindHint.ACTION: WorkflowStepType.ACTION,
+    StepKindHint.GUARD: WorkflowStepType.GUARD,
+    StepKindHint.VERIFICATION: WorkflowStepType.VERIFICATION,
+    StepKindHint.DECISION: WorkflowStepType.DECISION,
+}
+
+
 def _step_type(step: DemonstratedStep) -> WorkflowStepType:
+    if step.kind is not None and step.kind in _SAID:
+        return _SAID[step.kind]
     words = step.label.lower().split()
     if step.marked and words and words[0] in _BY_FIRST_WORD:
         return _BY_FIRST_WORD[words[0]]

@@ -1,6 +1,6 @@
 """Turn captured events into demonstrated steps: trim, drop noise, group, name (DOC3 §0A.12, §0A.13)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +9,7 @@ from contracts.learning.observation import (
     BoundaryKind,
     ObservationAdapterKind,
     ObservedActionEvent,
+    StepKindHint,
     WorkflowBoundary,
 )
 from domain.learning.commands.command_line import is_unreadable, named_paths, programs_in
@@ -37,6 +38,8 @@ class DemonstratedStep:
     events: tuple[ObservedActionEvent, ...]
     produced: tuple[NetEffect, ...] = ()
     marked: bool = False
+    kind: StepKindHint | None = None
+    """The kind that a person gave it."""
 
 
 def captured_steps(
@@ -62,13 +65,14 @@ def captured_steps(
     ]
     starts = _segment_starts(trimmed, marks)
     steps: list[DemonstratedStep] = []
-    for segment, label in _segments(kept, trimmed, starts):
+    for segment, label, kind in _segments(kept, trimmed, starts):
         groups = [segment] if label else _grouped(segment)
         for group in groups:
             produced = net_effects(group, made_by_dropped)
             given = label or given_label(group)
             name = given or _label(group, produced)
-            steps.append(DemonstratedStep(clipped(name, LABEL_LIMIT), tuple(group), produced, bool(given)))
+            name = clipped(name, LABEL_LIMIT)
+            steps.append(DemonstratedStep(name, tuple(group), produced, bool(given), kind))
     return tuple(steps)
 
 
@@ -131,30 +135,32 @@ def _trimmed(
 
 def _segment_starts(
     events: Sequence[ObservedActionEvent], marks: Sequence[WorkflowBoundary]
-) -> dict[int, str]:
-    """Where marked steps begin: position → label. The later of two marks at one place wins."""
+) -> dict[int, tuple[str, StepKindHint | None]]:
+    """Where marked steps begin: position → label and kind. The later of two marks at one place wins."""
     positions = {e.event_id: i for i, e in enumerate(events)}
-    starts: dict[int, str] = {}
+    starts: dict[int, tuple[str, StepKindHint | None]] = {}
     for mark in marks:
         if mark.kind is not BoundaryKind.MARK_STEP or not (mark.label or "").strip():
             continue
         position = positions.get(mark.source_event_id or "")
         if position is None:
             position = next((i for i, e in enumerate(events) if e.created_at >= mark.created_at), len(events))
-        starts[position] = " ".join((mark.label or "").split())
+        starts[position] = " ".join((mark.label or "").split()), mark.step_kind
     return dict(sorted(starts.items()))
 
 
 def _segments(
-    kept: Sequence[ObservedActionEvent], trimmed: Sequence[ObservedActionEvent], starts: dict[int, str]
-) -> list[tuple[list[ObservedActionEvent], str]]:
-    """The kept events cut at the marks, each part with its mark's label (none before the first)."""
+    kept: Sequence[ObservedActionEvent],
+    trimmed: Sequence[ObservedActionEvent],
+    starts: Mapping[int, tuple[str, StepKindHint | None]],
+) -> list[tuple[list[ObservedActionEvent], str, StepKindHint | None]]:
+    """The kept events cut at the marks, each part with its mark's label and kind (none before the first)."""
     positions = {e.event_id: i for i, e in enumerate(trimmed)}
     parts: dict[int, list[ObservedActionEvent]] = {}
     for event in kept:
         start = max((s for s in starts if s <= positions[event.event_id]), default=-1)
         parts.setdefault(start, []).append(event)
-    return [(parts[start], starts.get(start, "")) for start in sorted(parts)]
+    return [(parts[start], *starts.get(start, ("", None))) for start in sorted(parts)]
 
 
 def _grouped(events: Sequence[ObservedActionEvent]) -> list[list[ObservedActionEvent]]:

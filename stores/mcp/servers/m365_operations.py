@@ -9,6 +9,7 @@ from contracts.errors import Refusal
 from contracts.mcp.dispatch import DispatchRequest
 from contracts.mcp.dispatch_work import DispatchRecord
 from contracts.mcp.m365 import M365Asked, M365OperationResponse
+from contracts.mcp.m365_operations import M365OperationRequest, M365ProjectLatestDocumentRequest
 from contracts.mcp.servers import MCPServerRegistryEntry
 from domain.mcp.m365_operations import arguments_of, refusal_of, response_of, tool_of_family
 from domain.mcp.m365_registration import scopes_for
@@ -16,6 +17,7 @@ from stores.mcp.auth.profiles import StoredProfile, find_profile
 from stores.mcp.servers.health import health_of
 from stores.mcp.servers.server_rows import server_of
 from stores.platform.database import Database
+from stores.projects.bindings import bindings_of, project_of_room
 
 
 def as_tool_call(
@@ -34,6 +36,7 @@ def as_tool_call(
     with database.read() as connection:
         server = server_of(connection, request.server_id, owner)
         stored = _sign_in(connection, server, owner)
+        operation = _in_context(connection, operation, owner)
     profile, granted = (
         (stored.profile, stored.connection.scopes_granted) if stored is not None else (None, ())
     )
@@ -49,6 +52,21 @@ def as_tool_call(
     )
     asked = M365Asked(operation_family=operation.operation_family, needed_scopes=tuple(scopes_for(operation)))
     return call, asked
+
+
+def _in_context(connection: Connection, operation: M365OperationRequest, owner: str) -> M365OperationRequest:
+    """The operation with what its room and its project's binding say where it says nothing itself.
+
+    A room stands for the project that was worked on in it; the first of a project's preferred kinds of document
+    is the role of the document that is asked for.
+    """
+    if operation.project_id is None and operation.room_id is not None:
+        operation = operation.changed(project_id=project_of_room(connection, owner, operation.room_id))
+    if not isinstance(operation, M365ProjectLatestDocumentRequest) or operation.document_role is not None:
+        return operation
+    bindings = bindings_of(connection, owner)
+    preferred = next((b.preferred_doc_types for b in bindings if b.project_id == operation.project_id), ())
+    return operation.changed(document_role=preferred[0]) if preferred else operation
 
 
 def typed_answer(

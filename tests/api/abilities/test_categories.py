@@ -85,12 +85,12 @@ async def test_deleting_a_category_removes_its_assignments_and_no_item(world: Wo
 async def test_an_item_is_taken_out_by_its_kind_and_id(shared: Stack) -> None:
     learner = somebody(shared)
     category_id = await made(learner, "Tools")
-    for kind in ("connector", "automation"):
+    for kind in ("task_template", "automation"):
         await learner.ok(
             "POST", f"/api/categories/{category_id}/assign", {"item_kind": kind, "item_id": "mail"}
         )
-    await learner.ok("DELETE", f"/api/categories/{category_id}/items/connector/mail")
-    await learner.ok("DELETE", f"/api/categories/{category_id}/items/connector/mail")
+    await learner.ok("DELETE", f"/api/categories/{category_id}/items/task_template/mail")
+    await learner.ok("DELETE", f"/api/categories/{category_id}/items/task_template/mail")
     answer = await learner.ok("GET", f"/api/categories/{category_id}/items")
     assert [(item["item_kind"], item["item_id"]) for item in answer["items"]] == [("automation", "mail")]
 
@@ -137,6 +137,9 @@ async def test_what_is_somebody_elses_or_not_there_cannot_be_put_into_a_category
         ("proposal", world.waiting.proposal_id, "PROPOSAL_NOT_FOUND"),
         ("proposal", "no-such", "PROPOSAL_NOT_FOUND"),
         ("skill", "learned.no-such", "ABILITY_NOT_FOUND"),
+        ("connector", "no-such-server", "MCP_SERVER_NOT_FOUND"),
+        ("bundle", "no-such-bundle", "PROPOSAL_NOT_FOUND"),
+        ("bundle", world.waiting.proposal_id, "PROPOSAL_NOT_FOUND"),
     ]:
         body = {"item_kind": kind, "item_id": item_id}
         status, error = await learner.refused("POST", f"/api/categories/{category_id}/assign", body)
@@ -149,7 +152,7 @@ async def test_the_memory_tree_holds_the_current_categories_and_every_change(sha
     learner = somebody(shared)
     category_id = await made(learner, "Kept")
     await learner.ok(
-        "POST", f"/api/categories/{category_id}/assign", {"item_kind": "bundle", "item_id": "starter"}
+        "POST", f"/api/categories/{category_id}/assign", {"item_kind": "automation", "item_id": "starter"}
     )
     root = shared.settings.memory_root
     Projector(shared.database, root, shared.settings.workspace).catch_up()

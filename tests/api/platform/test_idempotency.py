@@ -153,9 +153,9 @@ async def history(shared: Stack) -> list[Sent]:
     await signed_in(shared, alice, ask)
     await documents_read(alice, ask)
     category = await ask("category_create", {"title": "Figures"})
-    ids = {"category_id": category["category_id"], "item_kind": "connector", "item_id": "mail"}
+    ids = {"category_id": category["category_id"], "item_kind": "automation", "item_id": "mail"}
     await ask("category_change", {"title": "Reports"}, **ids)
-    await ask("category_assign", {"item_kind": "connector", "item_id": "mail"}, **ids)
+    await ask("category_assign", {"item_kind": "automation", "item_id": "mail"}, **ids)
     await ask("category_item_remove", **ids)
     await ask("category_delete", **ids)
     return sent

@@ -47,7 +47,27 @@ SERVERS = (
     ],
 )
 def test_a_project_is_bound_to_the_servers_that_reach_what_its_binding_names(refs, reached) -> None:
-    binding = ProjectSourceBinding.model_validate({**HARBOUR, **refs})
+    binding = ProjectSourceBinding.model_validate({**HARBOUR, "source_of_truth": "mixed", **refs})
+    assert servers_of_project(binding, SERVERS) == reached
+
+
+ALL_REFS = {"sharepoint_refs": ["sites/harbour"], "onedrive_refs": ["harbour"]}
+
+
+@pytest.mark.parametrize(
+    ("truth", "refs", "reached"),
+    [
+        ("sharepoint", ALL_REFS, {"sites"}),
+        ("sharepoint", {}, {"sites"}),
+        ("onedrive", ALL_REFS, {"drive"}),
+        ("mixed", ALL_REFS, {"sites", "drive"}),
+        ("doc7_bucket", ALL_REFS, set()),
+        ("core_project", ALL_REFS, set()),
+        ("core_project", {"teams_refs": ["harbour/general"]}, {"chat"}),
+    ],
+)
+def test_documents_are_reached_where_the_source_of_truth_is(truth, refs, reached) -> None:
+    binding = ProjectSourceBinding.model_validate({**HARBOUR, "source_of_truth": truth, **refs})
     assert servers_of_project(binding, SERVERS) == reached
 
 
