@@ -179,7 +179,7 @@ def _run_command(order: Order, pipes: Pipes, user: int, group: int, entry: Entry
 
 def _check_readable(order: Order, user: int) -> None:
     for path in order["readable"]:
-        if not os.access(path, os.R_OK | (os.X_OK if Path(path).is_dir() else 0)):
+        if not os.access(path, os.R_OK) or (Path(path).is_dir() and not os.access(path, os.X_OK)):
             raise OSError(
                 f"user {user}, who runs the command, cannot read {path}; put it where others may read it"
             )

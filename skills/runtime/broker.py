@@ -6,42 +6,37 @@ The handler's side of the channel is untrusted: whatever it asks is judged here,
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from contracts.skills.manifest import BrokerService, SkillManifest
+from contracts.skills.manifest import BrokerService, SkillBackend, SkillManifest, ToolRecord
+from skills.runtime.local_programs import checked_arguments, permitted_program
+from skills.runtime.refusals import PERMISSION_DENIED, BrokerRefused, denied
+
+__all__ = [
+    "CALL_LOG",
+    "EXEC",
+    "GATEWAY",
+    "HTTP",
+    "PERMISSION_DENIED",
+    "Broker",
+    "BrokerRefused",
+    "Service",
+    "denied",
+]
 
 Service = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Does a method with its arguments; the answer is JSON. Raises ``BrokerRefused``."""
 
 CALL_LOG, GATEWAY, EXEC, HTTP = "call_log", "gateway", "exec", "http"
-"""Services beside those of ``BrokerService``."""
+"""Services beside those of ``BrokerService``.
 
-PERMISSION_DENIED = "PERMISSION_DENIED"
+``http`` has one method, ``request``, with ``method``, ``url``, ``headers`` and ``body`` (JSON), and answers
+``{"status", "body"}``; ``auth_profile`` is added for a tool that has one, and is never taken from a handler.
+"""
+
+_REQUEST_FIELDS = frozenset({"method", "url", "headers", "body"})
+_READING_METHODS = frozenset({"GET", "HEAD"})
 _SERVICES = frozenset(service.value for service in BrokerService)
-
-
-class BrokerRefused(Exception):
-    """A call that is not done: not permitted, or refused by the service, with a code of the skill's error table."""
-
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        *,
-        retryable: bool | None = None,
-        retry_after_ms: int | None = None,
-        details: dict[str, Any] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.retryable = retryable
-        self.retry_after_ms = retry_after_ms
-        self.details = details or {}
-
-
-def denied(message: str) -> BrokerRefused:
-    """What is answered to a call without permission."""
-    return BrokerRefused(PERMISSION_DENIED, message)
 
 
 @dataclass
@@ -52,6 +47,7 @@ class Broker:
     """
 
     manifest: SkillManifest
+    tool: ToolRecord
     services: Mapping[str, Service]
     entry: Literal["handle", "check"] = "handle"
     reads: frozenset[str] = frozenset()
@@ -70,10 +66,13 @@ class Broker:
             raise BrokerRefused("UNAVAILABLE", f"{service} is not configured here", retryable=False)
         if service == CALL_LOG:
             return await self._write(done, arguments)
-        if self._log_failed is not None and not self._only_reads(service, method):
-            # What is not on record first is not done (AM-43), whether or not the handler looked at the answer.
-            raise self._log_failed
-        self.acted = self.acted or not self._only_reads(service, method)
+        if not self._only_reads(service, method, arguments):
+            if self._log_failed is not None:
+                # What is not on record first is not done (AM-43), whether or not the handler looked at the answer.
+                raise self._log_failed
+            self.acted = True
+        if service == HTTP and self.tool.auth_profile is not None:
+            arguments = {**arguments, "auth_profile": self.tool.auth_profile}
         return await done(method, arguments)
 
     async def _write(self, log: Service, arguments: dict[str, Any]) -> Any:
@@ -83,10 +82,12 @@ class Broker:
             self._log_failed = error
             raise
 
-    def _only_reads(self, service: str, method: str) -> bool:
+    def _only_reads(self, service: str, method: str, arguments: dict[str, Any]) -> bool:
         if f"{service}.{method}" in self.reads:
             return True
-        return not self.manifest.acts and service not in (GATEWAY, HTTP)
+        if service == HTTP:
+            return arguments.get("method", "GET") in _READING_METHODS
+        return not self.manifest.acts and service != GATEWAY
 
     def _permit(self, service: str, method: str, arguments: dict[str, Any]) -> None:
         permissions = self.manifest.permissions
@@ -96,7 +97,7 @@ class Broker:
             permitted = {
                 f"{CALL_LOG}.write": True,
                 f"{EXEC}.run": bool(permissions.local_binaries),
-                f"{HTTP}.request": permissions.network,
+                f"{HTTP}.request": permissions.network or self.tool.backend is SkillBackend.HTTP,
                 f"{GATEWAY}.post": permissions.openclaw_action,
                 f"{GATEWAY}.send_message": permissions.telegram,
             }.get(f"{service}.{method}", False)
@@ -106,3 +107,20 @@ class Broker:
             raise denied(f"a check may only read; {service}.{method} does more")
         if f"{service}.{method}" == f"{GATEWAY}.send_message" and set(arguments) != {"message"}:
             raise denied("gateway.send_message takes a message alone: its recipient is configured")
+        if service == HTTP:
+            self._permit_request(arguments)
+        if service == EXEC:
+            permitted_program(self.manifest, checked_arguments(arguments.get("argv"))[0])
+
+    def _permit_request(self, arguments: dict[str, Any]) -> None:
+        if unknown := sorted(set(arguments) - _REQUEST_FIELDS):
+            raise denied(f"http.request does not take {unknown[0][:80]}")
+        try:
+            address = urlsplit(str(arguments.get("url", "")))
+            host = address.hostname
+        except ValueError:
+            address, host = urlsplit(""), None
+        if address.scheme not in ("http", "https") or host is None or address.username is not None:
+            raise denied("http.request takes an http or https address without a user's name")
+        if host not in {name.lower() for name in self.manifest.permissions.hosts}:
+            raise denied(f"the manifest of {self.manifest.name} does not permit the host {host[:200]}")

@@ -71,7 +71,7 @@ class Conversation:
         await asyncio.gather(*self._calls, return_exceptions=True)
         if self._transport is not None:
             self._transport.close()
-        if self._writer is not None:
+        if self._writer is not None and not self._writer.is_closing():
             self._writer.transport.abort()
 
     async def _open(self) -> None:

@@ -7,8 +7,7 @@ import subprocess
 
 from contracts.skills.manifest import SkillBackend, SkillManifest, ToolRecord
 from skills.runtime.folder_digest import FolderContent, MalformedFolder
-
-NODE_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
+from skills.runtime.local_programs import SEARCH_PATH
 
 _EXPORT = re.compile(r"\bmodule\s*\.\s*exports\b|\bexports\s*\.\s*handle\b")
 _CHECK_SECONDS = 10.0
@@ -58,7 +57,7 @@ def _names(body: list[ast.stmt]) -> set[str]:
 
 def _check_javascript(tool: ToolRecord, content: FolderContent) -> None:
     text = _text(tool, content)
-    node = shutil.which("node", path=NODE_SEARCH_PATH)
+    node = shutil.which("node", path=SEARCH_PATH)
     if node is None:
         raise MalformedFolder(f"{tool.entrypoint} needs Node, which is not installed here")
     if not _EXPORT.search(text):

@@ -9,6 +9,7 @@ from contracts.skills.manifest import SkillBackend, ToolRecord
 from host import namespaces
 from host.sandbox.launch_order import Order
 from skills.runtime.confined import Confinement
+from skills.runtime.local_programs import SEARCH_PATH
 from skills.runtime.skill_copy import RunFolders
 from skills.runtime.skill_run import SkillRun, failed
 
@@ -79,7 +80,7 @@ def _interpreter() -> list[str]:
 
 
 def _with_node(order: Order, tool: ToolRecord, folders: RunFolders) -> Order:
-    found = shutil.which("node", path="/usr/local/bin:/usr/bin:/bin")
+    found = shutil.which("node", path=SEARCH_PATH)
     if found is None:
         raise failed("ISOLATION_UNAVAILABLE", "Node is not installed here, and this skill's handler needs it")
     node = str(Path(found).resolve())
@@ -91,6 +92,8 @@ def _with_node(order: Order, tool: ToolRecord, folders: RunFolders) -> Order:
         **order,
         "program": node,
         "arguments": ["node", f"--max-old-space-size={memory}", str(host)],
+        # Node does not start where its library's settings are there and closed.
+        "environment": {"OPENSSL_CONF": "/dev/null"},
         "readable": [*order["readable"], str(host.parent)],
         "programs": [node],
         # Node reserves address space that it never uses: what it writes is bounded instead.

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from contracts.skills.invocation import Isolation
-from contracts.skills.manifest import RuntimeContext
+from contracts.skills.manifest import HttpMapping, RuntimeContext, SkillBackend
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.runtime.answers import check_input, checked_answer
 from skills.runtime.broker import EXEC, Broker, BrokerRefused, Service
 from skills.runtime.confined import ConfinedProcess, start
 from skills.runtime.conversation import Conversation, Ended
+from skills.runtime.direct_tools import run_command, send_request
 from skills.runtime.handlers import confinement_of, first_message
 from skills.runtime.programs import Programs, ended_how, exit_status
 from skills.runtime.skill_copy import RunFolders, run_folders
@@ -68,7 +69,7 @@ class _Attempt:
     def __init__(self, run: SkillRun, services: Mapping[str, Service]) -> None:
         self._run = run
         self._services = dict(services)
-        self.broker = Broker(run.manifest, self._services, run.entry, run.reads)
+        self.broker = Broker(run.manifest, run.tool, self._services, run.entry, run.reads)
         self.isolation = _NOT_STARTED
         self.log = ""
 
@@ -88,12 +89,33 @@ class _Attempt:
         opened = run_folders(run.folder, run.digest)
         folders = await asyncio.to_thread(opened.__enter__)
         try:
-            return checked_answer(await self._of_handler(folders))
+            return checked_answer(await self._of_tool(folders))
         finally:
             await asyncio.to_thread(opened.__exit__, None, None, None)
 
+    async def _of_tool(self, folders: RunFolders) -> Any:
+        run, programs = self._run, Programs(self._run, folders)
+        if run.tool.backend in (SkillBackend.PYTHON, SkillBackend.NODE):
+            self._services[EXEC] = programs
+            return await self._of_handler(folders)
+        if run.entry == "check":
+            return {"success": True}
+        try:
+            async with asyncio.timeout(run.seconds):
+                if run.tool.command is not None:
+                    self.broker.acted = run.manifest.acts
+                    return await run_command(run, run.tool.command, programs)
+                return await send_request(run, run.tool.http or HttpMapping(), self.broker)
+        except TimeoutError:
+            raise self._too_long() from None
+        finally:
+            self.log = programs.errors
+            self.isolation = programs.isolation or self.isolation
+
+    def _too_long(self) -> RunFailed:
+        return failed("TIMEOUT", f"it took longer than its {self._run.seconds:g} s")
+
     async def _of_handler(self, folders: RunFolders) -> Any:
-        self._services[EXEC] = Programs(self._run, folders)
         process = await start(confinement_of(self._run, folders))
         self.isolation = process.isolation
         talk = Conversation(process, self.broker)
@@ -101,7 +123,7 @@ class _Attempt:
             async with asyncio.timeout(self._run.seconds):
                 return await talk.answer(first_message(self._run, folders))
         except TimeoutError:
-            raise failed("TIMEOUT", f"it took longer than its {self._run.seconds:g} s") from None
+            raise self._too_long() from None
         except Ended:
             how = await _last_words(process)
             raise failed("HANDLER_FAILED", f"the handler {how} and gave no answer") from None
