@@ -1,9 +1,15 @@
 """Bounded use of disk and output: the size of a folder, and the two ends of a long output."""
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 _BLOCK_BYTES = 512
+_SHORTEST_PAUSE_SECONDS = 0.02
+# Of a processor, spent on measuring.
+_SHARE_OF_TIME = 0.05
+_WORTH_A_LOOK_BYTES = 16 * 1024 * 1024
 
 
 def exceeds(folder: Path, most_bytes: int, most_files: int) -> bool:
@@ -33,6 +39,48 @@ def _allocated(entry: "os.DirEntry[str]") -> int:
         return entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
     except OSError:
         return 0
+
+
+class GrowthWatch:
+    """Notices soon that a folder takes more disk space or holds more files than given.
+
+    A small folder is measured fifty times a second; a large one as often as a twentieth of a processor allows, and
+    whenever its file system has lost 16 MiB, whoever wrote them. ``deleted`` tells the disk space of files that are
+    open and no longer in the folder; it is asked once the file system has lost as much as the folder may take.
+    """
+
+    def __init__(
+        self, folder: Path, most_bytes: int, most_files: int, deleted: Callable[[], int] = lambda: 0
+    ) -> None:
+        self._folder, self._most_bytes, self._most_files = folder, most_bytes, most_files
+        self._deleted = deleted
+        self._free_at_first = self._free_before = self._free()
+        self._next = 0.0
+
+    def exceeded(self, now: float) -> bool:
+        """Whether the folder is seen to exceed its bounds; ``now`` is of ``time.monotonic``."""
+        free = self._free()
+        if now < self._next and self._free_before - free < _WORTH_A_LOOK_BYTES:
+            return False
+        self._free_before = free
+        found = self.measured()
+        took = time.monotonic() - now
+        self._next = now + max(_SHORTEST_PAUSE_SECONDS, took / _SHARE_OF_TIME)
+        return found
+
+    def measured(self) -> bool:
+        """Measures now."""
+        left = self._most_bytes
+        if self._free_at_first - self._free() > left:
+            left -= self._deleted()
+        return left < 0 or exceeds(self._folder, left, self._most_files)
+
+    def _free(self) -> int:
+        try:
+            found = os.statvfs(self._folder)
+        except OSError:
+            return 0
+        return found.f_bfree * found.f_frsize
 
 
 class BoundedOutput:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 import signal
+import stat
 from pathlib import Path
 
 _POLL_MILLISECONDS = 100
@@ -56,6 +57,19 @@ def tasks_of(user: int) -> int:
                 if process.stat().st_uid == user:
                     count += sum(1 for _ in Path(process, "task").iterdir())
     return count
+
+
+def deleted_bytes(ancestor: int, device: int) -> int:
+    """The disk space of files on ``device`` that only processes below ``ancestor`` still hold open."""
+    held: dict[int, int] = {}
+    for process in _descendants(ancestor):
+        with contextlib.suppress(OSError):
+            for descriptor in Path(f"/proc/{process}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    found = descriptor.stat()
+                    if found.st_nlink == 0 and found.st_dev == device and stat.S_ISREG(found.st_mode):
+                        held[found.st_ino] = found.st_blocks * 512
+    return sum(held.values())
 
 
 def _reaped() -> list[tuple[int, int]]:

@@ -125,6 +125,7 @@ _ONLY_ZERO_ON_SHARED_HOST = (
     _OnlyZero((314, 274), 0),  # sched_setattr
 )
 _CLONE, _CLONE3 = (56, 220), (435, 435)
+_FALLOCATE = (285, 47)
 
 _LOAD, _JUMP_EQUAL, _JUMP_SET, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 _ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
@@ -144,7 +145,8 @@ def filter_program(
 
     ``shares_host`` says that the command has no namespaces of its own, ``forbid_signals`` that nothing else
     keeps its signals from the user's other processes, ``forbid_programs`` that nothing may be executed. A refused
-    call fails with EPERM (EACCES for a socket); a call in the dialect of another machine ends the process by SIGSYS.
+    call fails with EPERM (EACCES for a socket, EOPNOTSUPP for fallocate); a call in the dialect of another machine
+    ends the process by SIGSYS.
     """
     if machine not in _ARCHITECTURES:
         return None
@@ -170,6 +172,8 @@ def filter_program(
             program += _refuse(number, errno.EACCES if name == "socket" else errno.EPERM)
     # ENOSYS makes the C library fall back on clone, whose flags a filter can read.
     program += _refuse(_CLONE3[column], errno.ENOSYS)
+    # One call takes any amount of disk at once, faster than it could be measured; without it programs write.
+    program += _refuse(_FALLOCATE[column], errno.EOPNOTSUPP)
     program += _refuse_flags(_CLONE[column], _NAMESPACE_FLAGS)
     if shares_host:
         for rule in _ONLY_ZERO_ON_SHARED_HOST:

@@ -97,7 +97,9 @@ class SandboxLimits:
     file_bytes: int = 256 * 1024**2
     """Size of one file."""
     jail_bytes: int = 1024**3
-    """What the jail may hold in all. It is looked at twice a second; what is written in between passes."""
+    """What the jail may hold in all, with deleted files that are still open.
+
+    It is looked at up to fifty times a second; what is written in between passes."""
     jail_files: int = 20_000
     processes: int = 256
     """Processes and threads together."""

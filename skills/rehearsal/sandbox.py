@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from host.bounded_use import BoundedOutput, exceeds
+from host.bounded_use import BoundedOutput, GrowthWatch
+from host.process_tree import deleted_bytes
 from host.sandbox.launch_order import (
     CONFINED,
     ENDED,
@@ -46,11 +47,11 @@ _LAUNCH = (
     "import sys; sys.path.append(sys.argv[2]); from host.sandbox.launcher import main; main(int(sys.argv[1]))"
 )
 _NO_START_FILES = ("--noprofile", "--norc")
-_POLL_SECONDS = 0.05
-_MEASURE_SECONDS = 0.5
+_POLL_SECONDS = 0.02
 _WHILE_RUNNING_SECONDS = 1.0
 _KILL_GRACE_SECONDS = 5.0
 _CHUNK_BYTES = 65_536
+_GREW = "the rehearsal folder grew beyond its limit"
 _BY_SIGNAL = {
     signal.SIGXFSZ: "a file grew beyond its limit",
     signal.SIGXCPU: "the limit of processor time was used up",
@@ -63,6 +64,7 @@ class _Run:
     """One launch, while it lasts."""
 
     output: BoundedOutput
+    launcher: int
     reports: bytearray = field(default_factory=bytearray)
     timed_out: bool = False
     cancelled: bool = False
@@ -148,7 +150,7 @@ class Sandbox:
             cpu_seconds=self.limits.cpu_seconds,
             memory_bytes=self.limits.memory_bytes,
             data_bytes=0,
-            file_bytes=self.limits.file_bytes,
+            file_bytes=min(self.limits.file_bytes, self.limits.jail_bytes),
             processes=self.limits.processes,
             open_files=self.limits.open_files,
         )
@@ -172,7 +174,7 @@ class Sandbox:
             raise SandboxUnavailable(f"the launcher could not be started: {error}") from error
         finally:
             os.close(reports_end)
-        run = _Run(BoundedOutput(self.limits.output_bytes))
+        run = _Run(BoundedOutput(self.limits.output_bytes), process.pid)
         with process, os.fdopen(reports, "rb", buffering=0) as report_pipe:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -229,9 +231,10 @@ class _Watch:
         self._limits = limits
         self._cancelled = cancelled
         self._while_running = while_running
+        self._growth = GrowthWatch(root, limits.jail_bytes, limits.jail_files, self._deleted)
+        self._launcher = 0
         now = time.monotonic()
         self._deadline = now + limits.wall_seconds
-        self._next_measure = now + _MEASURE_SECONDS
         self._every = every
         self._next_call = now + every
 
@@ -242,15 +245,18 @@ class _Watch:
             self._while_running()
         run.timed_out = now >= self._deadline
         run.cancelled = self._cancelled is not None and self._cancelled.is_set()
-        if now >= self._next_measure:
-            self._next_measure = now + _MEASURE_SECONDS
-            self.measure(run)
+        self._launcher = run.launcher
+        if not run.violations and self._growth.exceeded(now):
+            run.violations.append(_GREW)
         return run.timed_out or run.cancelled or bool(run.violations)
 
     def measure(self, run: _Run) -> None:
         """Notes when the jail holds more than it may."""
-        if not run.violations and exceeds(self._root, self._limits.jail_bytes, self._limits.jail_files):
-            run.violations.append("the rehearsal folder grew beyond its limit")
+        if not run.violations and self._growth.measured():
+            run.violations.append(_GREW)
+
+    def _deleted(self) -> int:
+        return deleted_bytes(self._launcher, self._root.stat().st_dev) if self._launcher else 0
 
 
 def probe_host() -> HostIsolation:

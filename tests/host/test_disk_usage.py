@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from host.bounded_use import exceeds
+from host.bounded_use import GrowthWatch, exceeds
 
 
 def test_a_folder_is_measured_with_all_below_it(tmp_path: Path) -> None:
@@ -29,3 +29,12 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 def test_a_folder_that_has_vanished_holds_nothing(tmp_path: Path) -> None:
     assert not exceeds(tmp_path / "gone", 0, 0)
+
+
+def test_growth_is_noticed_once_it_is_time_to_look(tmp_path: Path) -> None:
+    watch = GrowthWatch(tmp_path, 50_000, 100)
+    assert not watch.exceeded(0.0)
+    (tmp_path / "file").write_bytes(b"x" * 100_000)
+
+    assert watch.measured()
+    assert watch.exceeded(1e12)

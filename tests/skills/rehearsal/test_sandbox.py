@@ -323,6 +323,26 @@ def test_many_files_stop_at_the_limit_of_the_jail(jail: Path, isolation: str) ->
     assert not outcome.timed_out
 
 
+@pytest.mark.skipif(which("fallocate") is None, reason="fallocate is not installed")
+def test_no_call_takes_much_disk_at_once(jail: Path, isolation: str) -> None:
+    outcome = sandbox(jail, isolation).run("fallocate -l 100M huge")
+
+    assert outcome.exit_code != 0
+    assert sum(file.stat().st_blocks for file in jail.rglob("huge")) == 0
+
+
+def test_files_that_are_deleted_and_still_open_count(jail: Path, isolation: str) -> None:
+    limits = SandboxLimits(wall_seconds=60, jail_bytes=8_000_000)
+    hoard = (
+        "import os, time\nkept = []\nfor n in range(32):\n kept.append(open(str(n), 'wb')); os.unlink(str(n))"
+    )
+    hoard += "\n kept[-1].write(b'x' * 2_000_000); kept[-1].flush()\ntime.sleep(60)"
+
+    outcome = sandbox(jail, isolation, limits).run(f'python3 -c "{hoard}"')
+
+    assert outcome.violations == ("the rehearsal folder grew beyond its limit",)
+
+
 def test_memory_is_limited(jail: Path, isolation: str) -> None:
     limits = SandboxLimits(memory_bytes=200_000_000)
 
