@@ -19,6 +19,7 @@ from contracts.skills.invocation import MAX_INPUT_BYTES
 from contracts.skills.manifest import SkillManifest
 from domain.platform.json_schema import misfits
 from domain.platform.json_schema_words import MAX_PATH_CHARS, Misfit
+from domain.platform.strict_json import json_depth
 from domain.skills.retrying import rule_of
 
 MAX_TEXT_CHARS = 4_000
@@ -156,7 +157,7 @@ def _refused(manifest: SkillManifest, found: Sequence[Misfit]) -> InputRefused:
 
 def _shape_problem(given: Mapping[str, Any]) -> Misfit | None:
     """What keeps a value from being looked at at all: its depth, its size, text that is no Unicode."""
-    depth = _depth(given)
+    depth = json_depth(given, MAX_DEPTH)
     if depth > MAX_DEPTH:
         return Misfit("", f"is nested deeper than {MAX_DEPTH} levels")
     try:
@@ -166,22 +167,6 @@ def _shape_problem(given: Mapping[str, Any]) -> Misfit | None:
     except (TypeError, ValueError):
         return Misfit("", "is no JSON")
     return Misfit("", f"is larger than {MAX_INPUT_BYTES} bytes as JSON") if size > MAX_INPUT_BYTES else None
-
-
-def _depth(value: Any) -> int:
-    """How deep objects and lists are nested, looking no deeper than the limit; without recursion."""
-    depth, level = 0, [value]
-    while depth <= MAX_DEPTH:
-        level = [one for one in level if isinstance(one, Mapping | list)]
-        if not level:
-            break
-        depth += 1
-        level = [
-            inner
-            for one in cast("list[Mapping[str, Any] | list[Any]]", level)
-            for inner in (one.values() if isinstance(one, Mapping) else one)
-        ]
-    return depth
 
 
 class _Cleaning:

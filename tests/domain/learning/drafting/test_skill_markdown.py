@@ -12,8 +12,8 @@ from domain.learning.drafting.skill_markdown import (
     parse_frontmatter,
     render_skill_markdown,
     skill_description,
-    split_frontmatter,
 )
+from domain.platform.frontmatter import split_frontmatter
 
 
 def document(**changes: object) -> SkillDocument:
