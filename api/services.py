@@ -7,12 +7,15 @@ from urllib.parse import quote
 
 from temporalio.client import Client
 
+from config.own_places import own_places
 from config.settings import Settings, temporal_connect_kwargs
+from contracts.mcp.servers import MCPServerCommand
 from domain.mcp.registration import RegistrationRules
 from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
 from gateways.mcp.probes import McpProbeGateway
 from gateways.platform.payload_signing import signing_data_converter
+from host.program_places import ProgramPlaces
 from stores.abilities.ability_reads import AbilityStore
 from stores.abilities.ability_standing import FreshnessReads
 from stores.abilities.capability_explain import CapabilityExplainer
@@ -132,8 +135,19 @@ def dispatch_gateway(
 
 def registration_rules(settings: Settings) -> RegistrationRules:
     """The operator's rules for registering servers."""
+    places = ProgramPlaces(own_places(settings))
+
+    def objection(command: MCPServerCommand) -> tuple[str, str] | None:
+        found = places.objection(
+            command.arguments, command.working_folder, command.readable_folders, command.writable_folders
+        )
+        return (found.field, found.why) if found is not None else None
+
     return RegistrationRules(
-        settings.mcp_allow_private_addresses, settings.mcp_local_programs, settings.mcp_local_environment
+        settings.mcp_allow_private_addresses,
+        settings.mcp_local_programs,
+        settings.mcp_local_environment,
+        objection,
     )
 
 

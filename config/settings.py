@@ -80,7 +80,7 @@ class McpSettings(BaseSettings):
     mcp_local_programs: Names = Field(
         default=(),
         description="Programs that may be registered as local tool servers, with commas between them. Who registers "
-        "one chooses its arguments: name no interpreter, shell or package runner.",
+        "one chooses its arguments: where they are not confined, name no interpreter, shell or package runner.",
     )
     mcp_local_environment: Names = Field(
         default=(),

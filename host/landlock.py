@@ -3,6 +3,7 @@
 import ctypes
 import os
 import struct
+import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -40,6 +41,8 @@ class PathRule(NamedTuple):
 
 def abi_version() -> int:
     """The kernel's Landlock version, 0 where there is none."""
+    if not sys.platform.startswith("linux"):
+        return 0
     return max(0, int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _CREATE_RULESET_VERSION)))
 
 
@@ -48,10 +51,10 @@ def every_right(abi: int) -> int:
     return _RIGHTS_OF_ABI.get(abi, _RIGHTS_SINCE_ABI_5)
 
 
-def restrict(rules: Iterable[PathRule], abi: int) -> None:
+def restrict(rules: Iterable[PathRule], abi: int, *, closes_network: bool = True) -> None:
     """Confines the calling thread and all it will start to ``rules``, for good; absent paths are left out.
 
-    Needs ``no_new_privs``. From ABI 4 TCP is closed as well, from ABI 6 signals to the outside.
+    Needs ``no_new_privs``. From ABI 4 TCP is closed as well if ``closes_network``, from ABI 6 signals to the outside.
 
     Raises:
         OSError: the kernel refused; the process is then not confined and must not go on.
@@ -60,7 +63,7 @@ def restrict(rules: Iterable[PathRule], abi: int) -> None:
     attributes = struct.pack(
         "=QQQ",
         handled,
-        _TCP_BIND_AND_CONNECT if abi >= 4 else 0,
+        _TCP_BIND_AND_CONNECT if abi >= 4 and closes_network else 0,
         _SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if abi >= FIRST_ABI_THAT_GUARDS_SIGNALS else 0,
     )
     size = 24 if abi >= FIRST_ABI_THAT_GUARDS_SIGNALS else 16 if abi >= 4 else 8
@@ -76,7 +79,7 @@ def restrict(rules: Iterable[PathRule], abi: int) -> None:
 def _allow(ruleset: int, rule: PathRule, handled: int) -> None:
     try:
         place = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError, NotADirectoryError):
         return
     try:
         is_folder = os.path.isdir(rule.path)  # noqa: PTH112 - the child imports as little as it can

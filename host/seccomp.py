@@ -1,4 +1,4 @@
-"""Seccomp filter that removes the system calls a rehearsed command does not need.
+"""Seccomp filters that remove the system calls that a rehearsed command, or a local program, does not need.
 
 A filter cannot see which *path* a call names, so files are guarded elsewhere. The filter closes the network (no
 socket can be made), the kernel's administrative calls and the ways around both.
@@ -131,6 +131,8 @@ _LOAD, _JUMP_EQUAL, _JUMP_SET, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35,
 _ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER_OFFSET, _ARCHITECTURE_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
 
+_AF_UNIX = 1
+
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 
 
@@ -150,15 +152,7 @@ def filter_program(
     """
     if machine not in _ARCHITECTURES:
         return None
-    architecture, column = _ARCHITECTURES[machine]
-    program = [
-        _instruction(_LOAD, _ARCHITECTURE_OFFSET),
-        _instruction(_JUMP_EQUAL, architecture, 1, 0),
-        _instruction(_RETURN, _KILL_PROCESS),
-        _instruction(_LOAD, _NUMBER_OFFSET),
-    ]
-    if machine == "x86_64":
-        program += [_instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1), _instruction(_RETURN, _KILL_PROCESS)]
+    column = _ARCHITECTURES[machine][1]
     refused = dict(_FORBIDDEN)
     if shares_host:
         refused |= _FORBIDDEN_ON_SHARED_HOST
@@ -166,20 +160,56 @@ def filter_program(
         refused |= _SIGNALLING
     if forbid_programs:
         refused |= _EXECUTING
+    program = _beginning(machine)
     for name, numbers in refused.items():
         number = numbers[column]
         if number is not None:
             program += _refuse(number, errno.EACCES if name == "socket" else errno.EPERM)
-    # ENOSYS makes the C library fall back on clone, whose flags a filter can read.
-    program += _refuse(_CLONE3[column], errno.ENOSYS)
     # One call takes any amount of disk at once, faster than it could be measured; without it programs write.
     program += _refuse(_FALLOCATE[column], errno.EOPNOTSUPP)
-    program += _refuse_flags(_CLONE[column], _NAMESPACE_FLAGS)
+    program += _no_namespaces(column)
     if shares_host:
         for rule in _ONLY_ZERO_ON_SHARED_HOST:
             program += _refuse_unless_zero(rule.numbers[column], rule.argument)
     program.append(_instruction(_RETURN, _ALLOW))
     return b"".join(program)
+
+
+def program_filter(machine: str) -> bytes | None:
+    """The filter for a program of other people's that needs the network and files of its own.
+
+    Internet sockets and changes of modes and times are allowed; Unix sockets fail with EACCES, the kernel's
+    administrative calls with EPERM. None where this module knows no call numbers.
+    """
+    if machine not in _ARCHITECTURES:
+        return None
+    column = _ARCHITECTURES[machine][1]
+    program = _beginning(machine)
+    for name, numbers in _FORBIDDEN.items():
+        number = numbers[column]
+        if number is not None:
+            program += _refuse_family(number, _AF_UNIX) if name == "socket" else _refuse(number, errno.EPERM)
+    program += _no_namespaces(column)
+    program.append(_instruction(_RETURN, _ALLOW))
+    return b"".join(program)
+
+
+def _beginning(machine: str) -> list[bytes]:
+    """Ends a process that speaks another machine's dialect, and loads the number of the call."""
+    program = [
+        _instruction(_LOAD, _ARCHITECTURE_OFFSET),
+        _instruction(_JUMP_EQUAL, _ARCHITECTURES[machine][0], 1, 0),
+        _instruction(_RETURN, _KILL_PROCESS),
+        _instruction(_LOAD, _NUMBER_OFFSET),
+    ]
+    if machine == "x86_64":
+        program += [_instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1), _instruction(_RETURN, _KILL_PROCESS)]
+    return program
+
+
+def _no_namespaces(column: int) -> list[bytes]:
+    # ENOSYS makes the C library fall back on clone, whose flags a filter can read.
+    return [*_refuse(_CLONE3[column], errno.ENOSYS), *_refuse_flags(_CLONE[column], _NAMESPACE_FLAGS)]
 
 
 def install(program: bytes) -> None:
@@ -201,6 +231,17 @@ def _instruction(code: int, operand: int, if_true: int = 0, if_false: int = 0) -
 
 def _refuse(number: int, error: int) -> list[bytes]:
     return [_instruction(_JUMP_EQUAL, number, 0, 1), _instruction(_RETURN, _ERROR | error)]
+
+
+def _refuse_family(number: int, family: int) -> list[bytes]:
+    """Refuses sockets of one family."""
+    return [
+        _instruction(_JUMP_EQUAL, number, 0, 4),
+        _instruction(_LOAD, _ARGUMENTS_OFFSET),
+        _instruction(_JUMP_EQUAL, family, 0, 1),
+        _instruction(_RETURN, _ERROR | errno.EACCES),
+        _instruction(_LOAD, _NUMBER_OFFSET),
+    ]
 
 
 def _refuse_flags(number: int, flags: int) -> list[bytes]:

@@ -17,12 +17,15 @@ from activities.mcp.token_broker import TokenBroker
 from activities.mcp.token_exchange import TokenExchange
 from clients.mcp.address_guard import guarded_client
 from clients.mcp.conversations import KeptConversations
+from clients.mcp.local_program import ProgramGrounds
 from clients.mcp.tool_client import ToolClient
 from clients.platform.webhook import Webhook
+from config.own_places import TOOL_SERVERS, own_places
 from config.settings import Settings
 from contracts.mcp.auth_work import AuthReceipt, RenewToken
 from contracts.mcp.provider import MCPProvider
 from gateways.mcp.auth_profiles import AuthProfileGateway
+from host.program_places import ProgramPlaces
 from stores.learning.observations import ObservationLog
 from stores.learning.sessions import SessionStore
 from stores.mcp.auth.profile_changes import AuthProfileChanges
@@ -41,6 +44,7 @@ from stores.mcp.servers.tools import ToolStore
 from stores.platform.database import Database
 from stores.platform.projection.projector import ProjectionLoop
 from stores.platform.secrets.store import SecretStore, open_secret_store
+from worker.own_secrets import OwnSecrets
 from worker.recovery import call_stopping
 from worker.resources import WorkerResources
 from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
@@ -175,6 +179,8 @@ def tool_client(settings: Settings, conversations: KeptConversations | None = No
         local_programs=settings.mcp_local_programs,
         local_environment=settings.mcp_local_environment,
         kept=conversations,
+        grounds=ProgramGrounds(ProgramPlaces(own_places(settings)), settings.data_dir / TOOL_SERVERS),
+        own_secrets=OwnSecrets(settings.data_dir),
     )
 
 

@@ -1,4 +1,4 @@
-"""``apprentice mcp servers``: list, register, edit and remove tool servers."""
+"""``apprentice mcp servers``: list, show, register, edit and remove tool servers."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from contracts.mcp.servers import (
     MCPServerPatchRequest,
 )
 
-app = typer.Typer(no_args_is_help=True, help="Tool servers: list, register, edit, remove.")
+app = typer.Typer(no_args_is_help=True, help="Tool servers: list, show, register, edit, remove.")
 
 _COLOURS = {
     MCPBadgeState.CONNECTED: "green",
@@ -35,6 +35,14 @@ ServerArgument = Annotated[str, typer.Argument(help="The server's id.", metavar=
 _Profile = Annotated[str | None, typer.Option("--auth-profile", help="The sign-in it uses.")]
 _DataClasses = Annotated[
     list[str] | None, typer.Option("--data-class", help="What its data is, e.g. confidential; repeatable.")
+]
+_Readable = Annotated[
+    list[str] | None,
+    typer.Option("--read", help="A folder that a local program may read besides its own; repeatable."),
+]
+_Writable = Annotated[
+    list[str] | None,
+    typer.Option("--write", help="A folder that a local program may read and write; repeatable."),
 ]
 
 
@@ -78,6 +86,12 @@ def register(
     env: Annotated[
         list[str] | None, typer.Option(help="NAME=WORKER_VARIABLE: what it finds in its environment.")
     ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option("--folder", help="The folder a program runs in, which it may read and write."),
+    ] = None,
+    read: _Readable = None,
+    write: _Writable = None,
     provider: Annotated[MCPProvider, typer.Option(help="Who stands behind it.")] = MCPProvider.CUSTOM_REMOTE,
     auth_profile: _Profile = None,
     data_class: _DataClasses = None,
@@ -97,7 +111,12 @@ def register(
             command=None
             if program is None
             else MCPServerCommand(
-                program=program, arguments=tuple(argument or ()), environment_refs=_references(env or [])
+                program=program,
+                arguments=tuple(argument or ()),
+                working_folder=folder,
+                environment_refs=_references(env or []),
+                readable_folders=tuple(read or ()),
+                writable_folders=tuple(write or ()),
             ),
             transport=MCPTransport.REMOTE_HTTP if program is None else MCPTransport.LOCAL_BRIDGE,
             interaction_mode=MCPInteractionMode.BACKGROUND_SERVICE
@@ -126,6 +145,11 @@ def edit(
         bool | None, typer.Option("--enable/--disable", help="Switch it on or off.", show_default=False)
     ] = None,
     data_class: _DataClasses = None,
+    read: _Readable = None,
+    write: _Writable = None,
+    no_folders: Annotated[
+        bool, typer.Option("--no-folders", help="Take back every folder that a local program was granted.")
+    ] = False,
 ) -> None:
     """Change what you name; the rest stays."""
     if no_auth_profile and auth_profile is not None:
@@ -136,6 +160,8 @@ def edit(
         "enabled": enabled,
         "data_classes": data_class,
         "auth_profile_id": auth_profile,
+        "readable_folders": [] if no_folders and read is None else read,
+        "writable_folders": [] if no_folders and write is None else write,
     }
     chosen = {field: value for field, value in given.items() if value is not None}
     if no_auth_profile:
@@ -145,6 +171,30 @@ def edit(
     request = MCPServerPatchRequest.model_validate(chosen)
     changed = McpRegistryApi(call.api.http).patch(server, request).server
     call.answer(Text(f"{changed.registry.display_name} is changed."), _next_line(changed))
+
+
+@api_command(app, "show")
+def show(call: Invocation, server: ServerArgument) -> None:
+    """Show where a tool server is, and what a local program may reach."""
+    found = McpRegistryApi(call.api.http).servers().servers
+    item = next((one for one in found if one.registry.server_id == server), None)
+    if item is None:
+        raise NothingToDo(f"you have no tool server {server}; `apprentice mcp servers list` lists them.")
+    entry, command = item.registry, item.registry.command
+    facts = listing("what", "value")
+    facts.add_row("name", escape(entry.display_name))
+    facts.add_row("badges", _badges(item))
+    if entry.endpoint_url is not None:
+        facts.add_row("address", escape(str(entry.endpoint_url)))
+    if command is not None:
+        facts.add_row("program", escape(" ".join((command.program, *command.arguments))))
+        facts.add_row("runs in", escape(command.working_folder or "a folder of its own"))
+        facts.add_row("may read", escape(", ".join(command.readable_folders) or "no further folder"))
+        facts.add_row("may write", escape(", ".join(command.writable_folders) or "no further folder"))
+        facts.add_row("kept from", escape(item.confinement or ""))
+    facts.add_row("tools", str(len(entry.supported_tools)))
+    facts.add_row("abilities", escape(", ".join(one.ability_id for one in item.linked_abilities) or "none"))
+    call.answer(facts, _next_line(item))
 
 
 @api_command(app, "remove")

@@ -22,6 +22,7 @@ from clients.platform.key_reference import KeyUnavailable, read_api_key
 from config.origins import SettingsError, masked_url, unknown_variables
 from config.settings import Settings, load_settings, names_a_cluster, temporal_connect_kwargs
 from domain.learning.adapters import ADAPTERS, DEPLOYED
+from host.confined_program import confinement
 from host.sentence_model import INSTALL, MODEL, ModelUnavailable, sentence_model
 from recorders.running import RECORDERS_FOLDER, running_recorders
 from stores.platform.database import Database
@@ -78,6 +79,7 @@ def examine(data_dir: Path | None) -> Iterator[Finding]:
         _service,
         _adapters,
         _secrets,
+        _local_programs,
         _meaning,
     )
     for check in checks:
@@ -195,6 +197,16 @@ def _secrets(settings: Settings) -> Finding:
     detail = f"{sum(use.records for use in lost)} cannot be opened: {', '.join(use.key_id for use in lost)}"
     fix = f"put the lost keys back into {place}, or enter those secrets and sign in again"
     return Finding("secrets", "warn", detail, fix)
+
+
+def _local_programs(settings: Settings) -> Finding:
+    confined, said = confinement()
+    if not settings.mcp_local_programs:
+        return Finding("programs", "ok", f"no local tool server may be registered; {said}")
+    if confined:
+        return Finding("programs", "ok", said)
+    fix = "run the worker on Linux 5.13 or newer with Landlock, or take programs off mcp_local_programs"
+    return Finding("programs", "warn", said, fix)
 
 
 def _meaning(settings: Settings) -> Finding:

@@ -22,7 +22,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from clients.mcp.address_guard import CONNECT_WITHIN_SECONDS, GuardedTransport, Resolve
 from clients.mcp.call_failures import ToolCallFailed, failed, failure_of
-from clients.mcp.local_program import local_program
+from clients.mcp.local_program import ProgramGrounds, local_program
 from clients.mcp.wire_record import RecordingTransport, WireRecord
 from contracts.mcp.provider import MCPTransport
 from contracts.mcp.servers import MCPServerRegistryEntry
@@ -208,7 +208,9 @@ class Transports:
         environ: Mapping[str, str],
         tls: ssl.SSLContext | None,
         resolve: Resolve,
+        grounds: ProgramGrounds,
     ) -> None:
+        self._grounds = grounds
         self._allow_private = allow_private
         self._local_programs = frozenset(local_programs)
         self._local_environment = frozenset(local_environment)
@@ -235,7 +237,7 @@ class Transports:
                 raise failed(
                     ToolFailureKind.NOT_SENT, f"the operator does not let programs have {', '.join(barred)}"
                 )
-            return local_program(command, self._environ, record)
+            return local_program(server.server_id, command, self._environ, record, self._grounds)
         raise failed(ToolFailureKind.NOT_SENT, "the server is not one that can be called from here")
 
     @asynccontextmanager

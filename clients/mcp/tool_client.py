@@ -2,13 +2,14 @@
 
 Each call opens and closes a conversation; where the server keeps state, the calls of one party share one
 (``conversations``). The token is in the ``Authorization`` header of that conversation alone. Listings are read within
-bounds. Secrets that a server was given are masked in its answers, errors and listings, which are kept, shown and
-given to agents.
+bounds. Secrets that a server was given, and those of this installation, are masked in its answers, errors and listings,
+which are kept, shown and given to agents.
 """
 
 import os
+import re
 import ssl
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
@@ -31,9 +32,11 @@ from clients.mcp.address_guard import Resolve, system_resolve
 from clients.mcp.call_failures import ToolCallFailed, failed
 from clients.mcp.conversation import Bounds, OfTheCaller, Transports
 from clients.mcp.conversations import Beat, Conversations, KeptConversations
+from clients.mcp.local_program import ProgramGrounds
 from clients.mcp.wire_record import WireRecord
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolCall, ToolFailureKind
+from contracts.platform.identity import ACCESS_TOKEN_PREFIX
 from domain.learning.redaction.secret_names import MASK, is_secret_name
 from domain.platform.json_schema import misfit
 
@@ -111,6 +114,11 @@ def server_name(client: Client) -> str | None:
     return info.name[:120] if info is not None else None
 
 
+ACCESS_TOKEN = re.compile(re.escape(ACCESS_TOKEN_PREFIX) + r"[A-Za-z0-9_-]{43}")
+"""Every access token of this service has this form, whosever it is."""
+
+OwnSecrets = Callable[[], Iterable[str]]
+
 SHORTEST = 8
 """Shorter ones would be found in what is no secret at all."""
 
@@ -118,27 +126,27 @@ _M = TypeVar("_M", bound=BaseModel)
 
 
 class EchoedSecrets:
-    """The secrets that one server is given."""
+    """The secrets that one server is given, and those of this installation."""
 
     def __init__(
         self,
         server: MCPServerRegistryEntry,
         bearer: str | None,
         environ: Mapping[str, str] = os.environ,
+        own: Iterable[str] = (),
     ) -> None:
-        """``bearer`` is sent along; of a program's variables, those count whose name is a secret's."""
+        """``bearer`` is sent along; of a program's variables, those count whose name is a secret's; ``own`` are of this
+        installation. What has the form of an access token is masked whosever it is."""
         refs = server.command.environment_refs if server.command is not None else {}
         named = (
             environ.get(ref, "") for name, ref in refs.items() if is_secret_name(name) or is_secret_name(ref)
         )
         # The longest first: one may be part of another.
-        given = sorted({bearer or "", *named}, key=len, reverse=True)
+        given = sorted({bearer or "", *named, *own}, key=len, reverse=True)
         self._secrets = tuple(secret for secret in given if len(secret) >= SHORTEST)
 
     def masked(self, said: _M) -> _M:
-        """``said`` with every secret masked that was given."""
-        if not self._secrets:
-            return said
+        """``said`` with every secret masked that was given, and with every access token."""
         plain = said.model_dump(mode="json", by_alias=False)
         masked = self._in(plain)
         return said if masked == plain else type(said).model_validate(masked)
@@ -163,7 +171,7 @@ class EchoedSecrets:
             case str():
                 for secret in self._secrets:
                     value = value.replace(secret, MASK)
-                return value
+                return ACCESS_TOKEN.sub(MASK, value)
             case list():
                 return [self._in(part) for part in cast("list[Any]", value)]
             case dict():
@@ -202,12 +210,16 @@ class ToolClient:
         tls: ssl.SSLContext | None = None,
         resolve: Resolve = system_resolve,
         kept: KeptConversations | None = None,
+        grounds: ProgramGrounds | None = None,
+        own_secrets: OwnSecrets = tuple,
     ) -> None:
         """``allow_private`` admits this machine and network, and HTTP. ``local_programs`` are the programs that
-        may be started, as they are registered; of ``environ`` they are given what is in ``local_environment``.
-        Without ``kept`` no conversation outlasts its call.
+        may be started, as they are registered; of ``environ`` they are given what is in ``local_environment``, and
+        ``grounds`` says where they run. Without ``kept`` no conversation outlasts its call. ``own_secrets`` gives those
+        of this installation, which no answer may hold.
         """
         self._environ = environ
+        self._own_secrets = own_secrets
         transports = Transports(
             allow_private=allow_private,
             local_programs=local_programs,
@@ -215,6 +227,7 @@ class ToolClient:
             environ=environ,
             tls=tls,
             resolve=resolve,
+            grounds=grounds or ProgramGrounds(),
         )
         self._conversations = Conversations(transports, kept, beat_every_seconds=beat_every_seconds)
 
@@ -244,7 +257,7 @@ class ToolClient:
             result = await _asked(client, call, record)
             return await _answer(client, call, result)
 
-        echoed = EchoedSecrets(server, bearer, self._environ)
+        echoed = EchoedSecrets(server, bearer, self._environ, self._own_secrets())
         with echoed.masked_failures():
             answer = await self._conversations.hold(
                 server, bearer, beat, Bounds(call.timeout_ms, call.max_output_bytes), converse, call.party
@@ -265,7 +278,7 @@ class ToolClient:
         async def converse(client: Client, _: WireRecord) -> Discovery:
             return await listed(client)
 
-        echoed = EchoedSecrets(server, bearer, self._environ)
+        echoed = EchoedSecrets(server, bearer, self._environ, self._own_secrets())
         with echoed.masked_failures():
             found = await self._conversations.hold(
                 server, bearer, beat, Bounds(DISCOVERY_WITHIN_MS, MAX_LISTING_BYTES), converse

@@ -16,6 +16,7 @@ from contracts.base import (
     Text160,
     Text200,
     Text240,
+    Text500,
     UtcTime,
     Uuid,
     VersionedContract,
@@ -63,8 +64,16 @@ class MCPRateLimitProfile(StrEnum):
     HIGH = "high"
 
 
+FolderPath = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+FolderPaths = Annotated[tuple[FolderPath, ...], Field(max_length=50)]
+
+
 class MCPServerCommand(Contract):
-    """The program that a local server is. It starts with a clean environment and these references alone."""
+    """The program that a local server is.
+
+    It starts with a clean environment and these references alone. Where the system can confine it, it reaches its own
+    code, a folder of its own, its working folder, and the folders that are granted here.
+    """
 
     program: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
     arguments: tuple[Annotated[str, StringConstraints(max_length=2_000)], ...] = Field(
@@ -75,6 +84,12 @@ class MCPServerCommand(Contract):
         default_factory=dict,
         max_length=50,
         description="Names of its variables, and the variables of the worker that hold their values.",
+    )
+    readable_folders: FolderPaths = Field(
+        default=(), description="Further folders that a person lets it read, as absolute paths."
+    )
+    writable_folders: FolderPaths = Field(
+        default=(), description="Further folders that a person lets it read and write, as absolute paths."
     )
 
 
@@ -131,6 +146,13 @@ class MCPServerPatchRequest(VersionedContract):
     data_classes: DataClasses | None = None
     supported_tools: ToolNames | None = None
     m365: M365ConnectorOptions | None = None
+    readable_folders: FolderPaths | None = Field(
+        default=None, description="Of a local server: all the folders that it may read besides its own."
+    )
+    writable_folders: FolderPaths | None = Field(
+        default=None,
+        description="Of a local server: all the folders that it may read and write besides its own.",
+    )
     client_request_id: Text120 | None = None
 
 
@@ -210,6 +232,12 @@ class MCPServerListItem(VersionedContract):
     deferred_design_only: bool = False
     runtime_adapter: MCPRuntimeAdapter | None = Field(
         default=None, description="Of a row that is a runtime: what it supports of its own."
+    )
+    confined: bool | None = Field(
+        default=None, description="Of a local program: whether the system keeps it from other files."
+    )
+    confinement: Text500 | None = Field(
+        default=None, description="Of a local program: what keeps it from keys and tokens here, in words."
     )
 
 

@@ -6,6 +6,9 @@ from pydantic import Field
 
 from contracts.base import Contract, Text80, Text120, UtcTime, Uuid, VersionedContract
 
+ACCESS_TOKEN_PREFIX = "apr_"  # noqa: S105 - the beginning of one
+"""What the secret of every access token starts with, so that a leaked one can be recognised."""
+
 
 class Scope(StrEnum):
     """What a token may do."""

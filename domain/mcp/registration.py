@@ -46,11 +46,13 @@ _INNER_NAMES = (".localhost", ".local", ".internal", ".home.arpa", ".lan", ".int
 
 @dataclass(frozen=True)
 class RegistrationRules:
-    """What the operator allows."""
+    """What the operator allows. ``objection`` names the field of a command that leads to keys or the data directory,
+    and why; looking takes the file system, so whoever has one gives it."""
 
     allow_private_addresses: bool = False
     local_programs: tuple[str, ...] = ()
     local_environment: tuple[str, ...] = ()
+    objection: Callable[[MCPServerCommand], tuple[str, str] | None] = lambda _: None
 
 
 def check_registration(
@@ -149,11 +151,7 @@ def _check_command(command: MCPServerCommand, rules: RegistrationRules) -> None:
     joined = " ".join(command.arguments)
     if redact(joined).text != joined:
         raise _invalid("command.arguments", "An argument looks like a secret; pass it by environment_refs.")
-    folder = command.working_folder
-    if folder is not None and (
-        not folder.startswith("/") or ".." in folder.split("/") or not folder.isprintable()
-    ):
-        raise _invalid("command.working_folder", "The working folder must be an absolute path.")
+    _check_folders(command)
     for name, source in command.environment_refs.items():
         if not _VARIABLE.fullmatch(name) or not _VARIABLE.fullmatch(source):
             raise _invalid("command.environment_refs", "Both sides must be names of environment variables.")
@@ -165,6 +163,21 @@ def _check_command(command: MCPServerCommand, rules: RegistrationRules) -> None:
                 f"The operator does not let programs have the variable {clipped(source, 80)}; those they may have "
                 "are in APPRENTICE_MCP_LOCAL_ENVIRONMENT.",
             )
+    refused = rules.objection(command)
+    if refused is not None:
+        raise _invalid(*refused)
+
+
+def _check_folders(command: MCPServerCommand) -> None:
+    named = (
+        *((("working_folder", command.working_folder),) if command.working_folder is not None else ()),
+        *(("readable_folders", folder) for folder in command.readable_folders),
+        *(("writable_folders", folder) for folder in command.writable_folders),
+    )
+    for field, folder in named:
+        if not folder.startswith("/") or ".." in folder.split("/") or not folder.isprintable():
+            what = "The working folder" if field == "working_folder" else "A folder that is granted"
+            raise _invalid(f"command.{field}", f"{what} must be an absolute path.")
 
 
 def _is_inner(host: str) -> bool:

@@ -15,7 +15,7 @@ from uuid_utils import uuid7
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.platform.identity import AccessToken, Principal, Scope
+from contracts.platform.identity import ACCESS_TOKEN_PREFIX, AccessToken, Principal, Scope
 from stores.platform.database import Database
 from stores.platform.document_table import DocumentTable
 from stores.platform.journal.journal import JournalEntries, append
@@ -24,14 +24,11 @@ from stores.platform.tables import access_tokens
 TOKENS = DocumentTable(access_tokens, AccessToken, message="There is no access token of this id.")
 """Callers give ``secret_hash``; that a token is revoked is in its column alone."""
 
-PREFIX = "apr_"
-"""What every secret starts with, so that a leaked one can be recognised."""
-
 AUDIT_STREAM = "system/audit/tokens"
 """The journal stream of created and revoked tokens."""
 
 _RANDOM_BYTES = 32
-_SECRET_LENGTH = len(PREFIX) + 43
+_SECRET_LENGTH = len(ACCESS_TOKEN_PREFIX) + 43
 _CACHE_SECONDS = 1.5
 _CACHE_SIZE = 1024
 
@@ -58,7 +55,7 @@ class Tokens:
 
     def authenticate(self, secret: str) -> Principal | None:
         """Whose secret this is and what it allows; ``None`` when it is unknown, malformed or revoked."""
-        if not (secret.startswith(PREFIX) and len(secret) == _SECRET_LENGTH):
+        if not (secret.startswith(ACCESS_TOKEN_PREFIX) and len(secret) == _SECRET_LENGTH):
             return None
         digest = secret_digest(secret)
         with self._lock:
@@ -174,7 +171,7 @@ def create_token(
     made_by: str | None = None,
 ) -> tuple[AccessToken, str]:
     """``Tokens.create`` within the caller's transaction."""
-    secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+    secret = ACCESS_TOKEN_PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
     token = AccessToken(
         token_id=str(uuid7()),
         name=name,

@@ -50,14 +50,16 @@ async def registered(person: Learner, command: MCPServerCommand) -> str:
 @pytest.fixture
 async def counting(tmp_path: Path, temporal_address: str) -> AsyncIterator[Counting]:
     """The program's tools are known; the process that told them is gone."""
-    command = counting_program(tmp_path)
+    folder = tmp_path / "counting"
+    folder.mkdir()
+    command = counting_program(folder)
     settings = stack_settings(tmp_path, mcp_local_programs=(sys.executable,), secret_key_source="file")
     async with running_stack(settings, await connect(temporal_address)) as stack:
         alice = stack.learner("alice", SCOPES)
         server_id = await registered(alice, command)
-        await ended(*counting_pids(tmp_path))
-        yield Counting(stack, alice, server_id, tmp_path)
-    await ended(*counting_pids(tmp_path))
+        await ended(*counting_pids(folder))
+        yield Counting(stack, alice, server_id, folder)
+    await ended(*counting_pids(folder))
 
 
 async def test_an_agents_calls_go_on_in_one_process_and_another_agents_have_their_own(counting: Counting):
@@ -108,3 +110,34 @@ async def test_a_program_that_died_between_two_calls_is_started_anew(counting: C
     (pid,) = counting.pids()
     await kill(pid)
     assert await counting.count() == 1
+
+
+async def test_a_program_that_is_to_reach_tokens_or_keys_is_not_registered(counting: Counting):
+    data = counting.stack.settings.data_dir
+    body = {"provider": "custom_remote", "display_name": "Files", "transport": "local_bridge"}
+    for field, named in (
+        ("arguments", [str(data)]),
+        ("arguments", [f"--root={data}/../{data.name}/admin_token"]),
+        ("working_folder", "~/.ssh".replace("~", str(Path.home()))),
+        ("readable_folders", [str(data.parent)]),
+        ("writable_folders", ["/"]),
+    ):
+        command = {"program": sys.executable, field: named}
+        refused = await counting.alice.call("POST", "/api/mcp/servers/register", body | {"command": command})
+        assert refused.status_code == 422, refused.text
+        assert [one["path"] for one in refused.json()["error"]["fields"]] == [f"command.{field}"]
+
+
+async def test_a_folder_that_is_taken_back_ends_the_program_that_had_it(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("clients.mcp.conversations.LOOK_EVERY_SECONDS", 0.05)
+    await counting.count()
+    (pid,) = counting.pids()
+    body: dict[str, Any] = {"readable_folders": [str(counting.folder)], "writable_folders": []}
+    path = f"/api/mcp/servers/{counting.server_id}"
+    shown = (await counting.alice.ok("PATCH", path, body))["server"]
+    assert shown["registry"]["command"]["readable_folders"] == [str(counting.folder)]
+    assert shown["registry"]["command"]["writable_folders"] == []
+    assert "keys" in shown["confinement"]
+    await ended(pid)

@@ -21,8 +21,10 @@ async def test_a_program_ends_with_its_worker(
     deployment: Deployment, http: httpx.AsyncClient, tmp_path: Path, end: Callable[[Deployment], None]
 ) -> None:
     person = deployment.learner(http, (*EVERYDAY_SCOPES, "call"))
+    folder = tmp_path / "counting"
+    folder.mkdir()
     body = {"provider": "custom_remote", "display_name": person.user, "transport": "local_bridge"}
-    body |= {"command": counting_program(tmp_path).model_dump()}
+    body |= {"command": counting_program(folder).model_dump()}
     made = await person.ok("POST", "/api/mcp/servers/register", body)
     server_id = made["server"]["registry"]["server_id"]
     await person.ok("POST", f"/api/mcp/servers/{server_id}/smoke-test", {"server_id": server_id})
@@ -34,8 +36,8 @@ async def test_a_program_ends_with_its_worker(
         return view["result"]["content"][0]["text"]
 
     assert await count() == "1"
-    assert any(map(is_alive, counting_pids(tmp_path)))
+    assert any(map(is_alive, counting_pids(folder)))
     end(deployment)
-    await ended(*counting_pids(tmp_path))
+    await ended(*counting_pids(folder))
     deployment.start_workers()
     assert await count() == "1"

@@ -63,12 +63,20 @@ function buildHead(server, refresh) {
         ["Provider", `${PROVIDERS[registry.provider] ?? registry.provider}, ${TRANSPORTS[registry.transport] ?? registry.transport}`],
         ["Address", registry.endpoint_url && h("code", {}, registry.endpoint_url)],
         ["Program", registry.command && h("code", {}, [registry.command.program, ...registry.command.arguments].join(" "))],
+        ["Runs in", registry.command && (registry.command.working_folder ? h("code", {}, registry.command.working_folder) : "a folder of its own")],
+        ["May read", registry.command && folders(registry.command.readable_folders)],
+        ["May write", registry.command && folders(registry.command.writable_folders)],
+        ["Kept from other files", registry.command && [pill(server.confined ? "Confined" : "Not confined", server.confined ? "good" : "bad"), ` ${server.confinement}`]],
         ["Kinds of data", registry.data_classes.join(", ")],
         ["Linked skills", linked.length > 0 && linkedSkills(linked)],
         ["Server", copyable(registry.server_id, "server id")],
       ]),
     ),
   ];
+}
+
+function folders(granted) {
+  return granted.length ? granted.flatMap((folder) => [h("code", {}, folder), " "]) : "no further folder";
 }
 
 /** Buttons for what the service says may be done now, and for nothing else. */

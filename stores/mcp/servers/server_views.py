@@ -29,6 +29,7 @@ from domain.mcp.auth_status import auth_status
 from domain.mcp.deferred_rows import DEFERRED_ROWS, DeferredRow
 from domain.mcp.policy import effective_of
 from domain.mcp.registration import available_actions, badge_states
+from host.confined_program import confinement
 from stores.mcp.auth.profiles import stored_profile
 from stores.mcp.policy.policy_rows import policies_of
 from stores.mcp.receipts import RECEIPTS, ReceiptContext, receipt
@@ -47,6 +48,7 @@ def list_items(
     policies = policies_of(connection, owner)
     linked = linked_abilities(connection, [entry.server_id for entry in entries], owner)
     receipts = _last_receipts(connection, [entry.server_id for entry in entries])
+    confined, said = confinement()
     items: list[MCPServerListItem] = []
     for entry in entries:
         profile, auth = _sign_in(connection, entry, owner, now)
@@ -68,6 +70,8 @@ def list_items(
                 linked_abilities=linked.get(entry.server_id, ()),
                 available_actions=available_actions(entry, profile, auth),
                 last_receipt_id=receipts.get(entry.server_id),
+                confined=confined if entry.command is not None else None,
+                confinement=said if entry.command is not None else None,
             )
         )
     return tuple(items)

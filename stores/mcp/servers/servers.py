@@ -60,6 +60,9 @@ MAX_SERVERS = 200
 
 _PATCHED = ("display_name", "endpoint_url", "enabled", "data_classes", "supported_tools", "m365")
 
+_FOLDERS = ("readable_folders", "writable_folders")
+"""What of a local program's command may change."""
+
 
 class ServerStore:
     """The servers of all users. Safe to share between threads."""
@@ -170,6 +173,15 @@ class ServerStore:
         given = {name: getattr(asked, name) for name in _PATCHED if getattr(asked, name) is not None}
         if "auth_profile_id" in asked.model_fields_set:
             given["auth_profile_id"] = asked.auth_profile_id
+        folders = {name: getattr(asked, name) for name in _FOLDERS if getattr(asked, name) is not None}
+        if folders and known.command is None:
+            raise Refusal(
+                ErrorCode.VALIDATION_FAILED,
+                "Only a server that is a local program has folders; this one has none.",
+                fields=sorted(folders),
+            )
+        if folders and known.command is not None:
+            given["command"] = known.command.changed(**folders)
         changed = known.changed(**given)
         moved = origin_of(changed.endpoint_url) != origin_of(known.endpoint_url)
         if moved and known.auth_profile_id and "auth_profile_id" not in asked.model_fields_set:

@@ -30,9 +30,23 @@ def test_a_machine_with_everything_is_healthy(tmp_path: Path) -> None:
         "service",
         "adapters",
         "secrets",
+        "programs",
         "meaning",
     ]
     assert not (tmp_path / "data").exists()
+
+
+def test_a_system_that_confines_no_local_program_is_said_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.landlock.abi_version", lambda: 0)
+    (nobody,) = [found for found in examine(tmp_path) if found.check == "programs"]
+    assert (nobody.status, "no local tool server may be registered" in nobody.detail) == ("ok", True)
+    monkeypatch.setenv("APPRENTICE_MCP_LOCAL_PROGRAMS", "npx")
+    (found,) = [found for found in examine(tmp_path) if found.check == "programs"]
+    assert found.status == "warn"
+    assert "NOT confined" in found.detail
+    assert "no argument may name keys" in found.detail
 
 
 def test_refused_settings_end_the_examination_with_what_to_do(

@@ -1,6 +1,8 @@
 """Tool servers that are programs on this machine."""
 
 import asyncio
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -99,7 +101,10 @@ async def test_a_program_gets_the_variables_that_are_named_and_no_others(
     await local.make(program("good"))
     found = (tmp_path / "environment").read_text()
     assert f'"GIVEN": "{canary}"' in found
-    assert not {"SOME_SECRET", "PATH", "HOME"} & set(found.replace('"', " ").split())
+    given = json.loads(found)
+    assert set(given) - {"LC_CTYPE"} == {"GIVEN", "HOME", "LANG", "PATH", "TMPDIR"}
+    ours = {os.environ["HOME"], os.environ["PATH"], os.environ.get("TMPDIR", "/tmp")}
+    assert not ours & {given["HOME"], given["PATH"], given["TMPDIR"]}
 
 
 @pytest.mark.thorough

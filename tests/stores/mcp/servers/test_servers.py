@@ -128,6 +128,24 @@ def test_a_patch_changes_what_it_names_and_says_so(store: Database, servers: Ser
     assert detached.server.registry.auth_profile_id is None
 
 
+def test_the_folders_of_a_program_are_changed_and_those_of_an_address_refused(
+    store: Database, servers: ServerStore
+) -> None:
+    command = MCPServerCommand(program="mcp-server-time", arguments=("-v",), readable_folders=("/srv/a",))
+    made = registered(store, transport=MCPTransport.LOCAL_BRIDGE, endpoint_url=None, command=command)
+    patch = MCPServerPatchRequest(readable_folders=(), writable_folders=("/srv/b",))
+    changed = servers.patch(made.server_id, patch, key(), told(made.server_id)).server.registry
+    assert changed.command == command.changed(readable_folders=(), writable_folders=("/srv/b",))
+    wrong = MCPServerPatchRequest(writable_folders=("b/../c",))
+    with pytest.raises(Refusal) as relative:
+        servers.patch(made.server_id, wrong, key(), told(made.server_id))
+    assert relative.value.extra["fields"] == ["command.writable_folders"]
+    remote = registered(store, display_name="Remote").server_id
+    with pytest.raises(Refusal) as refused:
+        servers.patch(remote, patch, key(), told(remote))
+    assert refused.value.extra["fields"] == ["readable_folders", "writable_folders"]
+
+
 def test_a_patch_that_changes_nothing_leaves_no_receipt(store: Database, servers: ServerStore) -> None:
     server_id = registered(store).server_id
     done = servers.patch(server_id, MCPServerPatchRequest(enabled=True), key(), told(server_id))
