@@ -3,6 +3,9 @@
 The ids also name the receipt chains of these objects (``journal.aggregate``).
 """
 
+LOOK = "look-at-the-store"
+"""The signal that tells a workflow that the store may know more."""
+
 NIGHTLY_SCHEDULE = "nightly-maintenance"
 MINING_SCHEDULE = "skill-mining"
 REPROBE_SCHEDULE = "capability-reprobe"

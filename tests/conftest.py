@@ -16,6 +16,7 @@ pytest_plugins = (
     "tests.fixtures.only_here",
     "tests.fixtures.temporal",
     "tests.fixtures.stack",
+    "tests.fixtures.crowds",
     "tests.fixtures.postgres",
     "tests.fixtures.model_server",
     "tests.fixtures.model_stack",

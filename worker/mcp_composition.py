@@ -140,6 +140,7 @@ def mcp_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         signing.activities.renew_token,
         signing.activities.revoke_sign_in,
         signing.activities.change_profile,
+        signing.activities.look_at_sign_in,
         signing.activities.forget_profile,
         probes.claim_due_servers,
         probes.look_at_server,

@@ -15,14 +15,12 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.mcp.call_stopping import CallStopping
-from activities.mcp.dispatch_activities import RECONSIDER
 from config.settings import Settings
 from contracts.mcp.dispatch_work import DispatchOrder
 from contracts.workflow_ids import NIGHTLY_SCHEDULE
 from gateways.learning.sessions import run_session
-from gateways.mcp.auth_profiles import auth_profile_options, auth_profile_start
-from gateways.mcp.dispatch import dispatch_start_options
-from gateways.platform.updates import start_or_join
+from gateways.mcp.auth_profiles import run_sign_in
+from gateways.mcp.dispatch import run_dispatch
 from gateways.practice.practice import run_practice
 from stores.learning.session_reads import OpenSessions
 from stores.mcp.auth.profiles import AuthProfileStore
@@ -30,9 +28,6 @@ from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
 from stores.platform.database import Database
 from stores.practice.practice import PracticeStore
 from worker.schedule import register_schedules, register_search_attributes
-from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
-from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
-from workflows.mcp.mcp_messages import DispatchStart
 
 
 async def recover_dispatches(client: Client, settings: Settings, database: Database) -> int:
@@ -41,7 +36,7 @@ async def recover_dispatches(client: Client, settings: Settings, database: Datab
     """
     found = await asyncio.to_thread(DispatchStore(database).open_records)
     for record in found:
-        await run_dispatch(client, settings, record.order, told=False, look=record.answer_is_newest)
+        await _run(client, settings, record.order, told=False, look=record.answer_is_newest)
     return len(found)
 
 
@@ -54,25 +49,18 @@ async def tell_unheard_answers(client: Client, settings: Settings, database: Dat
     until = datetime.now(UTC) - UNHEARD_AFTER
     found = await asyncio.to_thread(DispatchStore(database).unheard_answers, until)
     for order in found:
-        await run_dispatch(client, settings, order, told=True, look=True)
+        await _run(client, settings, order, told=True, look=True)
     return len(found)
 
 
-async def run_dispatch(
-    client: Client, settings: Settings, order: DispatchOrder, *, told: bool, look: bool = False
-) -> None:
-    """Starts the workflow of a call that the store has; one that runs stays, and ``look``s at the store.
-
-    Whether anybody was told that the call waits is lost with its workflow. Unless ``told``, it is told once more,
-    under the name that the notice had.
-    """
-    start = DispatchStart(order=order, console_url=settings.console_url, told=told)
-    options = dispatch_start_options(order, settings.task_queue)
-    signal = RECONSIDER if look else None
-    await start_or_join(client, McpDispatchWorkflow.run, start, options, signal=signal)
-
-
 log = structlog.get_logger(__name__)
+
+
+async def _run(client: Client, settings: Settings, order: DispatchOrder, *, told: bool, look: bool) -> None:
+    await run_dispatch(
+        client, settings.task_queue, order, console_url=settings.console_url, told=told, look=look
+    )
+
 
 LOOK_EVERY_SECONDS = 30.0
 """How often a worker asks Temporal whether it still has its data: one small call."""
@@ -98,12 +86,10 @@ async def recover_sessions(client: Client, settings: Settings, database: Databas
 
 
 async def recover_sign_ins(client: Client, settings: Settings, database: Database) -> int:
-    """Starts the workflow of each sign-in that is renewed on time; one that runs stays. How many there are."""
+    """Starts the workflow of each sign-in that is renewed on time; one that runs looks at the store. How many."""
     found = await asyncio.to_thread(AuthProfileStore(database).renewed_on_time)
     for stored in found:
-        start = auth_profile_start(stored)
-        options = auth_profile_options(start, settings.task_queue)
-        await start_or_join(client, AuthProfileWorkflow.run, start, options)
+        await run_sign_in(client, settings.task_queue, stored)
     return len(found)
 
 
@@ -165,7 +151,7 @@ def call_stopping(settings: Settings, database: Database) -> CallStopping:
 
     async def run_call(client: Client, order: DispatchOrder) -> None:
         # It is run to be given up, so nothing is notified.
-        await run_dispatch(client, settings, order, told=True)
+        await _run(client, settings, order, told=True, look=False)
 
     return CallStopping(AbilityCalls(database), run_call)
 

@@ -46,6 +46,7 @@ from contracts.mcp.auth_work import (
     RenewToken,
     RevokeSignIn,
     SignInFlow,
+    SignInLook,
 )
 from domain.mcp.auth_status import (
     REGISTRATION_REFUSED,
@@ -122,6 +123,13 @@ class AuthProfileActivities:
         self._exchange = exchange
         self._open_http = open_http
         self._allow_private = allow_private
+
+    @activity.defn
+    @refusing
+    def look_at_sign_in(self, look: SignInLook) -> AuthReceipt:
+        """How a sign-in stands in the store."""
+        stored = self._stores.profiles.get(look.auth_profile_id, look.owner_user_id)
+        return _timed(stored.outcome(AuthOutcome.CURRENT))
 
     @activity.defn
     async def begin_sign_in(self, order: BeginSignIn) -> AuthReceipt:

@@ -90,13 +90,15 @@ async def delete(auth_profile_id: AuthProfileId, frame: InstallerFrame) -> MCPAu
     owner = frame.owner
 
     async def act() -> MCPAuthProfileDeleteResponse:
-        await anyio.to_thread.run_sync(frame.services.mcp.auth_profiles.get, auth_profile_id, owner)
-        # Without opening a workflow for what it would refuse; it looks again, in the deleting transaction.
-        refuse_in_use(
-            await anyio.to_thread.run_sync(frame.services.mcp.auth_profiles.used_by, auth_profile_id)
-        )
+        profiles = frame.services.mcp.auth_profiles
+
+        def refuse_hopeless() -> None:
+            """Without opening a workflow for what it would refuse; it looks again, in the deleting transaction."""
+            profiles.get(auth_profile_id, owner)
+            refuse_in_use(profiles.used_by(auth_profile_id))
+
         order = order_of(frame, ForgetProfile, None, auth_profile_id)
-        receipt = await gateway_of(frame.services).send(order)
+        receipt = await gateway_of(frame.services).send(order, refuse_hopeless)
         return deleted_answer(auth_profile_id, receipt)
 
     return await frame.answer_once(None, act, MCPAuthProfileDeleteResponse)

@@ -91,6 +91,13 @@ class AuthOrder(Contract):
     actor: Text120 | None = None
 
 
+class SignInLook(Contract):
+    """Which sign-in to read again from the store."""
+
+    auth_profile_id: Text120
+    owner_user_id: Text120
+
+
 class BeginSignIn(AuthOrder):
     """Finds the authorization server and keeps a state and a verifier for the browser's way back."""
 

@@ -16,7 +16,7 @@ from contracts.learning.proposal import BaseSkill
 from contracts.learning.session import LearnSession, SourceRun
 from contracts.learning.state_machine import AT_REST, SessionCommand, refusal
 from contracts.learning.test_policy import TestPolicy
-from contracts.workflow_ids import REPROBE_SCHEDULE, capability_reprobe_id, learn_session_id
+from contracts.workflow_ids import LOOK, REPROBE_SCHEDULE, capability_reprobe_id, learn_session_id
 from gateways.platform.updates import (
     ANSWER_WITHIN,
     Recall,
@@ -25,6 +25,7 @@ from gateways.platform.updates import (
     signal_running,
     start_options,
     start_or_join,
+    told_if_behind,
     update_id_of,
     update_or_recall,
     update_with_start,
@@ -38,7 +39,7 @@ from workflows.learning.learn_session_messages import (
     LearnSessionStart,
     StartCommand,
 )
-from workflows.learning.learn_session_workflow import LOOK, LearnSessionWorkflow, opening_of
+from workflows.learning.learn_session_workflow import LearnSessionWorkflow, opening_of
 
 log = structlog.get_logger(__name__)
 
@@ -204,15 +205,25 @@ class LearnGateway:
         if isinstance(message, GenerateProposalCommand) and message.replay:
             within += REPLAY_TAKES
         self.calls += 1
-        return await update_with_start(
-            self._client,
-            start,
-            UPDATES[command],
-            message.changed(seen_change=aggregate.change),
-            update_id=update_id_of(message.commit_key),
-            within=within,
-            no_answer=_install_goes_on if command in _INSTALLS else None,
-        )
+        session_id = aggregate.session.learn_session_id
+
+        def is_behind() -> bool:
+            present = self._sessions.find(session_id)
+            return present is not None and present.change > aggregate.change
+
+        async def tell() -> None:
+            await signal_running(self._client, learn_session_id(session_id), LOOK, within=self._answer_within)
+
+        async with told_if_behind(is_behind, tell):
+            return await update_with_start(
+                self._client,
+                start,
+                UPDATES[command],
+                message.changed(seen_change=aggregate.change),
+                update_id=update_id_of(message.commit_key, aggregate.change),
+                within=within,
+                no_answer=_install_goes_on if command in _INSTALLS else None,
+            )
 
     async def _make_known(self, receipt: CommandReceipt) -> None:
         """Has a session's workflow look at the store, unless a later decision shows that it knows the receipt's.

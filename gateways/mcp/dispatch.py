@@ -90,6 +90,28 @@ def dispatch_start_options(order: DispatchOrder, task_queue: str) -> StartOption
     )
 
 
+async def run_dispatch(
+    client: Client,
+    task_queue: str,
+    order: DispatchOrder,
+    *,
+    console_url: str | None,
+    told: bool = False,
+    look: bool = False,
+) -> None:
+    """Starts the workflow of a call that the store has; one that runs stays, and ``look``s at the store.
+
+    Whether anybody was told that the call waits is lost with its workflow. Unless ``told``, it is told once more,
+    under the name that the notice had.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``.
+    """
+    start = DispatchStart(order=order, console_url=console_url, told=told)
+    options = dispatch_start_options(order, task_queue)
+    await start_or_join(client, McpDispatchWorkflow.run, start, options, signal=RECONSIDER if look else None)
+
+
 class McpDispatchGateway:
     """Asks for calls, decides about those that wait, gives calls up."""
 
@@ -361,9 +383,9 @@ class McpDispatchGateway:
             return
         if kept.record.status in OPEN_DISPATCH_STATUSES:
             order = kept.record.order
-            start = DispatchStart(order=order, console_url=self._console_url)
-            options = dispatch_start_options(order, self._task_queue)
-            await start_or_join(self._client, McpDispatchWorkflow.run, start, options, signal=RECONSIDER)
+            await run_dispatch(
+                self._client, self._task_queue, order, console_url=self._console_url, look=True
+            )
             await self._tell(taken.siblings)
         else:
             await self._tell([dispatch_id])

@@ -154,9 +154,14 @@ class Recall(Generic[Answer]):
         return found
 
 
-def update_id_of(key: CommitKey) -> str:
-    """The update id of a command: repeats of one idempotency key are one update to Temporal."""
-    return f"{key.owner_user_id}/{key.key}"
+def update_id_of(key: CommitKey, seen: int | None = None) -> str:
+    """The update id of a command: repeats of one idempotency key are one update to Temporal.
+
+    Temporal repeats the answer of an update that ended, refusals that ask to try again too. ``seen``, the version of
+    what the command was sent for, makes it another update once that has changed; the store knows the key.
+    """
+    named = f"{key.owner_user_id}/{key.key}"
+    return named if seen is None else f"{named}@{seen}"
 
 
 _TURNS: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -272,6 +277,24 @@ async def update_running(
                 update, message, id=update_id, rpc_timeout=within
             )
             return found
+
+
+@asynccontextmanager
+async def told_if_behind(
+    is_behind: Callable[[], bool], tell: Callable[[], Awaitable[object]]
+) -> AsyncGenerator[None]:
+    """Around an update-with-start whose start holds a snapshot of the store.
+
+    Where it fails and the store has moved on since, the run may be one that this very start opened, too late: it is
+    told to look at the store. ``is_behind`` blocks.
+    """
+    try:
+        yield
+    except (Refusal, WorkflowWasClosing):
+        if await anyio.to_thread.run_sync(is_behind):
+            with suppress(Refusal):
+                await tell()
+        raise
 
 
 def _retrieve_failure(start: WithStartWorkflowOperation[Any, Any]) -> None:

@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.session import LearnSessionState as S
     from contracts.learning.state_machine import SessionCommand
     from contracts.learning.validation import ValidationRunKind
-    from contracts.workflow_ids import learn_session_id
+    from contracts.workflow_ids import LOOK, learn_session_id
     from workflows.learning import session_capture, session_drafting
     from workflows.learning import validation_run_workflow as validation
     from workflows.learning.learn_session_messages import (
@@ -39,10 +39,6 @@ with workflow.unsafe.imports_passed_through():
     from workflows.learning.session_decision import SessionDecision, phase_of
     from workflows.platform.refusals import refused
     from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE
-
-
-LOOK = "look-at-the-store"
-"""The signal that has a session's workflow go on from what the store has."""
 
 
 @workflow.defn(name="LearnSessionWorkflow")

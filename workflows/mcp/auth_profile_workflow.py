@@ -23,8 +23,10 @@ with workflow.unsafe.imports_passed_through():
         ForgetProfile,
         RenewToken,
         RevokeSignIn,
+        SignInLook,
     )
     from contracts.platform.commands import CommitKey
+    from contracts.workflow_ids import LOOK
     from workflows.mcp.mcp_messages import AuthProfileEnd, AuthProfileStart
     from workflows.platform.presets import STORE_CALL, LocalCall
     from workflows.platform.refusals import application_error_in, refused
@@ -70,15 +72,19 @@ class AuthProfileWorkflow:
         self._answered = 0
         self._renewed = 0
         self._stirred = False
+        self._is_to_look = False
 
     @workflow.run
     async def run(self, start: AuthProfileStart) -> AuthProfileEnd:
         """Renews on time for as long as there is something to renew."""
         if self._refresh_at is None:
-            await workflow.wait_condition(lambda: self._asked > 0)
+            await workflow.wait_condition(lambda: self._asked > 0 or self._is_to_look)
         while True:
             await workflow.wait_condition(workflow.all_handlers_finished)
             self._stirred = False
+            if self._is_to_look:
+                await self._look_at_store()
+                continue
             if self._refresh_at is None:
                 return AuthProfileEnd(answered=self._answered, renewed=self._renewed)
             if self._renewed >= start.renewals_a_run or workflow.info().is_continue_as_new_suggested():
@@ -90,6 +96,10 @@ class AuthProfileWorkflow:
                 )
             except TimeoutError:
                 await self._renew_on_time()
+
+    @workflow.signal(name=LOOK, description="The store may know more: look at it")
+    def look(self) -> None:
+        self._is_to_look = self._stirred = True
 
     @workflow.update(description="Begin a sign-in: find where, and keep a state for the way back")
     async def begin_sign_in(self, order: BeginSignIn) -> AuthReceipt:
@@ -182,6 +192,21 @@ class AuthProfileWorkflow:
         finally:
             self._answered += 1
             self._stirred = True
+
+    async def _look_at_store(self) -> None:
+        """An order may have been carried out whose update was lost before it reached the history."""
+        self._is_to_look = False
+        start = self._start
+        look = SignInLook(auth_profile_id=start.auth_profile_id, owner_user_id=start.owner_user_id)
+        async with self._turn:
+            try:
+                self._take(
+                    await workflow.execute_local_activity_method(
+                        AuthProfileActivities.look_at_sign_in, look, summary="look at the store", **STORE_CALL
+                    )
+                )
+            except ActivityError as error:
+                self._pause_after(error)
 
     async def _renew_on_time(self) -> None:
         start = self._start

@@ -17,6 +17,7 @@ from stores.mcp.auth.profiles import (
     StoredProfile,
     add_profile,
     add_profile_receipt,
+    receipt_under,
     replace_profile,
     soft_delete_profile,
     stored_profile,
@@ -24,6 +25,7 @@ from stores.mcp.auth.profiles import (
 from stores.mcp.auth.tokens import record_result, without_token
 from stores.mcp.mcp_tables import PROFILES
 from stores.mcp.servers.server_rows import lock_servers, replace_server, server_of, servers_with_profile
+from stores.platform.answers import remember
 from stores.platform.database import Database
 from stores.platform.secrets.store import SecretStore, drop_within
 
@@ -74,6 +76,8 @@ class AuthProfileChanges:
         if order.own_way_back:
             fields["redirect_uri"] = None
         with self._database.write() as connection:
+            if (done := receipt_under(connection, order.commit_key)) is not None:
+                return done
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
             known = stored.connection
             if "scopes" in fields:
@@ -85,7 +89,9 @@ class AuthProfileChanges:
                 MCPReceiptStatus.OK,
                 f"Sign-in changed: {', '.join(sorted(fields)) or 'nothing'}.",
             )
-            return record_result(connection, stored, order, entry, now, AuthOutcome.DONE)
+            receipt = record_result(connection, stored, order, entry, now, AuthOutcome.DONE)
+            remember(connection, order.commit_key, receipt, now)
+            return receipt
 
     def take_secret(
         self, auth_profile_id: str, owner: str, secret: str, now: datetime, correlation_id: str
@@ -128,6 +134,8 @@ class AuthProfileChanges:
         """
         owner = order.owner_user_id
         with self._database.write() as connection:
+            if (done := receipt_under(connection, order.commit_key)) is not None:
+                return done
             stored = stored_profile(connection, order.auth_profile_id, owner, lock=True)
             before = stored
             if stored.profile.status is not MCPAuthState.REVOKED:
@@ -145,10 +153,12 @@ class AuthProfileChanges:
             receipt = record_result(connection, stored, order, entry, now, AuthOutcome.DONE, order.server_id)
             if not order.keep_profile:
                 self._forget_unused(connection, stored, order, now)
-        return receipt.changed(
-            revoke_status=_revoked(before),
-            remote_outcome=clipped(remote_outcome, 160) if remote_outcome is not None else None,
-        )
+            receipt = receipt.changed(
+                revoke_status=_revoked(before),
+                remote_outcome=clipped(remote_outcome, 160) if remote_outcome is not None else None,
+            )
+            remember(connection, order.commit_key, receipt, now)
+        return receipt
 
     def forget(self, order: ForgetProfile, now: datetime) -> AuthReceipt:
         """Removes a sign-in and all its secrets.
@@ -159,10 +169,14 @@ class AuthProfileChanges:
         """
         with self._database.write() as connection:
             lock_servers(connection)
+            if (done := receipt_under(connection, order.commit_key)) is not None:
+                return done
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
             refuse_in_use(servers_with_profile(connection, order.auth_profile_id))
             receipt_id = self._bury(connection, stored, order.correlation_id, order.actor, now)
-        return stored.changed(now, refresh_at=None).outcome(AuthOutcome.DONE, receipt_id)
+            receipt = stored.changed(now, refresh_at=None).outcome(AuthOutcome.DONE, receipt_id)
+            remember(connection, order.commit_key, receipt, now)
+        return receipt
 
     def _forget_unused(
         self, connection: Connection, stored: StoredProfile, order: RevokeSignIn, now: datetime

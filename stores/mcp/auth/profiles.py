@@ -4,19 +4,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, update
+from sqlalchemy import Connection, Row, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth import MCPAuthProfile, MCPAuthProfileListResponse, MCPServerAuthStatus
 from contracts.mcp.auth_work import AuthConnection, AuthOutcome, AuthReceipt
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
+from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import auth_profile_workflow_id
 from domain.mcp.auth_status import auth_status, renews_itself
 from stores.mcp.mcp_tables import PROFILES
 from stores.mcp.mcp_tables import mcp_auth_profiles as table
 from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.server_rows import server_of, servers_with_profile
+from stores.platform.answers import recalled
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
 from stores.platform.journal.journal import append
@@ -54,6 +56,10 @@ class StoredProfile:
             refresh_at=self.profile.refresh_at if renewed else None,
             receipt_id=receipt_id,
         )
+
+    def is_renewed_on_time(self) -> bool:
+        """Whether its workflow renews the token ahead of its end."""
+        return self.outcome(AuthOutcome.CURRENT).refresh_at is not None
 
 
 def stored_profile(
@@ -136,6 +142,21 @@ def add_profile_receipt(
     return receipt_id
 
 
+def receipt_under(connection: Connection, key: CommitKey) -> AuthReceipt | None:
+    """As ``AuthProfileStore.recall``.
+
+    An update that was lost on its way to the history is sent again, after others may have been carried out.
+    """
+    receipt = recalled(connection, key, AuthReceipt)
+    if receipt is None:
+        return None
+    stored = find_profile(connection, receipt.auth_profile_id, key.owner_user_id)
+    if stored is None:
+        return receipt.changed(refresh_at=None)
+    now = stored.outcome(AuthOutcome.CURRENT)
+    return receipt.changed(state=now.state, token_version=now.token_version, refresh_at=now.refresh_at)
+
+
 def auth_status_of(connection: Connection, server_id: str, owner: str, now: datetime) -> MCPServerAuthStatus:
     """The sign-in status of one of the owner's servers.
 
@@ -165,12 +186,36 @@ class AuthProfileStore:
         with self._database.read() as connection:
             return stored_profile(connection, auth_profile_id, owner)
 
+    def recall(self, key: CommitKey) -> AuthReceipt | None:
+        """The receipt of an order that was carried out under this key, beside how the sign-in stands now.
+
+        Raises:
+            Refusal: ``IDEMPOTENCY_KEY_REUSED``.
+        """
+        with self._database.read() as connection:
+            return receipt_under(connection, key)
+
     def renewed_on_time(self) -> tuple[StoredProfile, ...]:
         """The sign-ins of all users whose token their workflow renews ahead of its end."""
         query = PROFILES.select(also=_BESIDE)
         with self._database.read() as connection:
             found = [_stored(row) for row in connection.execute(query.order_by(table.c.auth_profile_id))]
-        return tuple(one for one in found if one.outcome(AuthOutcome.CURRENT).refresh_at is not None)
+        return tuple(one for one in found if one.is_renewed_on_time())
+
+    def version_of(self, auth_profile_id: str) -> int | None:
+        """How often this sign-in was changed; None for one that was never made."""
+        with self._database.read() as connection:
+            return connection.scalar(
+                select(table.c.version).where(table.c.auth_profile_id == auth_profile_id)
+            )
+
+    def due(self, auth_profile_id: str) -> StoredProfile | None:
+        """This sign-in, if its token is renewed on time."""
+        query = PROFILES.select(table.c.auth_profile_id == auth_profile_id, also=_BESIDE)
+        with self._database.read() as connection:
+            row = connection.execute(query).one_or_none()
+        found = _stored(row) if row is not None else None
+        return found if found is not None and found.is_renewed_on_time() else None
 
     def list_for(self, owner: str) -> MCPAuthProfileListResponse:
         """The owner's sign-ins, newest first."""

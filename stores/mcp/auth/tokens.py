@@ -184,6 +184,8 @@ class TokenRenewals:
         with self._database.write() as connection:
             stored = stored_profile(connection, order.auth_profile_id, order.owner_user_id, lock=True)
             if stored.profile.last_auth_error_code == code:
+                # Another version, so that the same command sent again is tried again.
+                replace_profile(connection, stored.changed(now))
                 return
             stored = replace_profile(connection, stored.changed(now, last_auth_error_code=code))
             entry = (

@@ -21,11 +21,11 @@ from temporalio.testing import TimeSkipper
 from contracts.errors import Refusal
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, AskFirstDecision, DispatchStatus, DispatchView
 from contracts.platform.commands import CommitKey
-from gateways.platform import updates
 from stores.mcp.policy.grants import GrantStore
 from stores.mcp.receipts import ReceiptContext
 from stores.platform.canonical import digest_of
 from stores.platform.journal.chains import verify_chains
+from tests.fixtures.crowds import ROUNDS, each_crowd
 from tests.fixtures.dispatch_arena import OWNER, Arena, arena
 from tests.fixtures.loop_reports import nothing_in_the_dark
 from tests.fixtures.stack import stack_settings
@@ -209,19 +209,6 @@ async def _end_of_sibling(races: Races, sibling: str, used: int) -> str:
     return "resumed" if made else "revoked"
 
 
-EVERYDAY_CROWD = 12
-CROWDS = (2, 25, 50)
-"""How many answer at once; Temporal has ten updates of a workflow in flight, and aborts the tasks of more."""
-
-ROUNDS = max(1, times(8))
-
-
-@pytest.fixture
-def many_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process waits for the updates of another: as many are sent as people answer."""
-    monkeypatch.setattr(updates, "MOST_IN_FLIGHT", max(CROWDS))
-
-
 def told_what_holds(refused: list[Refusal], view: DispatchView) -> bool:
     """Whether everybody who came too late was told the decision that the store has."""
     standing = view.ask_first
@@ -229,9 +216,7 @@ def told_what_holds(refused: list[Refusal], view: DispatchView) -> bool:
     return {one.extra.get("decision") for one in refused} <= {standing.status.value}
 
 
-@pytest.mark.parametrize(
-    "crowd", [EVERYDAY_CROWD, *(pytest.param(n, marks=pytest.mark.thorough) for n in CROWDS)]
-)
+@each_crowd
 @pytest.mark.usefixtures("many_processes")
 async def test_of_a_crowd_that_answers_one_is_taken_and_what_was_approved_is_made(
     races: Races, crowd: int
@@ -249,9 +234,7 @@ async def test_of_a_crowd_that_answers_one_is_taken_and_what_was_approved_is_mad
         assert told_what_holds(refused, races.arena.view(call))
 
 
-@pytest.mark.parametrize(
-    "crowd", [EVERYDAY_CROWD, *(pytest.param(n, marks=pytest.mark.thorough) for n in CROWDS)]
-)
+@each_crowd
 @pytest.mark.usefixtures("many_processes")
 async def test_a_crowd_that_answers_and_gives_up_leaves_one_end(races: Races, crowd: int) -> None:
     for seed in range(ROUNDS):
