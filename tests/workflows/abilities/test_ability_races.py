@@ -11,7 +11,7 @@ from stores.platform.tables import journal
 from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
 from tests.fixtures.stack import Stack
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300), pytest.mark.usefixtures("many_processes")]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
 
 REASON = {"reason": "as the crowd wants it"}
 MOVES = ("activate", "deactivate", "quarantine", "unquarantine")

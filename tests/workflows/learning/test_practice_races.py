@@ -13,7 +13,7 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.practising import TASK, begin, ended
 from tests.fixtures.stack import Stack
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300), pytest.mark.usefixtures("many_processes")]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
 
 OTHER = {**TASK, "goal": "Sort something else"}
 

@@ -19,7 +19,7 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
 from workflows.learning.learn_session_messages import LearnCommand
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300), pytest.mark.usefixtures("many_processes")]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
 
 MOVES = ("pause", "pause", "resume", "resume", "mark-step", "mark-step", "mark-step", "stop", "cancel")
 RARE = frozenset({"stop", "cancel"})

@@ -16,7 +16,7 @@ from tests.fixtures.authorization_server import AuthorizationServer
 from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
 from tests.fixtures.signing_in import Person
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300), pytest.mark.usefixtures("many_processes")]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
 
 AUTO, MANUAL = "auto_if_refresh_token", "manual"
 MAY_BE_REFUSED = {
