@@ -30,7 +30,7 @@ _START_SECONDS = 20.0
 _CHUNK_BYTES = 65_536
 
 _server = LaunchServer(_ENTRY)
-_known: dict[tuple[str, ...], str] = {}
+known_ways: dict[tuple[str, ...], str] = {}
 """The way to isolate that was found to work, by the ways that were allowed."""
 
 
@@ -51,7 +51,7 @@ class Confinement:
         """The ways to isolate, the best first; the one that worked before is tried alone."""
         ways = (PRIVILEGED, USER) if os.geteuid() == 0 else (USER,)
         ways = ways if self.namespaces_only else (*ways, SHARED)
-        return (_known[ways],) if ways in _known else ways
+        return (known_ways[ways],) if ways in known_ways else ways
 
 
 class ConfinedProcess:
@@ -117,7 +117,7 @@ async def start(confinement: Confinement) -> ConfinedProcess:
         started = await _attempt(confinement, way)
         if isinstance(started, ConfinedProcess):
             if len(ways) > 1:
-                _known[ways] = way
+                known_ways[ways] = way
             return started
         reasons.append(started)
     raise SandboxUnavailable("; ".join(dict.fromkeys(reasons)))

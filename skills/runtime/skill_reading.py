@@ -1,11 +1,11 @@
 """Reads a skill's manifest and documentation from the content of its folder."""
 
-from pydantic import ValidationError
+from domain.skills.manifest_reading import MalformedSkill, read_manifest
 
 from contracts.skills.manifest import SkillManifest
 from skills.runtime.folder_digest import FolderContent, MalformedFolder
 
-MANIFEST, DOCUMENTATION = "manifest.json", "SKILL.md"
+MANIFEST, DOCUMENTATION, SCHEMAS = "manifest.json", "SKILL.md", "schemas/"
 _DOCUMENTATION_LENGTH = 65_536
 
 
@@ -15,14 +15,13 @@ def read_skill(folder_name: str, content: FolderContent) -> tuple[SkillManifest,
     Raises:
         MalformedFolder: it has none, or one that says something wrong; with the path of the field.
     """
-    documentation = content.text(DOCUMENTATION) or ""
-    text = content.text(MANIFEST)
-    if text is None:
-        raise MalformedFolder(f"it has no {MANIFEST}")
+    documentation = content.text(DOCUMENTATION)
+    if documentation is None:
+        raise MalformedFolder(f"it has no {DOCUMENTATION}")
+    files = [file.path for file in content.files]
+    schemas = {path: content.text(path) or "" for path in files if path.startswith(SCHEMAS)}
     try:
-        manifest = SkillManifest.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the document"
-        raise MalformedFolder(f"{MANIFEST}: {where}: {first['msg']}") from error
+        manifest = read_manifest(folder_name, documentation, content.text(MANIFEST), files, schemas)
+    except MalformedSkill as error:
+        raise MalformedFolder(error.reason) from error
     return manifest, documentation[:_DOCUMENTATION_LENGTH]

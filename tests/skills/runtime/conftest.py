@@ -1,5 +1,7 @@
 """Skills made for a test: a folder with a handler, and its run."""
 
+import os
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +18,8 @@ from contracts.skills.manifest import (
     SkillPermissions,
     ToolRecord,
 )
+from host.sandbox.launch_order import PRIVILEGED, SHARED, USER
+from skills.runtime import confined
 from skills.runtime.folder_digest import read_folder
 from skills.runtime.runner import Operator, RanSkill, Service, SkillRun, run_skill
 
@@ -52,6 +56,9 @@ def write_skill(root: Path, name: str, handler: str = HANDLER, **fields: Any) ->
     folder.mkdir(parents=True)
     own = {"name": name.partition("@")[0], "function_name": name.partition("@")[0].replace("-", "_")}
     written = manifest(**(own | fields))
+    (folder / "SKILL.md").write_text(
+        f"---\nname: {own['name']}\n---\nA skill for a test.\n", encoding="utf-8"
+    )
     (folder / "manifest.json").write_text(written.model_dump_json(), encoding="utf-8")
     (folder / "handler.py").write_text(handler, encoding="utf-8")
     return folder
@@ -111,6 +118,24 @@ class Trial:
 
     def _beat(self) -> None:
         self.beats += 1
+
+
+@pytest.fixture(params=[None, pytest.param(SHARED, marks=pytest.mark.thorough)])
+def isolation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """The best way to isolate that this host has, and the one without namespaces."""
+    if request.param is not None:
+        if why := unreachable_interpreter():
+            pytest.skip(why)
+        for ways in ((PRIVILEGED, USER, SHARED), (USER, SHARED)):
+            monkeypatch.setitem(confined.known_ways, ways, request.param)
+    return request.param
+
+
+def unreachable_interpreter() -> str:
+    """Why skills in Python cannot run here without namespaces; empty where they can."""
+    folder = Path(sys.base_prefix).resolve()
+    closed = [str(one) for one in (folder, *folder.parents) if not one.stat().st_mode & 0o001]
+    return f"only root may pass through {closed[0]}" if os.geteuid() == 0 and closed else ""
 
 
 @pytest.fixture
