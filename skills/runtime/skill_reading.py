@@ -1,8 +1,7 @@
 """Reads a skill's manifest and documentation from the content of its folder."""
 
-from domain.skills.manifest_reading import MalformedSkill, read_manifest
-
 from contracts.skills.manifest import SkillManifest
+from domain.skills.manifest_reading import MalformedSkill, read_manifest
 from skills.runtime.folder_digest import FolderContent, MalformedFolder
 
 MANIFEST, DOCUMENTATION, SCHEMAS = "manifest.json", "SKILL.md", "schemas/"

@@ -148,7 +148,8 @@ async def test_a_daemon_ends_with_the_answer(trial: Trial, tmp_path: Path) -> No
     ran = await attacked(
         trial,
         "import os, time\n"
-        "    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n            time.sleep(600)\n        os._exit(0)",
+        "    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n            time.sleep(600)\n"
+        "        os._exit(0)",
     )
 
     assert ran.answer == {"success": True, "message": "it worked"}
@@ -171,7 +172,7 @@ async def test_neither_files_of_others_nor_secrets_can_be_read_or_found(trial: T
         "/root/.ssh",
         "/home",
         "/var/lib",
-        "/proc/1/cmdline",
+        "/proc/1/root",
         str(trial.folder),
     ]
     handler = (
@@ -225,14 +226,15 @@ async def test_nothing_of_the_workers_environment_or_memory_is_there_to_print(
 
     ran = await trial.run(
         "import gc, os\nfrom pathlib import Path\nasync def handle(params, context):\n"
-        "    needles = [b'canary' + b'-token', b'canary' + b'-of-another-run']\n"
         "    seen = [str(one).encode() for one in gc.get_objects() if isinstance(one, (dict, list, tuple))]\n"
         "    for place in Path('/proc').glob('*/*'):\n"
         "        if place.name in ('environ', 'cmdline', 'mem'):\n"
         "            try:\n                seen.append(place.read_bytes())\n"
         "            except OSError:\n                pass\n"
         "    print(os.environ)\n"
-        "    return {'success': True, 'result': [n.decode() for n in needles if any(n in one for one in seen)]}\n"
+        "    found = [n for n in params['backwards'] if any(n.encode() in one[::-1] for one in seen)]\n"
+        "    return {'success': True, 'result': found}\n",
+        {"backwards": ["nekot-yranac", "nur-rehtona-fo-yranac"]},
     )
 
     assert ran.answer == {"success": True, "result": []}, ran.log
@@ -251,7 +253,7 @@ def listening() -> Iterator[int]:
 
 @pytest.mark.parametrize("network", [False, True])
 async def test_no_handler_opens_a_connection(trial: Trial, listening: int, network: bool) -> None:
-    """AM-24: also to 127.0.0.1, also by a child, and also where the manifest asks for the network: that is the broker's."""
+    """AM-24: also to 127.0.0.1, also by a child; what the manifest asks for is done by the broker."""
     ran = await trial.run(
         "import os, socket\nasync def handle(params, context):\n"
         "    told = []\n"
