@@ -1,5 +1,6 @@
 """Activities of installed abilities: lifecycle commands, and the recheck of capabilities (inventory, canaries)."""
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -21,6 +22,8 @@ from contracts.abilities.capability_health import (
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityOrder, AbilityReceipt
 from contracts.base import clipped
+from contracts.learning.validation import StepResult
+from domain.abilities.execution_traces import SeenStep, canary_trace
 from skills.rehearsal.canary import CanaryReport, Method, canary, is_present
 from skills.rehearsal.rehearsal import LessonStart
 from skills.rehearsal.shell_session import Surroundings
@@ -113,6 +116,7 @@ class ReprobeActivities:
             return None
         standing, owner = found
         lesson = self._drafts.lesson_of(standing.ability_id)
+        begun = time.monotonic()
         report = canary(
             standing.manifest,
             lesson.bundle.draft if lesson.bundle is not None else None,
@@ -120,7 +124,20 @@ class ReprobeActivities:
             self._method(lesson),
             owner=owner or task.requested_by,
         )
-        after = self._health.record_outcome(_outcome(task, report), task.correlation_id)
+        outcome = _outcome(task, report)
+        ran = [
+            SeenStep(step.test_case_id, step.label, step.result is StepResult.PASSED)
+            for step in report.steps
+            if step.result is not StepResult.SKIPPED
+        ]
+        trace = canary_trace(
+            standing.manifest,
+            outcome.outcome_id,
+            () if outcome.not_run else ran,
+            created_at=outcome.happened_at,
+            elapsed_ms=int((time.monotonic() - begun) * 1000),
+        )
+        after = self._health.record_outcome(outcome, task.correlation_id, trace)
         self._written()
         return CanaryResult(
             capability_id=task.capability_id,

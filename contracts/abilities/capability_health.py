@@ -274,6 +274,9 @@ class CapabilityUseReceipt(VersionedContract):
     tool_name: Text120 | None = None
     dispatch_id: Text200 | None = None
     operation_id: Text200 | None = None
+    route_trace_id: Text200 | None = Field(
+        default=None, description="Its line in capabilities/traces.jsonl; absent where nothing was attempted."
+    )
     project_id: Text160 | None = None
     action_class: ActionClass = ActionClass.OTHER
     data_class: Text80 | None = None

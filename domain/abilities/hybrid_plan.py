@@ -133,6 +133,8 @@ class Execution:
     created_at: datetime
     elapsed_ms: int
     user_takeover: bool = False
+    session_key: str | None = None
+    agent_id: str | None = None
 
 
 def trace(plan: HybridActionPlan, attempts: Sequence[Attempt], about: Execution) -> CapabilityExecutionTrace:
@@ -155,6 +157,8 @@ def trace(plan: HybridActionPlan, attempts: Sequence[Attempt], about: Execution)
         capability_id=plan.capability_id,
         app_id=about.app_id,
         goal=plan.goal,
+        session_key=about.session_key,
+        agent_id=about.agent_id,
         surfaces_attempted=tuple(dict.fromkeys(attempt.surface.value for attempt in attempts)),
         steps=tuple(
             TracedStep(

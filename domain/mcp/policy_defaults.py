@@ -1,5 +1,6 @@
 """Default policy rules as data, one row a rule (DOC3 §0.6C, L13920-13924, L14025-14031)."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,7 +38,8 @@ class DefaultRule:
     tool_states: frozenset[MCPToolState] | None = None
     providers: frozenset[MCPProvider] | None = None
     data_classes: frozenset[str] | None = None
-    server_ids: frozenset[str] | None = None
+    server_names: frozenset[str] | None = None
+    """Names as they begin the ids that registrations make; see ``server_name``."""
     runtimes: frozenset[MCPRuntimeProvider] | None = None
 
     def fits(
@@ -56,7 +58,7 @@ class DefaultRule:
             and (self.tool_states is None or tool_state in self.tool_states)
             and (self.providers is None or provider in self.providers)
             and (self.data_classes is None or not self.data_classes.isdisjoint(data_classes))
-            and (self.server_ids is None or server_id in self.server_ids)
+            and (self.server_names is None or server_name(server_id) in self.server_names)
             and (self.runtimes is None or runtime in self.runtimes)
         )
 
@@ -70,6 +72,13 @@ class DefaultRule:
             updated_at=DEFAULTS_SINCE,
         )
 
+
+def server_name(server_id: str | None) -> str | None:
+    """The name that a server was registered under, in the spelling of ids: without the chance at its end."""
+    return _CHANCE.sub("", server_id) if server_id is not None else None
+
+
+_CHANCE = re.compile(r"-[0-9a-f]{10}$")
 
 DEFAULT_RULES: tuple[DefaultRule, ...] = (
     DefaultRule(
@@ -114,14 +123,14 @@ DEFAULT_RULES: tuple[DefaultRule, ...] = (
         MCPPolicyMode.DISABLED,
         "the local files server",
         "The local files server is switched off until somebody allows it.",
-        server_ids=frozenset({"elnor-local-files", "local-files"}),
+        server_names=frozenset({"elnor-local-files", "local-files"}),
     ),
     DefaultRule(
         "default_admin_server",
         MCPPolicyMode.DISABLED,
         "the admin and health server, for runtimes other than openclaw",
         "The admin and health server serves trusted runtimes only.",
-        server_ids=frozenset({"elnor-admin", "elnor-admin-health", "admin-health"}),
+        server_names=frozenset({"elnor-admin", "elnor-admin-health", "admin-health"}),
         runtimes=frozenset(MCPRuntimeProvider) - {MCPRuntimeProvider.OPENCLAW},
     ),
 )

@@ -5,11 +5,10 @@ servers come first, and among these the score decides: policy, exact tool, proje
 last the server's id, so that equal servers are always taken in one order.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts.abilities.capability_manifest import CapabilityManifest
-from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.observation import ToolEffect
 from contracts.mcp.health import MCPHealthStatus, MCPThrottle
 from contracts.mcp.policy import MCPPolicyAuthor, MCPPolicyMode
@@ -17,7 +16,7 @@ from contracts.mcp.provider import MCPProvider, MCPTransport
 from contracts.mcp.routing import RouteStanding as Standing
 from contracts.mcp.routing import RouteVerdict
 from contracts.mcp.servers import MCPBadgeState, MCPRateLimitProfile, MCPServerListItem
-from domain.abilities.hybrid_plan import Truth, ranked
+from domain.abilities.hybrid_plan import Truth
 
 FORBIDDEN = "Policy forbids it."
 """Why a server is left out that policy switches off for the call."""
@@ -56,7 +55,6 @@ _TRANSPORTS = {
 """Transports of a server, the best last."""
 
 __all__ = [
-    "CONNECTORS",
     "CONNECTOR_CAPS",
     "FORBIDDEN",
     "RouteDecision",
@@ -67,11 +65,9 @@ __all__ = [
     "resolve_route",
     "servers_required",
     "standing_of",
-    "surfaces_by_route",
     "why_left_out",
 ]
 
-CONNECTORS = frozenset({ControlSurface.MCP_CONNECTOR, ControlSurface.MCP_SERVER})
 
 CONNECTOR_CAPS = ("mcp_connector:", "mcp_server:")
 """How a manifest's ``required_runtime_caps`` name a server: ``mcp_connector:<server_id>`` (DOC3 §7A.5)."""
@@ -139,14 +135,6 @@ def resolve_route(servers: Sequence[MCPServerListItem], wanted: RouteWanted) -> 
     scores = sorted((_scored(item, wanted) for item in allowed), key=_order)
     best = scores[0]
     return RouteDecision(_VERDICTS[best.standing], best.server_id, tuple(scores), denied)
-
-
-def surfaces_by_route(
-    available: Collection[ControlSurface], route: RouteDecision, truth: Truth = Truth.REMOTE
-) -> tuple[ControlSurface, ...]:
-    """The surfaces to try, best first; connectors are among them only where the route can be gone."""
-    usable = route.verdict in (RouteVerdict.ALLOW, RouteVerdict.ASK_FIRST)
-    return ranked(set(available) if usable else set(available) - CONNECTORS, truth)
 
 
 def why_left_out(item: MCPServerListItem, wanted: RouteWanted) -> str | None:

@@ -12,13 +12,20 @@ from contracts.abilities.capability_health import (
     IdentityKind,
     UseResult,
 )
+from contracts.abilities.capability_plan import (
+    CapabilityExecutionTrace,
+    HybridActionPlan,
+    HybridActionPlanStep,
+)
 from contracts.abilities.control_surface import ControlSurface
+from contracts.base import clipped
 from contracts.learning.observation import ToolEffect
 from contracts.mcp.auth import MCPAuthProfile, MCPTokenSubjectKind
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus
 from contracts.mcp.dispatch_work import DispatchRecord
 from contracts.mcp.policy import MCPPolicyMode
 from contracts.mcp.provider import MCPAuthMode, MCPProvider
+from domain.abilities.hybrid_plan import Attempt, Execution, trace
 
 _WORDS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
 _SEARCHES = frozenset({"search", "find", "query", "lookup"})
@@ -51,9 +58,12 @@ _IDENTITIES: Mapping[MCPTokenSubjectKind, IdentityKind] = MappingProxyType(
 
 
 def use_receipt(
-    record: DispatchRecord, receipt_id: str, profile: MCPAuthProfile | None
+    record: DispatchRecord, receipt_id: str, profile: MCPAuthProfile | None, trace_id: str | None = None
 ) -> CapabilityUseReceipt:
-    """The receipt of a call that has ended; ``profile`` is the sign-in whose permission it used."""
+    """The receipt of a call that has ended; ``profile`` is the sign-in whose permission it used.
+
+    ``trace_id`` names the execution trace beside it.
+    """
     order = record.order
     local = record.provider in _LOCAL
     ended = record.completed_at or record.updated_at
@@ -68,6 +78,7 @@ def use_receipt(
         tool_name=order.tool_name,
         dispatch_id=order.dispatch_id,
         operation_id=order.dispatch_id,
+        route_trace_id=trace_id,
         project_id=order.project_id,
         action_class=action_class(order.tool_name, record.effect),
         data_class=order.data_class,
@@ -82,6 +93,30 @@ def use_receipt(
         correlation_id=order.correlation_id,
         created_at=ended,
     )
+
+
+def use_trace(record: DispatchRecord, use: CapabilityUseReceipt) -> CapabilityExecutionTrace | None:
+    """The execution trace of a call that has ended; ``None`` where nothing was attempted (DOC3 §1.1F)."""
+    if record.attempts == 0 or use.route_trace_id is None:
+        return None
+    step = HybridActionPlanStep(
+        step_id=clipped(record.order.tool_name, 80),
+        purpose=record.order.tool_name,
+        act_surface=use.route_surface,
+        verify_surface=use.route_surface,
+    )
+    plan = HybridActionPlan(capability_id=use.capability_id, goal=record.order.tool_name, steps=(step,))
+    attempt = Attempt(step.step_id, use.route_surface, success=use.result is UseResult.SUCCESS)
+    ended = use.completed_at or use.created_at
+    about = Execution(
+        trace_id=use.route_trace_id,
+        app_id=clipped(record.order.server_id, 80),
+        created_at=ended,
+        elapsed_ms=max(0, int((ended - use.started_at).total_seconds() * 1000)),
+        session_key=record.order.caller.session_ref,
+        agent_id=record.order.caller.runtime,
+    )
+    return trace(plan, [attempt], about)
 
 
 def identity_of(record: DispatchRecord, profile: MCPAuthProfile | None) -> tuple[IdentityKind, str]:

@@ -22,11 +22,6 @@ Facts = Callable[[Path], Mapping[str, str]]
 """Reads the state behind files (git, databases) of a folder, by subject."""
 
 
-def no_facts(_folder: Path) -> Mapping[str, str]:
-    """Nothing is known of the state behind files."""
-    return {}
-
-
 @dataclass(frozen=True)
 class _File:
     digest: str

@@ -299,6 +299,15 @@ def own_health(connection: Connection, capability_id: str | None) -> HealthStatu
     return HealthStatus(health) if health is not None else HealthStatus.UNKNOWN
 
 
+def manifest_of(connection: Connection, ability_id: str) -> CapabilityManifest | None:
+    """The manifest of an ability's capability; ``None`` where there is none that can be read."""
+    body = connection.scalar(select(capabilities.c.manifest).where(capabilities.c.ability_id == ability_id))
+    try:
+        return CapabilityManifest.model_validate_json(body) if body is not None else None
+    except ValueError:
+        return None
+
+
 def put_standing(
     connection: Connection, standing: Standing, status: HealthStatus, record: CapabilityHealthRecord
 ) -> None:

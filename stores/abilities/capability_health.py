@@ -24,6 +24,7 @@ from contracts.abilities.capability_manifest import (
     CapabilityBridgeCurrent,
     HealthStatus,
 )
+from contracts.abilities.capability_plan import CapabilityExecutionTrace
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.lifecycle import LearningReceiptKind
@@ -39,6 +40,7 @@ from domain.abilities.availability import (
     usability,
 )
 from domain.abilities.capability_health import HealthChange, after_outcome, is_due, unusable_reason, why
+from domain.abilities.execution_traces import captures_traces
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import (
     ABILITIES,
@@ -63,22 +65,27 @@ from stores.abilities.derived_files import (
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalDraft, JournalEntries, append
+from stores.platform.journal.journal import TRACES, JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, capabilities
 
 
 def apply_outcome(
-    connection: Connection, outcome: CapabilityOutcome, correlation_id: str
+    connection: Connection,
+    outcome: CapabilityOutcome,
+    correlation_id: str,
+    trace: CapabilityExecutionTrace | None = None,
 ) -> tuple[JournalDraft, ...]:
     """Counts an outcome once and settles what follows; returns the entries for the caller to append.
+
+    ``trace`` is kept with it, unless the capability's learning policy keeps none.
 
     An outcome of a capability that is not installed any more, or that was counted before, changes nothing.
     """
     found: list[JournalDraft] = []
 
     def act() -> str:
-        found.extend(_applied(connection, outcome, correlation_id))
+        found.extend(_applied(connection, outcome, correlation_id, trace))
         return "{}"
 
     key = f"outcome-{outcome.outcome_id}"
@@ -130,7 +137,10 @@ def settle_ability(
 
 
 def _applied(
-    connection: Connection, outcome: CapabilityOutcome, correlation_id: str
+    connection: Connection,
+    outcome: CapabilityOutcome,
+    correlation_id: str,
+    trace: CapabilityExecutionTrace | None,
 ) -> tuple[JournalDraft, ...]:
     ability_id = connection.scalar(
         select(capabilities.c.ability_id).where(capabilities.c.capability_id == outcome.capability_id)
@@ -148,6 +158,8 @@ def _applied(
     owner = entry.owner_user_id if entry is not None else outcome.reported_by
     entries = HealthEntries(ability_id, owner, correlation_id, now)
     entries.outcome(outcome)
+    if trace is not None and captures_traces(standing.manifest):
+        entries.add(TRACES, trace)
     entries.changed(standing, change)
     entries.canary(outcome, standing, change)
     if change.status is not standing.status or outcome.kind is OutcomeKind.CANARY:
@@ -202,14 +214,16 @@ class CapabilityHealthStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record_outcome(self, outcome: CapabilityOutcome, correlation_id: str) -> Standing | None:
+    def record_outcome(
+        self, outcome: CapabilityOutcome, correlation_id: str, trace: CapabilityExecutionTrace | None = None
+    ) -> Standing | None:
         """Takes in how a use or a canary went; counted once by its ``outcome_id``. The standing afterwards.
 
         Every execution of a capability is reported here. ``None``, and nothing
         written, when no such capability is installed. ``summary`` must be free of secrets.
         """
         with self._database.write() as connection:
-            append(connection, apply_outcome(connection, outcome, correlation_id))
+            append(connection, apply_outcome(connection, outcome, correlation_id, trace))
             return standing_of(connection, capability_id=outcome.capability_id)
 
     def bridge(self, reader: str, now: datetime) -> CapabilityBridgeCurrent:

@@ -31,9 +31,16 @@ from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import ability_workflow_id, learn_session_id, mcp_dispatch_id
 from domain.abilities.availability import checkpoint_health
 from domain.abilities.capability_health import failure_fingerprint, progress
+from domain.abilities.execution_traces import captures_traces, checkpoint_trace
 from domain.learning.redaction.redaction import redact
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import ABILITIES, newest_statuses, put_standing, standing_of
+from stores.abilities.ability_rows import (
+    ABILITIES,
+    manifest_of,
+    newest_statuses,
+    put_standing,
+    standing_of,
+)
 from stores.abilities.capability_health import HealthEntries, apply_outcome, hold_ability, settle_ability
 from stores.learning.drafts import planned_of_ability, planned_of_session
 from stores.learning.learning_tables import SESSIONS
@@ -42,6 +49,7 @@ from stores.platform.database import Database, PageRequest
 from stores.platform.document_table import document_page
 from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
+    TRACES,
     JournalDraft,
     JournalEntries,
     JournalFilter,
@@ -131,6 +139,9 @@ def ability_effects(
         entries.receipt(
             LearningReceiptKind.USED_LATER, f"{ability.title} was used; a checkpoint was reported."
         )
+    manifest = manifest_of(connection, ability.ability_id)
+    if manifest is not None and captures_traces(manifest):
+        entries.add(TRACES, checkpoint_trace(manifest, receipt))
     drafts = tuple(entries.drafts)
     if receipt.status is CheckpointStatus.FAILED and ability.primary_capability_id is not None:
         outcome = _outcome(ability.primary_capability_id, receipt, reporter)

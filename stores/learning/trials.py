@@ -14,10 +14,12 @@ from contracts.learning.trials import (
     TrialRun,
     TrialState,
 )
+from domain.abilities.execution_traces import captures_traces, trial_trace
+from stores.abilities.ability_rows import manifest_of
 from stores.platform.blobs import get_blob
 from stores.platform.database import Database, advisory_lock
 from stores.platform.document_table import DocumentTable
-from stores.platform.journal.journal import JournalEntries, append
+from stores.platform.journal.journal import TRACES, JournalEntries, append
 from stores.platform.tables import ability_trials
 from stores.platform.temporary_artifacts import (
     ArtifactTerms,
@@ -181,6 +183,7 @@ class TrialStore:
                 ended = ended.changed(result_digest=row["digest"], result_bytes=len(result))
             TRIALS.put(connection, ended)
             _record(connection, ended, LearningReceiptKind.TRIAL_ENDED, f"{state.value}: {_counts(ended)}")
+            _trace(connection, ended)
         return ended
 
     def result(self, trial_id: str, owner: str, now: datetime) -> bytes:
@@ -253,6 +256,19 @@ def _record(connection: Connection, run: TrialRun, kind: LearningReceiptKind, re
         run.workflow_id, run.owner_user_id, run.correlation_id, run.updated_at, ability_id=run.ability_id
     )
     entries.receipt(kind, f"trial {run.trial_id}: {reason}", named=run.ability_id)
+    append(connection, entries.drafts)
+
+
+def _trace(connection: Connection, run: TrialRun) -> None:
+    """The execution trace of a trial, where its capability keeps traces."""
+    manifest = manifest_of(connection, run.ability_id)
+    trace = trial_trace(manifest, run) if manifest is not None and captures_traces(manifest) else None
+    if trace is None:
+        return
+    entries = JournalEntries(
+        run.workflow_id, run.owner_user_id, run.correlation_id, run.updated_at, ability_id=run.ability_id
+    )
+    entries.add(TRACES, trace)
     append(connection, entries.drafts)
 
 

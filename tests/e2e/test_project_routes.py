@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from stores.platform.journal.journal import TRACES, JournalFilter, read_entries
 from tests.e2e.test_route_explaining import add_server, bind, binding, decide, way
 from tests.fixtures.m365_office import Office, office, running_m365_server
 from tests.fixtures.tool_calls import use_receipts
@@ -43,6 +44,12 @@ async def test_a_project_goes_to_the_healthy_connector_that_it_is_bound_to_and_t
     call = await lists_documents(bound)
     assert call["status"] == "completed"
     (use,) = [one for one in use_receipts(bound.stack) if one["dispatch_id"] == call["dispatch_id"]]
+    with bound.stack.database.read() as connection:
+        kept = [one.document for one in read_entries(connection, JournalFilter(streams=(TRACES,)))]
+    (trace,) = [one for one in kept if one["trace_id"] == use["route_trace_id"]]
+    assert (trace["capability_id"], trace["goal"]) == (use["capability_id"], use["tool_name"])
+    assert (trace["surfaces_attempted"], trace["success"]) == ([use["route_surface"]], True)
+    assert use["operation_id"] == call["dispatch_id"]
     assert (use["route_surface"], use["connector_server_id"]) == ("mcp_connector", bound.server_id)
     assert (use["project_id"], use["result"], use["approval_state"]) == (PROJECT, "success", "not_needed")
 

@@ -35,6 +35,10 @@ async def test_an_install_is_degraded_until_its_smoke_test_passes_and_says_when_
     assert (outcome["kind"], outcome["success"]) == ("canary", True)
     (change,) = [one for one in found.lines("events") if one["event"] == "capability.health.changed"]
     assert (change["health_before"], change["health_status"]) == ("degraded", "healthy")
+    (trace,) = found.lines("traces")
+    assert (trace["trace_id"], trace["success"]) == (outcome["outcome_id"], True)
+    assert (trace["capability_id"], trace["app_id"]) == (found.capability_id, "terminal")
+    assert {step["success"] for step in trace["steps"]} == {True}
     health = await found.health()
     assert (health["health_status"], health["last_verified_at"]) == ("healthy", outcome["happened_at"])
 

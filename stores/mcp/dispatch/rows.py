@@ -17,11 +17,11 @@ from contracts.mcp.dispatch import (
 from contracts.mcp.dispatch_work import AskFirstAnswer, DispatchRecord, DispatchStanding, EndOrder
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.workflow_ids import mcp_dispatch_id
-from domain.mcp.use_receipts import use_receipt
+from domain.mcp.use_receipts import use_receipt, use_trace
 from stores.mcp.mcp_tables import DISPATCHES, mcp_servers
 from stores.mcp.mcp_tables import mcp_dispatches as table
 from stores.mcp.receipts import ReceiptContext, receipt
-from stores.platform.journal.journal import JournalDraft, JournalEntries
+from stores.platform.journal.journal import TRACES, JournalDraft, JournalEntries
 
 OPEN_STATUSES = tuple(status.value for status in OPEN_DISPATCH_STATUSES)
 
@@ -202,10 +202,12 @@ def end_entries(
     at: datetime,
     profile: MCPAuthProfile | None,
     given_up: EndOrder | None = None,
+    *,
+    traced: bool = True,
 ) -> tuple[str, list[JournalDraft]]:
-    """The journal entries of an ended call: its receipt, whose id comes first, and the receipt of the use.
+    """The journal entries of an ended call: its receipt, whose id comes first, the receipt of the use and its trace.
 
-    ``given_up`` has the actor and the reason of a cancelled call.
+    ``given_up`` has the actor and the reason of a cancelled call; ``traced`` is whether its capability keeps traces.
     """
     summary = f"{_named(record)}: {record.status.value.replace('_', ' ')}"
     if record.error_code is not None:
@@ -218,7 +220,9 @@ def end_entries(
         summary = clipped(f"{summary}; given up: {given_up.reason}", 500)
     actor = given_up.by if given_up is not None else None
     receipt_id, dispatch = dispatch_receipt(record, MCPReceiptKind.DISPATCH, summary, at, actor=actor)
-    use = use_receipt(record, str(uuid7()), profile)
+    trace_id = str(uuid7()) if traced and record.attempts > 0 else None
+    use = use_receipt(record, str(uuid7()), profile, trace_id)
+    trace = use_trace(record, use)
     order = record.order
     used = JournalEntries(
         mcp_dispatch_id(order.dispatch_id),
@@ -227,7 +231,8 @@ def end_entries(
         at,
         ability_id=order.ability_id,
     )
-    return receipt_id, [dispatch, used.draft(USES, use)]
+    uses = [used.draft(USES, use)]
+    return receipt_id, [dispatch, *uses, *([used.draft(TRACES, trace)] if trace is not None else [])]
 
 
 def _named(record: DispatchRecord) -> str:

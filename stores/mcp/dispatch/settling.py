@@ -16,8 +16,10 @@ from contracts.learning.observation import ToolCallReceipt, ToolEffect, ToolOutc
 from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, DispatchStatus
 from contracts.mcp.dispatch_work import DispatchRecord, DispatchStanding, EndOrder
+from domain.abilities.execution_traces import captures_traces
 from domain.learning.interpretation.meaningful import observed_tool_call
 from domain.mcp.use_receipts import identity_of
+from stores.abilities.ability_rows import manifest_of
 from stores.abilities.capability_health import apply_outcome
 from stores.learning.observations import ObservationLog
 from stores.learning.sessions import SessionStore
@@ -60,7 +62,9 @@ def settle(
     if final.attempts > 0:
         kind, ref = identity_of(final, profile)
         final = final.changed(identity_asserted_kind=kind, identity_asserted_ref=ref)
-    receipt_id, receipts = end_entries(final, now, profile, given_up)
+    ability_id = final.order.ability_id
+    traced = ability_id is None or captures_traces(manifest_of(connection, ability_id))
+    receipt_id, receipts = end_entries(final, now, profile, given_up, traced=traced)
     settled = change_dispatch(connection, kept, final.changed(receipt_id=receipt_id))
     learned = _outcome(connection, final, now) if given_up is None else ()
     append(connection, [*entries, *receipts, *learned])

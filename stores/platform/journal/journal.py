@@ -35,6 +35,9 @@ from stores.platform.tables import journal, journal_heads
 
 LIFECYCLE = "system/learning/lifecycle_events"
 RECEIPTS = "system/learning/receipts"
+TRACES = "system/capabilities/traces"
+"""Execution traces of uses (DOC3 §1.1F)."""
+
 CHECKPOINT_RECEIPTS = "system/learning/checkpoint_receipts"
 
 GENESIS = "0" * 64

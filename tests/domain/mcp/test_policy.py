@@ -234,10 +234,13 @@ def test_confidential_data_of_microsoft_is_asked_about_by_default() -> None:
 
 
 def test_the_local_files_server_is_off_and_the_admin_server_is_for_openclaw_until_somebody_decides() -> None:
-    files = replace(READING, server_id="elnor-local-files")
+    # As registrations make them: the name, and ten digits of chance.
+    files = replace(READING, server_id="local-files-0a1b2c3d4e")
     assert judge(files, Policies(), [], NOW).mode is OFF
-    assert judge(files, policy((MCPServerTarget(server_id="elnor-local-files"), ON)), [], NOW).mode is ON
-    admin = replace(READING, server_id="elnor-admin-health")
+    assert judge(files, policy((MCPServerTarget(server_id=files.server_id), ON)), [], NOW).mode is ON
+    other = replace(READING, server_id="local-files-of-bob-0a1b2c3d4e")
+    assert judge(other, Policies(), [], NOW).mode is ON
+    admin = replace(READING, server_id="elnor-admin-health-0a1b2c3d4e")
     assert judge(admin, Policies(), [], NOW).mode is ON
     assert judge(replace(admin, runtime="codex"), Policies(), [], NOW).mode is OFF
 

@@ -13,18 +13,27 @@ from contracts.mcp.health import MCPThrottle
 from contracts.mcp.policy import MCPPolicyAuthor
 from contracts.mcp.policy import MCPPolicyMode as Mode
 from contracts.mcp.provider import MCPAuthState, MCPProvider
+from contracts.mcp.routing import RouteExplanation
+from domain.abilities.capability_plan import surface_choices
 from domain.abilities.hybrid_plan import USER_INTERFACE
 from domain.mcp.route_scoring import (
+    RouteDecision,
     RouteVerdict,
     RouteWanted,
     Standing,
     resolve_route,
     standing_of,
-    surfaces_by_route,
 )
+from tests.domain.abilities.test_bridge import NOW, manifest
 from tests.domain.mcp.server_cards import auth, card, health, policy
 
-EVERY_SURFACE = frozenset({Surface.MCP_CONNECTOR, Surface.NATIVE_OPENCLAW_BROWSER, Surface.RAW_UI})
+ANYWHERE = manifest(surface_order=["mcp_connector", "raw_ui", "native_openclaw_browser"])
+
+
+def tried(found: RouteDecision) -> list[Surface]:
+    """The surfaces that a capability which could go any way is explained to be tried on, best first."""
+    told = RouteExplanation(decision=found.verdict, next_step="-", policy_version=0, explained_at=NOW)
+    return [choice.surface for choice in surface_choices(ANYWHERE, (), told) if choice.available]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +128,7 @@ def test_a_healthy_allowed_connector_is_chosen() -> None:
     ill = card("a", at_health=health(Health.DEGRADED))
     found = resolve_route([ill, card("b")], RouteWanted())
     assert (found.verdict, found.server_id) == (RouteVerdict.ALLOW, "b")
-    assert surfaces_by_route(EVERY_SURFACE, found)[0] is Surface.MCP_CONNECTOR
+    assert tried(found)[0] is Surface.MCP_CONNECTOR
 
 
 @pytest.mark.acceptance("9.12-2")
@@ -132,13 +141,13 @@ def test_a_disabled_connector_falls_back_or_says_so() -> None:
     honest = resolve_route([off, signed_out], RouteWanted())
     assert (honest.verdict, honest.server_id) == (RouteVerdict.DEGRADED, "b")
     for found in (alone, honest):
-        assert Surface.MCP_CONNECTOR not in surfaces_by_route(EVERY_SURFACE, found)
+        assert Surface.MCP_CONNECTOR not in tried(found)
     assert resolve_route([], RouteWanted()).verdict is RouteVerdict.NO_ROUTE
 
 
 @pytest.mark.acceptance("9.12-3")
 def test_a_browser_does_not_come_before_a_healthy_connector() -> None:
-    order = surfaces_by_route(EVERY_SURFACE, resolve_route([card()], RouteWanted()))
+    order = tried(resolve_route([card()], RouteWanted()))
     assert order.index(Surface.MCP_CONNECTOR) < min(
         order.index(one) for one in USER_INTERFACE if one in order
     )

@@ -5,7 +5,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from skills.rehearsal.folder_contents import MAX_TEXT_BYTES, ReadContents, no_facts
+from skills.rehearsal.folder_contents import MAX_TEXT_BYTES, ReadContents
 
 
 def test_texts_permissions_and_digests_are_those_at_the_time_of_reading(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_links_are_state_and_no_files(tmp_path: Path) -> None:
     contents = ReadContents(tmp_path)
     assert list(contents.paths()) == ["a.txt"]
     assert contents.facts() == {"link: target": "a.txt", "out: target": "/etc"}
-    assert ReadContents(tmp_path, no_facts).facts() == {}
+    assert ReadContents(tmp_path, lambda _: {}).facts() == {}
 
 
 def test_state_of_git_holds_no_commit_ids(tmp_path: Path) -> None:
