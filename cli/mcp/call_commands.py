@@ -28,6 +28,7 @@ from contracts.mcp.dispatch import (
     MCPAskFirstPendingListResponse,
 )
 from contracts.mcp.policy import MCPPolicyVerdict
+from domain.platform.visible_text import visible
 
 COLOURS = {
     DispatchStatus.RUNNING: "cyan",
@@ -104,7 +105,7 @@ def pending_view(found: MCPAskFirstPendingListResponse) -> RenderableType:
         return Text("Nothing waits for an answer.")
     table = listing("call", "what", "waits")
     for one in found.dispatches:
-        table.add_row(one.dispatch_id, escape(one.request_summary), _waits(one))
+        table.add_row(one.dispatch_id, escape(visible(one.request_summary)), _waits(one))
     todo = "See one with all that will be sent: apprentice mcp show CALL. Answer: apprentice mcp approve|deny CALL"
     return Group(table, Text(todo, style="dim"))
 
@@ -132,7 +133,7 @@ def _approval(one: MCPAskFirstDispatchRecord) -> str:
 
 
 def _json(value: object) -> Text:
-    return Text(json.dumps(value, indent=2, ensure_ascii=False))
+    return Text(visible(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def as_object(text: str, example: str) -> dict[str, Any]:

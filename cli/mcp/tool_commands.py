@@ -13,7 +13,7 @@ from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpRegistryApi
 from contracts.mcp.tools import MCPTool, MCPToolReviewRequest, MCPToolState
-from domain.mcp.tool_definitions import visible
+from domain.platform.visible_text import visible
 
 app = typer.Typer(no_args_is_help=True, help="The tools of a server: list, look at one, pin it.")
 

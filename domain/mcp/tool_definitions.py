@@ -8,7 +8,6 @@ spell out invisible characters.
 import difflib
 import hashlib
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import rfc8785
 
 from contracts.base import clipped
 from contracts.mcp.tools import MCPToolDefinition
+from domain.platform.visible_text import visible
 
 MAX_TOOLS = 500
 
@@ -34,8 +34,6 @@ _COMPARED_LINES = 4_000
 
 _EXACT = 2**53 - 1
 """Beyond this, JSON numbers are not the same number everywhere (RFC 8785 §3.1)."""
-
-_KEPT = frozenset("\t\n")
 
 
 @dataclass(frozen=True)
@@ -105,16 +103,6 @@ def _depth_over(value: object, limit: int) -> bool:
             return False
         level = inner
     return True
-
-
-def visible(text: str) -> str:
-    """``text`` with control, format and other unseen characters as ``\\uXXXX``; line ends and tabs stay."""
-    return "".join(
-        character
-        if character in _KEPT or unicodedata.category(character)[0] != "C"
-        else f"\\u{ord(character):04x}"
-        for character in text
-    )
 
 
 def definition_hash(definition: MCPToolDefinition) -> str:

@@ -123,6 +123,20 @@ async def test_a_call_appears_by_itself_with_what_would_run_and_is_approved_once
     assert (await desk.call(dispatch_id))["status"] == "completed"
 
 
+async def test_what_cannot_be_seen_in_the_arguments_is_spelled_out_and_sent_as_it_was(desk: Desk) -> None:
+    page = desk.page
+    hidden = ["em\u200bail", "s\u202esn", "a\U000e0041b"]
+    dispatch_id = await desk.asks(pattern_set=hidden)
+    await desk.opens("approvals")
+    shown = page.get_by_label("Arguments that will run")
+    for spelled in ("em\\u200bail", "s\\u202esn", "a\\udb40\\udc41b"):
+        await expect(shown).to_contain_text(spelled)
+    await page.get_by_role("button", name="Edit, then approve…").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Approve these once").click()
+    await expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+    assert (await desk.call(dispatch_id))["arguments"]["pattern_set"] == hidden
+
+
 async def test_other_arguments_are_sent_when_they_are_edited_and_nonsense_is_refused(desk: Desk) -> None:
     page = desk.page
     dispatch_id = await desk.asks(pattern_set=["email", "ssn"])

@@ -1,10 +1,11 @@
 /** What was read out of the demonstration, and the files drafted from it. */
 
 import { facts, h } from "../dom.js";
+import { visible } from "../visible.js";
 
 export function meaning({ title, meaning: read, phrases, negative }) {
   return [
-    h("p", { class: "lead" }, read.goal_summary),
+    h("p", { class: "lead" }, visible(read.goal_summary)),
     h("div", { class: "lists" }, [
       list("Use it when", read.use_conditions),
       list("Not when", read.non_use_conditions),
@@ -17,7 +18,7 @@ export function meaning({ title, meaning: read, phrases, negative }) {
 }
 
 function list(title, items) {
-  return items.length > 0 && h("div", { class: "listed" }, h("h3", {}, title), h("ul", {}, items.map((one) => h("li", {}, one))));
+  return items.length > 0 && h("div", { class: "listed" }, h("h3", {}, title), h("ul", {}, items.map((one) => h("li", {}, visible(one)))));
 }
 
 export function lint(findings) {
@@ -39,5 +40,5 @@ export function drafted({ files, hash, revision }) {
 /** One drafted file; `of` tells those of several drafts on one page apart. */
 export function file({ path, content }, index, of = "") {
   const attributes = { id: `${of}file-${path}`, class: "file", open: index === 0 && path === "SKILL.md" };
-  return h("details", attributes, h("summary", {}, h("code", {}, path)), h("pre", { tabindex: "0", "aria-label": path }, content));
+  return h("details", attributes, h("summary", {}, h("code", {}, path)), h("pre", { tabindex: "0", "aria-label": path }, visible(content)));
 }

@@ -3,6 +3,7 @@
 import { command } from "../api.js";
 import { facts, h } from "../dom.js";
 import { APPROVALS, EFFECTS, TOOL_STATES } from "../tool_words.js";
+import { visible } from "../visible.js";
 import { actButton, lacking } from "./act.js";
 import { copyable } from "./copyable.js";
 import { pill } from "./marks.js";
@@ -19,12 +20,12 @@ export function waitingCall({ record, call, server, tool }, countdowns, after) {
     h(
       "section",
       { class: "card waiting-call", "aria-labelledby": heading },
-      h("div", { class: "card-head" }, h("h3", { id: heading, tabindex: "-1" }, tool?.definition.title || record.tool_name, h("span", { class: "at" }, ` at ${server ?? record.server_id}`)), countdowns.element(record.expires_at)),
+      h("div", { class: "card-head" }, h("h3", { id: heading, tabindex: "-1" }, visible(tool?.definition.title || record.tool_name), h("span", { class: "at" }, ` at ${server ?? record.server_id}`)), countdowns.element(record.expires_at)),
       h("div", { class: "pills" }, pill(...APPROVALS.pending), tool && pill(EFFECTS[tool.effect] ?? tool.effect), call.data_class && pill(call.data_class, "you")),
       definitionWarning(record, tool),
       facts([
         ["Asked for by", [call.caller.runtime ?? "a client", " for ", call.caller.user_id].join("")],
-        ["What", record.request_summary],
+        ["What", visible(record.request_summary)],
         ["Why it asks", why?.why],
         ["On behalf of", call.ability_id && h("a", { href: `#/skills/${encodeURIComponent(call.ability_id)}` }, call.ability_id)],
         ["Call", copyable(id, "call id")],
@@ -50,7 +51,7 @@ function definitionWarning(record, tool) {
 
 function argumentsOf(call, id) {
   const given = call.arguments;
-  const text = given ? JSON.stringify(given, null, 2) : "The arguments are not kept any more.";
+  const text = given ? visible(JSON.stringify(given, null, 2)) : "The arguments are not kept any more.";
   return h("div", { class: "arguments" }, h("h4", { id: `arguments-${id}` }, "Arguments that will run"), h("pre", { tabindex: "0", "aria-labelledby": `arguments-${id}` }, text));
 }
 
@@ -93,7 +94,7 @@ function edit(record, call, path, after) {
     dialog: () => ({
       title: "Approve with other arguments?",
       text: "What you write here is sent instead of what was asked for. Both are kept.",
-      fields: [{ name: "arguments", label: "Arguments as JSON", required: true, rows: 12, code: true, value: JSON.stringify(call.arguments ?? {}, null, 2) }],
+      fields: [{ name: "arguments", label: "Arguments as JSON", required: true, rows: 12, code: true, value: visible(JSON.stringify(call.arguments ?? {}, null, 2)) }],
       confirm: "Approve these once",
     }),
     act: (values) => post(path("approve"), { decision: "approve_once", arguments: parsed(values.arguments), ...seen(call) }),
