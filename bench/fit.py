@@ -1,33 +1,49 @@
-"""Fits the weights of ``domain.abilities.fit.weighing`` and says how well requests are told apart.
+"""Fits the trees of ``domain.abilities.fit.weighing`` and says how well requests are told apart.
 
-``python -m bench.fit`` reads the tables of ``tests/domain/abilities/fit``, fits the weights (signs held, near misses
-and requests for other abilities against requests that must find theirs) and prints them with what they reach on tasks
-that they were not fitted to, by turns. The thirty lessons are measured by ``bench.lessons`` alone.
+``python -m bench.fit`` reads the tables of ``tests/domain/abilities/fit``, fits the trees (near misses and requests for
+other abilities against requests that must find theirs) and prints what they reach on tasks that they were not fitted
+to, by turns; ``--write`` keeps them in ``weighing_trees``. The thirty lessons are measured by ``bench.lessons`` alone.
 """
 
+import argparse
 import random
 from collections.abc import Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.abilities.fit import fit
+from domain.abilities.fit import weighing_trees
+from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.meaning import Meanings, plain_works, said_by
+from domain.abilities.fit.meaning import Meanings, plain_works, told_by
 from domain.abilities.fit.reading import read
+from domain.abilities.fit.ruling import Profile, ruled, wanted_by
 from domain.abilities.fit.weighing import Evidence
+from domain.abilities.fit.words import Word
 from host.sentence_model import sentence_model
 from tests.domain.abilities.fit.tables import TABLES, Row, rows_of
 
-AGAINST = frozenset({"far", "other", "plainly", "opposite", "unclear", "part", "verb"})
-FOR = frozenset({"ruled", "said", "work", "title"})
-"""Evidence whose weight may have one sign only."""
+DEPTH = 3
+"""How many questions a tree asks, the same of every case."""
 
-RIDGE = 2.0
+NUMBER = 300
+STEP = 0.06
+"""How far one tree goes."""
+
+RIDGE = 1.0
+BOUNDS = 48
+"""Among how many bounds of an evidence a question chooses."""
+
+ROWS, COLUMNS = 0.6, 0.4
+"""The shares of cases and of kinds of evidence that one tree sees, by chance."""
+
 OTHERS = 5
-"""Requests for other abilities, to each ability; each counts half."""
+"""Requests for other abilities, to each ability; each counts ``OF_OTHERS``."""
+
+OF_OTHERS = 0.3
 TURNS = 10
 OBJECTS = (
     "the train tickets", "the garden furniture", "the birthday guests", "the chess clubs", "the kitchen shelves",
@@ -36,6 +52,7 @@ OBJECTS = (
 """Of another world: the verb alone must find nothing."""
 
 Floats: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.intp]
 
 
 class _Capture:
@@ -43,31 +60,47 @@ class _Capture:
 
     def __init__(self, table: Sequence[Row]) -> None:
         vector = sentence_model().vector
-        said = {row.entry.ability_id: said_by(row.entry) for row in table}
-        known = {one: (texts, np.stack([vector(t) for t in texts])) for one, texts in said.items()}
+        told = {row.entry.ability_id: told_by(row.entry) for row in table}
+        known = {one: (said, np.stack([vector(t) for t in said.texts])) for one, said in told.items()}
         self._meanings = Meanings(vector, plain_works(vector), known)
         self._index = FitIndex(row.entry for row in table)
-        self._profiles = {row.entry.ability_id: fit.Profile.of(row.entry) for row in table}
+        self._profiles = {row.entry.ability_id: Profile.of(row.entry) for row in table}
 
     def evidence(self, row: Row, said: str) -> tuple[float, ...]:
         request, profile = read(said), self._profiles[row.entry.ability_id]
-        ruled = self._index.judged(said, row.entry.ability_id, caller_user_id="ada")
-        clause = fit.main_clause(request)
+        wanted = wanted_by(request)
         near = self._meanings.nearness(
-            request.text,
-            row.entry.ability_id,
-            profile.families | profile.parts,
-            clause.families if clause else frozenset(),
+            request, row.entry.ability_id, profile.families | profile.parts, wanted
         )
-        assert ruled is not None
         assert near is not None
-        return astuple(
-            fit.evidence(request, profile, lambda word: self._index.weight("ada", word), ruled, near)
-        )
+        found = ruled(request, profile, self._weigh)
+        return astuple(evidence(request, profile, self._weigh, found, near))
+
+    def _weigh(self, word: Word) -> float:
+        return self._index.weight("ada", word)
+
+
+@dataclass(frozen=True)
+class _Trees:
+    bias: float
+    questions: Sequence[Sequence[tuple[int, float]]]
+    leaves: Sequence[Floats]
+
+    def totals(self, values: Floats) -> Floats:
+        found = np.full(len(values), self.bias)
+        for asked, leaves in zip(self.questions, self.leaves, strict=True):
+            leaf = np.zeros(len(values), dtype=np.intp)
+            for place, bound in asked:
+                leaf = leaf * 2 + (values[:, place] > bound)
+            found += leaves[leaf]
+        return found
 
 
 def main() -> None:
-    """Prints the weights and what they reach."""
+    """Prints what the trees reach, and writes them where that is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m bench.fit", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="Keep the trees.")
+    write = parser.parse_args().write
     found: list[tuple[float, ...]] = []
     marks: list[tuple[str, int, int]] = []
     for name, path in TABLES.items():
@@ -84,61 +117,91 @@ def main() -> None:
     kinds = np.array([kind for _, _, kind in marks])
     turns = np.array([number % TURNS for _, number, _ in marks])
     tables = np.array([name for name, _, _ in marks])
-    wanted, weights = (kinds == 1).astype(float), np.where(kinds == -1, 0.5, 1.0)
-    allowed = _with_allowed_signs(values, wanted, weights)
+    wanted, weights = (kinds == 1).astype(float), np.where(kinds == -1, OF_OTHERS, 1.0)
     total = np.zeros(len(wanted))
     for turn in range(TURNS):
         rest = turns != turn
-        total[~rest] = _totals(values[~rest], *_fitted(values[rest], wanted[rest], weights[rest], allowed))
-    bias, fitted = _fitted(values, wanted, weights, allowed)
-    for field, weight in zip(fields(Evidence), fitted, strict=True):
-        print(f"{field.name}={weight:.2f},")
-    print(f"BIAS = {bias:.2f}")
+        total[~rest] = _fitted(values[rest], wanted[rest], weights[rest]).totals(values[~rest])
     for name in TABLES:
         here = tables == name
-        for cut in (-1.0, -0.5, 0.0, 0.5):
+        for cut in (-0.4, -0.2, 0.0, 0.2, 0.4):
             share = [float((total[here & (kinds == kind)] >= cut).mean()) for kind in (1, 0, -1)]
             refused = f"near misses refused {1 - share[1]:.3f}, requests for others {1 - share[2]:.3f}"
             print(f"{name} from {cut:+.1f}: found {share[0]:.3f}, {refused}")
+    if write:
+        _write(_fitted(values, wanted, weights))
 
 
-def _with_allowed_signs(values: Floats, wanted: Floats, weights: Floats) -> NDArray[np.bool_]:
-    """Which evidence has the sign that it may have; what has not is left out, the worst first."""
-    names = [field.name for field in fields(Evidence)]
-    allowed = np.ones(len(names), dtype=bool)
-    while True:
-        _, fitted = _fitted(values, wanted, weights, allowed)
-        strength = fitted * values.std(axis=0)
-        wrong = [
-            (abs(strength[i]), i)
-            for i, name in enumerate(names)
-            if (name in AGAINST and fitted[i] > 1e-9) or (name in FOR and fitted[i] < -1e-9)
-        ]
-        if not wrong:
-            return allowed
-        allowed[max(wrong)[1]] = False
+def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
+    """Trees of one question a level, each fitted to what those before leave (logistic loss, second order)."""
+    chance = np.random.default_rng(0)
+    count, kinds = values.shape
+    edges = [_bounds(column) for column in values.T]
+    place = np.stack([np.searchsorted(edge, column) for edge, column in zip(edges, values.T, strict=True)], 1)
+    bias = float(np.log((weights * wanted).sum() / (weights * (1 - wanted)).sum()))
+    total = np.full(count, bias)
+    questions: list[list[tuple[int, float]]] = []
+    leaves: list[Floats] = []
+    for _ in range(NUMBER):
+        likely = 1 / (1 + np.exp(-total))
+        slope, bend = weights * (likely - wanted), weights * likely * (1 - likely)
+        seen = chance.random(count) < ROWS
+        columns = np.sort(chance.choice(kinds, int(kinds * COLUMNS), replace=False))
+        leaf = np.zeros(count, dtype=np.intp)
+        asked: list[tuple[int, float]] = []
+        for _ in range(DEPTH):
+            column, bound = _question(
+                leaf[seen], place[seen][:, columns], slope[seen], bend[seen], edges, columns
+            )
+            asked.append((column, float(edges[column][bound])))
+            leaf = leaf * 2 + (place[:, column] > bound)
+        size = 1 << DEPTH
+        slopes = np.bincount(leaf[seen], slope[seen], size)
+        added = np.round(-STEP * slopes / (np.bincount(leaf[seen], bend[seen], size) + RIDGE), 3)
+        total += added[leaf]
+        questions.append(asked)
+        leaves.append(added)
+    return _Trees(bias, questions, leaves)
 
 
-def _fitted(
-    values: Floats, wanted: Floats, weights: Floats, allowed: NDArray[np.bool_]
-) -> tuple[float, Floats]:
-    """The logistic regression with a ridge over evidence of equal spread: the bias and a weight each."""
-    middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
-    scaled = np.where(allowed, (values - middle) / spread, 0.0)
-    rows = np.column_stack([np.ones(len(values)), scaled])
-    ridge = RIDGE * np.eye(rows.shape[1])
-    ridge[0, 0] = 0.0
-    found = np.zeros(rows.shape[1])
-    for _ in range(60):
-        likely = 1 / (1 + np.exp(-rows @ found))
-        slope = rows.T @ (weights * (likely - wanted)) + ridge @ found
-        found -= np.linalg.solve((rows * (weights * likely * (1 - likely))[:, None]).T @ rows + ridge, slope)
-    weight = found[1:] / spread
-    return float(found[0] - (weight * middle).sum()), weight
+def _bounds(column: Floats) -> Floats:
+    """Bounds that part the values in equal shares, to three digits behind the point."""
+    return np.unique(np.round(np.quantile(column, np.linspace(0, 1, BOUNDS + 1)[1:-1]), 3))
 
 
-def _totals(values: Floats, bias: float, weight: Floats) -> Floats:
-    return np.asarray(bias + values @ weight)
+def _question(
+    leaf: Numbers, place: Numbers, slope: Floats, bend: Floats, edges: Sequence[Floats], columns: Numbers
+) -> tuple[int, int]:
+    """The kind of evidence and the number of its bound that part all leaves best."""
+    size = int(leaf.max()) + 1
+    cells = ((leaf[:, None] * len(columns) + np.arange(len(columns))) * BOUNDS + place).ravel()
+    shape = (size, len(columns), BOUNDS)
+    slopes = np.bincount(cells, np.repeat(slope, len(columns)), np.prod(shape)).reshape(shape).cumsum(2)
+    bends = np.bincount(cells, np.repeat(bend, len(columns)), np.prod(shape)).reshape(shape).cumsum(2)
+    rest, unbent = slopes[..., -1:] - slopes, bends[..., -1:] - bends
+    gain = (slopes**2 / (bends + RIDGE) + rest**2 / (unbent + RIDGE)).sum(0)
+    for number, column in enumerate(columns):
+        gain[number, len(edges[column]) :] = -1.0
+    best = int(gain.argmax())
+    return int(columns[best // BOUNDS]), best % BOUNDS
+
+
+def _write(trees: _Trees) -> None:
+    lines = [
+        " ".join(
+            (*(f"{place}>{bound:g}" for place, bound in asked), *(f"{leaf * 1000:.0f}" for leaf in leaves))
+        )
+        for asked, leaves in zip(trees.questions, trees.leaves, strict=True)
+    ]
+    names = ", ".join(field.name for field in fields(Evidence))
+    Path(str(weighing_trees.__file__)).write_text(
+        f'"""The trees of ``weighing``, written by ``python -m bench.fit --write``: do not edit by hand."""\n\n'
+        f"BIAS = {trees.bias:.4f}\n\n"
+        'TREES = """\n' + "\n".join(lines) + '\n"""\n'
+        '"""A line a tree: the number of an evidence and its bound, three times, then the leaves in thousandths."""\n',
+        encoding="utf-8",
+    )
+    print(f"written, over {names}")
 
 
 if __name__ == "__main__":

@@ -127,6 +127,10 @@ class CheckpointHealth(StrEnum):
     QUARANTINED = "quarantined"
 
 
+MAX_METHOD = 9
+"""The most lines of a method that an ability is found by: its goal and eight facts."""
+
+
 class AbilityAvailabilityEntry(VersionedContract):
     """One ability's truth."""
 
@@ -144,6 +148,11 @@ class AbilityAvailabilityEntry(VersionedContract):
     trigger_phrases: tuple[Text120, ...] = ()
     negative_triggers: tuple[Text120, ...] = ()
     aliases: tuple[Text120, ...] = ()
+    method: tuple[Text400, ...] = Field(
+        default=(),
+        max_length=MAX_METHOD,
+        description="Its whole goal, then what its result depends on; it is found by them.",
+    )
     project_scopes: tuple[Text160, ...] = ()
     preferred_control_surfaces: tuple[ControlSurface, ...] = ()
     support_pack_refs: tuple[Text240, ...] = ()

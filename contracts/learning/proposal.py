@@ -205,6 +205,10 @@ class CheckpointLintReport(VersionedContract):
     findings: tuple[LintFinding, ...] = ()
 
 
+GOAL_SECTION, METHOD_SECTION = "Goal", "What the result depends on"
+"""Headings in SKILL.md under which other rules read."""
+
+
 class DraftedFile(Contract):
     """One file of a drafted bundle, by its path inside the skill folder."""
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from contracts.abilities.availability import (
+    MAX_METHOD,
     AbilityAvailabilityEntry,
     AbilityFreshness,
     AbilitySource,
@@ -47,7 +48,7 @@ from contracts.learning.checkpoints import (
     CheckpointStatus,
 )
 from contracts.learning.interpretation import DependencyKind, ProjectScope, SemanticWorkflowInterpretation
-from contracts.learning.proposal import SkillBundleProposal, SkillDraft
+from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, SkillBundleProposal, SkillDraft
 
 USABLE_HEALTH = frozenset({HealthStatus.HEALTHY, HealthStatus.DEGRADED})
 """The health in which a capability is routed to (DOC3 §1.1I)."""
@@ -140,6 +141,7 @@ def availability_entry(
         trigger_phrases=_without_blanks(draft.trigger_phrases),
         negative_triggers=_without_blanks(draft.negative_triggers),
         aliases=working_names(draft),
+        method=method_of(draft),
         project_scopes=(confining_project,) if confining_project else (),
         preferred_control_surfaces=_known_surfaces(interpretation.preferred_control_surfaces),
         support_pack_refs=proposal.support_pack_refs,
@@ -182,6 +184,23 @@ def working_names(draft: SkillDraft) -> tuple[str, ...]:
     shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
     files = [name for name in dict.fromkeys(_FILE_NAME.findall(shown)) if name not in own][:MAX_WORKING_NAMES]
     return tuple(f"with {name}" for name in (*files, *draft.dependencies) if len(name) <= MAX_NAME_LENGTH)
+
+
+def method_of(draft: SkillDraft) -> tuple[str, ...]:
+    """The whole goal that SKILL.md states, then each fact that the result depends on, without marks.
+
+    A program that a person edited by hand says nothing here: only what SKILL.md states is read.
+    """
+    shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+    goal = " ".join(_section(shown, GOAL_SECTION).replace("`", "").split())
+    facts = (line[2:] for line in _section(shown, METHOD_SECTION).splitlines() if line.startswith("- "))
+    said = (goal, *(" ".join(fact.replace("`", " ").split()) for fact in facts))
+    return tuple(clipped(one, 400) for one in said if one)[:MAX_METHOD]
+
+
+def _section(markdown: str, heading: str) -> str:
+    _, _, rest = markdown.partition(f"\n## {heading}\n")
+    return rest.partition("\n## ")[0]
 
 
 MAX_NAME_LENGTH = 100

@@ -29,7 +29,7 @@ from contracts.abilities.lookup import (
 from contracts.base import clipped
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
-from domain.abilities.availability import working_names
+from domain.abilities.availability import method_of, working_names
 from domain.abilities.fit.fit_index import FitIndex
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ def _candidate(draft: SkillDraft, owner_user_id: str) -> AbilityAvailabilityEntr
         trigger_phrases=tuple(phrase for phrase in draft.trigger_phrases if phrase.strip()),
         negative_triggers=tuple(phrase for phrase in draft.negative_triggers if phrase.strip()),
         aliases=working_names(draft),
+        method=method_of(draft),
     )
 
 

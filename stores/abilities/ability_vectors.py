@@ -26,6 +26,9 @@ MAX_NEW = 60
 _WORKS = ""
 """The name under which the vectors of the plain works are kept; no ability's id is empty."""
 
+_WORD = " "
+"""Begins the names under which the vectors of single words are kept: abilities share them."""
+
 _ROW = ability_vectors.c
 _log = structlog.get_logger(__name__)
 
@@ -60,24 +63,30 @@ class AbilityVectors:
         except ModelUnavailable:
             return Prepared(None, complete=True)
         # Imported here: it needs numpy, which comes with the model.
-        from domain.abilities.fit.meaning import WORKS_KEY, Meanings, plain_works, said_by
+        from domain.abilities.fit.meaning import WORKS_KEY, Meanings, plain_works, told_by
 
-        texts = {entry.ability_id: said_by(entry) for entry in entries}
-        digests = {one: _digest(said) for one, said in texts.items()} | {_WORKS: _digest((WORKS_KEY,))}
+        told = {entry.ability_id: told_by(entry) for entry in entries}
+        words = frozenset[str]().union(*(one.words for one in told.values()))
+        digests = {one: _digest(said.texts) for one, said in told.items()} | {_WORKS: _digest((WORKS_KEY,))}
+        digests |= {_WORD + word: _digest((word,)) for word in words}
         with self._lock:
             kept = self._kept(digests)
             new: dict[str, NDArray[np.float16]] = {}
             if _WORKS not in kept:
                 new[_WORKS] = plain_works(model.vector).astype("float16")
-            missing = [one for one in texts if one not in kept]
+            missing = [one for one in told if one not in kept]
             for one in missing[:MAX_NEW] if keep else missing:
-                new[one] = _vectors(model, texts[one])
+                new[one] = _vectors(model, told[one].texts)
+                for word in told[one].words:
+                    if (name := _WORD + word) not in kept and name not in new:
+                        new[name] = _vectors(model, (word,))
             if keep:
                 self._keep(new, digests)
         known = {one: rows.astype("float32") for one, rows in (kept | new).items()}
         works = known.pop(_WORKS)
-        said = {one: (texts[one], rows) for one, rows in known.items() if one in texts}
-        return Prepared(Meanings(model.vector, works, said), complete=len(said) == len(texts))
+        said = {one: (told[one], rows) for one, rows in known.items() if one in told}
+        alone = {word: known[_WORD + word][0] for word in words if _WORD + word in known}
+        return Prepared(Meanings(model.vector, works, said, alone), complete=len(said) == len(told))
 
     def _kept(self, digests: Mapping[str, str]) -> "dict[str, NDArray[np.float16]]":
         import numpy as np

@@ -20,8 +20,9 @@ from contracts.abilities.lookup import (
     Fit,
 )
 from contracts.base import clipped
-from domain.abilities.fit.fit import Judgement, Profile, judge
+from domain.abilities.fit.fit import judge
 from domain.abilities.fit.reading import Reading, read
+from domain.abilities.fit.ruling import Judgement, Profile
 from domain.abilities.fit.spelling import telling_words
 from domain.abilities.fit.words import Word, base_weight
 from domain.abilities.matching import is_listed
@@ -122,7 +123,7 @@ class FitIndex:
         if profile is None:
             profile = self._profiles[ability_id] = Profile.of(self._entries[ability_id])
         meanings = None if by_rules else self._meanings
-        compare = partial(meanings.nearness, request.text, ability_id) if meanings else None
+        compare = partial(meanings.nearness, request, ability_id) if meanings else None
         return judge(request, profile, partial(self.weight, caller_user_id), compare)
 
     def _candidates(self, request: Reading, query: AbilityLookupQuery, caller_user_id: str) -> list[str]:

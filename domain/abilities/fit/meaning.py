@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
-from domain.abilities.fit.reading import read
+from domain.abilities.fit.reading import Reading, read
+from domain.abilities.fit.ruling import leading_clauses, main_clause
 
 Vector: TypeAlias = NDArray[np.float32]
 """A row of length one."""
@@ -27,6 +28,12 @@ Rows: TypeAlias = NDArray[np.float32]
 
 MAX_TEXTS = 10
 """The most texts of an ability that are compared: about half a second of work for forty of them."""
+
+MAX_FACTS = 6
+"""The most facts of its method that are compared besides."""
+
+MAX_VERBS, MAX_NOUNS = 8, 14
+"""The most of its verbs and of the words of its objects that are compared, each by itself."""
 
 _PARTS = re.compile(r"(?<=[.;:])\s+|,? then |,? and |[;,] ")
 _FIRST_PART = re.compile(r"[,;:]|\s(?:and|then|until|so)\s")
@@ -108,14 +115,79 @@ class Nearness:
     """The family of that other work."""
     asked: float
     """The same to the work of the request's own verb, where that is not the ability's; else 0."""
+    middle: float
+    """To all that the ability says of itself, on average."""
+    goal: float
+    """To its whole goal, or to its title where no goal is known."""
+    fact: float
+    """To the nearest fact of its method; 0 where none is known."""
+    verb: float
+    """Of the request's verb alone to the nearest verb that leads in a title or phrase; 0 where none is said."""
+    any_verb: float
+    """The same to any verb of the ability's."""
+    head: float
+    """Of the last word of the request's object to the nearest of the ability's objects; 0 where none is said."""
+    nouns: float
+    """The same of all words of the object, on average."""
 
 
-def said_by(entry: AbilityAvailabilityEntry) -> tuple[str, ...]:
-    """What an ability says of itself: its object first, its title, its phrases in other words, and its parts."""
-    title = entry.title
-    phrases = [phrase for phrase in entry.trigger_phrases if title.lower() not in phrase.lower()]
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an ability says of itself, as texts whose vectors are compared."""
+
+    object: str
+    said: tuple[str, ...]
+    """Its title, its phrases in other words, and its parts."""
+    goal: str
+    facts: tuple[str, ...]
+    leading: tuple[str, ...]
+    """Its first verbs."""
+    verbs: tuple[str, ...]
+    """All of its verbs."""
+    nouns: tuple[str, ...]
+    """The words of its objects."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of which vectors are needed for this ability: a row each."""
+        return (self.object, self.goal, *self.said, *self.facts)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The single words; many abilities share them."""
+        return frozenset((*self.verbs, *self.nouns))
+
+
+def told_by(entry: AbilityAvailabilityEntry) -> Told:
+    """What an ability says of itself."""
+    return _told(entry.title, entry.trigger_phrases, entry.aliases, entry.method)
+
+
+@lru_cache(4096)
+def _told(title: str, phrases: tuple[str, ...], aliases: tuple[str, ...], method: tuple[str, ...]) -> Told:
+    goal = method[0] if method else title
+    other_words = [phrase for phrase in phrases if title.lower() not in phrase.lower()]
     parts = [part for part in _PARTS.split(title) if len(part.split()) > 2]
-    return (_object_of(title), *list(dict.fromkeys((title, *phrases, *parts)))[:MAX_TEXTS])
+    read_all = [read(text) for text in (title, *phrases, *aliases) if text.strip()]
+    first = [clause for one in read_all for clause in leading_clauses(one)]
+    leading = [spoken(clause.verb) for clause in first if clause.verb]
+    further = [
+        spoken(clause.verb) for one in (*read_all, read(goal)) for clause in one.clauses if clause.verb
+    ]
+    return Told(
+        object=_object_of(title),
+        said=tuple(dict.fromkeys((title, *other_words, *parts)))[:MAX_TEXTS],
+        goal=goal,
+        facts=method[1 : 1 + MAX_FACTS],
+        leading=tuple(dict.fromkeys(leading))[:MAX_VERBS],
+        verbs=tuple(dict.fromkeys((*leading, *further)))[:MAX_VERBS],
+        nouns=tuple(dict.fromkeys(word.token for clause in first for word in clause.object))[:MAX_NOUNS],
+    )
+
+
+def spoken(verb: str) -> str:
+    """A verb of two words as it is written."""
+    return verb.replace("_", " ")
 
 
 def plain_works(vector: Callable[[str], Vector]) -> Rows:
@@ -139,41 +211,58 @@ class Meanings:
         self,
         vector: Callable[[str], Vector],
         works: Rows,
-        abilities: Mapping[str, tuple[Sequence[str], Rows]],
+        abilities: Mapping[str, tuple[Told, Rows]],
+        words: Mapping[str, Vector] | None = None,
     ) -> None:
-        """``abilities`` holds the texts of each by ``said_by`` and their vectors, by the ability's id."""
+        """``abilities`` holds what each tells and the vectors of its texts, by its id; ``words`` those of words.
+
+        A word that is not among them is read when it is needed.
+        """
         self._vector = vector
+        self._words = words or {}
         self._middle = works.mean(axis=0)
         self._works = _unit(works - self._middle)
-        self._said = {one: (texts[1:], rows[1:]) for one, (texts, rows) in abilities.items()}
+        self._told = {one: told for one, (told, _) in abilities.items()}
+        self._goals = {one: rows[1] for one, (_, rows) in abilities.items()}
+        self._said = {one: rows[2 : 2 + len(told.said)] for one, (told, rows) in abilities.items()}
+        self._facts = {one: rows[2 + len(told.said) :] for one, (told, rows) in abilities.items()}
         self._centre = {one: rows[0] + self._middle for one, (_, rows) in abilities.items()}
-        self._beyond = {one: _unit(rows - self._centre[one]) for one, (_, rows) in self._said.items()}
+        self._beyond = {one: _unit(rows - self._centre[one]) for one, rows in self._said.items()}
         self._ids = tuple(self._said)
-        self._starts = np.cumsum([0, *(len(rows) for _, rows in self._said.values())])[:-1]
+        self._starts = np.cumsum([0, *(len(rows) for rows in self._said.values())])[:-1]
         none = np.zeros((0, works.shape[1]), dtype=np.float32)
-        self._all = np.concatenate([none, *(rows for _, rows in self._said.values())])
+        self._all = np.concatenate([none, *self._said.values()])
         self._families = lru_cache(4096)(_wordings_of)
+        self._alone = lru_cache(16384)(self._likeness)
+        self._likeliest = lru_cache(64)(self._nearest_said)
+        self._place = {one: number for number, one in enumerate(self._ids)}
 
     def nearest(self, request: str, most: int, may_be: Callable[[str], bool]) -> tuple[str, ...]:
         """The ids of at most ``most`` abilities that say something near to ``request``, nearest first."""
         if not self._ids:
             return ()
-        said: Vector = np.maximum.reduceat(self._all @ self._vector(request), self._starts)
+        said = self._likeliest(request)
         order: list[int] = np.argsort(-said, kind="stable").tolist()
         ids = (self._ids[one] for one in order)
         return tuple(islice(filter(may_be, ids), most))
 
     def nearness(
-        self, request: str, ability_id: str, does: frozenset[str], asked: frozenset[str]
+        self,
+        request: Reading,
+        ability_id: str,
+        does: frozenset[str],
+        asked: frozenset[str],
+        least: float = -1.0,
     ) -> Nearness | None:
-        """How near ``request`` is; None for an ability whose vectors are not known.
+        """How near ``request`` is; None for an ability whose vectors are not known, or less near than ``least``.
 
         ``does`` are the families of the ability's verbs, ``asked`` those of the request's.
         """
-        if ability_id not in self._said:
+        place = self._place.get(ability_id)
+        if place is None or self._likeliest(request.text)[place] < least:
             return None
-        texts, rows = self._said[ability_id]
-        vector = self._vector(request)
+        told, rows, facts = self._told[ability_id], self._said[ability_id], self._facts[ability_id]
+        vector = self._vector(request.text)
         beyond = vector - self._centre[ability_id]
         beyond /= max(float(np.linalg.norm(beyond)), 1e-9)
         plain = self._works @ beyond
@@ -182,13 +271,38 @@ class Meanings:
         asking = self._families(asked - does)
         said = rows @ vector
         nearest = int(said.argmax())
+        main = main_clause(request)
+        verb = spoken(main.verb) if main is not None else ""
+        object_words = [word.token for word in main.object] if main is not None else []
+        each = [self._nearest_word(word, told.nouns) for word in object_words]
         return Nearness(
             said=float(said[nearest]),
-            like=texts[nearest],
+            like=told.said[nearest],
             work=float((self._beyond[ability_id] @ beyond).max()) - float(others[other]),
             other=_WORDINGS[other][0],
             asked=max(0.0, float(plain[asking].max())) if asking.any() else 0.0,
+            middle=float(said.mean()),
+            goal=float(self._goals[ability_id] @ vector),
+            fact=float((facts @ vector).max()) if len(facts) else 0.0,
+            verb=self._nearest_word(verb, told.leading) if verb else 0.0,
+            any_verb=self._nearest_word(verb, told.verbs) if verb else 0.0,
+            head=each[-1] if each else 0.0,
+            nouns=sum(each) / len(each) if each else 0.0,
         )
+
+    def _nearest_said(self, request: str) -> Vector:
+        found: Vector = np.maximum.reduceat(self._all @ self._vector(request), self._starts)
+        return found
+
+    def _nearest_word(self, word: str, others: Sequence[str]) -> float:
+        return max((self._alone(word, other) for other in others), default=0.0)
+
+    def _likeness(self, word: str, other: str) -> float:
+        return float(self._word(word) @ self._word(other))
+
+    def _word(self, word: str) -> Vector:
+        known = self._words.get(word)
+        return self._vector(word) if known is None else known
 
 
 def _wordings_of(families: frozenset[str]) -> NDArray[np.bool_]:

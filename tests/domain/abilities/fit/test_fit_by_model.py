@@ -5,7 +5,7 @@ import pytest
 
 from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.meaning import Meanings, Rows, plain_works, said_by
+from domain.abilities.fit.meaning import Meanings, Rows, plain_works, told_by
 from host.sentence_model import sentence_model
 from tests.domain.abilities.fit.tables import TABLES, Row, rows_of
 
@@ -38,8 +38,8 @@ def test_requests_in_other_words_are_found_and_near_misses_refused(
     name: str, found: float, refused: float, works: Rows
 ) -> None:
     table, vector = rows_of(TABLES[name]), sentence_model().vector
-    said = {row.entry.ability_id: said_by(row.entry) for row in table}
-    known = {one: (texts, np.stack([vector(text) for text in texts])) for one, texts in said.items()}
+    told = {row.entry.ability_id: told_by(row.entry) for row in table}
+    known = {one: (said, np.stack([vector(text) for text in said.texts])) for one, said in told.items()}
     index = FitIndex((row.entry for row in table), Meanings(vector, works, known))
     reached = shares(table, index)
     assert reached[0] >= found

@@ -5,7 +5,7 @@ import numpy as np
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.meaning import Meanings, Vector, plain_works, said_by
+from domain.abilities.fit.meaning import Meanings, Vector, plain_works, told_by
 from tests.domain.abilities.fit.test_fit import taught
 from tests.fixtures.abilities import ability
 
@@ -22,8 +22,8 @@ def vector(text: str) -> Vector:
 
 
 def meanings(*entries: AbilityAvailabilityEntry) -> Meanings:
-    said = {entry.ability_id: said_by(entry) for entry in entries}
-    known = {one: (texts, np.stack([vector(text) for text in texts])) for one, texts in said.items()}
+    told = {entry.ability_id: told_by(entry) for entry in entries}
+    known = {one: (said, np.stack([vector(text) for text in said.texts])) for one, said in told.items()}
     return Meanings(vector, plain_works(vector), known)
 
 
@@ -69,6 +69,22 @@ def test_an_ability_whose_vectors_are_not_known_yet_is_judged_by_the_rules() -> 
 def test_what_an_ability_says_is_its_object_first_then_title_other_phrases_and_parts() -> None:
     title = "Check the parcels, weigh them and count the labels"
     entry = ability("it", title=title, trigger_phrases=(f"please {title}", "weigh parcels"))
-    assert said_by(entry) == (
-        "the parcels", title, "weigh parcels", "Check the parcels", "count the labels",
-    )  # fmt: skip
+    told = told_by(entry)
+    assert told.texts == ("the parcels", title, *told.said)
+    assert told.said == (title, "weigh parcels", "Check the parcels", "count the labels")
+
+
+def test_an_ability_tells_its_goal_its_facts_its_verbs_and_the_words_of_its_objects() -> None:
+    entry = ability(
+        "it",
+        title="Pack the reports",
+        trigger_phrases=("zip up the reports",),
+        method=("Pack the reports and sort the boxes.", "tar: members sorted", "gzip: as small as it gets"),
+    )
+    told = told_by(entry)
+    assert told.goal == "Pack the reports and sort the boxes."
+    assert told.facts == ("tar: members sorted", "gzip: as small as it gets")
+    assert told.leading == ("pack", "zip up")
+    assert told.verbs[:2] == told.leading
+    assert "sort" in told.verbs
+    assert told.nouns == ("reports",)
