@@ -137,7 +137,8 @@ def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
     chance = np.random.default_rng(0)
     count, kinds = values.shape
     edges = [_bounds(column) for column in values.T]
-    place = np.stack([np.searchsorted(edge, column) for edge, column in zip(edges, values.T, strict=True)], 1)
+    places: list[Numbers] = [np.searchsorted(edges[kind], values[:, kind]) for kind in range(kinds)]
+    place: Numbers = np.stack(places, axis=1)
     bias = float(np.log((weights * wanted).sum() / (weights * (1 - wanted)).sum()))
     total = np.full(count, bias)
     questions: list[list[tuple[int, float]]] = []
@@ -145,7 +146,7 @@ def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
     for _ in range(NUMBER):
         likely = 1 / (1 + np.exp(-total))
         slope, bend = weights * (likely - wanted), weights * likely * (1 - likely)
-        seen = chance.random(count) < ROWS
+        seen: NDArray[np.bool_] = chance.random(count) < ROWS
         columns = np.sort(chance.choice(kinds, int(kinds * COLUMNS), replace=False))
         leaf = np.zeros(count, dtype=np.intp)
         asked: list[tuple[int, float]] = []
