@@ -146,7 +146,8 @@ def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
     for _ in range(NUMBER):
         likely = 1 / (1 + np.exp(-total))
         slope, bend = weights * (likely - wanted), weights * likely * (1 - likely)
-        seen: NDArray[np.bool_] = chance.random(count) < ROWS
+        drawn: Floats = chance.random(count)
+        seen = drawn < ROWS
         columns = np.sort(chance.choice(kinds, int(kinds * COLUMNS), replace=False))
         leaf = np.zeros(count, dtype=np.intp)
         asked: list[tuple[int, float]] = []
@@ -181,8 +182,9 @@ def _question(
     bends = np.bincount(cells, np.repeat(bend, len(columns)), np.prod(shape)).reshape(shape).cumsum(2)
     rest, unbent = slopes[..., -1:] - slopes, bends[..., -1:] - bends
     gain = (slopes**2 / (bends + RIDGE) + rest**2 / (unbent + RIDGE)).sum(0)
-    for number, column in enumerate(columns):
-        gain[number, len(edges[column]) :] = -1.0
+    kinds: list[int] = columns.tolist()
+    for number, kind in enumerate(kinds):
+        gain[number, len(edges[kind]) :] = -1.0
     best = int(gain.argmax())
     return int(columns[best // BOUNDS]), best % BOUNDS
 
