@@ -95,7 +95,9 @@ def pending(caller: Reader, services: ServicesDep) -> MCPAskFirstPendingListResp
     return services.mcp.dispatches.pending(caller.user_id, datetime.now(UTC))
 
 
-@ask_first.post("/{mcp_dispatch_id}/approve", operation_id="mcp_ask_first_approve")
+@ask_first.post(
+    "/{mcp_dispatch_id}/approve", operation_id="mcp_ask_first_approve", dependencies=[Depends(whole_part)]
+)
 async def approve(
     mcp_dispatch_id: McpDispatchId, body: MCPAskFirstDecisionRequest, frame: ApproverFrame
 ) -> MCPAskFirstDecisionResponse:

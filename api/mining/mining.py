@@ -7,11 +7,13 @@ from typing import Annotated
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Path, Query
 
+from api.learning.account import operations_of
 from api.platform.commands import LearnerFrame, masked
 from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_uuid, whole_part
 from api.services import Services
 from contracts.errors import ErrorCode
 from contracts.mining.candidates import (
+    CandidateAction,
     CandidateState,
     MiningCandidatesResponse,
     MiningCandidateView,
@@ -20,8 +22,10 @@ from contracts.mining.candidates import (
     MiningSettings,
     MiningSettingsResponse,
     PutMiningSettingsRequest,
+    RefusedCandidateAction,
 )
 from contracts.mining.runs import CandidateBuild, MiningRun, StartMiningRequest
+from domain.learning.session.deployment import why_off
 from gateways.mining.mining import MiningGateway, mining_run_id
 from stores.mining.candidate_reads import CandidateReads
 from stores.mining.candidates import CandidateStore
@@ -84,16 +88,37 @@ def list_candidates(
     caller: Reader,
     services: ServicesDep,
     page: PageDep,
+    operations: Annotated[frozenset[str], Depends(operations_of)],
     state: Annotated[CandidateState | None, Query()] = None,
 ) -> MiningCandidatesResponse:
     """The caller's candidates, newest first, each with its scores and what became of it."""
-    return CandidateReads(services.database).page(caller.user_id, page, state)
+    found = CandidateReads(services.database).page(caller.user_id, page, state)
+    return found.changed(candidates=tuple(_offered(one, operations) for one in found.candidates))
 
 
 @router.get("/candidates/{candidate_id}", operation_id="mining_candidate_detail")
-def candidate_detail(candidate_id: CandidateId, caller: Reader, services: ServicesDep) -> MiningCandidateView:
+def candidate_detail(
+    candidate_id: CandidateId,
+    caller: Reader,
+    services: ServicesDep,
+    operations: Annotated[frozenset[str], Depends(operations_of)],
+) -> MiningCandidateView:
     """One candidate."""
-    return CandidateReads(services.database).view(candidate_id, caller.user_id)
+    return _offered(CandidateReads(services.database).view(candidate_id, caller.user_id), operations)
+
+
+def _offered(view: MiningCandidateView, operations: frozenset[str]) -> MiningCandidateView:
+    """``view`` without the offer to build it where skill mining is not all there."""
+    why = why_off("mining_candidate_accept", operations)
+    if why is None or CandidateAction.ACCEPT not in view.allowed_actions:
+        return view
+    refused = RefusedCandidateAction(
+        action=CandidateAction.ACCEPT, code=ErrorCode.PARTIAL_DEPLOYMENT, reason=why
+    )
+    return view.changed(
+        allowed_actions=tuple(one for one in view.allowed_actions if one is not CandidateAction.ACCEPT),
+        refused_actions=(*view.refused_actions, refused),
+    )
 
 
 @router.post(

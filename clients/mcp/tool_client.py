@@ -88,8 +88,13 @@ async def listed(client: Client) -> Discovery:
 
 
 def definition_of(tool: ListedTool) -> MCPToolDefinition | None:
-    """The tool as we keep it; none where it is over the bounds."""
+    """The tool as we keep it; none where it is over the bounds, or can only be called as a task (MCP 2025-11-25).
+
+    A task outlives its call and is asked after; our calls wait for their answer, so such a tool could only fail.
+    """
     hints = tool.annotations
+    if tool.execution is not None and tool.execution.task_support == "required":
+        return None
     schemas: tuple[dict[str, Any], dict[str, Any] | None] = (tool.input_schema, tool.output_schema)
     try:
         if len(to_json(schemas)) > MAX_SCHEMA_BYTES:

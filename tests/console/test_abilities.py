@@ -119,6 +119,31 @@ async def test_a_token_that_may_only_read_sees_an_ability_and_why_its_buttons_ar
     await expect(head).to_contain_text("Your token lacks")
 
 
+@pytest.mark.acceptance("category_limit_reached_error_rendered")
+async def test_a_category_over_the_limit_is_refused_in_sight_and_none_is_shown_that_is_not_there(
+    console: Console, stack: Stack
+) -> None:
+    page, learner = console.page, console.learner
+    console.refusals.add(409)
+    limit = stack.settings.categories_per_user
+    for number in range(limit - 1):
+        await learner.ok("POST", "/api/categories", {"title": f"Group {number}"})
+    await console.sign_in()
+    await console.open("categories")
+    form = page.get_by_role("form", name="New category")
+    await form.get_by_label("Title").fill("One too many")
+    await learner.ok("POST", "/api/categories", {"title": "The last one"})
+    await form.get_by_role("button", name="Create").click()
+    await expect(page.get_by_role("alert")).to_contain_text("categories")
+    await expect(page.get_by_role("heading", name="One too many")).to_have_count(0)
+    listed = await learner.ok("GET", "/api/categories")
+    assert "One too many" not in [one["title"] for one in listed["categories"]]
+    await page.reload()
+    await expect(page.get_by_text(f"You have {limit} categories, the most there may be")).to_be_visible()
+    await expect(form).to_have_count(0)
+
+
+@pytest.mark.acceptance("9.16-6", "0.11C-9")
 async def test_mining_is_allowed_looks_now_and_its_suggestions_are_dismissed_or_built(
     console: Console,
 ) -> None:

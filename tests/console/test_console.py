@@ -4,6 +4,7 @@ import pytest
 from playwright.async_api import expect
 
 from console.routes import vocabulary
+from contracts.learning.lifecycle import LearningLifecycleEvent as Event
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.fixtures.learner import SALES_REPORT
 from tests.fixtures.stack import Stack
@@ -51,7 +52,7 @@ async def test_the_agents_name_replaces_generic_labels_and_is_only_text(console:
     assert await page.locator("b").count() == 0
 
 
-@pytest.mark.acceptance("R11.2-45", "R11.2-35")
+@pytest.mark.acceptance("R11.2-45")
 async def test_an_ability_is_taught_from_its_capture_to_its_skill(console: Console) -> None:
     page, learner = console.page, console.learner
     await console.sign_in()
@@ -85,6 +86,52 @@ async def test_an_ability_is_taught_from_its_capture_to_its_skill(console: Conso
     await page.get_by_role("link", name="Summarise the sales figures").click()
     await expect(page.get_by_text("Usable now")).to_be_visible()
     await expect(page.get_by_label("SKILL.md")).to_contain_text("summarise-the-sales-figures")
+
+
+@pytest.mark.acceptance("R11.2-35")
+async def test_the_open_page_of_skills_shows_what_was_approved_elsewhere_by_itself(
+    console: Console, stack: Stack
+) -> None:
+    page, learner = console.page, console.learner
+    await console.sign_in()
+    await console.open("skills")
+    await expect(page.get_by_text("No skill yet")).to_be_visible()
+    opened = await page.evaluate("performance.timeOrigin")
+    await learner.teach()
+    await learner.propose_act("approve")
+    told = "".join(entry.document for entry in stack.services.tail.replay(learner.session_id, 0))
+    assert f'"{Event.ABILITY_SNAPSHOT_UPDATED.value}"' in told
+    await expect(page.get_by_role("link", name="Summarise the sales figures")).to_be_visible()
+    await expect(page.get_by_text("Usable now")).to_be_visible()
+    assert await page.evaluate("performance.timeOrigin") == opened
+
+
+@pytest.mark.acceptance("capture_already_stopped_error_rendered")
+async def test_stopping_what_somebody_else_has_stopped_says_so_and_shows_where_it_stands(
+    console: Console,
+) -> None:
+    page, learner = console.page, console.learner
+    console.refusals.add(409)
+    await learner.create()
+    await learner.act("start")
+    await learner.act("mark-goal", {"goal_description": "Summarise the sales figures"})
+    await learner.observe()
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    stands = page.get_by_role("region", name="Where it stands")
+    stop = stands.get_by_role("button", name="Stop capture")
+    await expect(stop).to_be_enabled()
+    # What goes on is not told to this page: it offers what it saw last.
+    await page.route("**/api/learn/sessions?*", lambda route: route.abort())
+    await page.route("**/events", lambda route: route.abort())
+    await learner.act("stop")
+    await stop.click()
+    await expect(
+        page.get_by_text("The capture has ended; what is shown here is being refreshed.")
+    ).to_be_visible()
+    await expect(stands.get_by_role("button", name="Draft a proposal")).to_be_visible()
+    await expect(stop).to_have_count(0)
+    console.complaints.clear()
 
 
 async def test_questions_are_answered_without_losing_what_is_typed(console: Console) -> None:

@@ -244,7 +244,7 @@ async def test_a_connector_offers_what_the_service_says_and_shows_where_its_poli
     await desk.opens("connectors")
     card = page.get_by_role("list", name="Connectors").get_by_role("listitem")
     await expect(card).to_contain_text("Acrobat (PDF)")
-    await expect(page.get_by_role("region", name="Not part of this build")).to_contain_text("Gmail")
+    await expect(page.get_by_role("region", name="Deferred connectors")).to_contain_text("Gmail")
     await card.get_by_role("link", name="Acrobat (PDF)").click()
     policy = page.get_by_role("region", name="Policy")
     await expect(policy).to_contain_text("by default")

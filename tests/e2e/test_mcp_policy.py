@@ -102,6 +102,23 @@ async def test_a_decision_that_is_over_at_once_takes_back_the_one_before(stack: 
     assert (after["decision"]["mode"], after["decision"]["reason_code"]) == ("enabled", "default_read")
 
 
+async def test_a_tool_is_decided_for_before_its_server_lists_it_and_an_allowance_still_asks_first(
+    stack: Stack,
+) -> None:
+    alice = stack.learner()
+    server_id = await registered(stack, alice)
+    await decide(alice, tool(server_id, "drop_table"), "disabled")
+    allowed = await decide(alice, tool(server_id, "rename_table"), "enabled")
+    assert allowed["decision"]["mode"] == "ask_first"
+    listed = tuple(
+        MCPToolDefinition(tool_name=name, description="") for name in ("drop_table", "rename_table")
+    )
+    stack.services.mcp.tools.take_in(server_id, alice.user, listed, datetime.now(UTC), str(uuid7()))
+    tools = (await alice.ok("GET", f"/api/mcp/servers/{server_id}/tools"))["tools"]
+    held = {one["definition"]["tool_name"]: one["effective_policy"]["decision"]["mode"] for one in tools}
+    assert (held["drop_table"], held["rename_table"]) == ("disabled", "ask_first")
+
+
 async def test_only_what_is_the_callers_can_be_decided_and_only_by_approvers(stack: Stack) -> None:
     alice, bob = stack.learner(), stack.learner("bob")
     server_id = await registered(stack, alice)
@@ -109,9 +126,6 @@ async def test_only_what_is_the_callers_can_be_decided_and_only_by_approvers(sta
     for path in ("update", "preview"):
         status, error = await bob.refused("POST", f"/api/mcp/policy/{path}", asked)
         assert (status, error["code"]) == (404, "MCP_SERVER_NOT_FOUND")
-        nothing = {"target": tool(server_id, "nothing"), "decision": {"mode": "disabled"}}
-        status, error = await alice.refused("POST", f"/api/mcp/policy/{path}", nothing)
-        assert (status, error["code"]) == (404, "MCP_TOOL_NOT_FOUND")
         grant = {"target_kind": "temporary_grant", "dispatch_id": str(uuid7())}
         body = {"target": grant, "decision": {"mode": "disabled"}}
         status, error = await alice.refused("POST", f"/api/mcp/policy/{path}", body)

@@ -2,12 +2,14 @@
 
 import pytest
 from sqlalchemy import func, select
+from uuid_utils import uuid7
 
 from stores.abilities import derived_files
 from stores.platform.tables import install_sagas
 from tests.e2e.ability_owner import WHY, owner_of_one
 from tests.e2e.calling import DESTROY, WRITE, Calling, calling
 from tests.fixtures.agents import agent, agent_token, refusal
+from tests.fixtures.mined import add_mined
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
 from tests.fixtures.stuck_snapshot import clear_snapshot, obstruct_snapshot
@@ -75,8 +77,14 @@ async def test_an_install_that_was_answered_is_answered_again_while_the_snapshot
 
 @pytest.mark.acceptance("9.20-2")
 async def test_without_the_policy_of_connectors_nothing_is_called_whoever_asks(calling: Calling) -> None:
+    waiting = await calling.call(DESTROY)
+    assert waiting["status"] == "pending_approval"
     operations = calling.stack.app.state.operations
     calling.stack.app.state.operations = operations - {"mcp_policy_update"}
+    status, error = await calling.person.refused(
+        "POST", f"/api/mcp/ask-first/{waiting['dispatch_id']}/approve", {"decision": "approve_once"}
+    )
+    assert (status, error["code"], error["component"]) == (409, "PARTIAL_DEPLOYMENT", "connector policy")
     for call in (WRITE, DESTROY):
         body = {"server_id": calling.server_id, **call}
         status, error = await calling.person.refused("POST", "/api/mcp/dispatches", body)
@@ -88,7 +96,7 @@ async def test_without_the_policy_of_connectors_nothing_is_called_whoever_asks(c
         error = await refusal(client, "call_tool", {"server_id": calling.server_id, **DESTROY})
         assert error["code"] == "PARTIAL_DEPLOYMENT"
     assert calling.server.effects() == []
-    assert (await calling.person.ok("GET", "/api/mcp/dispatches"))["total"] == 0
+    assert (await calling.person.ok("GET", "/api/mcp/dispatches"))["total"] == 1
 
     calling.stack.app.state.operations = operations
     assert (await calling.call(DESTROY))["status"] == "pending_approval"
@@ -98,8 +106,17 @@ async def test_without_the_policy_of_connectors_nothing_is_called_whoever_asks(c
 async def test_without_the_mining_of_skills_nothing_is_built_from_it_and_teaching_by_hand_goes_on(
     stack: Stack,
 ) -> None:
-    stack.app.state.operations = stack.app.state.operations - {"mining_scan"}
     alice = stack.learner()
+    listed = "/api/learn/mining/candidates"
+    await alice.demonstrate()
+    await alice.act("cancel")
+    add_mined(stack.database, alice.user, str(uuid7()), str(uuid7()), alice.session_id)
+    (before,) = (await alice.ok("GET", listed))["candidates"]
+    assert "accept" in before["allowed_actions"]
+    stack.app.state.operations = stack.app.state.operations - {"mining_scan"}
+    (after,) = (await alice.ok("GET", listed))["candidates"]
+    assert "accept" not in after["allowed_actions"]
+    assert [one["action"] for one in after["refused_actions"]] == ["accept"]
     candidate = "00000000-0000-7000-8000-000000000001"
     status, error = await alice.refused("POST", f"/api/learn/mining/candidates/{candidate}/accept")
     assert (status, error["code"], error["component"]) == (409, "PARTIAL_DEPLOYMENT", "skill mining")

@@ -1,7 +1,7 @@
 /** A call that waits for a person: what would run, for whom, why it is asked about, and the answers it takes. */
 
 import { command } from "../api.js";
-import { facts, h } from "../dom.js";
+import { facts, h, time } from "../dom.js";
 import { APPROVALS, EFFECTS, TOOL_STATES } from "../tool_words.js";
 import { visible } from "../visible.js";
 import { actButton, lacking } from "./act.js";
@@ -28,6 +28,7 @@ export function waitingCall({ record, call, server, tool }, countdowns, after) {
         ["What", visible(record.request_summary)],
         ["Why it asks", why?.why],
         ["On behalf of", call.ability_id && h("a", { href: `#/skills/${encodeURIComponent(call.ability_id)}` }, call.ability_id)],
+        ["Answer by", [time(record.expires_at), "; after that nothing is sent"]],
         ["Call", copyable(id, "call id")],
       ]),
       argumentsOf(call, id),

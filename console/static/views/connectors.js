@@ -49,8 +49,9 @@ function card(one) {
 function later(servers) {
   return h(
     "section",
-    { class: "card", "aria-labelledby": "deferred" },
-    h("h2", { id: "deferred" }, "Not part of this build"),
+    { class: "card apart", "aria-labelledby": "deferred" },
+    h("h2", { id: "deferred" }, "Deferred connectors"),
+    h("p", { class: "meta" }, "They are planned and not built: they can be neither registered nor called, and nothing here uses them."),
     h("ul", { class: "plain-list" }, servers.map(({ registry, health, badge_states: states }) => h("li", {}, h("p", { class: "deferred-name" }, registry.display_name, " ", states.map((state) => pill(...BADGES[state]))), h("p", { class: "meta" }, health.next_action)))),
   );
 }

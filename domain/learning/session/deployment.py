@@ -54,7 +54,7 @@ COMPONENTS: tuple[Component, ...] = (
         "connector policy",
         "mcp_policy_update mcp_dispatch_create",
         "No connector can be called; what would change something elsewhere is not offered.",
-        "mcp_dispatch_create",
+        "mcp_dispatch_create mcp_ask_first_approve",
     ),
     _part(
         "checkpoint verification",
@@ -108,14 +108,23 @@ def refuse_missing_part(operation: str, operations: Collection[str]) -> None:
     Raises:
         Refusal: ``PARTIAL_DEPLOYMENT``.
     """
+    if (part := _missing_part(operation, operations)) is not None:
+        raise Refusal(ErrorCode.PARTIAL_DEPLOYMENT, _said_of(part), component=part.name)
+
+
+def why_off(operation: str, operations: Collection[str]) -> str | None:
+    """Why an operation would be refused for its part being incomplete; ``None`` where that is whole."""
+    part = _missing_part(operation, operations)
+    return _said_of(part) if part is not None else None
+
+
+def _missing_part(operation: str, operations: Collection[str]) -> Component | None:
     there = set(operations)
-    for part in COMPONENTS:
-        if operation in part.disables and not part.operations <= there:
-            raise Refusal(
-                ErrorCode.PARTIAL_DEPLOYMENT,
-                f"{part.name} is not whole here: {part.without_it} Ask whoever runs this service to deploy it.",
-                component=part.name,
-            )
+    return next((p for p in COMPONENTS if operation in p.disables and not p.operations <= there), None)
+
+
+def _said_of(part: Component) -> str:
+    return f"{part.name} is not whole here: {part.without_it} Ask whoever runs this service to deploy it."
 
 
 @dataclass(frozen=True)

@@ -97,10 +97,12 @@ def decide(
     """Decides for one target of ``context.owner`` with a receipt, in the caller's transaction.
 
     A decision that is over at once leaves the target to what is decided above it. Allowing a tool that nobody
-    has looked at yet pins it as it is now: later changes are not covered.
+    has looked at yet pins it as it is now: later changes are not covered. A tool that
+    its server has not listed yet can be decided for too: a denial holds from its first listing on, an allowance not
+    before somebody has looked at it.
 
     Raises:
-        Refusal: ``MCP_SERVER_NOT_FOUND``; ``MCP_TOOL_NOT_FOUND``; ``MCP_GRANT_NOT_FOUND``;
+        Refusal: ``MCP_SERVER_NOT_FOUND``; ``MCP_GRANT_NOT_FOUND``;
             ``VALIDATION_FAILED`` for a standing approval that is to be anything but disabled.
     """
     lock_policy(connection, context.owner)
@@ -109,7 +111,7 @@ def decide(
         grant = must_end_grant(connection, context.owner, target, wish)
         revoke_grant(connection, grant, context.actor or context.owner, context)
         return MCPEffectivePolicy(target=target, decision=made)
-    _, tool = named_by(connection, context.owner, target, must_have_tool=True)
+    _, tool = named_by(connection, context.owner, target)
     pinned = False
     if tool is not None and made.mode is MCPPolicyMode.ENABLED and tool.state is MCPToolState.ADDED:
         pinned = pin_seen(
@@ -121,7 +123,10 @@ def decide(
         summary = f"What was decided for {named(target)} was taken back."
     else:
         pins = " The tool is pinned as it is now." if pinned else ""
-        summary = f"Policy for {named(target)}: {made.mode.value}{ends}.{pins}"
+        unseen = (
+            " Its server has not listed it yet." if isinstance(target, MCPToolTarget) and not tool else ""
+        )
+        summary = f"Policy for {named(target)}: {made.mode.value}{ends}.{pins}{unseen}"
     _add_receipt(connection, context, summary, getattr(target, "server_id", None))
     return effective_at(connection, context.owner, target, context.at)
 

@@ -162,7 +162,7 @@ def _proposal(connection: Connection, owner: str, asked: MCPPolicyPreviewRequest
     if isinstance(asked.target, MCPTemporaryGrantTarget):
         must_end_grant(connection, owner, asked.target, asked.decision)
         return _Proposal(policies, policies, ended=asked.target.dispatch_id)
-    named_by(connection, owner, asked.target, must_have_tool=True)
+    named_by(connection, owner, asked.target)
     proposed = policies.proposing(asked.target, decision_of(asked.decision, now))
     if isinstance(asked.target, MCPToolTarget) and asked.decision.mode is MCPPolicyMode.ENABLED:
         return _Proposal(policies, proposed, allowed=(asked.target.server_id, asked.target.tool_name))

@@ -28,7 +28,7 @@ from domain.mcp.policy_facts import Policies, levels_above, target_key
 from stores.mcp.mcp_tables import mcp_policies
 from stores.mcp.policy.grants import grant_of_dispatch
 from stores.mcp.servers.server_rows import server_of
-from stores.mcp.servers.tool_discovery import no_such_tool, tool_of
+from stores.mcp.servers.tool_discovery import tool_of
 from stores.platform.canonical import document_bytes
 from stores.platform.database import PageRequest, advisory_lock
 from stores.platform.document_table import DocumentPage, DocumentTable
@@ -134,22 +134,19 @@ def _project(
 
 
 def named_by(
-    connection: Connection, owner: str, target: MCPPolicyTarget, *, must_have_tool: bool = False
+    connection: Connection, owner: str, target: MCPPolicyTarget
 ) -> tuple[MCPServerRegistryEntry | None, MCPTool | None]:
-    """The owner's server and tool that a policy target names.
+    """The owner's server and tool that a policy target names; no tool where its server has not listed it yet.
 
     Raises:
-        Refusal: ``MCP_SERVER_NOT_FOUND``; ``MCP_TOOL_NOT_FOUND`` for a tool that has to be known.
+        Refusal: ``MCP_SERVER_NOT_FOUND``.
     """
     if not isinstance(target, MCPServerTarget | MCPToolTarget):
         return None, None
     server = server_of(connection, target.server_id, owner)
     if not isinstance(target, MCPToolTarget):
         return server, None
-    tool = tool_of(connection, target.server_id, target.tool_name)
-    if must_have_tool and tool is None and target.tool_name not in server.supported_tools:
-        raise no_such_tool(target.server_id)
-    return server, tool
+    return server, tool_of(connection, target.server_id, target.tool_name)
 
 
 def must_end_grant(

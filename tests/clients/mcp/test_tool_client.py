@@ -1,8 +1,9 @@
 """Calls and listings of tools over streamable HTTP, against real servers that behave."""
 
 import pytest
+from mcp import Tool
 
-from clients.mcp.tool_client import ToolClient
+from clients.mcp.tool_client import ToolClient, definition_of
 from contracts.mcp.tools import ToolFailureKind
 from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer, tool
 
@@ -30,6 +31,14 @@ async def test_a_call_brings_the_answer_and_its_idempotency_key_reaches_the_tool
     assert tool_server.effects("key-1") == [
         {"tool": "append_line", "key": "key-1", "arguments": {"line": "hello"}}
     ]
+
+
+@pytest.mark.parametrize(("support", "kept"), [("required", False), ("optional", True), ("forbidden", True)])
+def test_a_tool_that_can_only_be_called_as_a_task_is_not_taken_in(support: str, kept: bool) -> None:
+    listed = Tool.model_validate(
+        {"name": "render_film", "inputSchema": {"type": "object"}, "execution": {"taskSupport": support}}
+    )
+    assert (definition_of(listed) is not None) is kept
 
 
 async def test_the_caller_is_told_right_before_the_call_goes_out(calls, tool_server: GoodServer):
