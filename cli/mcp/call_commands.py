@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, cast
@@ -63,8 +64,8 @@ def call_view(view: DispatchView) -> RenderableType:
         table.add_row("attempts", str(view.attempts))
     todo = view.next_action
     if view.status is DispatchStatus.PENDING_APPROVAL:
-        seen = f" --seen {seen_code(view.ask_first)}" if view.ask_first is not None else ""
-        todo = f"apprentice mcp approve {view.dispatch_id}{seen}, or apprentice mcp deny {view.dispatch_id}"
+        named = f"--seen {seen_code(view.ask_first)}" if view.ask_first is not None else view.dispatch_id
+        todo = f"apprentice mcp approve {named}, or apprentice mcp deny {view.dispatch_id}"
     if todo:
         table.add_row("to do", escape(todo))
     if view.temporal_url:
@@ -154,7 +155,10 @@ def as_object(text: str, example: str) -> dict[str, Any]:
 LOOK_AGAIN_SECONDS = 0.5
 """Poll interval of a call that is waited for, in seconds."""
 
-CallArgument = Annotated[str, typer.Argument(help="The call's id.", metavar="CALL")]
+CallArgument = Annotated[
+    str | None,
+    typer.Argument(help="The call's id; may be left out where one alone is meant.", metavar="[CALL]"),
+]
 ReasonOption = Annotated[str | None, typer.Option(help="Why; kept with the call.")]
 
 
@@ -244,7 +248,7 @@ def pending(call: Invocation) -> None:
 
 def approve(
     call: Invocation,
-    dispatch: CallArgument,
+    dispatch: CallArgument = None,
     lasting: Annotated[
         For, typer.Option("--for", help="This call only, or also the same tool in its turn or session.")
     ] = For.ONCE,
@@ -261,6 +265,13 @@ def approve(
 ) -> None:
     """Let a call pass that waits."""
     api = McpDispatchApi(call.api.http)
+    if dispatch is None:
+        # Which call waits may change between a look and the answer: without its id, what was looked at says which.
+        if seen is None:
+            raise NothingToDo(
+                "name the call, or with --seen what was looked at. Next: `apprentice mcp pending`."
+            )
+        dispatch = the_one_meant(api.pending().dispatches, seen)
     waiting = api.show(dispatch).ask_first
     if seen is not None and (waiting is None or seen != seen_code(waiting)):
         raise NothingToDo(f"the call is not what you looked at. Next: `apprentice mcp show {dispatch}`.")
@@ -276,16 +287,18 @@ def approve(
     call.answer(f"[green]{said}[/]; see what comes of it with [cyan]apprentice mcp show {dispatch}[/].")
 
 
-def deny(call: Invocation, dispatch: CallArgument, reason: ReasonOption = None) -> None:
+def deny(call: Invocation, dispatch: CallArgument = None, reason: ReasonOption = None) -> None:
     """Refuse a call that waits; nothing is sent."""
+    api = McpDispatchApi(call.api.http)
     request = MCPAskFirstDecisionRequest(decision=AskFirstDecision.DENY, reason=reason)
-    McpDispatchApi(call.api.http).decide(dispatch, request)
+    api.decide(dispatch or the_one_meant(api.pending().dispatches), request)
     call.answer("[red]denied[/]; nothing was sent.")
 
 
-def cancel(call: Invocation, dispatch: CallArgument, reason: ReasonOption = None) -> None:
+def cancel(call: Invocation, dispatch: CallArgument = None, reason: ReasonOption = None) -> None:
     """Give a call up; one that was sent already may have had its effect."""
-    call.answer(call_view(McpDispatchApi(call.api.http).cancel(dispatch, reason)))
+    api = McpDispatchApi(call.api.http)
+    call.answer(call_view(api.cancel(dispatch or the_one_meant(api.pending().dispatches), reason)))
 
 
 def calls(
@@ -302,9 +315,30 @@ def calls(
     call.answer(calls_view(found))
 
 
-def show(call: Invocation, dispatch: CallArgument) -> None:
-    """Show one call: what was asked, who let it pass, what came of it."""
-    call.answer(call_view(McpDispatchApi(call.api.http).show(dispatch)))
+def show(call: Invocation, dispatch: CallArgument = None) -> None:
+    """Show one call, the newest unless another is named: what was asked, who let it pass, what came of it."""
+    api = McpDispatchApi(call.api.http)
+    if dispatch is None:
+        newest = api.calls(page=1, status=None, server_id=None, tool_name=None).dispatches
+        if not newest:
+            raise NothingToDo("there is no call yet. Make one with `apprentice mcp call SERVER TOOL`.")
+        dispatch = newest[0].dispatch_id
+    call.answer(call_view(api.show(dispatch)))
+
+
+def the_one_meant(waiting: Sequence[MCPAskFirstDispatchRecord], seen: str | None = None) -> str:
+    """The id of the one call that waits; with ``seen``, of the one that somebody looked at.
+
+    Raises:
+        NothingToDo: none is meant, or several may be.
+    """
+    meant = [one for one in waiting if one.status is AskFirstStatus.PENDING]
+    if seen is not None:
+        meant = [one for one in meant if seen_code(one) == seen]
+    if len(meant) != 1:
+        said = f"{len(meant)} calls wait: name the one that is meant" if meant else "no such call waits"
+        raise NothingToDo(f"{said}. Next: `apprentice mcp pending`.")
+    return meant[0].dispatch_id
 
 
 def _waited(call: Invocation, api: McpDispatchApi, view: DispatchView) -> DispatchView:

@@ -92,7 +92,7 @@ _RUNTIMES = (
 DEFERRED_ROWS: tuple[DeferredRow, ...] = (
     _row(
         "elnor-knowledge",
-        "ELNOR Knowledge MCP",
+        "Apprentice knowledge",
         _CUSTOM,
         MCPTransport.REMOTE_HTTP,
         "knowledge.search knowledge.fetch_document knowledge.document_index knowledge.support_packs",
@@ -100,7 +100,7 @@ DEFERRED_ROWS: tuple[DeferredRow, ...] = (
     ),
     _row(
         "elnor-projects",
-        "ELNOR Project Resolver / Project Documents MCP",
+        "Apprentice project resolver",
         _CUSTOM,
         MCPTransport.REMOTE_HTTP,
         "project.search project.metadata project.documents project.deadlines project.contacts",
@@ -108,7 +108,7 @@ DEFERRED_ROWS: tuple[DeferredRow, ...] = (
     ),
     _row(
         "elnor-local-files",
-        "ELNOR Local Files MCP",
+        "Apprentice local files",
         _CUSTOM,
         MCPTransport.LOCAL_BRIDGE,
         "files.list files.read",
@@ -117,7 +117,7 @@ DEFERRED_ROWS: tuple[DeferredRow, ...] = (
     ),
     _row(
         "elnor-admin-health",
-        "ELNOR Admin / Runtime Health MCP",
+        "Apprentice administration",
         _CUSTOM,
         MCPTransport.REMOTE_HTTP,
         "health.connectors health.capabilities health.diagnostics health.smoke_tests",

@@ -186,10 +186,10 @@ async def test_deferred_servers_are_shown_to_everybody_and_offer_nothing(registr
     listed = (await registry.alice.ok("GET", "/api/mcp/servers"))["servers"]
     rows = {one["registry"]["display_name"]: one for one in listed}
     assert {
-        "ELNOR Knowledge MCP",
-        "ELNOR Project Resolver / Project Documents MCP",
-        "ELNOR Local Files MCP",
-        "ELNOR Admin / Runtime Health MCP",
+        "Apprentice knowledge",
+        "Apprentice project resolver",
+        "Apprentice local files",
+        "Apprentice administration",
         "Microsoft OneNote",
         "Microsoft Excel (cloud)",
         "Gmail",

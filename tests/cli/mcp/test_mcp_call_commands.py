@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from cli.mcp.call_commands import exit_code_of
+from cli.mcp.call_commands import exit_code_of, seen_code, the_one_meant
+from cli.platform.invocation import NothingToDo
 from cli.platform.output import ExitCode
-from contracts.mcp.dispatch import DispatchStatus, DispatchView
+from contracts.mcp.dispatch import AskFirstStatus as Waits
+from contracts.mcp.dispatch import DispatchStatus, DispatchView, MCPAskFirstDispatchRecord
 
 
 def test_what_is_typed_wrong_is_said_with_what_to_type(person) -> None:
@@ -21,6 +23,26 @@ def test_without_calls_the_lists_say_so(person) -> None:
     assert "Nothing waits" in person.types("mcp", "pending").stdout
     assert "No tool calls" in person.types("mcp", "calls", "--status", "denied").stdout
     assert json.loads(person.types("mcp", "pending", "--json").stdout)["dispatches"] == []
+
+
+def test_a_call_may_be_left_unnamed_where_one_alone_is_meant_and_an_approval_says_what_was_seen(
+    person,
+) -> None:
+    blind = person.types("mcp", "approve")
+    assert (blind.exit_code, "--seen" in blind.stderr) == (ExitCode.USAGE, True)
+    none = person.types("mcp", "deny")
+    assert (none.exit_code, "no such call waits" in none.stderr) == (ExitCode.USAGE, True)
+    first, second, over = (
+        MCPAskFirstDispatchRecord.model_construct(
+            dispatch_id=name, arguments_digest=name * 20, tool_definition_hash=None, status=status
+        )
+        for name, status in (("one", Waits.PENDING), ("two", Waits.PENDING), ("old", Waits.EXPIRED))
+    )
+    assert the_one_meant([first, over]) == "one"
+    assert the_one_meant([first, second], seen_code(second)) == "two"
+    for waiting, seen in (([first, second], None), ([over], None), ([first], seen_code(second))):
+        with pytest.raises(NothingToDo, match="pending"):
+            the_one_meant(waiting, seen)
 
 
 @pytest.mark.parametrize(

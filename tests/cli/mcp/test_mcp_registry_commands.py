@@ -45,7 +45,7 @@ def test_what_cannot_be_registered_is_said_with_what_to_do(person) -> None:
     assert (program.exit_code, "APPRENTICE_MCP_LOCAL_PROGRAMS" in program.stderr) == (ExitCode.REFUSED, True)
     inner = person.types("mcp", "servers", "register", "Here", "--url", "https://127.0.0.1/mcp")
     assert (inner.exit_code, "MCP_ADDRESS_REFUSED" in inner.stderr) == (ExitCode.REFUSED, True)
-    parked = person.types("mcp", "servers", "register", "ELNOR Knowledge MCP", "--url", URL)
+    parked = person.types("mcp", "servers", "register", "Apprentice knowledge", "--url", URL)
     assert (parked.exit_code, "parked" in parked.stderr) == (ExitCode.REFUSED, True)
     pair = person.types("mcp", "servers", "register", "T", "--program", "p", "--env", "TZ")
     assert (pair.exit_code, "NAME=WORKER_VARIABLE" in pair.stderr) == (ExitCode.USAGE, True)
