@@ -1,15 +1,19 @@
 """Routes that read abilities: availability, catalog, detail, versions, lookup, explain (DOC3 §0C.11, §0C.16)."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from api.platform.dependencies import AbilityId, Reader, ServicesDep
+from api.platform.lists import ListOf, ListRequest
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
     AbilityAvailabilityResponse,
     AbilityDetailResponse,
+    AbilityVersion,
     AbilityVersionsResponse,
+    SkillCatalogEntry,
     SkillCatalogResponse,
 )
 from contracts.abilities.categories import ABILITY_KINDS
@@ -24,6 +28,16 @@ from stores.learning.drafts import DraftStore
 
 router = APIRouter(prefix="/api/abilities", tags=["abilities"])
 
+_CATALOG = ListOf(
+    "items",
+    SkillCatalogEntry,
+    "title ability_id family source install_lane enabled usable_now created_at updated_at",
+    filters="family source install_lane enabled usable_now",
+)
+_VERSIONS = ListOf(
+    "versions", AbilityVersion, "version install_lane installed_at current", filters="install_lane current"
+)
+
 
 @router.get("/availability", operation_id="ability_availability")
 def availability(caller: Reader, services: ServicesDep) -> AbilityAvailabilityResponse:
@@ -33,16 +47,19 @@ def availability(caller: Reader, services: ServicesDep) -> AbilityAvailabilityRe
 
 
 @router.get("/catalog", operation_id="ability_catalog")
-def catalog(caller: Reader, services: ServicesDep) -> SkillCatalogResponse:
+def catalog(
+    caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_CATALOG.wanted)]
+) -> SkillCatalogResponse:
     """The skills catalog, each entry with the caller's categories."""
     found = services.abilities.catalog(caller.user_id)
     grouped = services.categories.of_items(caller.user_id, ABILITY_KINDS)
     items = tuple(item.changed(category_ids=grouped.get(item.ability_id, ())) for item in found.items)
-    return SkillCatalogResponse(
+    answer = SkillCatalogResponse(
         items=items,
         refreshed_at=found.refreshed_at,
         freshness=services.freshness.look(datetime.now(UTC)),
     )
+    return _CATALOG.listed(answer, wanted)
 
 
 @router.post("/lookup", operation_id="ability_lookup")
@@ -82,6 +99,11 @@ def one_availability(
 
 
 @router.get("/{ability_id}/versions", operation_id="ability_versions")
-def versions(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> AbilityVersionsResponse:
+def versions(
+    ability_id: AbilityId,
+    caller: Reader,
+    services: ServicesDep,
+    wanted: Annotated[ListRequest, Depends(_VERSIONS.wanted)],
+) -> AbilityVersionsResponse:
     """An ability's installed versions, newest first."""
-    return services.abilities.versions(ability_id, caller.user_id)
+    return _VERSIONS.listed(services.abilities.versions(ability_id, caller.user_id), wanted)

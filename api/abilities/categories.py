@@ -2,13 +2,15 @@
 
 from datetime import UTC, datetime
 from functools import partial
+from typing import Annotated
 from uuid import UUID, uuid5
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from uuid_utils import uuid7
 
 from api.platform.commands import CommandFrame, LearnerFrame, masked
 from api.platform.dependencies import CategoryId, PageDep, Reader, ServicesDep, parse_uuid
+from api.platform.lists import ListOf, ListRequest
 from contracts.abilities.categories import (
     AssignItemRequest,
     Category,
@@ -23,16 +25,20 @@ from contracts.learning.responses import DeletedResponse
 
 router = APIRouter(prefix="/api/categories", tags=["categories"])
 
+_CATEGORIES = ListOf("categories", Category, "title color created_at updated_at", filters="color")
+
 _NEWBORN = UUID("5b0c6a55-6a0b-4f0e-9b2c-3f6c1f9a7d10")
 """The namespace of the ids of categories that were asked for with a key."""
 
 
 @router.get("", operation_id="category_list")
-def list_categories(caller: Reader, services: ServicesDep) -> CategoryListResponse:
+def list_categories(
+    caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_CATEGORIES.wanted)]
+) -> CategoryListResponse:
     """The caller's categories, by title."""
-    return CategoryListResponse(
-        categories=services.categories.list_for(caller.user_id), limit=services.categories.limit
-    )
+    kept = services.categories
+    found = CategoryListResponse(categories=kept.list_for(caller.user_id), limit=kept.limit)
+    return _CATEGORIES.listed(found, wanted)
 
 
 @router.post("", operation_id="category_create", status_code=201)

@@ -78,6 +78,17 @@ async def start(
     "/servers/{server_id}/auth/callback",
     operation_id="mcp_auth_callback",
     response_model=MCPServerAuthStatus,
+    responses={
+        200: {
+            "content": {
+                "text/html": {
+                    "schema": {"type": "string"},
+                    "example": '<!doctype html><html lang="en"><title>Signed in</title></html>',
+                }
+            },
+            "description": "The page that a browser is shown; JSON for a client that accepts it.",
+        }
+    },
 )
 async def callback(
     server_id: ServerId,

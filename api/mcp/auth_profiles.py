@@ -2,15 +2,17 @@
 
 from datetime import UTC, datetime
 from functools import partial
+from typing import Annotated
 from uuid import UUID, uuid5
 
 import anyio.to_thread
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from uuid_utils import uuid7
 
 from api.mcp.sign_ins import gateway_of, order_of
 from api.platform.commands import InstallerFrame
 from api.platform.dependencies import AuthProfileId, Installer, Reader, ServicesDep, correlation_id_of
+from api.platform.lists import ListOf, ListRequest
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth import (
     MCPAuthProfile,
@@ -26,14 +28,23 @@ from stores.mcp.auth.profile_changes import deleted_answer, refuse_in_use
 
 router = APIRouter(prefix="/api/mcp/auth-profiles", tags=["mcp sign-in"])
 
+_PROFILES = ListOf(
+    "auth_profiles",
+    MCPAuthProfile,
+    "auth_profile_id provider auth_mode status client_id tenant_id expires_at created_at",
+    filters="provider auth_mode status",
+)
+
 _NEWBORN = UUID("c2a2f7f4-9f0a-4e55-9a43-6d0f2b7c8e11")
 """The namespace of the ids of sign-ins that were asked for with a key."""
 
 
 @router.get("", operation_id="mcp_auth_profile_list")
-def list_profiles(caller: Reader, services: ServicesDep) -> MCPAuthProfileListResponse:
+def list_profiles(
+    caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_PROFILES.wanted)]
+) -> MCPAuthProfileListResponse:
     """The caller's sign-ins, newest first; secrets by reference only."""
-    return services.mcp.auth_profiles.list_for(caller.user_id)
+    return _PROFILES.listed(services.mcp.auth_profiles.list_for(caller.user_id), wanted)
 
 
 @router.post("", operation_id="mcp_auth_profile_create", status_code=201)

@@ -14,6 +14,7 @@ from api.platform.dependencies import (
     ServicesDep,
     whole_part,
 )
+from api.platform.lists import ListOf, ListRequest
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import (
     AskFirstDecision,
@@ -24,6 +25,7 @@ from contracts.mcp.dispatch import (
     DispatchView,
     MCPAskFirstDecisionRequest,
     MCPAskFirstDecisionResponse,
+    MCPAskFirstDispatchRecord,
     MCPAskFirstPendingListResponse,
 )
 from domain.mcp.policy_facts import shown_to
@@ -32,6 +34,13 @@ NAME = r"^[A-Za-z0-9_./-]{1,120}$"
 """What servers and tools may be called in a filter (the protocol's rule for names of tools)."""
 
 router = APIRouter(prefix="/api/mcp/dispatches", tags=["mcp"])
+
+_PENDING = ListOf(
+    "dispatches",
+    MCPAskFirstDispatchRecord,
+    "request_summary server_id tool_name status created_at expires_at",
+    filters="server_id tool_name status",
+)
 
 
 @router.post("", operation_id="mcp_dispatch_create", dependencies=[Depends(whole_part)])
@@ -90,9 +99,11 @@ ask_first = APIRouter(prefix="/api/mcp/ask-first", tags=["mcp"])
 
 
 @ask_first.get("/pending", operation_id="mcp_ask_first_pending")
-def pending(caller: Reader, services: ServicesDep) -> MCPAskFirstPendingListResponse:
+def pending(
+    caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_PENDING.wanted)]
+) -> MCPAskFirstPendingListResponse:
     """The calls that wait, and those that expired within a day, newest first."""
-    return services.mcp.dispatches.pending(caller.user_id, datetime.now(UTC))
+    return _PENDING.listed(services.mcp.dispatches.pending(caller.user_id, datetime.now(UTC)), wanted)
 
 
 @ask_first.post(

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import anyio.to_thread
 import structlog
-from fastapi import APIRouter, BackgroundTasks, Query
+from fastapi import APIRouter, BackgroundTasks, Depends, Query
 
 from api.mcp.servers import receipt_context
 from api.platform.commands import ApproverFrame, masked
-from api.platform.dependencies import GrantId, PageDep, Reader, ServicesDep
+from api.platform.dependencies import GrantId, PageDep, Reader, ServicesDep, TrueOrFalse
+from api.platform.lists import ListOf, ListRequest
 from api.services import Services
 from contracts.errors import Refusal
 from contracts.mcp.dispatch import MCPGrant, MCPGrantListResponse
@@ -29,6 +30,13 @@ from contracts.platform.identity import Principal
 log = structlog.get_logger(__name__)
 
 router = APIRouter(prefix="/api/mcp/policy", tags=["mcp"])
+
+_GRANTS = ListOf(
+    "grants",
+    MCPGrant,
+    "tool_name server_id scope granted_by created_at expires_at revoked_at used",
+    filters="server_id tool_name scope",
+)
 
 
 @router.get("", operation_id="mcp_policy")
@@ -107,10 +115,14 @@ grants = APIRouter(prefix="/api/mcp/grants", tags=["mcp"])
 def list_grants(
     caller: Reader,
     services: ServicesDep,
-    include_past: Annotated[bool, Query(description="Also those that were taken back or are over.")] = False,
+    wanted: Annotated[ListRequest, Depends(_GRANTS.wanted)],
+    include_past: Annotated[
+        TrueOrFalse, Query(description="Also those that were taken back or are over.")
+    ] = False,
 ) -> MCPGrantListResponse:
     """The caller's standing approvals, newest first, at most 500."""
-    return services.mcp.grants.list_for(caller.user_id, datetime.now(UTC), include_past=include_past)
+    found = services.mcp.grants.list_for(caller.user_id, datetime.now(UTC), include_past=include_past)
+    return _GRANTS.listed(found, wanted)
 
 
 @grants.delete("/{grant_id}", operation_id="mcp_grant_revoke")

@@ -2,29 +2,42 @@
 
 from datetime import UTC, datetime
 from functools import partial
+from typing import Annotated
 
 import anyio.to_thread
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from api.platform.commands import CommandFrame, InstallerFrame, masked
 from api.platform.dependencies import Reader, ServerId, ServicesDep, ToolName
+from api.platform.lists import ListOf, ListRequest
 from contracts.mcp.servers import (
     MCPServerCreateRequest,
     MCPServerDeleteResponse,
     MCPServerListResponse,
     MCPServerMutationResponse,
     MCPServerPatchRequest,
+    MCPServerRegistryEntry,
 )
 from contracts.mcp.tools import MCPTool, MCPToolListResponse, MCPToolReviewRequest
 from stores.mcp.receipts import ReceiptContext
 
 router = APIRouter(prefix="/api/mcp/servers", tags=["mcp"])
 
+_SERVERS = ListOf(
+    "servers",
+    MCPServerRegistryEntry,
+    "display_name server_id provider transport enabled created_at updated_at",
+    filters="provider transport enabled",
+    within="registry",
+)
+
 
 @router.get("", operation_id="mcp_server_list")
-def list_servers(caller: Reader, services: ServicesDep) -> MCPServerListResponse:
+def list_servers(
+    caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_SERVERS.wanted)]
+) -> MCPServerListResponse:
     """The caller's tool servers with badges and actions, then those that are deferred and only shown."""
-    return services.mcp.servers.list_for(caller.user_id)
+    return _SERVERS.listed(services.mcp.servers.list_for(caller.user_id), wanted)
 
 
 @router.post("/register", operation_id="mcp_server_register", status_code=201)

@@ -8,6 +8,7 @@ import anyio.to_thread
 from fastapi import Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BeforeValidator
 from starlette.requests import HTTPConnection
 from uuid_utils import uuid7
 
@@ -143,6 +144,16 @@ async def page_request(
 
 
 PageDep = Annotated[PageRequest, Depends(page_request)]
+
+
+def _true_or_false(given: object) -> object:
+    if isinstance(given, str) and given not in {"true", "false"}:
+        raise ValueError("say true or false")
+    return given
+
+
+TrueOrFalse = Annotated[bool, BeforeValidator(_true_or_false)]
+"""A switch in a query, which is ``true`` or ``false`` and not ``1`` or ``yes``."""
 
 SearchQuery = Annotated[
     str | None,

@@ -6,9 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 
 from api.platform.dependencies import ServicesDep, authenticated, parse_uuid
+from api.platform.lists import ListOf, ListRequest
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.responses import DeletedResponse
 from contracts.platform.identity import (
+    AccessToken,
     CreateTokenRequest,
     CreateTokenResponse,
     MeResponse,
@@ -19,6 +21,10 @@ from contracts.platform.identity import (
 from domain.mcp.policy_facts import runtime_of
 
 router = APIRouter(prefix="/api", tags=["identity"])
+
+_TOKENS = ListOf(
+    "tokens", AccessToken, "name user_id runtime created_at revoked_at", filters="user_id runtime"
+)
 
 Caller = Annotated[Principal, Depends(authenticated)]
 
@@ -35,12 +41,14 @@ def me(caller: Caller) -> MeResponse:
 
 
 @router.get("/tokens", operation_id="tokens_list")
-def list_tokens(caller: Caller, services: ServicesDep) -> TokenListResponse:
+def list_tokens(
+    caller: Caller, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_TOKENS.wanted)]
+) -> TokenListResponse:
     """The caller's token and what was made with it, newest first; everybody's for an admin.
 
     Secrets are never shown again.
     """
-    return TokenListResponse(tokens=services.tokens.list_for(_reach(caller)))
+    return _TOKENS.listed(TokenListResponse(tokens=services.tokens.list_for(_reach(caller))), wanted)
 
 
 @router.post("/tokens", operation_id="token_create", status_code=201)

@@ -22,6 +22,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.platform.lists import ListCounts
 
 
 class FreshnessState(StrEnum):
@@ -221,7 +222,7 @@ class SkillCatalogCurrent(VersionedContract):
     refreshed_at: UtcTime
 
 
-class SkillCatalogResponse(SkillCatalogCurrent):
+class SkillCatalogResponse(SkillCatalogCurrent, ListCounts):
     """The skills catalog as the caller may see it."""
 
     freshness: AbilityFreshness | None = Field(
@@ -268,7 +269,7 @@ class AbilityVersion(VersionedContract):
     )
 
 
-class AbilityVersionsResponse(VersionedContract):
+class AbilityVersionsResponse(ListCounts):
     """An ability's versions, newest first."""
 
     ability_id: Text160

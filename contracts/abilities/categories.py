@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from contracts.base import Contract, Text120, Text160, UtcTime, Uuid, VersionedContract
+from contracts.platform.lists import ListCounts
 
 DEFAULT_COLOR = "#6366F1"
 
@@ -67,7 +68,7 @@ class AssignItemRequest(VersionedContract):
     client_request_id: Text120 | None = None
 
 
-class CategoryListResponse(VersionedContract):
+class CategoryListResponse(ListCounts):
     """The caller's categories by title, and how many there may be."""
 
     categories: tuple[Category, ...]

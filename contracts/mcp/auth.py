@@ -10,6 +10,7 @@ from pydantic import AliasChoices, AnyHttpUrl, Field, StringConstraints
 
 from contracts.base import Text120, Text160, Text240, Text1000, Text2000, UtcTime, Uuid, VersionedContract
 from contracts.mcp.provider import MCPAuthMode, MCPAuthState, MCPProvider
+from contracts.platform.lists import ListCounts
 
 MOST_SCOPES = 100
 MAX_SCOPE_CHARS = 160
@@ -98,7 +99,7 @@ class MCPAuthProfileSecretRequest(VersionedContract):
     secret: SecretText
 
 
-class MCPAuthProfileListResponse(VersionedContract):
+class MCPAuthProfileListResponse(ListCounts):
     """The caller's sign-ins, newest first."""
 
     auth_profiles: tuple[MCPAuthProfile, ...] = ()

@@ -32,6 +32,7 @@ from contracts.mcp.m365 import M365OperationResponse
 from contracts.mcp.m365_operations import M365OperationRequest
 from contracts.mcp.policy import MCPPolicyTarget, MCPPolicyVerdict
 from contracts.mcp.tools import ToolArguments
+from contracts.platform.lists import ListCounts
 
 
 class DispatchStatus(StrEnum):
@@ -171,7 +172,7 @@ class MCPAskFirstDecisionResponse(VersionedContract):
     receipt_id: Uuid | None = None
 
 
-class MCPAskFirstPendingListResponse(VersionedContract):
+class MCPAskFirstPendingListResponse(ListCounts):
     """Calls that wait, and those that expired of late, newest first."""
 
     dispatches: tuple[MCPAskFirstDispatchRecord, ...] = ()
@@ -273,7 +274,7 @@ class MCPGrant(VersionedContract):
     used: int = Field(default=0, ge=0)
 
 
-class MCPGrantListResponse(VersionedContract):
+class MCPGrantListResponse(ListCounts):
     """Standing approvals, newest first."""
 
     grants: tuple[MCPGrant, ...] = ()

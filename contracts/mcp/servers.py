@@ -27,6 +27,7 @@ from contracts.mcp.m365 import M365ConnectorOptions
 from contracts.mcp.policy import MCPEffectivePolicy
 from contracts.mcp.provider import MCPInteractionMode, MCPProvider, MCPTransport
 from contracts.mcp.tools import ToolFailure
+from contracts.platform.lists import ListCounts
 
 
 class MCPRuntimeKind(StrEnum):
@@ -241,7 +242,7 @@ class MCPServerListItem(VersionedContract):
     )
 
 
-class MCPServerListResponse(VersionedContract):
+class MCPServerListResponse(ListCounts):
     """Every server of the caller, and those the documents defer."""
 
     servers: tuple[MCPServerListItem, ...] = ()

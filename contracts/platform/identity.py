@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Contract, Text80, Text120, UtcTime, Uuid, VersionedContract
+from contracts.platform.lists import ListCounts
 
 ACCESS_TOKEN_PREFIX = "apr_"  # noqa: S105 - the beginning of one
 """What the secret of every access token starts with, so that a leaked one can be recognised."""
@@ -79,7 +80,7 @@ class CreateTokenResponse(VersionedContract):
     secret: str
 
 
-class TokenListResponse(VersionedContract):
+class TokenListResponse(ListCounts):
     """Tokens, newest first."""
 
     tokens: tuple[AccessToken, ...]

@@ -163,6 +163,14 @@ SCOPES: Mapping[str, str] = {
 
 PAGED = frozenset(
     {
+        "tokens_list",
+        "category_list",
+        "mcp_server_list",
+        "mcp_auth_profile_list",
+        "mcp_ask_first_pending",
+        "mcp_grant_list",
+        "ability_versions",
+        "ability_catalog",
         "learn_session_list",
         "learn_session_checkpoint_receipts",
         "learn_observations_list",
@@ -190,7 +198,14 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "mining_candidates_list": ("state",),
     "configuration_current": ("target",),
     "mcp_dispatch_list": ("status",),
-    "mcp_grant_list": ("include_past",),
+    "mcp_grant_list": ("include_past", "sort", "scope"),
+    "tokens_list": ("sort",),
+    "category_list": ("sort",),
+    "mcp_server_list": ("sort", "provider", "transport", "enabled"),
+    "mcp_auth_profile_list": ("sort", "provider", "auth_mode", "status"),
+    "mcp_ask_first_pending": ("sort", "status"),
+    "ability_versions": ("sort", "install_lane", "current"),
+    "ability_catalog": ("sort", "source", "install_lane", "enabled", "usable_now"),
     "learn_session_events": ("last_event_id",),
     "mcp_receipt_list": ("cursor", "limit"),
 }
@@ -201,6 +216,14 @@ FREE_TEXT: Mapping[str, tuple[str, ...]] = {
     "learn_proposal_list": ("q",),
     "learn_history": ("q",),
     "mcp_dispatch_list": ("server_id", "tool_name"),
+    "tokens_list": ("q", "user_id", "runtime"),
+    "category_list": ("q", "color"),
+    "mcp_server_list": ("q",),
+    "mcp_auth_profile_list": ("q",),
+    "mcp_ask_first_pending": ("q", "server_id", "tool_name"),
+    "mcp_grant_list": ("q", "server_id", "tool_name"),
+    "ability_versions": ("q",),
+    "ability_catalog": ("q", "family"),
 }
 """Query parameters that others make up; whatever they say, they are only compared."""
 

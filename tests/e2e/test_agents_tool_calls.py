@@ -1,9 +1,12 @@
 """Apprentice as a tool server: calls that an agent makes through policy, approval and receipt, over real HTTP."""
 
+import json
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import which
 from typing import Any
 from uuid import uuid4
 
@@ -249,3 +252,42 @@ async def test_a_token_without_the_scope_calls_nothing(tools: Tools, tool_server
         error = await refusal(client, "call_tool", tools.call("append_line", line="one"))
     assert (error["code"], error["required_scope"]) == ("FORBIDDEN", "call")
     assert tool_server.effects() == []
+
+
+TYPESCRIPT_MODULES = Path(sys.prefix) / "typescript" / "node_modules"
+"""Where ``.ci/run`` puts the official SDK for TypeScript; nothing of it is part of the project."""
+
+
+@pytest.mark.skipif(
+    which("node") is None or not TYPESCRIPT_MODULES.is_dir(),
+    reason="needs Node and the official TypeScript SDK, which .ci/run installs",
+)
+async def test_the_official_typescript_client_reads_answers_refusals_and_calls_that_wait(
+    tools: Tools,
+) -> None:
+    await tools.decide("append_line", "ask_first")
+    order = {
+        "modules": str(TYPESCRIPT_MODULES),
+        "address": tools.address,
+        "token": agent_token(tools.stack),
+        "calls": [
+            {"name": "find_tool", "arguments": {"query": "read note"}},
+            {"name": "call_tool", "arguments": tools.call("read_note", name="plan")},
+            {"name": "call_tool", "arguments": tools.call("no_such_tool")},
+            {"name": "get_call", "arguments": {"dispatch_id": str(uuid4())}},
+            {"name": "call_tool", "arguments": {"server_id": tools.server_id}},
+            {"name": "call_tool", "arguments": tools.call("append_line", line="hello")},
+        ],
+    }
+    with anyio.fail_after(120):
+        ran = await anyio.run_process(
+            ["node", str(Path(__file__).with_name("typescript_client.mjs")), json.dumps(order)]
+        )
+    told = json.loads(ran.stdout)
+    assert {"find_tool", "call_tool", "get_call"} <= set(told["tools"])
+    found, called, *refused, waits = told["answers"]
+    assert [one for one in told["answers"] if "thrown" in one] == []
+    assert found["structuredContent"]["tools"][0]["tool_name"] == "read_note"
+    assert called["structuredContent"]["status"] == "completed"
+    assert all(one["isError"] and one["content"][0]["text"] for one in refused)
+    assert waits["structuredContent"]["status"] == "pending_approval"

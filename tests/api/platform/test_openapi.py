@@ -264,6 +264,11 @@ def test_every_body_has_a_valid_example() -> None:
         TypeAdapter(body).validate_python(example)
 
 
+def test_the_page_that_a_sign_in_ends_with_is_in_the_document() -> None:
+    answer = OPERATIONS["mcp_auth_callback"]["responses"]["200"]
+    assert set(answer["content"]) == {"application/json", "text/html"}
+
+
 def test_every_response_has_a_valid_and_complete_example() -> None:
     answers = [answer for _, answer in endpoint_models().values() if isinstance(answer, type)]
     models = {answer.__name__: answer for answer in answers if issubclass(answer, BaseModel)}

@@ -1,0 +1,15 @@
+"""What every short list says beside its items: how many match, and which page of them this is."""
+
+from pydantic import Field
+
+from contracts.base import VersionedContract
+
+
+class ListCounts(VersionedContract):
+    """The counts of a list that is answered whole unless a page is asked for."""
+
+    total: int = Field(default=0, ge=0, description="How many items match, on all pages.")
+    page: int = Field(default=1, ge=1)
+    page_size: int = Field(
+        default=0, ge=0, description="The most on one page; where none was asked for, all that there are."
+    )
