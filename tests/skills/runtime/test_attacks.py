@@ -90,16 +90,15 @@ async def attacked(trial: Trial, body: str, timeout_ms: int = BUDGET_MS) -> RanS
 
 
 @pytest.fixture
-async def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+async def nothing_left(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """After the test there are no folders of runs and no processes of theirs."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    folder.chmod(0o711)
-    tmp_path.chmod(0o711)
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield
-    assert list(folder.iterdir()) == []
-    await eventually(lambda: not strangers(str(folder)), "the run's processes are gone")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield
+        assert list(folder.iterdir()) == []
+        await eventually(lambda: not strangers(name), "a run's processes are left")
 
 
 def strangers(folder: str) -> list[str]:
