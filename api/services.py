@@ -15,6 +15,8 @@ from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
 from gateways.mcp.probes import McpProbeGateway
 from gateways.platform.payload_signing import signing_data_converter
+from gateways.skills.catalog import SkillCatalogGateway
+from gateways.skills.invocations import SkillInvocationGateway
 from host.program_places import ProgramPlaces
 from stores.abilities.ability_reads import AbilityStore
 from stores.abilities.ability_standing import FreshnessReads
@@ -53,6 +55,11 @@ from stores.platform.projection.document_projection import WorkspaceEdits
 from stores.platform.secrets.store import SecretStore, open_secret_store
 from stores.platform.tokens import Tokens
 from stores.projects.bindings import ProjectReads
+from stores.skills.admission import SkillAdmission
+from stores.skills.catalog import SkillCatalog
+from stores.skills.invocation_reads import InvocationReads
+from stores.skills.ledger import Ledger
+from stores.skills.policies import SkillPolicies
 
 
 @dataclass(frozen=True)
@@ -159,6 +166,35 @@ def secret_store(settings: Settings, database: Database) -> SecretStore:
 
 
 @dataclass(frozen=True)
+class SkillServices:
+    """The stores and gateways of executable skills."""
+
+    catalog: SkillCatalog
+    invocations: InvocationReads
+    policies: SkillPolicies
+    ledger: Ledger
+    catalog_gateway: SkillCatalogGateway
+    invocation_gateway: SkillInvocationGateway
+
+
+def open_skill_services(settings: Settings, database: Database, client: Client) -> SkillServices:
+    """Composes them; nothing is connected yet."""
+    admission = SkillAdmission(
+        database, confirmation_expiry=settings.ask_first_expiry, budget=settings.skill_budget
+    )
+    return SkillServices(
+        catalog=SkillCatalog(database),
+        invocations=InvocationReads(database),
+        policies=SkillPolicies(database),
+        ledger=Ledger(database),
+        catalog_gateway=SkillCatalogGateway(client, settings.task_queue),
+        invocation_gateway=SkillInvocationGateway(
+            client, settings.task_queue, database, admission, console_url=settings.console_url
+        ),
+    )
+
+
+@dataclass(frozen=True)
 class Services:
     """The stores, and the gateway to Temporal."""
 
@@ -186,6 +222,7 @@ class Services:
     bases: BaseSkills
     recent_runs: RecentRuns
     mcp: McpServices
+    skills: SkillServices
     uploads: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, 2))
     """Slots of archives that are read at once: each may take as much memory as a starting state may keep."""
 
@@ -233,4 +270,5 @@ async def open_services(settings: Settings) -> Services:
         bases=bases,
         recent_runs=RecentRuns(database),
         mcp=open_mcp_services(settings, database, client),
+        skills=open_skill_services(settings, database, client),
     )

@@ -46,6 +46,12 @@ COMMANDS = {
         "cli.abilities.capability_commands", "app", "The bridge that agents route by; rechecks."
     ),
     "mcp": _Entry("cli.mcp.mcp_commands", "app", "Tool servers: register, review their tools, see receipts."),
+    "skills": _Entry(
+        "cli.skills.skill_commands", "app", "Executable skills: list, approve, run, see what they did."
+    ),
+    "wallets": _Entry(
+        "cli.skills.wallet_commands", "app", "Wallets of the local ledger, which skills debit."
+    ),
     "pdf": _Entry(
         "cli.documents.acrobat_commands", "app", "Read PDF documents: text, tables, pictures, redaction."
     ),

@@ -38,6 +38,7 @@ from config.safety import (
     find_unsafe,
     with_password,
 )
+from config.skill_settings import SkillSettings
 from config.value_types import AdapterNames, Duration, Names
 from contracts.learning.session import ARM_TIMEOUT, CAPTURE_TIMEOUT, MODEL_TIMEOUT, QUESTION_DEADLINE
 from contracts.learning.starting_state import MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, InputLimits
@@ -116,7 +117,7 @@ def _default_database_url(data: Mapping[str, Any]) -> str:
     return f"sqlite:///{data['data_dir'] / 'apprentice.db'}"
 
 
-class Settings(McpSettings):
+class Settings(McpSettings, SkillSettings):
     """The effective settings, frozen. Programs build them with ``load_settings``, which explains refusals.
 
     Raises:

@@ -22,6 +22,8 @@ TRIAL = "ability-trial"
 MCP_DISPATCH = "mcp-dispatch"
 MCP_PROBE = "mcp-probe"
 AUTH_PROFILE = "auth-profile"
+SKILL_INVOCATION = "skill-invocation"
+SKILL_CATALOG = "skill-catalog"
 
 
 def learn_session_id(session_id: str) -> str:
@@ -82,3 +84,8 @@ def mcp_probe_id(server_id: str) -> str:
 def auth_profile_workflow_id(auth_profile_id: str) -> str:
     """The workflow of a sign-in."""
     return f"{AUTH_PROFILE}/{auth_profile_id}"
+
+
+def skill_invocation_id(invocation_id: str) -> str:
+    """The workflow of one invocation of a skill."""
+    return f"{SKILL_INVOCATION}/{invocation_id}"

@@ -33,6 +33,7 @@ from worker.mining_composition import (
     practice_activities,
 )
 from worker.resources import WorkerResources, open_resources
+from worker.skill_composition import SKILL_WORKFLOWS, skill_activities
 
 WORKFLOWS: Sequence[type] = (
     *LEARNING_WORKFLOWS,
@@ -41,6 +42,7 @@ WORKFLOWS: Sequence[type] = (
     *PRACTICE_WORKFLOWS,
     *MAINTENANCE_WORKFLOWS,
     *MCP_WORKFLOWS,
+    *SKILL_WORKFLOWS,
 )
 
 ACTIVITY_THREADS = 16
@@ -103,6 +105,7 @@ def compose(settings: Settings) -> WorkerParts:
             *practice_activities(shared, model),
             *maintenance_activities(shared),
             *mcp_activities(shared),
+            *skill_activities(shared),
         ),
     )
 

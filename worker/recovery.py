@@ -22,11 +22,13 @@ from gateways.learning.sessions import run_session
 from gateways.mcp.auth_profiles import run_sign_in
 from gateways.mcp.dispatch import run_dispatch
 from gateways.practice.practice import run_practice
+from gateways.skills.invocations import run_invocation
 from stores.learning.session_reads import OpenSessions
 from stores.mcp.auth.profiles import AuthProfileStore
 from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
 from stores.platform.database import Database
 from stores.practice.practice import PracticeStore
+from stores.skills.invocation_reads import InvocationReads
 from worker.schedule import register_schedules, register_search_attributes
 
 
@@ -93,6 +95,14 @@ async def recover_sign_ins(client: Client, settings: Settings, database: Databas
     return len(found)
 
 
+async def recover_invocations(client: Client, settings: Settings, database: Database) -> int:
+    """Starts the workflow of each invocation of a skill that has not ended; one that runs looks at the store."""
+    found = await asyncio.to_thread(InvocationReads(database).open_orders)
+    for order in found:
+        await run_invocation(client, settings.task_queue, order, settings.console_url)
+    return len(found)
+
+
 async def keep_recovered(client: Client, settings: Settings, database: Database) -> None:
     """Recovers now, and again whenever Temporal no longer knows the nightly schedule; runs until cancelled.
 
@@ -123,11 +133,13 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
     seen = await recover_sessions(client, settings, database)
     calls = await recover_dispatches(client, settings, database)
     sign_ins = await recover_sign_ins(client, settings, database)
+    invocations = await recover_invocations(client, settings, database)
     log.info(
-        "open sessions, tool calls and sign-ins have their workflows",
+        "open sessions, tool calls, sign-ins and invocations have their workflows",
         sessions=seen,
         calls=calls,
         sign_ins=sign_ins,
+        invocations=invocations,
     )
 
 

@@ -22,6 +22,7 @@ from starlette.requests import Request
 from api.agent_server.ability_tools import ABILITY_TOOLS
 from api.agent_server.agent_tool import AgentRequest, AgentTool, invalid_arguments, refused
 from api.agent_server.call_tools import CALL_TOOLS, ROUTE_TOOLS
+from api.agent_server.skill_tools import SKILL_TOOLS, is_skill, listed_skills, run_skill
 from api.agent_server.tool_catalog import CATALOG_TOOLS
 from api.platform.commands import MAX_KEY_LENGTH
 from api.platform.dependencies import correlation_id_of
@@ -49,7 +50,14 @@ class AgentServer:
     """The tools behind the protocol's own server. Keeps nothing between two requests."""
 
     def __init__(
-        self, tools: Sequence[AgentTool[Any]] = (*ABILITY_TOOLS, *CATALOG_TOOLS, *ROUTE_TOOLS, *CALL_TOOLS)
+        self,
+        tools: Sequence[AgentTool[Any]] = (
+            *ABILITY_TOOLS,
+            *CATALOG_TOOLS,
+            *ROUTE_TOOLS,
+            *CALL_TOOLS,
+            *SKILL_TOOLS,
+        ),
     ) -> None:
         self._tools: Mapping[str, AgentTool[Any]] = {tool.name: tool for tool in tools}
         self.protocol: Server[Any] = Server(
@@ -63,18 +71,21 @@ class AgentServer:
 
     async def _list_tools(self, context: Context, _page: PaginatedRequestParams | None) -> ListToolsResult:
         caller = _caller(context)
-        return ListToolsResult(
-            tools=[tool.described() for tool in self._tools.values() if tool.allowed(caller)]
-        )
+        own = [tool.described() for tool in self._tools.values() if tool.allowed(caller)]
+        skills = await listed_skills(_request(context).app.state.services, caller)
+        return ListToolsResult(tools=[*own, *(one for one in skills if one.name not in self._tools)])
 
     async def _call_tool(
         self, context: Context, asked: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         request = _request(context)
         tool = self._tools.get(asked.name)
-        if tool is None:
+        if tool is None and not await is_skill(request.app.state.services, asked.name):
             raise MCPError(INVALID_PARAMS, "There is no such tool; tools/list says which there are.")
         try:
+            if tool is None:
+                by = _asked(context, asked, _caller(context))
+                return await run_skill(by, asked.name, asked.arguments or {})
             return await self._run(tool, context, asked)
         except Refusal as refusal:
             return refused(refusal, correlation_id_of(request))

@@ -45,6 +45,7 @@ TAGS = [
         "name": "acrobat",
         "description": "Text, tables, recognised text and redaction preparation of PDF documents.",
     },
+    {"name": "skills", "description": "Executable skills: catalog, invocations, policy, wallets they debit."},
     {"name": "maintenance", "description": "The nightly tidying, for admins."},
     {"name": "identity", "description": "The caller and access tokens."},
     {"name": "system", "description": "Probes, metrics, and the workflow behind an object."},
@@ -114,8 +115,10 @@ def _complete(operation: dict[str, Any]) -> None:
     for status, response in responses.items():
         content = response.get("content", {}).get("application/json")
         if status.startswith("2") and content is not None:
-            model: str = content["schema"]["$ref"].rsplit("/", 1)[1]
-            content["example"] = examples().responses[model]
+            # What is no model of ours, such as tool definitions of another's form, describes itself.
+            model: str = content["schema"].get("$ref", "").rsplit("/", 1)[-1]
+            if model:
+                content["example"] = examples().responses[model]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if body is not None:
         body["example"] = examples().requests[name]

@@ -113,6 +113,8 @@ _OF_PATH_ID: Mapping[str, E] = {
     "server_id": E.MCP_SERVER_NOT_FOUND,
     "tool_name": E.MCP_TOOL_NOT_FOUND,
     "auth_profile_id": E.MCP_AUTH_PROFILE_NOT_FOUND,
+    "name": E.SKILL_NOT_FOUND,
+    "invocation_id": E.SKILL_INVOCATION_NOT_FOUND,
 }
 """The code for a path parameter that names nothing; ``NOT_FOUND`` for every other."""
 
@@ -167,7 +169,33 @@ _ACROBAT: _Codes = (
     E.MCP_SERVER_NOT_FOUND,
     E.MCP_TOOL_NOT_FOUND,
 )
+_GATE: _Codes = (
+    *_START,
+    E.FORBIDDEN,
+    E.SKILL_QUARANTINED,
+    E.VERSION_RETIRED,
+    E.INVALID_INPUT,
+    E.INVALID_PLATFORM,
+    E.INVALID_GOALS,
+    E.INVALID_PERSONA,
+    E.INVALID_CONTENT,
+    E.INVALID_ADDRESS,
+    E.INVALID_PROFILE,
+    E.INVALID_TOKEN,
+    E.POLICY_DENIED,
+    E.BUDGET_EXCEEDED,
+    E.PRECONDITION_UNMET,
+)
 _OF_OPERATION: Mapping[str, _Codes] = {
+    "skill_invoke": _GATE,
+    "skill_invocation_confirm": _SENDING,
+    "skill_invocation_cancel": _SENDING,
+    "skill_reload": _SENDING,
+    "skill_approve": (*_SENDING, E.SKILL_MALFORMED),
+    "skill_policy_put": (*_STORE, E.CONFLICT),
+    "wallet_create": (*_STORE, E.CONFLICT),
+    "wallet_get": (E.NOT_FOUND,),
+    "wallet_fund": (*_STORE, E.NOT_FOUND),
     "learn_session_create": (
         *_SENDING,
         E.LEARN_SESSION_ALREADY_ACTIVE,

@@ -154,12 +154,16 @@ class ApiTransport:
         *,
         retried: bool = True,
         with_nulls: bool = False,
+        wait_seconds: int = 0,
     ) -> M:
         """Send a command; ``key`` is the idempotency key, a fresh one when left out.
 
         ``with_nulls`` sends the fields that were set to None too: where null is not the same as left out.
+        ``wait_seconds`` asks the service to answer when it is done, if that is so soon (RFC 7240).
         """
         headers = {IDEMPOTENCY_HEADER: key or str(uuid4())}
+        if wait_seconds:
+            headers["Prefer"] = f"wait={wait_seconds}"
         payload = (
             None
             if body is None

@@ -182,6 +182,15 @@ class InvocationView(VersionedContract):
     next_action: Text240 | None = None
 
 
+class InvocationListResponse(VersionedContract):
+    """Invocations, newest first."""
+
+    invocations: tuple[InvocationView, ...]
+    page: int
+    page_size: int
+    total: int
+
+
 class ConfirmInvocationRequest(Command):
     """Lets a paused invocation pass, or refuses it."""
 

@@ -48,7 +48,10 @@ class InvocationOrder(Contract):
     context: InvocationContext | None = None
     effect: ToolEffect
     confirmation_prompt: Text500 | None = None
+    asks: bool = Field(default=False, description="A person has to confirm it before it is run.")
     cache_key: Sha256 | None = None
+    request_digest: Sha256 | None = Field(default=None, description="Of the request, where it had a key.")
+    dry_run: bool = False
     created_at: UtcTime
 
 
@@ -70,11 +73,11 @@ class InvocationRecord(VersionedContract):
     expires_at: UtcTime | None = Field(default=None, description="While it waits for a person.")
     confirmation: ConfirmationAnswer | None = None
     attempts: tuple[InvocationAttempt, ...] = ()
+    checked: bool = Field(default=False, description="The handler's own check has let it pass (O-7).")
     outcome_digest: Sha256 | None = Field(default=None, description="Of the outcome, a blob.")
     error_code: Text80 | None = None
     cached_from: Uuid | None = None
     warnings: tuple[Text240, ...] = ()
-    dry_run: bool = False
     record: ObservabilityRecord | None = None
     updated_at: UtcTime
     completed_at: UtcTime | None = None
@@ -98,6 +101,9 @@ class InvocationStanding(Contract):
     version: int = Field(ge=1)
     attempts: int = Field(default=0, ge=0)
     timeout_ms: int
+    asks: bool = Field(default=False, description="A person has to confirm it, and has not yet.")
+    has_check: bool = False
+    confirmation: ConfirmationAnswer | None = None
     expires_at: UtcTime | None = None
     error_code: Text80 | None = None
     since: UtcTime
@@ -131,6 +137,13 @@ class ConfirmOrder(Contract):
     at: UtcTime | None = None
 
 
+class Confirmed(Contract):
+    """An answer that was taken."""
+
+    standing: InvocationStanding
+    answer: ConfirmationAnswer
+
+
 class GiveUpCause(StrEnum):
     """Why an invocation is given up."""
 
@@ -153,6 +166,13 @@ class AttemptOrder(Contract):
 
     invocation_id: Uuid
     attempt: int = Field(ge=1)
+    at: UtcTime
+
+
+class AskOrder(Contract):
+    """Has the invocation wait for a person, after its check."""
+
+    invocation_id: Uuid
     at: UtcTime
 
 

@@ -44,7 +44,7 @@ class PutSkillPolicyRequest(Command):
     """Replaces the rules, unless they have changed since ``expected_version``."""
 
     rules: tuple[SkillPolicyRule, ...] = Field(max_length=200)
-    expected_version: int | None = Field(default=None, ge=0)
+    expected_version: int | None = Field(default=None, ge=0, le=2**31 - 1)
 
 
 class SkillVerdict(Contract):

@@ -21,7 +21,7 @@ class MalformedFolder(Exception):
 
 
 @dataclass(frozen=True)
-class SkillFile:
+class FolderFile:
     """One file, by its path inside the folder."""
 
     path: str
@@ -33,7 +33,7 @@ class SkillFile:
 class FolderContent:
     """All files of a folder, in the order of their paths, and the digest over them."""
 
-    files: tuple[SkillFile, ...]
+    files: tuple[FolderFile, ...]
     digest: str
 
     def text(self, path: str) -> str | None:
@@ -57,7 +57,7 @@ def read_folder(folder: Path) -> FolderContent:
     Raises:
         MalformedFolder: it holds a link, a device or a pipe, or more than the limits, or cannot be read.
     """
-    files: list[SkillFile] = []
+    files: list[FolderFile] = []
     try:
         top = os.open(folder, _READ | os.O_DIRECTORY)
         try:
@@ -75,7 +75,7 @@ def read_folder(folder: Path) -> FolderContent:
     return FolderContent(tuple(files), digest.hexdigest())
 
 
-def _read(folder: int, prefix: str, files: list[SkillFile], depth: int) -> None:
+def _read(folder: int, prefix: str, files: list[FolderFile], depth: int) -> None:
     if depth > MAX_DEPTH:
         raise MalformedFolder(f"{prefix} is deeper than {MAX_DEPTH} folders")
     for name in sorted(os.listdir(folder)):
@@ -105,14 +105,14 @@ def _check_name(name: str, path: str) -> None:
         raise MalformedFolder(f"{path!r} has a control character in its name")
 
 
-def _check_size(files: list[SkillFile]) -> None:
+def _check_size(files: list[FolderFile]) -> None:
     if len(files) > MAX_FILES:
         raise MalformedFolder(f"it holds more than {MAX_FILES} files")
     if sum(len(file.content) for file in files) > MAX_FOLDER_BYTES:
         raise MalformedFolder(f"it holds more than {MAX_FOLDER_BYTES} bytes")
 
 
-def _file(folder: int, name: str, path: str) -> SkillFile:
+def _file(folder: int, name: str, path: str) -> FolderFile:
     descriptor = os.open(name, _READ, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as opened:
         mode = os.fstat(descriptor).st_mode
@@ -121,7 +121,7 @@ def _file(folder: int, name: str, path: str) -> SkillFile:
         content = opened.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise MalformedFolder(f"{path} is longer than {MAX_FILE_BYTES} bytes")
-    return SkillFile(path, bool(mode & 0o100), content)
+    return FolderFile(path, bool(mode & 0o100), content)
 
 
 def _kind(mode: int) -> str:

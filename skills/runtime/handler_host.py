@@ -43,7 +43,7 @@ class PermissionDenied(CallRefused):
     """The manifest does not permit the call."""
 
 
-class SkillError(CallRefused):
+class HandlerError(CallRefused):
     """An error with a name that the handler raises itself: ``raise context.error(CODE, "message")``."""
 
 
@@ -128,9 +128,9 @@ class Context:
         return self._channel.call("exec", "run", {"argv": argv})
 
     @staticmethod
-    def error(code: str, message: str, **details: Any) -> SkillError:
+    def error(code: str, message: str, **details: Any) -> HandlerError:
         """An error with a code of the manifest, to be raised."""
-        return SkillError(code, message, details=details)
+        return HandlerError(code, message, details=details)
 
     def __getattr__(self, name: str) -> _Service:
         if name.startswith("_"):

@@ -16,6 +16,7 @@ from domain.maintenance.retention import IDEMPOTENCY_KEPT, idempotency_key_expir
 from stores.maintenance.sweeps import LEFT_ALONE, Settled, keys_after
 from stores.mcp import mcp_tables
 from stores.platform import tables
+from stores.skills import skill_tables
 
 WORKFLOW_KEYS_KEPT = timedelta(days=7)
 """How long the key of a workflow's own decision is kept: far longer than an activity waits for a worker."""
@@ -49,6 +50,8 @@ REFERRING: tuple[Any, ...] = (
     tables.starting_contents.c.blob,
     mcp_tables.mcp_dispatches.c.body,
     mcp_tables.mcp_call_attempts.c.answer,
+    skill_tables.skill_invocations.c.body,
+    skill_tables.skill_results.c.outcome_digest,
 )
 """Every column whose text may name a blob."""
 

@@ -2,7 +2,8 @@
 
 from alembic import context
 
-from stores.mcp.mcp_tables import metadata
+from stores.mcp import mcp_tables as _mcp_tables  # noqa: F401 - its tables belong to the schema
+from stores.skills.skill_tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

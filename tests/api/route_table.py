@@ -159,6 +159,22 @@ SCOPES: Mapping[str, str] = {
     "mining_candidate_accept": "learn",
     "mining_candidate_dismiss": "learn",
     "workflow_link": "read",
+    "skill_list": "read",
+    "skill_get": "read",
+    "skill_openai_tools": "read",
+    "skill_reload": "admin",
+    "skill_approve": "approve",
+    "skill_invoke": "read",
+    "skill_invocation_list": "read",
+    "skill_invocation_get": "read",
+    "skill_invocation_confirm": "approve",
+    "skill_invocation_cancel": "read",
+    "skill_policy_get": "read",
+    "skill_policy_put": "admin",
+    "wallet_list": "admin",
+    "wallet_create": "admin",
+    "wallet_get": "admin",
+    "wallet_fund": "admin",
 }
 
 PAGED = frozenset(
@@ -187,6 +203,9 @@ PAGED = frozenset(
         "mining_candidates_list",
         "mcp_dispatch_list",
         "mcp_policy",
+        "skill_list",
+        "skill_invocation_list",
+        "wallet_list",
     }
 )
 
@@ -208,6 +227,8 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "ability_catalog": ("sort", "source", "install_lane", "enabled", "usable_now"),
     "learn_session_events": ("last_event_id",),
     "mcp_receipt_list": ("cursor", "limit"),
+    "skill_list": ("state", "category"),
+    "skill_invocation_list": ("status",),
 }
 
 FREE_TEXT: Mapping[str, tuple[str, ...]] = {
@@ -224,6 +245,8 @@ FREE_TEXT: Mapping[str, tuple[str, ...]] = {
     "mcp_grant_list": ("q", "server_id", "tool_name"),
     "ability_versions": ("q",),
     "ability_catalog": ("q", "family"),
+    "skill_list": ("tag",),
+    "skill_invocation_list": ("skill",),
 }
 """Query parameters that others make up; whatever they say, they are only compared."""
 

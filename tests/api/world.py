@@ -42,6 +42,9 @@ class Route:
     path: str
 
 
+WALLET = "0x" + "5e" * 20
+
+
 @dataclass(frozen=True)
 class Ids:
     """The ids that stand in a path."""
@@ -68,6 +71,9 @@ class Ids:
     server_id: str = "nowhere"
     tool_name: str = "nowhere"
     auth_profile_id: str = "nowhere"
+    name: str = "fetch-wallet-balance"
+    invocation_id: str = "0199aa10-7c00-7000-8000-000000000030"
+    wallet_address: str = WALLET
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -113,6 +119,7 @@ async def build_world(stack: Stack) -> World:
         "item_id": installed["ability_id"],
         **await add_tool_server(stack, alice),
         **await add_sign_in(alice),
+        **await add_invocation(alice),
     }
     seen = {"checkpoint_id": "cp-01", "status": "reached", "evidence": "seen"}
     dispatch = {"dispatch_id": Ids.dispatch_id, "ability_id": installed["ability_id"]}
@@ -141,8 +148,19 @@ async def build_world(stack: Stack) -> World:
             trial_id=str(uuid7()),
             mcp_dispatch_id=str(uuid7()),
             grant_id=str(uuid7()),
+            name="nowhere",
+            invocation_id=str(uuid7()),
+            wallet_address="0x" + "00" * 20,
         ),
     )
+
+
+async def add_invocation(alice: Learner) -> dict[str, str]:
+    """A wallet, and an invocation that was only tried out."""
+    await alice.ok("POST", "/api/wallets", {"wallet_address": WALLET, "currency": "USDC"})
+    asked = {"input": {"wallet_address": WALLET}, "dry_run": True}
+    tried = await alice.ok("POST", f"/api/skills/{Ids.name}/invocations", asked)
+    return {"invocation_id": tried["invocation_id"]}
 
 
 async def _taught(alice: Learner) -> str:

@@ -26,7 +26,7 @@ from contracts.learning.interpretation import (
     WorkflowStep,
     WorkflowStepType,
 )
-from contracts.learning.observation import ObservationAdapterKind, StepKindHint
+from contracts.learning.observation import StepKindHint
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.session import LearnSession
 from domain.learning.commands.command_line import hosts_in
@@ -35,18 +35,11 @@ from domain.learning.comparison.parameters import ParameterWording, parameter_sc
 from domain.learning.interpretation.browser import submits
 from domain.learning.interpretation.checkpoints import main_operation
 from domain.learning.interpretation.inference import operations_in, sites_of
-from domain.learning.interpretation.meaningful import went_wrong
 from domain.learning.interpretation.naming import plain, slug_from_title
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
 FAMILY = "workflow"
 """The family of a skill that belongs to no one app."""
-
-SERVER_CAP = "mcp_server:"
-"""How ``required_runtime_caps`` name a tool server (DOC3 §7A.5)."""
-
-TOOL_BINDINGS = "mcp-bindings.json"
-"""The file of a bundle that names the tool servers it uses (DOC3 §0C.9A "Portable skill")."""
 
 _MOST_RULES = 20
 
@@ -97,10 +90,7 @@ def capability_manifest(
         action_verbs=tuple(dict.fromkeys(o.verb for o in operations_in(steps)))[:_MOST_ALIASES],
         surface_order=surfaces or (ControlSurface.NATIVE_OPENCLAW_TOOL,),
         runtime_binding=RuntimeBinding(binding_kind="workflow_pattern", target=slug),
-        required_runtime_caps=(
-            *(clipped(f"program:{p}", 120) for p in programs),
-            *(f"{SERVER_CAP}{server}" for server in tools_used(steps)),
-        ),
+        required_runtime_caps=tuple(clipped(f"program:{p}", 120) for p in programs),
         permissions=_permissions(steps, reaches_out=reaches_out),
         requires_supervision=removes or reaches_out or sends,
         dry_run_supported=bool(rehearsal),
@@ -109,25 +99,6 @@ def capability_manifest(
         learning_policy=LearningPolicy(),
         input_schema=parameter_schema(interpretation.parameters) if interpretation.parameters else None,
     )
-
-
-def tools_used(steps: Sequence[DemonstratedStep]) -> dict[str, tuple[str, ...]]:
-    """The tools that the demonstration called with success, by the id of their server, in the order of their use."""
-    found: dict[str, list[str]] = {}
-    for event in all_events(steps):
-        called = event.adapter_kind is ObservationAdapterKind.MCP_RECEIPT and not went_wrong(event)
-        server, _, tool = (event.target_ref or "").partition("/")
-        if called and event.app_family and server == event.app_family and tool:
-            tools = found.setdefault(server, [])
-            if tool not in tools:
-                tools.append(tool)
-    return {server: tuple(tools) for server, tools in found.items()}
-
-
-def tool_bindings(steps: Sequence[DemonstratedStep]) -> dict[str, Any]:
-    """``mcp-bindings.json``: the tool servers that the skill was shown with, and their tools."""
-    servers = [{"server_id": server, "tools": list(tools)} for server, tools in tools_used(steps).items()]
-    return {"schema_version": 1, "servers": servers}
 
 
 def _family(steps: Sequence[DemonstratedStep]) -> str:

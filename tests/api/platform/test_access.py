@@ -18,8 +18,8 @@ pytestmark = pytest.mark.anyio
 
 SECURED = sorted(set(ROUTES) - OPEN)
 
-EVERYBODYS = frozenset({"observation_adapter_heartbeat"})
-"""Address what is the same for every user: the kinds of adapters."""
+EVERYBODYS = frozenset({"observation_adapter_heartbeat", "skill_get", "skill_invoke", "skill_approve"})
+"""Address what is the same for every user: the kinds of adapters, and executable skills."""
 
 
 def body_of(name: str, ids: Ids) -> bytes | None:

@@ -208,6 +208,9 @@ NOT_FOUND = {
     "ability_id": ErrorCode.ABILITY_NOT_FOUND,
     "token_id": ErrorCode.NOT_FOUND,
     "run_id": ErrorCode.NOT_FOUND,
+    "name": ErrorCode.SKILL_NOT_FOUND,
+    "invocation_id": ErrorCode.SKILL_INVOCATION_NOT_FOUND,
+    "wallet_address": ErrorCode.NOT_FOUND,
 }
 MALFORMED = (
     "1",

@@ -93,6 +93,8 @@ READS = sorted(
     for name, route in ROUTES.items()
     if (route.method == "GET" or SCOPES.get(name) == "read")
     and name not in ("readyz", "workflow_link", "maintenance_run_detail", "learn_session_events")
+    # A read may run a skill that reads; that is no read of what there is.
+    and name not in ("skill_invoke", "skill_invocation_cancel")
     # It answers a browser that comes back from signing in, and nobody else.
     and name != "mcp_auth_callback"
 )

@@ -1,0 +1,92 @@
+"""The catalog of skills: reads the roots, puts a folder on the allowlist, writes what was found to the store."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from temporalio import activity
+
+from activities.platform.refusals import refusing
+from contracts.errors import ErrorCode, Refusal
+from contracts.skills.catalog import (
+    ApproveFolder,
+    ApproveSkillResponse,
+    ReloadCatalog,
+    ReloadSkillsResponse,
+    SkillRecord,
+    SkillState,
+)
+from domain.skills.entries import NO_SUCH_SKILL, catalog_entry
+from skills.runtime.allowlist import Allowlist
+from skills.runtime.roots import SkillRoots
+from stores.skills.catalog import SkillCatalog
+
+
+class SkillCatalogActivities:
+    """One worker at a time: commands come one after another from the catalog's workflow."""
+
+    def __init__(
+        self, catalog: SkillCatalog, roots: SkillRoots, allowlist: Allowlist, written: Callable[[], None]
+    ) -> None:
+        """``written`` has the files on disk agree with the store soon."""
+        self._catalog = catalog
+        self._roots = roots
+        self._allowlist = allowlist
+        self._written = written
+
+    @activity.defn
+    @refusing
+    def reload_catalog(self, order: ReloadCatalog) -> ReloadSkillsResponse:
+        """Reads the roots again."""
+        return self.reload()
+
+    @activity.defn
+    @refusing
+    def approve_folder(self, order: ApproveFolder) -> ApproveSkillResponse:
+        """Approves a folder as it was seen; without a digest it only shows what would be approved.
+
+        Raises:
+            Refusal: ``SKILL_NOT_FOUND``, ``SKILL_MALFORMED`` with the reason, ``CONFLICT`` where the folder has
+                changed since it was seen or its name is taken by another root.
+        """
+        now = datetime.now(UTC)
+        seen = self._roots.inspect(order.name, order.root, now)
+        if seen is None:
+            raise Refusal(ErrorCode.SKILL_NOT_FOUND, NO_SUCH_SKILL)
+        if seen.state is SkillState.MALFORMED or seen.digest is None:
+            raise Refusal(ErrorCode.SKILL_MALFORMED, seen.reason or "The folder is malformed.")
+        self._refuse_taken(seen)
+        if order.digest is None:
+            return ApproveSkillResponse(approved=False, skill=catalog_entry(seen))
+        if order.digest != seen.digest:
+            raise Refusal(
+                ErrorCode.CONFLICT,
+                "The folder has changed since it was shown; look at it again.",
+                current_digest=seen.digest,
+            )
+        self._allowlist.approve(seen.root, seen.name, seen.digest, order.by, now)
+        self.reload()
+        approved = next(one for one in self._catalog.named(seen.name) if one.root is seen.root)
+        return ApproveSkillResponse(approved=True, skill=catalog_entry(approved))
+
+    def reload(self) -> ReloadSkillsResponse:
+        """Scans, and takes what was found as the catalog."""
+        found = self._roots.scan(self._allowlist.read(), datetime.now(UTC))
+        different = self._catalog.replace(found)
+        self._written()
+        counts = {state: sum(one.state is state for one in found) for state in SkillState}
+        return ReloadSkillsResponse(
+            ready=counts[SkillState.READY],
+            awaiting_approval=counts[SkillState.AWAITING_APPROVAL],
+            malformed=counts[SkillState.MALFORMED],
+            different=different[:200],
+        )
+
+    def _refuse_taken(self, seen: SkillRecord) -> None:
+        """A name that another root answers to is not approved twice (X-3)."""
+        for other in self._catalog.named(seen.name):
+            if other.root is not seen.root and other.state is SkillState.READY:
+                raise Refusal(
+                    ErrorCode.CONFLICT,
+                    f"{seen.name} is taken by the {other.root.value} root; give the folder another name.",
+                    taken_by=other.root.value,
+                )

@@ -1,0 +1,99 @@
+"""Runs the handler of a skill in the sandbox, with the services that its manifest names."""
+
+import asyncio
+import json
+from typing import Any, Literal
+
+import structlog
+from temporalio import activity
+
+from activities.skills.services.offered import Asker
+from activities.skills.services.skill_services import SkillServices
+from contracts.skills.invocation import SkillOutcome
+from contracts.skills.invocation_work import InvocationRecord
+from domain.learning.redaction.redaction import redact
+from domain.skills.outcomes import outcome_of
+from skills.runtime.runner import Operator, RanSkill, SkillFailure, SkillRun, run_skill
+from stores.skills.attempts import AttemptPlan, AttemptResult
+from stores.skills.catalog import SkillCatalog
+
+log = structlog.get_logger(__name__)
+
+
+class SkillRuns:
+    """One run after another, each in a sandbox of its own. Safe to share between activities."""
+
+    def __init__(self, catalog: SkillCatalog, services: SkillServices, operator: Operator) -> None:
+        self._catalog = catalog
+        self._services = services
+        self._operator = operator
+
+    async def handle(self, plan: AttemptPlan, attempt: int) -> AttemptResult:
+        """One attempt: what the handler answered, as an outcome."""
+        ran = await self._run(plan, attempt, "handle")
+        if ran is None:
+            failure = SkillFailure(
+                "SKILL_NOT_FOUND", "The folder was changed or removed since the invocation was let in."
+            )
+            return AttemptResult(_outcome(plan.record, None, failure, acted=False), acted=False)
+        retry_after = ran.failure.retry_after_ms if ran.failure is not None else None
+        return AttemptResult(
+            outcome=_outcome(plan.record, ran.answer, ran.failure, acted=ran.acted),
+            acted=ran.acted,
+            isolation=ran.isolation,
+            retry_after_ms=retry_after,
+        )
+
+    async def check(self, plan: AttemptPlan) -> SkillOutcome | None:
+        """What the handler's own check refuses, if it does."""
+        ran = await self._run(plan, 0, "check")
+        if ran is None or (ran.failure is None and ran.answer is None):
+            return None
+        outcome = _outcome(plan.record, ran.answer, ran.failure, acted=False)
+        return outcome if outcome.error is not None else None
+
+    async def _run(
+        self, plan: AttemptPlan, attempt: int, entry: Literal["handle", "check"]
+    ) -> RanSkill | None:
+        record = plan.record
+        folder = await asyncio.to_thread(self._catalog.folder_of, record.order)
+        if folder is None:
+            return None
+        params: dict[str, Any] = json.loads(plan.params)
+        asker = Asker(record.order, record.manifest, attempt)
+        run = SkillRun(
+            manifest=record.manifest,
+            tool=record.manifest.tools[0],
+            folder=folder,
+            digest=record.order.digest,
+            params=params,
+            invocation_id=record.invocation_id,
+            idempotency_key=asker.key,
+            call=record.order.context.call if record.order.context is not None else None,
+            operator=self._operator,
+            entry=entry,
+            timeout_ms=record.manifest.timeout_ms,
+            reads=self._services.reads,
+        )
+        ran = await run_skill(run, self._services.of(asker), activity.heartbeat)
+        _log(record, ran)
+        return ran
+
+
+def _outcome(
+    record: InvocationRecord, answer: object, failure: SkillFailure | None, *, acted: bool
+) -> SkillOutcome:
+    return outcome_of(record.manifest, record.order.effect, answer, failure, acted=acted)
+
+
+def _log(record: InvocationRecord, ran: RanSkill) -> None:
+    """What a handler wrote, for whoever runs this installation; secrets are masked."""
+    if ran.log or ran.failure is not None:
+        log.info(
+            "a skill's handler",
+            skill=record.order.function_name,
+            invocation_id=record.invocation_id,
+            duration_ms=ran.duration_ms,
+            error_code=ran.failure.code if ran.failure is not None else None,
+            output=redact(ran.log[-4_000:]).text if ran.log else None,
+        )

@@ -1,0 +1,113 @@
+"""Invocations of skills: ask, read, confirm, give up (skills_interface.md "Routes")."""
+
+import re
+from datetime import timedelta
+from functools import partial
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, Header, Path, Query, Response
+
+from api.platform.commands import ApproverFrame, CommandFrame, framed, masked
+from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_uuid
+from api.skills.catalog import SkillName
+from contracts.errors import ErrorCode
+from contracts.platform.identity import Scope
+from contracts.skills.invocation import (
+    OPEN_INVOCATION_STATUSES,
+    CancelInvocationRequest,
+    ConfirmInvocationRequest,
+    InvocationListResponse,
+    InvocationStatus,
+    InvocationView,
+    InvokeSkillRequest,
+)
+
+MOST_WAITED = timedelta(seconds=300)
+"""The longest that an answer is waited for with ``Prefer: wait=N``."""
+
+_WAIT = re.compile(r"(?:^|[,;\s])wait=(\d{1,4})(?:$|[,;\s])")
+
+router = APIRouter(prefix="/api/skills", tags=["skills"])
+
+ReaderFrame = Annotated[CommandFrame, Depends(framed(Scope.READ))]
+
+
+def _invocation_id(invocation_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(invocation_id, ErrorCode.SKILL_INVOCATION_NOT_FOUND, "invocation")
+
+
+InvocationId = Annotated[str, Depends(_invocation_id)]
+
+
+@router.get("/invocations", operation_id="skill_invocation_list")
+def list_invocations(
+    caller: Reader,
+    services: ServicesDep,
+    page: PageDep,
+    skill: Annotated[str | None, Query(max_length=80, pattern=r"^[A-Za-z0-9_-]+$")] = None,
+    status: InvocationStatus | None = None,
+) -> InvocationListResponse:
+    """The caller's invocations, newest first."""
+    name = skill.replace("_", "-") if skill is not None else None
+    found, counts = services.skills.invocations.page(caller.user_id, page, skill=name, status=status)
+    return InvocationListResponse(invocations=found, **counts)
+
+
+@router.get("/invocations/{invocation_id}", operation_id="skill_invocation_get")
+def get(invocation_id: InvocationId, caller: Reader, services: ServicesDep) -> InvocationView:
+    """One invocation of the caller's, with what came of it. A run that failed is data: this answers 200."""
+    return services.skills.invocations.view(invocation_id, caller.user_id)
+
+
+@router.post(
+    "/{name}/invocations",
+    operation_id="skill_invoke",
+    status_code=202,
+    responses={200: {"model": InvocationView, "description": "It is over."}},
+)
+async def invoke(
+    name: SkillName,
+    body: InvokeSkillRequest,
+    frame: ReaderFrame,
+    response: Response,
+    prefer: Annotated[
+        str | None, Header(max_length=200, description="`wait=N` waits up to N seconds for the end.")
+    ] = None,
+) -> InvocationView:
+    """Asks for one invocation. A read needs the scope ``read``, anything else ``call``.
+
+    The answer has what there is: 200 when it is over, 202 while it runs or waits for a person.
+    """
+    gateway = frame.services.skills.invocation_gateway
+    chosen = await anyio.to_thread.run_sync(gateway.choose, name, body.version)
+    act = partial(gateway.invoke, chosen, body, frame.caller, frame.key_for(body), frame.correlation_id)
+    view = await act(wait=_waited(prefer))
+    if view.status not in OPEN_INVOCATION_STATUSES:
+        response.status_code = 200
+    return view
+
+
+@router.post("/invocations/{invocation_id}/confirm", operation_id="skill_invocation_confirm")
+async def confirm(
+    invocation_id: InvocationId, body: ConfirmInvocationRequest, frame: ApproverFrame
+) -> InvocationView:
+    """Lets an invocation that waits pass, or refuses it. The first answer wins."""
+    asked = body.changed(reason=masked(body.reason))
+    gateway = frame.services.skills.invocation_gateway
+    return await gateway.confirm(invocation_id, asked, frame.caller, frame.key_for(body))
+
+
+@router.post("/invocations/{invocation_id}/cancel", operation_id="skill_invocation_cancel")
+async def cancel(
+    invocation_id: InvocationId, body: CancelInvocationRequest, frame: ReaderFrame
+) -> InvocationView:
+    """Gives an invocation up. One that runs may have had its effect; its status then shows that."""
+    asked = body.changed(reason=masked(body.reason))
+    gateway = frame.services.skills.invocation_gateway
+    return await gateway.cancel(invocation_id, asked, frame.caller, frame.key_for(body))
+
+
+def _waited(prefer: str | None) -> timedelta | None:
+    found = _WAIT.search(prefer or "")
+    return min(timedelta(seconds=int(found.group(1))), MOST_WAITED) if found is not None else None

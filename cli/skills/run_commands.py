@@ -1,0 +1,201 @@
+"""``apprentice skills run|runs|run-show|confirm|refuse|cancel``: invocations of skills and what came of them."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.text import Text
+
+from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.output import ExitCode, facts, listing
+from clients.apprentice.skills import SkillApi
+from contracts.skills.invocation import (
+    CancelInvocationRequest,
+    ConfirmInvocationRequest,
+    InvocationStatus,
+    InvocationView,
+    InvokeSkillRequest,
+)
+
+LOOK_AGAIN_SECONDS = 0.3
+"""Poll interval of an invocation that is waited for, in seconds."""
+
+_COLOURS = {
+    InvocationStatus.SUCCESS: "green",
+    InvocationStatus.PARTIAL: "yellow",
+    InvocationStatus.FAILURE: "red",
+    InvocationStatus.OUTCOME_UNKNOWN: "magenta",
+    InvocationStatus.AWAITING_CONFIRMATION: "yellow",
+    InvocationStatus.CANCELLED: "dim",
+    InvocationStatus.EXPIRED: "dim",
+    InvocationStatus.QUEUED: "cyan",
+    InvocationStatus.RUNNING: "cyan",
+}
+
+_IdArgument = Annotated[str, typer.Argument(help="The invocation's id.", metavar="INVOCATION")]
+_Reason = Annotated[str | None, typer.Option(help="Why; kept with the invocation.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the commands to ``apprentice skills``."""
+    api_command(app, "run")(run)
+    api_command(app, "runs")(runs)
+    api_command(app, "result")(result)
+    api_command(app, "confirm")(confirm)
+    api_command(app, "refuse")(refuse)
+    api_command(app, "cancel")(cancel)
+
+
+def run(
+    call: Invocation,
+    name: Annotated[str, typer.Argument(help="The skill, by its folder or its function.", metavar="NAME")],
+    fields: Annotated[
+        list[str] | None,
+        typer.Argument(help="What it is given: name=value, read as JSON where it is JSON.", metavar="FIELD"),
+    ] = None,
+    given: Annotated[
+        str | None,
+        typer.Option("--input", "-i", help="What it is given, as a JSON object; - or @FILE reads it."),
+    ] = None,
+    version: Annotated[str | None, typer.Option(help="This version, such as 1.2.0 or v1.")] = None,
+    confirmed: Annotated[
+        bool, typer.Option("--confirmed", help="Confirm it at once; needs the scope approve.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Ask the gate, and run nothing.")] = False,
+    agent: Annotated[str | None, typer.Option(help="The agent that asks, for the record.")] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it has ended or asks.")] = True,
+) -> None:
+    """Run a skill; policy may let it pass, refuse it, or have somebody asked first."""
+    api = SkillApi(call.api.http)
+    context = {"agent_id": agent} if agent is not None else None
+    request = InvokeSkillRequest.model_validate(
+        {
+            "input": {**_object(given), **_fields(fields or [])},
+            "version": version,
+            "confirmed": confirmed,
+            "dry_run": dry_run,
+            "context": context,
+        }
+    )
+    with call.busy(f"running {name}"):
+        view = api.invoke(name, request, wait_seconds=20 if wait else 0)
+        while wait and view.status in (InvocationStatus.QUEUED, InvocationStatus.RUNNING):
+            time.sleep(LOOK_AGAIN_SECONDS)
+            view = api.invocation(view.invocation_id)
+    call.answer(invocation_view(view))
+    if (code := exit_code_of(view)) is not ExitCode.OK:
+        raise typer.Exit(code)
+
+
+def exit_code_of(view: InvocationView) -> ExitCode:
+    """How the run ended, for scripts; one that goes on, or waits, has not failed."""
+    if view.status in (InvocationStatus.CANCELLED, InvocationStatus.EXPIRED):
+        return ExitCode.REFUSED
+    failed = view.status in (InvocationStatus.FAILURE, InvocationStatus.OUTCOME_UNKNOWN)
+    return ExitCode.FAILURE if failed else ExitCode.OK
+
+
+def runs(
+    call: Invocation,
+    skill: Annotated[str | None, typer.Option(help="Only of this skill.")] = None,
+    status: Annotated[InvocationStatus | None, typer.Option(help="Only those that stand so.")] = None,
+    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+) -> None:
+    """List invocations, newest first."""
+    found = SkillApi(call.api.http).invocations(page, skill=skill, status=status)
+    if not found.invocations:
+        call.answer("No invocations. Run a skill with `apprentice skills run NAME`.")
+        return
+    table = listing("invocation", "skill", "status", "asked", whole="invocation")
+    for one in found.invocations:
+        table.add_row(
+            one.invocation_id, escape(one.skill), _status(one.status), f"{one.created_at:%Y-%m-%d %H:%M:%S}"
+        )
+    call.answer(table)
+
+
+def result(call: Invocation, invocation: _IdArgument) -> None:
+    """Show one invocation: what was asked, how it went, what came of it."""
+    call.answer(invocation_view(SkillApi(call.api.http).invocation(invocation)))
+
+
+def confirm(call: Invocation, invocation: _IdArgument, reason: _Reason = None) -> None:
+    """Let an invocation pass that waits."""
+    request = ConfirmInvocationRequest(approve=True, reason=reason)
+    view = SkillApi(call.api.http).confirm(invocation, request)
+    call.answer(
+        f"[green]confirmed[/]; see what comes of it with [cyan]apprentice skills result {view.invocation_id}[/]."
+    )
+
+
+def refuse(call: Invocation, invocation: _IdArgument, reason: _Reason = None) -> None:
+    """Refuse an invocation that waits; nothing is run."""
+    request = ConfirmInvocationRequest(approve=False, reason=reason)
+    SkillApi(call.api.http).confirm(invocation, request)
+    call.answer("[red]refused[/]; nothing was run.")
+
+
+def cancel(call: Invocation, invocation: _IdArgument, reason: _Reason = None) -> None:
+    """Give an invocation up; one that runs may have had its effect."""
+    view = SkillApi(call.api.http).cancel(invocation, CancelInvocationRequest(reason=reason))
+    call.answer(invocation_view(view))
+
+
+def invocation_view(view: InvocationView) -> RenderableType:
+    """One invocation: how it stands, in words, with its outputs."""
+    error = f"{view.error.message} ({view.error.code})" if view.error is not None else None
+    todo = view.next_action or (view.error.recovery if view.error is not None else None)
+    if view.status is InvocationStatus.AWAITING_CONFIRMATION:
+        todo = f"apprentice skills confirm {view.invocation_id}, or apprentice skills refuse {view.invocation_id}"
+    rows = [
+        ("invocation", view.invocation_id),
+        ("skill", f"{view.skill} {view.version}" + (" (a kept answer)" if view.cached else "")),
+        ("asks", view.confirmation_prompt),
+        ("says", view.message),
+        ("why", error),
+        ("warnings", "; ".join(view.warnings)),
+        ("attempts", str(len(view.attempts)) if len(view.attempts) > 1 else None),
+        ("to do", todo),
+    ]
+    parts: list[RenderableType] = [Text.from_markup("  " + _status(view.status)), facts(rows)]
+    if view.outputs is not None:
+        parts += [Text("outputs", style="dim"), Text(json.dumps(view.outputs, indent=2, ensure_ascii=False))]
+    return Group(*parts)
+
+
+def _status(status: InvocationStatus) -> str:
+    return f"[{_COLOURS[status]}]{status.value.replace('_', ' ')}[/]"
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    if text == "-":
+        text = sys.stdin.read()
+    elif text.startswith("@"):
+        text = Path(text[1:]).read_text(encoding="utf-8")
+    try:
+        value: Any = json.loads(text or "")
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise NothingToDo('--input takes a JSON object, such as \'{"action": "lookup"}\'.')
+    return cast("dict[str, Any]", value)
+
+
+def _fields(given: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise NothingToDo(f"{one!r} is no field; write name=value, such as action=lookup.")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found

@@ -1,0 +1,45 @@
+"""Settings of executable skills: budgets, the operator, and the outside services that skills may use."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from contracts.skills.policy import SkillBudget
+
+
+class SkillSettings(BaseSettings):
+    """What ``Settings`` has for executable skills."""
+
+    skill_calls_per_minute: int = Field(
+        default=60, ge=1, le=100_000, description="Calls of one skill by one user within a minute."
+    )
+    skill_calls_per_hour: int = Field(
+        default=600, ge=1, le=1_000_000, description="Calls of one skill by one user within an hour."
+    )
+    skill_calls_at_once: int = Field(
+        default=4, ge=1, le=1_000, description="Calls of one skill by one user that run at once."
+    )
+    skill_waits_seconds: int = Field(
+        default=30, ge=0, le=300, description="How long a call waits for its place among those at once."
+    )
+    operator_name: str = Field(
+        default="the operator", max_length=120, description="What skills call whoever runs this installation."
+    )
+    operator_telegram_id: str | None = Field(
+        default=None, max_length=120, description="Where the gateway reaches the operator."
+    )
+    openclaw_gateway_url: str | None = Field(default=None, description="The OpenClaw gateway.")
+    openclaw_gateway_token_file: Path | None = Field(
+        default=None, description="A file whose content is the gateway's token."
+    )
+
+    @property
+    def skill_budget(self) -> SkillBudget:
+        """How often one user may use one skill."""
+        return SkillBudget(
+            per_minute=self.skill_calls_per_minute,
+            per_hour=self.skill_calls_per_hour,
+            at_once=self.skill_calls_at_once,
+            waits_seconds=self.skill_waits_seconds,
+        )

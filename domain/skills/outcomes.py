@@ -1,0 +1,227 @@
+"""From a handler's raw answer, or its failure, to the one outcome of an invocation (AM-26, AM-27, AI-22…AI-24, X-13).
+
+A handler answers ``{success, result?, message?, error?}``, and may add ``status``, ``warnings`` and ``observables``.
+``error`` is a text, or ``{code, message}`` with a code of the skill's error table.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+from contracts.base import clipped
+from contracts.learning.observation import ToolEffect
+from contracts.skills.errors import SkillError
+from contracts.skills.invocation import (
+    EffectOutcome,
+    InvocationStatus,
+    Observables,
+    ObservedEffectState,
+    SkillOutcome,
+)
+from contracts.skills.manifest import SkillManifest
+from domain.platform.json_schema import misfits
+from domain.skills.retrying import outcome_is_unknown, rule_of
+
+FALLBACK_WORDS = "I could not do that; it is noted for follow-up."
+"""What a caller hears of a failure for which the handler has no words (AM-27)."""
+
+MOST_WARNINGS, MOST_EVENTS = 20, 100
+
+
+class Failed(Protocol):
+    """Why a run gave no answer, as the runtime of skills says it."""
+
+    @property
+    def code(self) -> str:
+        """A code of the skill's error table."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """Words without anything private."""
+        ...
+
+    @property
+    def retryable(self) -> bool | None:
+        """Whether the same call may succeed later; none where the code's own rule holds."""
+        ...
+
+
+def outcome_of(
+    manifest: SkillManifest,
+    effect: ToolEffect,
+    answer: object,
+    failure: Failed | None,
+    *,
+    acted: bool,
+) -> SkillOutcome:
+    """The outcome of one run. ``acted`` is whether anything that can have an effect was begun."""
+    if failure is not None:
+        return _failed(manifest, effect, failure, acted=acted)
+    given = _as_object(answer)
+    if given is None or not isinstance(given.get("success"), bool):
+        return _invalid(manifest, "The handler did not answer an object with a boolean `success`.")
+    message = given.get("message")
+    if not isinstance(message, str | None):
+        return _invalid(manifest, "The handler's `message` is no text.")
+    words = clipped(message, 1_000) if message is not None else None
+    outputs = _outputs(given.get("result"))
+    warnings = _texts(given.get("warnings"))
+    if not given["success"]:
+        return _refused(manifest, given, outputs, words, warnings)
+    outputs, lost, problem = _fitted(manifest, outputs)
+    if problem is not None:
+        return _invalid(manifest, problem)
+    partial = bool(lost) or given.get("status") == InvocationStatus.PARTIAL.value
+    status = InvocationStatus.PARTIAL if partial else InvocationStatus.SUCCESS
+    return SkillOutcome(
+        status=status,
+        outputs=outputs,
+        message=words,
+        warnings=(*warnings, *lost)[:MOST_WARNINGS],
+        observables=_observables(manifest, given, status, outputs),
+    )
+
+
+def _failed(manifest: SkillManifest, effect: ToolEffect, failure: Failed, *, acted: bool) -> SkillOutcome:
+    if outcome_is_unknown(manifest, effect, failure.code, acted=acted, sent_surely_not=False):
+        words = f"{failure.message} It may have happened all the same."
+        error = error_of(manifest, "OUTCOME_UNKNOWN", words)
+        return SkillOutcome(status=InvocationStatus.OUTCOME_UNKNOWN, message=FALLBACK_WORDS, error=error)
+    error = error_of(manifest, failure.code, failure.message, failure.retryable)
+    return _failure(manifest, error, None, None, ())
+
+
+def _refused(
+    manifest: SkillManifest,
+    given: Mapping[str, Any],
+    outputs: dict[str, Any] | None,
+    words: str | None,
+    warnings: tuple[str, ...],
+) -> SkillOutcome:
+    """A handler that says by itself that it did not do it."""
+    said = given.get("error")
+    named = _as_object(said)
+    if named is not None:
+        code, message = str(named.get("code") or "HANDLER_FAILED"), str(named.get("message") or "It failed.")
+    else:
+        code, message = "HANDLER_FAILED", str(said) if said else words or "The handler says that it failed."
+    return _failure(manifest, error_of(manifest, code, message), outputs, words, warnings)
+
+
+def _failure(
+    manifest: SkillManifest,
+    error: SkillError,
+    outputs: dict[str, Any] | None,
+    words: str | None,
+    warnings: tuple[str, ...],
+) -> SkillOutcome:
+    status = InvocationStatus.FAILURE
+    return SkillOutcome(
+        status=status,
+        outputs=outputs,
+        message=words or FALLBACK_WORDS,
+        error=error,
+        warnings=warnings,
+        observables=Observables(effects=_effects(manifest, status, outputs)),
+    )
+
+
+def _invalid(manifest: SkillManifest, problem: str) -> SkillOutcome:
+    return _failure(manifest, error_of(manifest, "OUTPUT_INVALID", problem), None, None, ())
+
+
+def error_of(manifest: SkillManifest, code: str, message: str, retryable: bool | None = None) -> SkillError:
+    """An error of this skill, with the status and the recovery that its table says."""
+    rule = rule_of(manifest, code)
+    return SkillError(
+        code=clipped(code, 80),
+        message=clipped(message, 500),
+        http_status=rule.http_status,
+        retryable=rule.retryable if retryable is None else retryable,
+        recovery=rule.recovery,
+    )
+
+
+def _fitted(
+    manifest: SkillManifest, outputs: dict[str, Any] | None
+) -> tuple[dict[str, Any] | None, tuple[str, ...], str | None]:
+    """The outputs as they fit their schema, what was lost of them, and why they do not fit at all.
+
+    A field that is required and wrong loses the answer; one that may be left out is left out (AI-23).
+    """
+    if not manifest.output_schema:
+        return outputs, (), None
+    kept, lost = dict(outputs or {}), list[str]()
+    required = set(cast("list[str]", manifest.output_schema.get("required") or ()))
+    for _ in range(MOST_WARNINGS):
+        found = misfits(kept, manifest.output_schema, 1, known_good=True)
+        if not found:
+            return kept, tuple(lost), None
+        name = found[0].path.split(".")[0].split("[")[0]
+        if not name or name in required or name not in kept:
+            return (
+                None,
+                (),
+                f"The handler's `result` does not fit its schema: {found[0].path or 'result'}: {found[0].problem}",
+            )
+        del kept[name]
+        lost.append(clipped(f"{name} was left out: {found[0].problem}", 240))
+    return None, (), "The handler's `result` does not fit its schema."
+
+
+def _observables(
+    manifest: SkillManifest,
+    given: Mapping[str, Any],
+    status: InvocationStatus,
+    outputs: dict[str, Any] | None,
+) -> Observables:
+    told = _as_object(given.get("observables")) or {}
+    metrics = _as_object(told.get("metrics")) or {}
+    return Observables(
+        events=_objects(told.get("events")),
+        metrics={name: float(value) for name, value in metrics.items() if _is_number(value)},
+        hints=_objects(told.get("hints")),
+        effects=_effects(manifest, status, outputs),
+    )
+
+
+def _effects(
+    manifest: SkillManifest, status: InvocationStatus, outputs: dict[str, Any] | None
+) -> tuple[EffectOutcome, ...]:
+    """What became of each declared effect (AI-24)."""
+
+    def state(shown_by: str | None) -> ObservedEffectState:
+        if status is InvocationStatus.FAILURE:
+            return ObservedEffectState.FAILED
+        if shown_by is not None:
+            shown = bool((outputs or {}).get(shown_by))
+            return ObservedEffectState.SATISFIED if shown else ObservedEffectState.FAILED
+        partial = status is InvocationStatus.PARTIAL
+        return ObservedEffectState.PARTIAL if partial else ObservedEffectState.SATISFIED
+
+    return tuple(EffectOutcome(name=one.name, state=state(one.shown_by)) for one in manifest.effects)
+
+
+def _outputs(result: object) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    named = _as_object(result)
+    return named if named is not None else {"result": result}
+
+
+def _as_object(value: object) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _objects(value: object) -> tuple[dict[str, Any], ...]:
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return tuple(one for item in items if (one := _as_object(item)) is not None)[:MOST_EVENTS]
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return tuple(clipped(item, 240) for item in items if isinstance(item, str))[:MOST_WARNINGS]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,419 @@
+"""Gateway to the workflows of invocations: the gate, the start, confirmation, cancellation."""
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid5
+
+import anyio
+import anyio.to_thread
+from temporalio.client import Client, WithStartWorkflowOperation
+from uuid_utils import uuid7
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.observation import ToolEffect
+from contracts.platform.commands import CommitKey
+from contracts.platform.identity import Principal, Scope
+from contracts.skills.catalog import SkillRecord, SkillState
+from contracts.skills.errors import SkillError
+from contracts.skills.invocation import (
+    OPEN_INVOCATION_STATUSES,
+    CancelInvocationRequest,
+    ConfirmInvocationRequest,
+    InvocationView,
+    InvokeSkillRequest,
+)
+from contracts.skills.invocation_work import (
+    Confirmed,
+    ConfirmOrder,
+    GiveUpCause,
+    GiveUpOrder,
+    InvocationEnd,
+    InvocationOrder,
+    InvocationStart,
+)
+from contracts.skills.manifest import SkillManifest
+from contracts.workflow_ids import skill_invocation_id
+from domain.skills.arguments import InputRefused, clean_input
+from domain.skills.entries import NO_SUCH_SKILL
+from domain.skills.policy import effect_of
+from domain.skills.versions import resolve
+from gateways.platform.updates import (
+    ANSWER_WITHIN,
+    OWN_KEY_PREFIX,
+    Answer,
+    Message,
+    Recall,
+    StartOptions,
+    Update,
+    start_options,
+    start_or_join,
+    update_id_of,
+    update_or_recall,
+    update_with_start,
+)
+from stores.platform.answers import Answers
+from stores.platform.canonical import canonical_json, digest_of
+from stores.platform.database import Database
+from stores.skills.admission import Admitted, NoPlace, SkillAdmission
+from stores.skills.attempts import unconfirmable
+from stores.skills.catalog import SkillCatalog
+from stores.skills.invocation_reads import InvocationReads
+from workflows.skills.skill_invocation_workflow import KIND, LOOK, SkillInvocationWorkflow
+from workflows.skills.skill_messages import InvocationWait
+
+_INVOCATIONS = UUID("0d2c5a44-5b0e-4f1c-9a0b-2f4d7c6b9e10")
+"""The UUID namespace of invocations that were requested with an idempotency key."""
+
+_LOOKS_FOR_A_PLACE_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A skill that is to be run: its folder and its manifest, and what to say about its version."""
+
+    record: SkillRecord
+    manifest: SkillManifest
+    warnings: tuple[str, ...] = ()
+
+
+def invocation_start_options(order: InvocationOrder, task_queue: str) -> StartOptions:
+    """The options of the start of an invocation's workflow; one that runs is joined."""
+    return start_options(
+        skill_invocation_id(order.invocation_id),
+        task_queue,
+        kind=KIND,
+        owner=order.owner_user_id,
+        summary=f"{order.function_name} {order.version} for {order.owner_user_id}"[:200],
+        memo={"correlation_id": order.correlation_id},
+    )
+
+
+def invocation_start(order: InvocationOrder, console_url: str | None) -> InvocationStart:
+    """The input of an invocation's workflow."""
+    return InvocationStart(
+        invocation_id=order.invocation_id,
+        owner_user_id=order.owner_user_id,
+        skill=order.skill,
+        version=order.version,
+        console_url=console_url,
+    )
+
+
+class SkillInvocationGateway:
+    """Asks for invocations, confirms those that wait, gives them up."""
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        database: Database,
+        admission: SkillAdmission,
+        *,
+        console_url: str | None = None,
+        answer_within: timedelta = ANSWER_WITHIN,
+    ) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._answers = Answers(database)
+        self._admission = admission
+        self._catalog = SkillCatalog(database)
+        self._reads = InvocationReads(database)
+        self._console_url = console_url
+        self._answer_within = answer_within
+
+    def choose(self, name: str, version: str | None) -> Chosen:
+        """The skill that answers to a name: of a folder or of a function, in the version that is asked for.
+
+        Raises:
+            Refusal: ``SKILL_NOT_FOUND``, ``SKILL_QUARANTINED``, ``VERSION_RETIRED``.
+        """
+        found = self._catalog.named(name)
+        ready = [one for one in found if one.state is SkillState.READY and one.manifest is not None]
+        if not ready:
+            raise _not_ready(name, found)
+        record, warnings = resolve(ready, version, datetime.now(UTC))
+        assert record.manifest is not None, "only records with a manifest are ready"
+        return Chosen(record, record.manifest, warnings)
+
+    async def invoke(
+        self,
+        chosen: Chosen,
+        request: InvokeSkillRequest,
+        caller: Principal,
+        key: CommitKey,
+        correlation_id: str,
+        *,
+        wait: timedelta | None = None,
+    ) -> InvocationView:
+        """Asks for one invocation, and waits at most ``wait`` for its end. The same key finds the same one.
+
+        Raises:
+            Refusal: the documented refusals of the gate (O-7); ``TEMPORAL_UNAVAILABLE``.
+        """
+        manifest = chosen.manifest
+        try:
+            params = clean_input(request.input, manifest)
+        except InputRefused as refused:
+            given = canonical_json(request.input).encode()
+            order = self._order(chosen, request, caller, key, correlation_id, given, request.input)
+            refusal = as_refusal(refused.error)
+            await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
+            raise refusal from None
+        effect, asks = effect_of(manifest, params)
+        if effect is not ToolEffect.READ:
+            require_scope(caller, Scope.CALL)
+        content = canonical_json(params).encode()
+        order = self._order(chosen, request, caller, key, correlation_id, content, params)
+        order = order.changed(effect=effect)
+        confirmed = request.confirmed and bool(caller.scopes & {Scope.APPROVE, Scope.ADMIN})
+        admitted = await self._admitted(order, manifest, content, asks=asks, confirmed=confirmed)
+        record = admitted.kept.record
+        if record.status in OPEN_INVOCATION_STATUSES:
+            await self._run(record.order, wait, asks=record.order.asks and manifest.has_check)
+        return await anyio.to_thread.run_sync(self._reads.view, record.invocation_id, caller.user_id)
+
+    async def confirm(
+        self, invocation_id: str, asked: ConfirmInvocationRequest, caller: Principal, key: CommitKey
+    ) -> InvocationView:
+        """Confirms or refuses an invocation that waits. The first answer wins.
+
+        Raises:
+            Refusal: ``SKILL_INVOCATION_NOT_FOUND``, ``CONFLICT``, ``TEMPORAL_UNAVAILABLE``.
+        """
+        record = await anyio.to_thread.run_sync(self._reads.owned, invocation_id, caller.user_id)
+
+        def refuse_unless_waiting() -> None:
+            refusal = unconfirmable(record, datetime.now(UTC))
+            if refusal is not None:
+                raise refusal
+
+        order = ConfirmOrder(
+            invocation_id=invocation_id,
+            commit_key=key,
+            approve=asked.approve,
+            by=caller.user_id,
+            reason=asked.reason,
+        )
+        recall = Recall(key, self._recall, tell=self._make_known)
+        await self._send(
+            record.order, SkillInvocationWorkflow.confirm, order, key, recall, refuse_unless_waiting
+        )
+        return await anyio.to_thread.run_sync(self._reads.view, invocation_id, caller.user_id)
+
+    async def cancel(
+        self, invocation_id: str, asked: CancelInvocationRequest, caller: Principal, key: CommitKey
+    ) -> InvocationView:
+        """Gives an invocation up. One that runs may have had its effect; one that has ended stays as it is.
+
+        Raises:
+            Refusal: ``SKILL_INVOCATION_NOT_FOUND``, ``TEMPORAL_UNAVAILABLE``.
+        """
+        record = await anyio.to_thread.run_sync(self._reads.owned, invocation_id, caller.user_id)
+        if record.status in OPEN_INVOCATION_STATUSES:
+            order = GiveUpOrder(
+                invocation_id=invocation_id,
+                cause=GiveUpCause.CANCELLED,
+                by=caller.user_id,
+                reason=asked.reason,
+            )
+            await self._send(record.order, SkillInvocationWorkflow.cancel, order, key)
+        return await anyio.to_thread.run_sync(self._reads.view, invocation_id, caller.user_id)
+
+    def _order(
+        self,
+        chosen: Chosen,
+        request: InvokeSkillRequest,
+        caller: Principal,
+        key: CommitKey,
+        correlation_id: str,
+        content: bytes,
+        params: Mapping[str, Any],
+    ) -> InvocationOrder:
+        manifest, record = chosen.manifest, chosen.record
+        keyed = not key.key.startswith(OWN_KEY_PREFIX)
+        invocation_id = str(uuid5(_INVOCATIONS, f"{key.owner_user_id} {key.key}")) if keyed else str(uuid7())
+        assert record.digest is not None, "what is ready has a digest"
+        digest = digest_of(content)
+        return InvocationOrder(
+            invocation_id=invocation_id,
+            correlation_id=correlation_id,
+            owner_user_id=caller.user_id,
+            token_id=caller.token_id,
+            skill=manifest.name,
+            function_name=manifest.function_name,
+            version=manifest.version,
+            root=record.root,
+            digest=record.digest,
+            input_digest=digest,
+            input_hash=digest,
+            context=request.context,
+            effect=manifest.effect,
+            confirmation_prompt=manifest.confirmation_prompt,
+            cache_key=_cache_key(manifest, params),
+            request_digest=key.request_digest if keyed else None,
+            dry_run=request.dry_run,
+            created_at=datetime.now(UTC),
+        )
+
+    async def _admitted(
+        self, order: InvocationOrder, manifest: SkillManifest, content: bytes, *, asks: bool, confirmed: bool
+    ) -> Admitted:
+        """Passes the gate; a call over the number of those at once waits for its place (O-12).
+
+        Raises:
+            Refusal: as ``SkillAdmission.admit``.
+        """
+
+        def admit() -> Admitted:
+            now = datetime.now(UTC)
+            return self._admission.admit(order, manifest, content, now, asks=asks, confirmed=confirmed)
+
+        give_up_at = time.monotonic() + self._admission.budget.waits_seconds
+        while True:
+            try:
+                return await anyio.to_thread.run_sync(admit)
+            except NoPlace as none:
+                if time.monotonic() >= give_up_at:
+                    raise none.refusal from None
+            await anyio.sleep(_LOOKS_FOR_A_PLACE_SECONDS)
+
+    async def _run(self, order: InvocationOrder, wait: timedelta | None, *, asks: bool) -> None:
+        """Starts the workflow, and waits for its end where the caller does, or until its check has let it ask."""
+        within = max(wait or timedelta(), self._answer_within if asks else timedelta())
+        if not within:
+            start = invocation_start(order, self._console_url)
+            options = invocation_start_options(order, self._task_queue)
+            with suppress(Refusal):
+                # It is on record, and started by the worker's recovery when Temporal is back.
+                await start_or_join(self._client, SkillInvocationWorkflow.run, start, options)
+            return
+
+        async def attempt() -> object:
+            return await update_with_start(
+                self._client,
+                self._start(order),
+                SkillInvocationWorkflow.wait,
+                InvocationWait(invocation_id=order.invocation_id),
+                within=within,
+            )
+
+        with suppress(Refusal):
+            await update_or_recall(
+                attempt,  # pyright: ignore[reportArgumentType]
+                workflow_id=skill_invocation_id(order.invocation_id),
+                conflict="The invocation is changing too fast; read it.",
+            )
+
+    async def _send(
+        self,
+        order: InvocationOrder,
+        update: Update[Message, Answer],
+        message: Message,
+        key: CommitKey,
+        recall: Recall[Answer] | None = None,
+        check: Any = None,
+    ) -> Answer:
+        async def attempt() -> Answer:
+            return await update_with_start(
+                self._client,
+                self._start(order),
+                update,
+                message,
+                update_id=update_id_of(key),
+                within=self._answer_within,
+            )
+
+        return await update_or_recall(
+            attempt,
+            workflow_id=skill_invocation_id(order.invocation_id),
+            conflict="The invocation is changing too fast; repeat the command.",
+            recall=recall,
+            check=check,
+        )
+
+    def _start(self, order: InvocationOrder) -> WithStartWorkflowOperation[Any, InvocationEnd]:
+        return WithStartWorkflowOperation(
+            SkillInvocationWorkflow.run,
+            invocation_start(order, self._console_url),
+            **invocation_start_options(order, self._task_queue),
+        )
+
+    def _recall(self, key: CommitKey) -> Confirmed | None:
+        kept = self._answers.recall(key)
+        return Confirmed.model_validate_json(kept) if kept is not None else None
+
+    async def _make_known(self, taken: Confirmed) -> None:
+        """Has the workflow look at the store, unless the invocation has gone on since the answer."""
+        record = await anyio.to_thread.run_sync(self._reads.find, taken.standing.invocation_id)
+        if record is None or record.status not in OPEN_INVOCATION_STATUSES or record.attempts:
+            return
+        await run_invocation(self._client, self._task_queue, record.order, self._console_url)
+
+
+async def run_invocation(
+    client: Client, task_queue: str, order: InvocationOrder, console_url: str | None
+) -> None:
+    """Starts the workflow of an invocation that the store has; one that runs stays, and looks at the store.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``.
+    """
+    options = invocation_start_options(order, task_queue)
+    start = invocation_start(order, console_url)
+    await start_or_join(client, SkillInvocationWorkflow.run, start, options, signal=LOOK)
+
+
+def as_refusal(error: SkillError) -> Refusal:
+    """A refusal of the gate in the envelope of the API."""
+    return Refusal(
+        ErrorCode(error.code),
+        error.message,
+        recovery=error.recovery,
+        fields=[field.model_dump() for field in error.fields],
+    )
+
+
+def require_scope(caller: Principal, scope: Scope) -> None:
+    """Refuses a caller without ``scope``; ``admin`` has every right.
+
+    Raises:
+        Refusal: ``FORBIDDEN``.
+    """
+    if not caller.scopes & {scope, Scope.ADMIN}:
+        raise Refusal(
+            ErrorCode.FORBIDDEN,
+            f"This needs the scope {scope.value}; ask for a token that has it.",
+            required_scope=scope.value,
+        )
+
+
+def _cache_key(manifest: SkillManifest, params: Mapping[str, Any]) -> str | None:
+    """What a kept answer is found under: the skill, its version, and the fields that it depends on."""
+    if not manifest.cache_ttl_ms:
+        return None
+    fields = (
+        params if manifest.cache_keys is None else {name: params.get(name) for name in manifest.cache_keys}
+    )
+    return digest_of(json.dumps([manifest.name, manifest.version, canonical_json(dict(fields))]))
+
+
+def _not_ready(name: str, found: tuple[SkillRecord, ...]) -> Refusal:
+    states = {record.state: record for record in found}
+    if SkillState.QUARANTINED in states:
+        record = states[SkillState.QUARANTINED]
+        return Refusal(
+            ErrorCode.SKILL_QUARANTINED,
+            f"{record.name} is quarantined: {record.reason or 'it failed too often'}",
+        )
+    if SkillState.AWAITING_APPROVAL in states:
+        hint = f"{name[:80]} awaits approval: apprentice skills approve {name[:80]}"
+        return Refusal(ErrorCode.SKILL_NOT_FOUND, hint)
+    if SkillState.MALFORMED in states:
+        reason = states[SkillState.MALFORMED].reason or "see GET /api/skills"
+        return Refusal(ErrorCode.SKILL_NOT_FOUND, f"{name[:80]} is malformed: {reason}"[:240])
+    return Refusal(ErrorCode.SKILL_NOT_FOUND, NO_SUCH_SKILL)

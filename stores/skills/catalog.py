@@ -1,0 +1,65 @@
+"""The catalog of skills as the last scan found it: one row for each folder and version."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from sqlalchemy import delete, or_, select
+
+from contracts.skills.catalog import SkillRecord, SkillState
+from contracts.skills.invocation_work import InvocationOrder
+from stores.platform.database import Database
+from stores.skills.skill_tables import SKILLS, skills
+
+
+class SkillCatalog:
+    """Safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def replace(self, found: Sequence[SkillRecord]) -> tuple[str, ...]:
+        """Takes what a scan found as the catalog; the names whose entry is another than before.
+
+        Invocations that run keep the manifest they began with.
+        """
+        with self._database.write() as connection:
+            before = {
+                row.key: SKILLS.parse(row.body)
+                for row in connection.execute(select(skills.c.key, skills.c.body))
+            }
+            after = {record.key: record for record in found}
+            gone = [key for key in before if key not in after]
+            if gone:
+                connection.execute(delete(skills).where(skills.c.key.in_(gone)))
+            other = [
+                record
+                for key, record in after.items()
+                if key not in before or record.changed(seen_at=before[key].seen_at) != before[key]
+            ]
+            for record in other:
+                SKILLS.put(connection, record)
+        return tuple(sorted({record.name for record in other} | {before[key].name for key in gone}))
+
+    def named(self, name: str) -> tuple[SkillRecord, ...]:
+        """The folders that answer to a name: of a folder, with hyphens or underscores, or of a function."""
+        spellings = (name, name.replace("_", "-"))
+        with self._database.read() as connection:
+            return SKILLS.all(
+                connection,
+                or_(skills.c.name.in_(spellings), skills.c.function_name == name.replace("-", "_")),
+                order_by=(skills.c.key,),
+            )
+
+    def all(self, states: Iterable[SkillState] = ()) -> tuple[SkillRecord, ...]:
+        """Every folder by name; only those in ``states``, if any are given."""
+        wanted = tuple(state.value for state in states)
+        where = (skills.c.state.in_(wanted),) if wanted else ()
+        with self._database.read() as connection:
+            return SKILLS.all(connection, *where, order_by=(skills.c.name, skills.c.key))
+
+    def folder_of(self, order: InvocationOrder) -> Path | None:
+        """Where the folder lies that an invocation runs; none where it is no longer as it was when it was let in."""
+        for found in self.named(order.skill):
+            if found.root is order.root and found.digest == order.digest:
+                return Path(found.path)
+        return None

@@ -1,0 +1,260 @@
+"""The ledger: wallets, double-entry postings, each debit once under its key and never beyond the balance.
+
+A transaction has two postings that add up to nothing: the wallet's and that of the account on the other side. The
+balance in the wallet's row is their sum, changed in the same SQL transaction.
+"""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+from uuid_utils import uuid7
+
+from contracts.base import rfc3339
+from contracts.errors import ErrorCode, Refusal
+from contracts.skills.wallets import (
+    CreateWalletRequest,
+    Currency,
+    DebitRequest,
+    LedgerEntry,
+    Network,
+    Wallet,
+)
+from domain.skills.money import from_minor, to_minor
+from stores.platform.canonical import canonical_json, digest_of
+from stores.platform.database import Database, PageCounts, PageRequest, advisory_lock, fetch_page
+from stores.platform.journal.journal import JournalEntries, append
+from stores.skills.invocation_rows import AUDIT
+from stores.skills.skill_tables import ledger_entries, ledger_postings, skill_results, wallets
+
+SPENT, FUNDED, ADJUSTED = "external:spent", "external:funded", "external:adjusted"
+"""The accounts on the other side of a wallet's postings."""
+
+
+SHOWS_BALANCES = ("fetch-wallet-balance", "get-agent-profile")
+"""The skills whose kept answers a booking makes wrong (X-26)."""
+
+
+class LedgerRefused(Exception):
+    """A booking that was refused, with a code of the documents; nothing was booked."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Ledger:
+    """All wallets. Safe to share between threads and processes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create(self, request: CreateWalletRequest, owner: str, correlation_id: str, now: datetime) -> Wallet:
+        """Makes a wallet; the same again is the one there is.
+
+        Raises:
+            Refusal: ``CONFLICT`` where the address is taken by another wallet.
+        """
+        address = request.wallet_address.lower()
+        with self._database.write() as connection:
+            advisory_lock(connection, f"wallet {address}")
+            known = _find(connection, address)
+            if known is not None:
+                same = (known.owner_user_id, known.currency, known.network)
+                if same != (owner, request.currency, request.network):
+                    raise Refusal(ErrorCode.CONFLICT, "There is another wallet with this address already.")
+                return known
+            row = {
+                "address": address,
+                "owner": owner,
+                "currency": request.currency.value,
+                "network": request.network.value,
+                "balance": "0",
+                "updated_at": rfc3339(now),
+            }
+            connection.execute(insert(wallets).values(row))
+            entries = JournalEntries(f"wallet/{address}", owner, correlation_id, now)
+            entries.add(
+                AUDIT, {"when": "wallet_created", "wallet_address": address, "timestamp": rfc3339(now)}
+            )
+            append(connection, entries.drafts)
+            return _wallet(connection, address)
+
+    def wallet(self, address: str, owner: str | None = None) -> Wallet | None:
+        """A wallet as it stands; with ``owner``, only that owner's."""
+        with self._database.read() as connection:
+            found = _find(connection, address.lower())
+        return found if found is None or owner in (None, found.owner_user_id) else None
+
+    def list_for(self, owner: str | None, wanted: PageRequest) -> tuple[tuple[Wallet, ...], PageCounts]:
+        """Wallets by address; only those of ``owner``, if one is named."""
+        query = select(wallets).order_by(wallets.c.address)
+        if owner is not None:
+            query = query.where(wallets.c.owner == owner)
+        with self._database.read() as connection:
+            page = fetch_page(connection, query, wanted)
+        return tuple(_of_row(row) for row in page.rows), page.counts
+
+    def fund(
+        self, address: str, amount: Decimal, key: str, actor: str, correlation_id: str, now: datetime
+    ) -> Wallet:
+        """Puts an amount into a wallet, once under its key.
+
+        Raises:
+            Refusal: ``NOT_FOUND``, ``VALIDATION_FAILED``, ``IDEMPOTENCY_KEY_REUSED``.
+        """
+        address = address.lower()
+        with self._database.write() as connection:
+            advisory_lock(connection, f"wallet {address}")
+            wallet = _find(connection, address)
+            if wallet is None:
+                raise Refusal(ErrorCode.NOT_FOUND, "There is no wallet with this address; create it first.")
+            try:
+                minor = to_minor(amount, wallet.currency)
+                _book(connection, wallet, minor, key, FUNDED, f"funded by {actor}", correlation_id, now)
+            except ValueError as error:
+                raise Refusal(ErrorCode.VALIDATION_FAILED, f"{error}.", fields=["amount"]) from None
+            except LedgerRefused as refused:
+                raise Refusal(ErrorCode.IDEMPOTENCY_KEY_REUSED, refused.message) from None
+            return _wallet(connection, address)
+
+    def debit(self, request: DebitRequest, owner: str, correlation_id: str) -> LedgerEntry:
+        """Takes an amount from a wallet, once under its key: the same request again gets the first entry.
+
+        Raises:
+            LedgerRefused: ``INSUFFICIENT_BALANCE`` (an unknown wallet has nothing), ``INVALID_INPUT``,
+                ``IDEMPOTENCY_KEY_REUSED``.
+        """
+        address = request.wallet_address.lower()
+        now = datetime.now(UTC)
+        with self._database.write() as connection:
+            advisory_lock(connection, f"wallet {address}")
+            wallet = _find(connection, address)
+            if wallet is None or wallet.owner_user_id != owner:
+                raise LedgerRefused("INSUFFICIENT_BALANCE", "The wallet is not known, so it holds nothing.")
+            if wallet.currency is not request.currency:
+                raise LedgerRefused(
+                    "INVALID_INPUT",
+                    f"The wallet holds {wallet.currency.value}, not {request.currency.value}.",
+                )
+            try:
+                minor = to_minor(request.amount, wallet.currency)
+            except ValueError as error:
+                raise LedgerRefused("INVALID_INPUT", f"{error}.") from None
+            return _book(
+                connection,
+                wallet,
+                -minor,
+                request.idempotency_key,
+                SPENT,
+                request.tx_description,
+                correlation_id,
+                now,
+            )
+
+
+def _book(
+    connection: Connection,
+    wallet: Wallet,
+    minor: int,
+    key: str,
+    other: str,
+    description: str,
+    correlation_id: str,
+    now: datetime,
+) -> LedgerEntry:
+    """Books a change of a wallet whose lock is held; under a known key, the first entry."""
+    request = digest_of(canonical_json([wallet.wallet_address, str(minor), other, description]))
+    known = connection.execute(
+        select(ledger_entries.c.request_digest, ledger_entries.c.body).where(
+            ledger_entries.c.owner == wallet.owner_user_id, ledger_entries.c.key == key
+        )
+    ).one_or_none()
+    if known is not None:
+        if known.request_digest != request:
+            raise LedgerRefused(
+                "IDEMPOTENCY_KEY_REUSED",
+                "This idempotency key was used for a different booking; use a new key.",
+            )
+        return LedgerEntry.model_validate_json(known.body)
+    after = to_minor(wallet.balance, wallet.currency) + minor
+    if after < 0:
+        raise LedgerRefused(
+            "INSUFFICIENT_BALANCE",
+            f"The wallet holds {wallet.balance} {wallet.currency.value}; nothing was taken.",
+        )
+    entry = LedgerEntry(
+        tx_id=f"ledger:{uuid7()}",
+        wallet_address=wallet.wallet_address,
+        amount=from_minor(abs(minor), wallet.currency),
+        balance_after=from_minor(after, wallet.currency),
+        currency=wallet.currency,
+        description=description,
+        booked_at=now,
+    )
+    row = {
+        "tx_id": entry.tx_id,
+        "address": wallet.wallet_address,
+        "owner": wallet.owner_user_id,
+        "key": key,
+        "request_digest": request,
+        "body": canonical_json(entry),
+    }
+    connection.execute(insert(ledger_entries).values(row))
+    connection.execute(
+        insert(ledger_postings),
+        [
+            {"tx_id": entry.tx_id, "account": wallet.wallet_address, "amount": str(minor)},
+            {"tx_id": entry.tx_id, "account": other, "amount": str(-minor)},
+        ],
+    )
+    connection.execute(
+        update(wallets)
+        .where(wallets.c.address == wallet.wallet_address)
+        .values(balance=str(after), updated_at=rfc3339(now))
+    )
+    connection.execute(
+        delete(skill_results).where(
+            skill_results.c.owner == wallet.owner_user_id, skill_results.c.skill.in_(SHOWS_BALANCES)
+        )
+    )
+    entries = JournalEntries(f"wallet/{wallet.wallet_address}", wallet.owner_user_id, correlation_id, now)
+    entries.add(
+        AUDIT,
+        {
+            "when": "booked",
+            "tx_id": entry.tx_id,
+            "wallet_address": wallet.wallet_address,
+            "amount": str(entry.amount),
+            "account": other,
+            "description": description,
+            "timestamp": rfc3339(now),
+        },
+    )
+    append(connection, entries.drafts)
+    return entry
+
+
+def _find(connection: Connection, address: str) -> Wallet | None:
+    row = connection.execute(select(wallets).where(wallets.c.address == address)).one_or_none()
+    return _of_row(row) if row is not None else None
+
+
+def _wallet(connection: Connection, address: str) -> Wallet:
+    found = _find(connection, address)
+    assert found is not None, "the wallet was written in this transaction"
+    return found
+
+
+def _of_row(row: Row[Any]) -> Wallet:
+    currency = Currency(row.currency)
+    return Wallet(
+        wallet_address=row.address,
+        owner_user_id=row.owner,
+        currency=currency,
+        network=Network(row.network),
+        balance=from_minor(int(row.balance), currency),
+        last_updated=datetime.fromisoformat(row.updated_at),
+    )

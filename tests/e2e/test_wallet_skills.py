@@ -1,0 +1,130 @@
+"""Debits and balances through the API: the gate, the workflow, the sandbox, the ledger and back."""
+
+import asyncio
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.fixtures.learner import Learner
+from tests.fixtures.stack import Stack
+
+pytestmark = pytest.mark.anyio
+
+ADDRESS = "0x" + "c0ffee" * 6 + "beef"
+AGENT = ("read", "call")
+
+
+async def _wallet(stack: Stack, owner: str, amount: str) -> Learner:
+    admin = stack.learner("root", ("admin",))
+    wallet = {"wallet_address": ADDRESS, "currency": "USDC", "owner_user_id": owner}
+    await admin.ok("POST", "/api/wallets", wallet)
+    await admin.ok("POST", f"/api/wallets/{ADDRESS}/fund", {"amount": amount})
+    return admin
+
+
+def _debit(amount: float, key: str | None = None) -> dict[str, Any]:
+    return {
+        "wallet_address": ADDRESS,
+        "amount": amount,
+        "currency": "USDC",
+        "tx_description": "a fee",
+        "idempotency_key": key or str(uuid4()),
+    }
+
+
+async def _run(who: Learner, skill: str, given: dict[str, Any], **body: Any) -> dict[str, Any]:
+    path = f"/api/skills/{skill}/invocations"
+    return await who.ok("POST", path, {"input": given, **body}, prefer="wait=30")
+
+
+@pytest.mark.everyday
+@pytest.mark.acceptance("CH-52", "CH-49", "CH-03", "AI-20", "AM-11")
+async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> None:
+    await _wallet(stack, "alice", "20")
+    agent = stack.learner("alice", AGENT)
+    before = await _run(agent, "fetch_wallet_balance", {"wallet_address": ADDRESS})
+    assert (before["status"], before["outputs"]["balance"]) == ("success", 20), before
+    kept = await _run(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
+    assert kept["cached"]
+    done = await _run(agent, "debit-wallet", _debit(0.25))
+    assert done["status"] == "success", done
+    assert done["outputs"]["new_balance"] == 19.75
+    assert done["outputs"]["settlement"] == "local_ledger"
+    after = await _run(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
+    assert (after["outputs"]["balance"], after["cached"]) == (19.75, False)
+    assert set(done["record"]) == {
+        "skill_name",
+        "timestamp",
+        "input_hash",
+        "output_hash",
+        "duration_ms",
+        "retry_count",
+        "success",
+        "agent_id",
+        "error_code",
+    }
+    shown = await agent.ok("GET", f"/api/skills/invocations/{done['invocation_id']}")
+    assert shown["attempts"][0]["isolation"]["seccomp"]
+
+
+@pytest.mark.everyday
+@pytest.mark.acceptance("CH-51", "CH-54", "AI-14")
+async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
+    await _wallet(stack, "alice", "1")
+    agent = stack.learner("alice", AGENT)
+    status, error = await agent.refused(
+        "POST", "/api/skills/debit-wallet/invocations", {"input": {**_debit(1), "wallet_address": "0x12"}}
+    )
+    assert (status, error["code"]) == (400, "INVALID_ADDRESS")
+    assert error["fields"][0]["path"] == "wallet_address"
+    status, error = await agent.refused("POST", "/api/skills/no-such/invocations", {"input": {}})
+    assert (status, error["code"]) == (404, "SKILL_NOT_FOUND")
+    reader = stack.learner("alice", ("read",))
+    status, error = await reader.refused(
+        "POST", "/api/skills/debit-wallet/invocations", {"input": _debit(0.5)}
+    )
+    assert (status, error["code"]) == (403, "FORBIDDEN")
+    poor = await _run(agent, "debit-wallet", _debit(5))
+    assert poor["status"] == "failure"
+    assert (poor["error"]["code"], poor["error"]["http_status"]) == ("INSUFFICIENT_BALANCE", 402)
+    assert len(poor["attempts"]) == 1
+
+
+@pytest.mark.acceptance("CH-53")
+async def test_debits_of_one_key_at_once_take_one_amount(stack: Stack) -> None:
+    await _wallet(stack, "alice", "20")
+    agent = stack.learner("alice", AGENT)
+    asked = _debit(1, key=str(uuid4()))
+    done = await asyncio.gather(*(_run(agent, "debit-wallet", asked) for _ in range(6)))
+    assert {one["outputs"]["tx_id"] for one in done} == {done[0]["outputs"]["tx_id"]}
+    balance = await _run(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
+    assert Decimal(str(balance["outputs"]["balance"])) == Decimal(19)
+
+
+@pytest.mark.everyday
+@pytest.mark.acceptance("AI-12", "AM-16")
+async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> None:
+    admin = await _wallet(stack, "root", "20")
+    rule = {"rule_id": "money", "decision": "ask", "reason": "money is mine", "skills": ["debit-wallet"]}
+    await admin.ok("PUT", "/api/skills/policy", {"rules": [rule], "expected_version": 0})
+    agent = stack.learner("root", AGENT)
+    waiting = await agent.ok("POST", "/api/skills/debit-wallet/invocations", {"input": _debit(1)})
+    assert waiting["requires_confirmation"], waiting
+    path = f"/api/skills/invocations/{waiting['invocation_id']}"
+    assert (await agent.refused("POST", f"{path}/confirm", {}))[0] == 403
+    await admin.ok("POST", f"{path}/confirm", {})
+    view = await admin.ok("GET", path)
+    for _ in range(200):
+        if view["status"] not in ("queued", "running"):
+            break
+        await asyncio.sleep(0.05)
+        view = await admin.ok("GET", path)
+    assert view["status"] == "success", view
+    status, error = await admin.refused("POST", f"{path}/confirm", {})
+    assert (status, error["code"]) == (409, "CONFLICT")
+    rule |= {"decision": "deny"}
+    await admin.ok("PUT", "/api/skills/policy", {"rules": [rule], "expected_version": 1})
+    status, error = await agent.refused("POST", "/api/skills/debit-wallet/invocations", {"input": _debit(1)})
+    assert (status, error["code"], error["rule_id"]) == (403, "POLICY_DENIED", "money")

@@ -1,0 +1,151 @@
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import select
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.skills.wallets import CreateWalletRequest, Currency, DebitRequest
+from stores.platform.database import Database
+from stores.platform.journal.journal import JournalFilter, count_entries
+from stores.skills.invocation_rows import AUDIT
+from stores.skills.ledger import Ledger, LedgerRefused
+from stores.skills.skill_tables import ledger_entries, ledger_postings
+
+NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+ADDRESS = "0x" + "aB" * 20
+
+
+@pytest.fixture
+def ledger(store: Database) -> Ledger:
+    found = Ledger(store)
+    found.create(CreateWalletRequest(wallet_address=ADDRESS, currency=Currency.USDC), "alice", "test", NOW)
+    return found
+
+
+def _debit(amount: str, key: str | None = None, **fields: object) -> DebitRequest:
+    given = {"wallet_address": ADDRESS, "currency": "USDC", "tx_description": "a fee"} | fields
+    return DebitRequest(amount=Decimal(amount), idempotency_key=key or str(uuid4()), **given)  # type: ignore[arg-type]
+
+
+def _fund(ledger: Ledger, amount: str, key: str = "fund-1") -> None:
+    ledger.fund(ADDRESS, Decimal(amount), key, "alice", "test", NOW)
+
+
+@pytest.mark.acceptance("CH-52")
+def test_a_debit_leaves_exactly_the_difference(ledger: Ledger) -> None:
+    _fund(ledger, "10.10")
+    entry = ledger.debit(_debit("0.10"), "alice", "test")
+    assert (entry.amount, entry.balance_after) == (Decimal("0.1"), Decimal(10))
+    assert entry.tx_id.startswith("ledger:")
+
+
+@pytest.mark.acceptance("CH-53")
+def test_the_same_key_is_booked_once_and_gets_the_first_entry(ledger: Ledger) -> None:
+    _fund(ledger, "100")
+    asked = _debit("1")
+    with ThreadPoolExecutor(20) as pool:
+        entries = list(pool.map(lambda _: ledger.debit(asked, "alice", "test"), range(60)))
+    assert {entry.tx_id for entry in entries} == {entries[0].tx_id}
+    wallet = ledger.wallet(ADDRESS)
+    assert wallet is not None
+    assert wallet.balance == Decimal(99)
+
+
+@pytest.mark.acceptance("CH-53")
+def test_a_key_of_another_debit_is_refused(ledger: Ledger) -> None:
+    _fund(ledger, "100")
+    ledger.debit(_debit("1", key="k"), "alice", "test")
+    with pytest.raises(LedgerRefused) as refused:
+        ledger.debit(_debit("2", key="k"), "alice", "test")
+    assert refused.value.code == "IDEMPOTENCY_KEY_REUSED"
+
+
+@pytest.mark.acceptance("CH-54", "CH-55")
+def test_debits_at_once_never_take_more_than_there_is(store: Database, ledger: Ledger) -> None:
+    _fund(ledger, "10")
+
+    def one(_: int) -> str:
+        try:
+            return ledger.debit(_debit("0.07"), "alice", "test").tx_id
+        except LedgerRefused as refused:
+            return refused.code
+
+    with ThreadPoolExecutor(20) as pool:
+        came = list(pool.map(one, range(200)))
+    done = sum(one.startswith("ledger:") for one in came)
+    assert {one for one in came if not one.startswith("ledger:")} == {"INSUFFICIENT_BALANCE"}
+    wallet = ledger.wallet(ADDRESS)
+    assert wallet is not None
+    assert done == 142
+    assert wallet.balance == Decimal(10) - done * Decimal("0.07")
+    with store.read() as connection:
+        booked = len(connection.execute(select(ledger_entries.c.tx_id)).all())
+        audited = count_entries(
+            connection, JournalFilter(streams=(AUDIT,), aggregate=f"wallet/{ADDRESS.lower()}")
+        )
+        postings = connection.execute(select(ledger_postings.c.amount)).scalars()
+        assert sum(map(int, postings)) == 0
+    assert booked == done + 1
+    # The wallet's own entry is one more.
+    assert audited == booked + 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"wallet_address": "0x" + "0" * 40}, "INSUFFICIENT_BALANCE"),
+        ({"currency": "ETH"}, "INVALID_INPUT"),
+    ],
+)
+def test_what_the_wallet_is_not_is_refused(ledger: Ledger, fields: dict[str, object], code: str) -> None:
+    _fund(ledger, "10")
+    with pytest.raises(LedgerRefused) as refused:
+        ledger.debit(_debit("1", **fields), "alice", "test")
+    assert refused.value.code == code
+
+
+def test_more_digits_than_the_currency_has_are_refused(ledger: Ledger) -> None:
+    _fund(ledger, "10")
+    with pytest.raises(LedgerRefused, match="6 digits"):
+        ledger.debit(_debit("0.0100001"), "alice", "test")
+
+
+def test_another_owners_wallet_holds_nothing(ledger: Ledger) -> None:
+    _fund(ledger, "10")
+    with pytest.raises(LedgerRefused) as refused:
+        ledger.debit(_debit("1"), "bob", "test")
+    assert refused.value.code == "INSUFFICIENT_BALANCE"
+
+
+@pytest.mark.acceptance("CH-48")
+def test_addresses_that_differ_in_case_are_one_wallet(ledger: Ledger) -> None:
+    _fund(ledger, "10")
+    entry = ledger.debit(_debit("1", wallet_address=ADDRESS.lower()), "alice", "test")
+    assert entry.balance_after == Decimal(9)
+
+
+def test_funding_under_one_key_counts_once(ledger: Ledger) -> None:
+    _fund(ledger, "5")
+    _fund(ledger, "5")
+    wallet = ledger.wallet(ADDRESS)
+    assert wallet is not None
+    assert wallet.balance == Decimal(5)
+
+
+def test_an_address_is_one_wallets_alone(ledger: Ledger) -> None:
+    other = CreateWalletRequest(wallet_address=ADDRESS, currency=Currency.ETH)
+    with pytest.raises(Refusal) as refused:
+        ledger.create(other, "alice", "test", NOW)
+    assert refused.value.code is ErrorCode.CONFLICT
+
+
+def test_eighteen_digits_are_exact(store: Database) -> None:
+    ledger = Ledger(store)
+    address = "0x" + "1" * 40
+    ledger.create(CreateWalletRequest(wallet_address=address, currency=Currency.ETH), "alice", "test", NOW)
+    ledger.fund(address, Decimal("12.000000000000000001"), "f", "alice", "test", NOW)
+    entry = ledger.debit(_debit("2", wallet_address=address, currency="ETH"), "alice", "test")
+    assert entry.balance_after == Decimal("10.000000000000000001")

@@ -1,0 +1,69 @@
+"""Workflows and activities of executable skills, for the worker."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import skills
+from activities.skills.catalog_activities import SkillCatalogActivities
+from activities.skills.invocation_activities import SkillInvocationActivities
+from activities.skills.services.ledger_service import LedgerService
+from activities.skills.services.skill_services import SkillServices
+from activities.skills.skill_runs import SkillRuns
+from config.settings import Settings
+from contracts.skills.manifest import BrokerService
+from skills.runtime.allowlist import Allowlist
+from skills.runtime.roots import SkillRoots
+from skills.runtime.runner import Operator
+from stores.skills.attempts import SkillAttempts
+from stores.skills.catalog import SkillCatalog
+from stores.skills.ledger import Ledger
+from worker.resources import WorkerResources
+from workflows.skills.skill_catalog_workflow import SkillCatalogWorkflow
+from workflows.skills.skill_invocation_workflow import SkillInvocationWorkflow
+
+SKILL_WORKFLOWS: Sequence[type] = (SkillInvocationWorkflow, SkillCatalogWorkflow)
+
+BUNDLED = Path(*skills.__path__) / "bundled"
+
+
+def skill_catalog_activities(shared: WorkerResources) -> SkillCatalogActivities:
+    """The activities of the catalog; the worker also reads the roots with them when it starts."""
+    settings = shared.settings
+    roots = SkillRoots(
+        workspace=settings.workspace / "skills", managed=settings.data_dir / "skills", bundled=BUNDLED
+    )
+    return SkillCatalogActivities(
+        SkillCatalog(shared.database), roots, Allowlist(settings.data_dir), shared.projection.wake
+    )
+
+
+def skill_services(shared: WorkerResources) -> SkillServices:
+    """The services that handlers may reach."""
+    return SkillServices({BrokerService.LEDGER.value: LedgerService(Ledger(shared.database))})
+
+
+def operator_of(settings: Settings) -> Operator:
+    """Whom messages of skills go to."""
+    return Operator(name=settings.operator_name, telegram_id=settings.operator_telegram_id)
+
+
+def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
+    """The activities of invocations and of the catalog."""
+    settings = shared.settings
+    attempts = SkillAttempts(shared.database, confirmation_expiry=settings.ask_first_expiry)
+    runs = SkillRuns(SkillCatalog(shared.database), skill_services(shared), operator_of(settings))
+    invocations = SkillInvocationActivities(attempts, runs, shared.projection.wake)
+    catalog = skill_catalog_activities(shared)
+    catalog.reload()
+    return (
+        invocations.run_attempt,
+        invocations.check_invocation,
+        invocations.read_invocation,
+        invocations.ask_for_confirmation,
+        invocations.confirm_invocation,
+        invocations.give_up_invocation,
+        invocations.inspect_attempt,
+        catalog.reload_catalog,
+        catalog.approve_folder,
+    )

@@ -1,0 +1,71 @@
+"""The catalog of skills: one command at a time, whoever sends it."""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.skills.catalog_activities import SkillCatalogActivities
+    from contracts.skills.catalog import (
+        ApproveFolder,
+        ApproveSkillResponse,
+        ReloadCatalog,
+        ReloadSkillsResponse,
+    )
+    from workflows.platform.presets import CHECK_CALL
+    from workflows.platform.refusals import application_error_in
+    from workflows.skills.skill_messages import CatalogEnd, CatalogStart
+
+
+@workflow.defn(name="SkillCatalogWorkflow")
+class SkillCatalogWorkflow:
+    """Takes commands as updates, in the order they come, and closes when none is under way.
+
+    It remembers nothing: the folders, the allowlist and the store are the catalog.
+    """
+
+    @workflow.init
+    def __init__(self, start: CatalogStart) -> None:
+        self._turn = asyncio.Lock()
+        self._asked = 0
+        self._answered = 0
+
+    @workflow.run
+    async def run(self, start: CatalogStart) -> CatalogEnd:
+        """Lives until everybody who asked has been answered."""
+        await workflow.wait_condition(lambda: self._asked > 0 and workflow.all_handlers_finished())
+        return CatalogEnd(answered=self._answered)
+
+    @workflow.update(description="Read the roots again")
+    async def reload(self, order: ReloadCatalog) -> ReloadSkillsResponse:
+        self._asked += 1
+        async with self._turn:
+            try:
+                found = await workflow.execute_local_activity_method(
+                    SkillCatalogActivities.reload_catalog, order, summary="reload", **CHECK_CALL
+                )
+            except FailureError as error:
+                raise application_error_in(error) from None
+            finally:
+                self._answered += 1
+            workflow.set_current_details(
+                f"**{found.ready} ready**, {found.awaiting_approval} awaiting approval, {found.malformed} malformed"
+            )
+            return found
+
+    @workflow.update(description="Approve a folder as it was seen")
+    async def approve(self, order: ApproveFolder) -> ApproveSkillResponse:
+        self._asked += 1
+        async with self._turn:
+            try:
+                return await workflow.execute_local_activity_method(
+                    SkillCatalogActivities.approve_folder,
+                    order,
+                    summary=f"approve {order.name}",
+                    **CHECK_CALL,
+                )
+            except FailureError as error:
+                raise application_error_in(error) from None
+            finally:
+                self._answered += 1
