@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from host.sandbox.launcher import Entry, main
 
-READY, LAUNCHED = b"ready", b"launched"
+READY = b"ready"
 _MOST_DESCRIPTORS = 8
 _REPORTS, _CHANNEL = 3, 4
 _OUT_OF_THE_WAY = 64
@@ -26,6 +26,7 @@ def serve(connection: int, entry: str, package_root: str) -> NoReturn:
     """Forks a launcher for every message on ``connection``; ``entry`` is ``module:function``, loaded now.
 
     With each message come the descriptors of one launch: order, output, errors, reports, and those of its channel.
+    The answer is the launcher's process id.
     """
     module, _, function = entry.partition(":")
     called: Entry = getattr(importlib.import_module(module), function)
@@ -40,12 +41,13 @@ def serve(connection: int, entry: str, package_root: str) -> NoReturn:
             message, descriptors, _, _ = socket.recv_fds(server, 64, _MOST_DESCRIPTORS)
             if not message:
                 os._exit(0)
-            if os.fork() == 0:
+            launcher = os.fork()
+            if launcher == 0:
                 server.close()
                 _launch(descriptors, called)
             for descriptor in descriptors:
                 os.close(descriptor)
-            server.send(LAUNCHED)
+            server.send(str(launcher).encode())
 
 
 def _launch(descriptors: list[int], entry: Entry) -> NoReturn:

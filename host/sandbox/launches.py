@@ -31,8 +31,8 @@ class LaunchServer:
         self._connection: socket.socket | None = None
         self._owner = os.getpid()
 
-    def launch(self, descriptors: Sequence[int]) -> None:
-        """Forks a launcher and gives it ``descriptors``: for order, output, errors, reports, and its channel.
+    def launch(self, descriptors: Sequence[int]) -> int:
+        """Forks a launcher and gives it ``descriptors``: order, output, errors, reports, its channel; its process id.
 
         Raises:
             SandboxUnavailable: the server cannot be started.
@@ -42,8 +42,8 @@ class LaunchServer:
                 connection = self._connected()
                 try:
                     socket.send_fds(connection, [b"launch"], descriptors)
-                    if connection.recv(64):
-                        return
+                    if answer := connection.recv(64):
+                        return int(answer)
                 except OSError as error:
                     if attempt == 2:
                         raise SandboxUnavailable(f"the launch server does not answer: {error}") from error

@@ -4,11 +4,15 @@ import asyncio
 import contextlib
 import json
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from contracts.skills.invocation import Isolation
-from host.bounded_use import BoundedOutput
+from host.bounded_use import BoundedOutput, GrowthWatch
+from host.process_tree import deleted_bytes
 from host.sandbox.launch_order import (
     CONFINED,
     ENDED,
@@ -27,7 +31,8 @@ from host.sandbox.launches import LaunchServer
 _ENTRY = "skills.runtime.handler_host:run"
 _END_SECONDS = 5.0
 _START_SECONDS = 20.0
-_CHUNK_BYTES = 65_536
+_LOOK_SECONDS = 0.02
+_MOST_FILES = 10_000
 
 _server = LaunchServer(_ENTRY)
 known_ways: dict[tuple[str, ...], str] = {}
@@ -55,13 +60,25 @@ class Confinement:
 
 
 class ConfinedProcess:
-    """A process that runs. ``output`` is what it has written to its standard output and error so far."""
+    """A process that runs. ``output`` is what it has written to its standard output and error so far.
 
-    def __init__(self, lifeline: int, isolation: Isolation, reports: "_Drain", output: BoundedOutput) -> None:
+    Its folder is watched where it is no folder in memory with a size of its own; ``outgrown`` says that it was ended.
+    """
+
+    def __init__(
+        self,
+        lifeline: int,
+        isolation: Isolation,
+        reports: "_Drain",
+        output: BoundedOutput,
+        growth: GrowthWatch | None,
+    ) -> None:
         self._lifeline: int | None = lifeline
         self._reports = reports
+        self._growth = asyncio.create_task(self._watch(growth)) if growth is not None else None
         self.isolation = isolation
         self.output = output
+        self.outgrown = False
         self.inward: int | None = None
         self.outward: int | None = None
 
@@ -88,11 +105,19 @@ class ConfinedProcess:
     def close(self) -> None:
         """Closes what is still open of its pipes."""
         self._let_go()
+        if self._growth is not None:
+            self._growth.cancel()
         for descriptor in (self.inward, self.outward):
             if descriptor is not None:
                 os.close(descriptor)
         self.inward = self.outward = None
         self._reports.close()
+
+    async def _watch(self, growth: GrowthWatch) -> None:
+        while not growth.exceeded(time.monotonic()):
+            await asyncio.sleep(_LOOK_SECONDS)
+        self.outgrown = True
+        self._let_go()
 
     def _let_go(self) -> None:
         if self._lifeline is not None:
@@ -127,7 +152,7 @@ async def _attempt(confinement: Confinement, way: str) -> ConfinedProcess | str:
     order: Order = {**confinement.order, "isolation": way}
     pipes = _Pipes(confinement.has_channel, confinement.take_output is not None)
     try:
-        await asyncio.to_thread(_server.launch, pipes.theirs)
+        launcher = await asyncio.to_thread(_server.launch, pipes.theirs)
     except SandboxUnavailable:
         pipes.close()
         raise
@@ -157,10 +182,20 @@ async def _attempt(confinement: Confinement, way: str) -> ConfinedProcess | str:
             or reports.line(UNAVAILABLE)
             or f"it ended early: {kept.text()[-300:]}"
         )
-    process = ConfinedProcess(lifeline, _isolation(json.loads(confined)), reports, kept)
+    growth = None
+    if way == SHARED:
+        root = Path(order["root"])
+        growth = GrowthWatch(
+            root, order["root_bytes"], _MOST_FILES, partial(_deleted, launcher, root.stat().st_dev)
+        )
+    process = ConfinedProcess(lifeline, _isolation(json.loads(confined)), reports, kept, growth)
     if confinement.has_channel:
         process.inward, process.outward = pipes.take("inward"), pipes.take("outward")
     return process
+
+
+def _deleted(launcher: int, device: int) -> int:
+    return deleted_bytes(launcher, device) if launcher else 0
 
 
 def _isolation(layers: Layers) -> Isolation:
