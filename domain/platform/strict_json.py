@@ -34,6 +34,19 @@ def read_json(text: str, most_bytes: int, most_depth: int) -> Any:
     return value
 
 
+def json_problem(value: Any) -> str | None:
+    """Why a value that was read leniently is no JSON: NaN, an infinity, text that is no Unicode; None if it is."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return "has a text that is no valid Unicode"
+    except RecursionError:
+        return "is nested too deep"
+    except (TypeError, ValueError):
+        return "has a value that JSON has not"
+    return None
+
+
 def json_depth(value: Any, most: int) -> int:
     """How deep objects and lists are nested, the outermost counted; looks no deeper than ``most`` + 1."""
     depth, level = 0, [value]

@@ -19,6 +19,7 @@ from contracts.skills.invocation import (
 )
 from contracts.skills.manifest import SkillManifest
 from domain.platform.json_schema import misfits
+from domain.platform.strict_json import json_problem
 from domain.skills.retrying import outcome_is_unknown, rule_of
 
 FALLBACK_WORDS = "I could not do that; it is noted for follow-up."
@@ -60,6 +61,8 @@ def outcome_of(
     given = _as_object(answer)
     if given is None or not isinstance(given.get("success"), bool):
         return _invalid(manifest, "The handler did not answer an object with a boolean `success`.")
+    if (problem := json_problem(given)) is not None:
+        return _invalid(manifest, f"The handler's answer {problem}.")
     message = given.get("message")
     if not isinstance(message, str | None):
         return _invalid(manifest, "The handler's `message` is no text.")

@@ -1,0 +1,234 @@
+"""Outcomes of runs: from a handler's answer or failure to one shape (AM-26, AM-27, AI-22…AI-24, X-13, X-14, X-38)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts.learning.observation import ToolEffect
+from contracts.skills.errors import SKILL_ERRORS
+from contracts.skills.invocation import InvocationStatus, ObservedEffectState, SkillOutcome
+from contracts.skills.manifest import SkillManifest
+from domain.skills.outcomes import FALLBACK_WORDS, outcome_of
+from tests.domain.skills.manifests import acting, manifest
+
+SUCCESS, PARTIAL, FAILURE = InvocationStatus.SUCCESS, InvocationStatus.PARTIAL, InvocationStatus.FAILURE
+
+SCORED = manifest(
+    output_schema={
+        "type": "object",
+        "properties": {
+            "score": {"type": "number", "maximum": 1},
+            "note": {"type": "string", "maxLength": 5},
+            "more": {"type": "integer"},
+        },
+        "required": ["score"],
+    },
+    effects=({"name": "scored", "shown_by": "score"}, {"name": "told"}),
+)
+
+
+@dataclass(frozen=True)
+class Failed:
+    code: str
+    message: str = "It went wrong."
+    retryable: bool | None = None
+
+
+def of(answer: object, skill: SkillManifest = SCORED) -> SkillOutcome:
+    return outcome_of(skill, skill.effect, answer, None, acted=True)
+
+
+def failed(failure: Failed, skill: SkillManifest = SCORED, *, acted: bool = True) -> SkillOutcome:
+    return outcome_of(skill, skill.effect, None, failure, acted=acted)
+
+
+def states(outcome: SkillOutcome) -> dict[str, str]:
+    return {one.name: one.state.value for one in outcome.observables.effects}
+
+
+def test_success_carries_the_documents_own_fields() -> None:
+    """AM-26, X-13."""
+    outcome = of({"success": True, "result": {"score": 0.5}, "message": "Done."})
+    assert (outcome.status, outcome.outputs, outcome.message, outcome.error) == (
+        SUCCESS,
+        {"score": 0.5},
+        "Done.",
+        None,
+    )
+    assert states(outcome) == {"scored": "satisfied", "told": "satisfied"}
+
+
+@pytest.mark.parametrize(
+    ("result", "outputs"),
+    [(None, None), ({}, {}), ({"a": [1]}, {"a": [1]}), ([1, 2], {"result": [1, 2]}), ("x", {"result": "x"})],
+)
+def test_whatever_a_result_is_it_is_kept(result: object, outputs: object) -> None:
+    assert of({"success": True, "result": result}, manifest()).outputs == outputs
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        "done",
+        [True],
+        {},
+        {"result": {"score": 1}},
+        {"success": "true", "result": {"score": 1}},
+        {"success": 1, "result": {"score": 1}},
+        {"success": None, "result": {"score": 1}},
+        {"success": True, "result": {"score": 1}, "message": 7},
+        {"success": True},
+        {"success": True, "result": {"score": 2}},
+        {"success": True, "result": {"score": "1"}},
+        {"success": True, "result": [1]},
+        {"success": True, "result": {"score": math.nan}},
+        {"success": True, "result": {"score": 1, "free": {"deep": math.inf}}},
+        {"success": True, "result": {"score": 1, "free": "\ud800"}},
+        {"success": True, "result": {"score": 1}, "message": "\ud800"},
+        {"success": True, "result": {"score": 1}, "observables": {"metrics": {"items": math.nan}}},
+    ],
+)
+def test_an_answer_that_breaks_its_shape_or_schema_is_a_failure_with_a_code(answer: object) -> None:
+    """AM-26, CH-02, AI-23: required output lost."""
+    outcome = of(answer)
+    assert outcome.error is not None
+    assert (outcome.status, outcome.error.code, outcome.error.http_status) == (FAILURE, "OUTPUT_INVALID", 502)
+    assert outcome.outputs is None
+    assert outcome.message == FALLBACK_WORDS
+    assert states(outcome) == {"scored": "failed", "told": "failed"}
+
+
+def test_an_output_that_may_be_left_out_is_left_out_with_a_warning() -> None:
+    """AI-23: optional lost."""
+    outcome = of({"success": True, "result": {"score": 1, "note": "too long", "more": "x"}})
+    assert (outcome.status, outcome.outputs) == (PARTIAL, {"score": 1})
+    assert sorted(outcome.warnings) == [
+        "more was left out: is not of type integer",
+        "note was left out: has more than 5 characters",
+    ]
+    assert states(outcome) == {"scored": "satisfied", "told": "partial"}
+
+
+def test_a_handler_may_say_that_it_did_a_part() -> None:
+    """AI-22, X-38: a message that is kept and not delivered."""
+    answer = {
+        "success": True,
+        "status": "partial",
+        "result": {"logged": True, "delivered": False},
+        "warnings": ["DELIVERY_FAILED", 7],
+        "message": "I've noted your message.",
+    }
+    outcome = of(answer, acting(effects=({"name": "delivered", "shown_by": "delivered"}, {"name": "logged"})))
+    assert (outcome.status, outcome.outputs) == (PARTIAL, {"logged": True, "delivered": False})
+    assert outcome.warnings == ("DELIVERY_FAILED",)
+    assert states(outcome) == {"delivered": "failed", "logged": "partial"}
+
+
+def test_observables_are_kept_as_far_as_they_are_of_their_kind() -> None:
+    """AI-23."""
+    told = {
+        "events": [{"kind": "seen"}, "noise"],
+        "metrics": {"items": 3, "share": 0.5, "bad": "x", "flag": True},
+        "hints": [{"subject": "anna"}],
+    }
+    seen = of({"success": True, "result": {"score": 1}, "observables": told}).observables
+    assert (seen.events, seen.hints) == (({"kind": "seen"},), ({"subject": "anna"},))
+    assert seen.metrics == {"items": 3.0, "share": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "status", "message"),
+    [
+        ("Missing title", "HANDLER_FAILED", 500, "Missing title"),
+        (None, "HANDLER_FAILED", 500, "Which title?"),
+        (
+            {"code": "INSUFFICIENT_BALANCE", "message": "3 are there."},
+            "INSUFFICIENT_BALANCE",
+            402,
+            "3 are there.",
+        ),
+        ({"code": "AGENT_NOT_FOUND"}, "AGENT_NOT_FOUND", 404, "It failed."),
+        ({"message": "odd"}, "HANDLER_FAILED", 500, "odd"),
+    ],
+)
+def test_a_handler_that_says_no_is_heard(error: object, code: str, status: int, message: str) -> None:
+    """AM-35, AM-38, AM-42, X-13: its words are told, its outputs stay."""
+    outcome = of(
+        {"success": False, "error": error, "message": "Which title?", "result": {"current_version": 4}}
+    )
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.http_status, outcome.error.message) == (code, status, message)
+    assert (outcome.status, outcome.message, outcome.outputs) == (
+        FAILURE,
+        "Which title?",
+        {"current_version": 4},
+    )
+
+
+@pytest.mark.parametrize("code", sorted(SKILL_ERRORS))
+def test_a_failed_run_has_the_status_and_recovery_of_its_code(code: str) -> None:
+    """AM-27, O-2: fallback words for the caller; every code of the documents."""
+    outcome = failed(Failed(code))
+    rule = SKILL_ERRORS[code]
+    assert outcome.error is not None
+    assert (outcome.error.http_status, outcome.error.recovery, outcome.error.retryable) == (
+        rule.http_status,
+        rule.recovery,
+        rule.retryable,
+    )
+    assert (outcome.status, outcome.message, outcome.outputs) == (FAILURE, FALLBACK_WORDS, None)
+
+
+def test_a_run_may_know_better_whether_it_can_be_repeated() -> None:
+    outcome = failed(Failed("HANDLER_FAILED", retryable=True))
+    assert outcome.error is not None
+    assert outcome.error.retryable
+
+
+@pytest.mark.parametrize(
+    ("acted", "repeatable", "status"),
+    [
+        (True, False, InvocationStatus.OUTCOME_UNKNOWN),
+        (False, False, FAILURE),
+        (True, True, FAILURE),
+    ],
+)
+def test_an_effect_that_may_have_happened_is_left_to_a_person(
+    acted: bool, repeatable: bool, status: InvocationStatus
+) -> None:
+    """X-14, OC-07."""
+    outcome = failed(Failed("TIMEOUT"), acting(repeatable=repeatable), acted=acted)
+    assert outcome.status is status
+    assert outcome.error is not None
+    assert outcome.error.code == ("TIMEOUT" if status is FAILURE else "OUTCOME_UNKNOWN")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+answers = st.fixed_dictionaries(
+    {},
+    optional={
+        name: json_values | st.sampled_from([True, "partial"])
+        for name in ("success", "result", "message", "error", "status", "warnings", "observables")
+    },
+)
+
+
+@given(answers | json_values, st.sampled_from(ToolEffect), st.booleans())
+def test_whatever_a_handler_answers_comes_to_an_outcome_that_can_be_kept(
+    answer: Any, effect: ToolEffect, acted: bool
+) -> None:
+    """AM-26, AM-28."""
+    outcome = outcome_of(SCORED, effect, answer, None, acted=acted)
+    assert SkillOutcome.model_validate_json(outcome.model_dump_json()) == outcome
+    assert (outcome.error is None) == (outcome.status in (SUCCESS, PARTIAL))
+    if outcome.status is FAILURE:
+        assert {one.state for one in outcome.observables.effects} == {ObservedEffectState.FAILED}
