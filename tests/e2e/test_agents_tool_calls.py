@@ -268,7 +268,7 @@ async def test_the_official_typescript_client_reads_answers_refusals_and_calls_t
     await tools.decide("append_line", "ask_first")
     order = {
         "modules": str(TYPESCRIPT_MODULES),
-        "address": tools.address,
+        "address": f"{tools.address}/mcp",
         "token": agent_token(tools.stack),
         "calls": [
             {"name": "find_tool", "arguments": {"query": "read note"}},
@@ -281,8 +281,9 @@ async def test_the_official_typescript_client_reads_answers_refusals_and_calls_t
     }
     with anyio.fail_after(120):
         ran = await anyio.run_process(
-            ["node", str(Path(__file__).with_name("typescript_client.mjs")), json.dumps(order)]
+            ["node", str(Path(__file__).with_name("typescript_client.mjs")), json.dumps(order)], check=False
         )
+    assert ran.returncode == 0, ran.stderr.decode()
     told = json.loads(ran.stdout)
     assert {"find_tool", "call_tool", "get_call"} <= set(told["tools"])
     found, called, *refused, waits = told["answers"]
