@@ -90,8 +90,8 @@ async def attacked(trial: Trial, body: str, timeout_ms: int = BUDGET_MS) -> RanS
 
 
 @pytest.fixture
-async def nothing_left(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    """After the test there are no folders of runs and no processes of theirs."""
+async def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """After the test there are no folders of runs and no processes of theirs; ``tmp_path`` is made before."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o711)
