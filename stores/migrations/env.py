@@ -2,8 +2,11 @@
 
 from alembic import context
 
-from stores.mcp import mcp_tables as _mcp_tables  # noqa: F401 - its tables belong to the schema
-from stores.skills.skill_tables import metadata
+from stores.mcp import mcp_tables
+from stores.skills import skill_tables
+
+# Each module adds its tables to the one metadata of all.
+(metadata,) = {mcp_tables.metadata, skill_tables.metadata}
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,7 +1,9 @@
 """fetch_wallet_balance: one read of the ledger."""
 
+from typing import Any
 
-async def handle(params, context):
+
+async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
     found = await context.ledger.balance(**params)
     known = found.pop("known")
     if found["last_updated"] is None:

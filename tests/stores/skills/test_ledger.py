@@ -1,6 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -25,9 +26,14 @@ def ledger(store: Database) -> Ledger:
     return found
 
 
-def _debit(amount: str, key: str | None = None, **fields: object) -> DebitRequest:
-    given = {"wallet_address": ADDRESS, "currency": "USDC", "tx_description": "a fee"} | fields
-    return DebitRequest(amount=Decimal(amount), idempotency_key=key or str(uuid4()), **given)  # type: ignore[arg-type]
+def _debit(amount: str, key: str | None = None, **fields: Any) -> DebitRequest:
+    given: dict[str, Any] = {
+        "wallet_address": ADDRESS,
+        "currency": "USDC",
+        "tx_description": "a fee",
+        **fields,
+    }
+    return DebitRequest(amount=Decimal(amount), idempotency_key=key or str(uuid4()), **given)
 
 
 def _fund(ledger: Ledger, amount: str, key: str = "fund-1") -> None:
@@ -47,7 +53,8 @@ def test_the_same_key_is_booked_once_and_gets_the_first_entry(ledger: Ledger) ->
     _fund(ledger, "100")
     asked = _debit("1")
     with ThreadPoolExecutor(20) as pool:
-        entries = list(pool.map(lambda _: ledger.debit(asked, "alice", "test"), range(60)))
+        running = [pool.submit(ledger.debit, asked, "alice", "test") for _ in range(60)]
+        entries = [one.result() for one in running]
     assert {entry.tx_id for entry in entries} == {entries[0].tx_id}
     wallet = ledger.wallet(ADDRESS)
     assert wallet is not None
@@ -100,7 +107,7 @@ def test_debits_at_once_never_take_more_than_there_is(store: Database, ledger: L
         ({"currency": "ETH"}, "INVALID_INPUT"),
     ],
 )
-def test_what_the_wallet_is_not_is_refused(ledger: Ledger, fields: dict[str, object], code: str) -> None:
+def test_what_the_wallet_is_not_is_refused(ledger: Ledger, fields: dict[str, Any], code: str) -> None:
     _fund(ledger, "10")
     with pytest.raises(LedgerRefused) as refused:
         ledger.debit(_debit("1", **fields), "alice", "test")
