@@ -135,7 +135,7 @@ def main() -> None:
 def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
     """Trees of one question a level, each fitted to what those before leave (logistic loss, second order)."""
     chance = np.random.default_rng(0)
-    count, kinds = values.shape
+    count, kinds = len(values), int(values.shape[1])
     edges = [_bounds(column) for column in values.T]
     places: list[Numbers] = [np.searchsorted(edges[kind], values[:, kind]) for kind in range(kinds)]
     place: Numbers = np.stack(places, axis=1)
