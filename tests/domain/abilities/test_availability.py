@@ -13,7 +13,13 @@ from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
 from contracts.learning.proposal import DraftedFile, SkillBundleProposal, SkillDraft
-from domain.abilities.availability import AbilityStanding, availability_entry, usability, working_names
+from domain.abilities.availability import (
+    AbilityStanding,
+    availability_entry,
+    method_of,
+    usability,
+    working_names,
+)
 
 MakeAbility = Callable[..., AbilityAvailabilityEntry]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -150,3 +156,17 @@ def test_an_ability_is_known_by_the_files_and_programs_that_its_skill_speaks_of(
         "with sorted.csv",
         "with sort",
     )
+
+
+def test_an_ability_is_found_by_its_whole_goal_and_the_facts_of_its_method(draft: SkillDraft) -> None:
+    text = (
+        "# T\n\n## Goal\n\nSort the orders; keep `{folder}` as it is.\n\n## What the result depends on\n\n"
+        "- sort: by field `2` (`sort -k2 in.csv`)\n- uniq: counts\n\nHow it was done once.\n\n## Safety\n\n- No more.\n"
+    )
+    files = (DraftedFile(path="SKILL.md", content=text),)
+    assert method_of(draft.changed(files=files)) == (
+        "Sort the orders; keep {folder} as it is.",
+        "sort: by field 2 ( sort -k2 in.csv )",
+        "uniq: counts",
+    )
+    assert method_of(draft.changed(files=())) == ()

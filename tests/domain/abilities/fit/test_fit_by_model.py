@@ -32,7 +32,10 @@ def shares(table: list[Row], index: FitIndex) -> tuple[float, float]:
     return sum(found) / len(found), sum(refused) / len(refused)
 
 
-@pytest.mark.parametrize(("name", "found", "refused"), [("requests", 0.97, 0.94), ("tasks", 0.78, 0.85)])
+# The trees are fitted to these tables: what they reach on tasks that they have not seen, `python -m bench.fit` prints.
+@pytest.mark.parametrize(
+    ("name", "found", "refused"), [("requests", 0.98, 0.98), ("tasks", 0.86, 0.94), ("methods", 0.84, 0.96)]
+)
 @pytest.mark.timeout(180)
 def test_requests_in_other_words_are_found_and_near_misses_refused(
     name: str, found: float, refused: float, works: Rows
