@@ -42,7 +42,7 @@ def test_going_back_denying_and_choosing_are_read_from_the_words() -> None:
 def test_kinds_of_work_are_shared_where_there_are_several() -> None:
     assert dict(zip(KINDS, kinds_of(frozenset({"delete"})), strict=True))["remove"] == 1.0
     assert sum(kinds_of(frozenset({"delete", "find"}))) == 1.0
-    assert kinds_of(frozenset()) == (0.0,) * len(KINDS)
+    assert kinds_of(frozenset[str]()) == (0.0,) * len(KINDS)
     assert shared_kinds((1.0, 0.0), (0.5, 0.5)) == 1.0
     assert shared_kinds((1.0, 0.0), (0.0, 1.0)) == 0.0
     assert shared_kinds((0.0, 0.0), (0.0, 1.0)) == 0.5
