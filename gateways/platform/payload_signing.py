@@ -124,7 +124,9 @@ class SignedPayloads(PayloadCodec, WithSerializationContext):
     def _signed(self, payload: Payload, key_id: str, key: bytes) -> Payload:
         signed = Payload()
         signed.CopyFrom(encrypted(payload, key_id, key) if self._encrypt else payload)
-        signed.metadata[SIGNATURE] = key_id.encode() + b":" + _mac(key, self._place, signed)
+        # What a scheduled run leaves (its last result) is read by the next one, whose id has another time.
+        place = [*self._places()][-1]
+        signed.metadata[SIGNATURE] = key_id.encode() + b":" + _mac(key, place, signed)
         return signed
 
     def _verified(self, payload: Payload) -> Payload:

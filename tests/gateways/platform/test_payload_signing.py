@@ -137,6 +137,18 @@ async def test_what_a_schedule_signed_counts_in_its_workflows(
     assert await believed(converter, payload, started) is runs
 
 
+async def test_what_a_scheduled_run_leaves_counts_in_the_next_one(converter: DataConverter) -> None:
+    runs = [
+        WorkflowSerializationContext(
+            namespace="default", workflow_id=f"mcp-health-2026-03-02T09:{minute}:00Z"
+        )
+        for minute in (30, 35)
+    ]
+    left = await signed(converter, runs[0])
+    assert [await believed(converter, left, run) for run in runs] == [True, True]
+    assert not await believed(converter, left)
+
+
 async def test_another_installation_is_not_believed(converter: DataConverter, tmp_path: Path) -> None:
     assert not await believed(converter, await signed(signing_data_converter(tmp_path / "other")))
 
