@@ -141,7 +141,7 @@ _INSTALL: _Codes = (
     E.PARTIAL_DEPLOYMENT,
 )
 _DEFERRED: _Codes = (E.MCP_SERVER_NOT_ACTIVE_IN_BUILD,)
-_POLICY: _Codes = (*_DEFERRED, E.MCP_SERVER_NOT_FOUND, E.MCP_TOOL_NOT_FOUND, E.MCP_GRANT_NOT_FOUND)
+_POLICY: _Codes = (*_DEFERRED, E.MCP_SERVER_NOT_FOUND, E.MCP_GRANT_NOT_FOUND)
 _REGISTER: _Codes = (
     *_STORE,
     *_DEFERRED,
@@ -319,7 +319,7 @@ _OF_OPERATION: Mapping[str, _Codes] = {
         E.PARTIAL_DEPLOYMENT,
     ),
     "mcp_dispatch_cancel": _SENDING,
-    "mcp_ask_first_approve": _ANSWER,
+    "mcp_ask_first_approve": (*_ANSWER, E.PARTIAL_DEPLOYMENT),
     "mcp_ask_first_deny": _ANSWER,
     "mcp_auth_status": (*_DEFERRED, E.MCP_AUTH_PROFILE_NOT_FOUND),
     "mcp_auth_start": (*_SIGN_IN, E.MCP_OAUTH_CALLBACK_EXPIRED),
