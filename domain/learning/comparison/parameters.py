@@ -293,7 +293,8 @@ class ParameterWording:
             by_value.setdefault(value, parameter)
         known = sorted(by_value, key=lambda value: (-len(value), value))
         self._by_value = by_value
-        self._pattern = re.compile("|".join(bounded(value) for value in known)) if known else None
+        pieces = [meant(value, by_value[value].type) for value in known]
+        self._pattern = re.compile("|".join(pieces)) if pieces else None
 
     def formal(self, text: str) -> str:
         """With ``{name}``, for conditions, file names and lists."""
@@ -354,6 +355,17 @@ def parameterised(
             for c in interpretation.checkpoints
         )
     return interpretation.changed(**changes)
+
+
+def meant(value: str, kind: ParameterType) -> str:
+    """A regular expression of the value where it means the parameter: ``bounded``, and a path by its own name only.
+
+    The folder ``config`` is not what ``check_config.py``, ``app.config`` and ``--config`` speak of. What follows the
+    name may go on, since results are named after what they are made of: ``records-2026.tar.gz``.
+    """
+    if kind is not ParameterType.PATH or not value[:1].isalnum():
+        return bounded(value)
+    return rf"(?<![-_])(?<![^\W_]\.)(?:{bounded(value)})"
 
 
 def bounded(value: str) -> str:

@@ -20,7 +20,7 @@ from domain.learning.commands.command_safety import external_send_reason, holds_
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from domain.learning.commands.shell_places import Quoting, ValuePlace, value_places, with_values
 from domain.learning.commands.typing_programs import EDITORS
-from domain.learning.comparison.parameters import bounded, fits
+from domain.learning.comparison.parameters import bounded, fits, meant
 from domain.learning.redaction.redaction import redact
 
 SCRIPTS = "scripts/"
@@ -285,7 +285,7 @@ def _piece(value: str, kind: ParameterType) -> str:
     """A pattern of a value that was shown: a piece of its own, or a whole word however short it is."""
     whole = rf"(?<![^\s\"'=;|&(<>,]){re.escape(value)}(?![^\s\"';|&)<>,])"
     if kind is not ParameterType.NUMBER or not value.isdigit():
-        return f"{bounded(value)}|{whole}"
+        return f"{meant(value, kind)}|{whole}"
     # With the letter of an option before it (-n5), a unit or another number after it (800x600, 90px); no part of a
     # date or a version.
     before = r"(?:(?<![\w.:/-])|(?<=(?<![\w-])-)|(?<=(?<![\w-])-[A-Za-z]))"

@@ -54,6 +54,25 @@ def test_a_bare_short_number_is_replaced_in_names_only() -> None:
     assert wording.formal("The 3 largest of out-3.csv") == "The 3 largest of out-{number}.csv"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("python3 check_config.py config", "python3 check_config.py {folder}"),
+        ("python3 pre-config.py ./config/a.json", "python3 pre-config.py ./{folder}/a.json"),
+        ("cat app.config", "cat app.config"),
+        ("tool --config config", "tool --config {folder}"),
+        ("tool --from=config", "tool --from={folder}"),
+        ("cp old_config/x new/config/x", "cp old_config/x new/{folder}/x"),
+        ("grep -r port 'config'", "grep -r port '{folder}'"),
+        ("tar czf config-2026.tar.gz config", "tar czf {folder}-2026.tar.gz {folder}"),
+        ("reconfig and configs", "reconfig and configs"),
+        ("config/settings.ini", "{folder}/settings.ini"),
+    ],
+)
+def test_a_path_is_replaced_by_its_own_name_and_not_within_another(text: str, said: str) -> None:
+    assert ParameterWording([parameter("folder", "config", kind="path")]).formal(text) == said
+
+
 def test_the_longer_example_goes_first() -> None:
     wording = ParameterWording([parameter("name", "anna", "bob"), parameter("place", "anna-lena", "ulm")])
 
