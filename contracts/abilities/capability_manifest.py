@@ -173,6 +173,7 @@ class BridgeState(StrEnum):
     FRESH = "fresh"
     STALE = "stale"
     PARTIAL = "partial"
+    PARTIAL_DEPLOYMENT = "partial_deployment"
 
 
 class CapabilityBridgeCurrent(VersionedContract):

@@ -35,6 +35,9 @@ from stores.platform.tables import journal, journal_heads
 
 LIFECYCLE = "system/learning/lifecycle_events"
 RECEIPTS = "system/learning/receipts"
+EVENTS = "system/capabilities/events"
+"""Events of capabilities (DOC3 L4620-4636)."""
+
 TRACES = "system/capabilities/traces"
 """Execution traces of uses (DOC3 §1.1F)."""
 
