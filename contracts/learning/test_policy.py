@@ -10,7 +10,7 @@ from contracts.base import Contract, Text120, Text240, Uuid, VersionedContract
 class TestPolicyMode(StrEnum):
     """How close to the real thing a rehearsal may come.
 
-    DOC3 (seed 004, lines 1213 and 1214) names ``read_only`` and ``dry_run_only`` and says of neither what sets it apart:
+    DOC3 (seed 004, lines 1213–1214) names ``read_only`` and ``dry_run_only`` and says of neither what sets it apart:
     they are the same here, nothing runs.
     """
 

@@ -111,11 +111,14 @@ def _parts(words: list[str]) -> list[list[str]]:
 
 
 def _effect_of_part(words: list[str], *, later: bool) -> ToolEffect | None:
-    """What the first verb of a part says. A later part without a verb is a thing where it is in the plural."""
-    for word in words:
+    """What the first verb of a part says. A later part without a verb is a thing where it is in the plural.
+
+    Where the verb stands last, what is also a noun is one: ``outlook_mail_search`` searches mail.
+    """
+    for place, word in enumerate(words):
         if word in READS:
             return ToolEffect.READ
-        if word in ALSO_NOUNS:
+        if word in ALSO_NOUNS and not (place > 0 and words[-1] in READS):
             return ALSO_NOUNS[word]
     return ToolEffect.READ if later and words[0].endswith("s") else None
 

@@ -198,7 +198,8 @@ async def test_somebody_else_sees_and_touches_nothing(
     ):
         status, _ = await mallory.refused(method, path, body)
         assert status == 404, path
-    assert await mallory.ok("GET", "/api/mcp/auth-profiles") == {"auth_profiles": [], "schema_version": 1}
+    listed = await mallory.ok("GET", "/api/mcp/auth-profiles")
+    assert (listed["auth_profiles"], listed["total"]) == ([], 0)
     assert (await alice.status())["auth_state"] == "healthy"
 
 
