@@ -67,7 +67,8 @@ async def test_the_receipt_of_a_local_use_shows_a_local_surface_and_no_tool_serv
         found = connection.scalars(select(journal.c.document).where(journal.c.stream == USES))
         (use,) = [json.loads(document) for document in found]
     assert use["dispatch_id"] == operation["operation_id"]
-    assert (use["route_surface"], use["operation_id"]) == ("python_wrapper", "extract_text")
+    assert (use["route_surface"], use["tool_name"]) == ("python_wrapper", "extract_text")
+    assert use["operation_id"] == operation["operation_id"]
     assert "connector_server_id" not in use
     assert use["identity_asserted_kind"] == "local_user"
 
