@@ -56,7 +56,8 @@ class SkillCatalogActivities:
             raise Refusal(ErrorCode.SKILL_MALFORMED, seen.reason or "The folder is malformed.")
         self._refuse_taken(seen)
         if order.digest is None:
-            return ApproveSkillResponse(approved=False, skill=catalog_entry(seen))
+            waiting = seen.changed(state=SkillState.AWAITING_APPROVAL)
+            return ApproveSkillResponse(approved=False, skill=catalog_entry(waiting))
         if order.digest != seen.digest:
             raise Refusal(
                 ErrorCode.CONFLICT,

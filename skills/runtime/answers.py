@@ -1,4 +1,8 @@
-"""The answer of a handler, checked for its documented shape (AM-26): ``{success, result?, message?, error?}``."""
+"""The answer of a handler, checked for its documented shape (AM-26): ``{success, result?, message?, error?}``.
+
+``status``, ``warnings`` and ``observables`` may be added (AI-23), and ``error`` may name a code; what they say is
+judged by ``domain.skills.outcomes``.
+"""
 
 import json
 from typing import Any, cast
@@ -7,7 +11,7 @@ from contracts.skills.invocation import MAX_INPUT_BYTES, MAX_OUTPUT_BYTES
 from skills.runtime.skill_run import failed
 
 _TEXTS = ("message", "error")
-_FIELDS = frozenset({"success", "result", *_TEXTS})
+_FIELDS = frozenset({"success", "result", "status", "warnings", "observables", *_TEXTS})
 
 
 def as_object(value: Any) -> dict[str, Any] | None:
@@ -37,7 +41,8 @@ def checked_answer(answer: Any) -> dict[str, Any]:
     if not isinstance(given.get("success"), bool):
         raise failed("OUTPUT_INVALID", "the handler's answer has no boolean success")
     for field in _TEXTS:
-        if not isinstance(given.get(field), str | None):
+        names_a_code = field == "error" and as_object(given.get(field)) is not None
+        if not (names_a_code or isinstance(given.get(field), str | None)):
             raise failed("OUTPUT_INVALID", f"the handler's {field} is no text")
     if unknown := sorted(set(given) - _FIELDS):
         raise failed(

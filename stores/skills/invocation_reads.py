@@ -9,6 +9,9 @@ from stores.skills.invocation_rows import OPEN_STATUSES, find_invocation, read_i
 from stores.skills.skill_tables import INVOCATIONS
 from stores.skills.skill_tables import skill_invocations as table
 
+_NEWEST_FIRST = (table.c.created_at.desc(), table.c.invocation_id.desc())
+# The id of a keyed invocation says nothing of its time.
+
 
 class InvocationReads:
     """Read-only. Safe to share between threads."""
@@ -55,7 +58,7 @@ class InvocationReads:
         if status is not None:
             where.append(table.c.status == status.value)
         with self._database.read() as connection:
-            found = INVOCATIONS.page(connection, wanted, *where, order_by=(table.c.invocation_id.desc(),))
+            found = INVOCATIONS.page(connection, wanted, *where, order_by=_NEWEST_FIRST)
             views = tuple(view_of(connection, record) for record in found.documents)
         return views, found.counts
 
@@ -67,7 +70,7 @@ class InvocationReads:
                 connection,
                 table.c.owner == owner,
                 table.c.status == waits,
-                order_by=(table.c.invocation_id.desc(),),
+                order_by=_NEWEST_FIRST,
                 limit=200,
             )
             return tuple(
@@ -78,6 +81,8 @@ class InvocationReads:
         """The invocations that have not ended, of every owner, the oldest first."""
         with self._database.read() as connection:
             found = INVOCATIONS.all(
-                connection, table.c.status.in_(OPEN_STATUSES), order_by=(table.c.invocation_id,)
+                connection,
+                table.c.status.in_(OPEN_STATUSES),
+                order_by=(table.c.created_at, table.c.invocation_id),
             )
         return tuple(record.order for record in found)

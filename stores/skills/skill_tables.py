@@ -36,8 +36,8 @@ skill_invocations = Table(
     Column("updated_at", Text, nullable=False),
     Column("completed_at", Text),
     Column("body", Text, nullable=False),
-    Index("skill_invocations_by_owner", "owner", "invocation_id"),
-    Index("skill_invocations_by_status", "status", "invocation_id"),
+    Index("skill_invocations_by_owner", "owner", "created_at", "invocation_id"),
+    Index("skill_invocations_by_status", "status", "created_at"),
     Index("skill_invocations_by_skill", "owner", "skill", "created_at"),
 )
 

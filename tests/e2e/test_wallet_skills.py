@@ -2,13 +2,14 @@
 
 import asyncio
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.fixtures.learner import Learner
-from tests.fixtures.stack import Stack
+from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
 
 pytestmark = pytest.mark.anyio
 
@@ -65,6 +66,9 @@ async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> Non
         "agent_id",
         "error_code",
     }
+    listed = await agent.ok("GET", "/api/skills/invocations")
+    newest_first = [one["invocation_id"] for one in (after, done, kept, before)]
+    assert [one["invocation_id"] for one in listed["invocations"]] == newest_first
     shown = await agent.ok("GET", f"/api/skills/invocations/{done['invocation_id']}")
     assert shown["attempts"][0]["isolation"]["seccomp"]
 
@@ -128,3 +132,20 @@ async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> N
     await admin.ok("PUT", "/api/skills/policy", {"rules": [rule], "expected_version": 1})
     status, error = await agent.refused("POST", "/api/skills/debit-wallet/invocations", {"input": _debit(1)})
     assert (status, error["code"], error["rule_id"]) == (403, "POLICY_DENIED", "money")
+
+
+@pytest.mark.acceptance("AI-13")
+async def test_of_twenty_calls_at_once_a_budget_of_three_lets_three_pass(
+    tmp_path: Path, temporal_address: str
+) -> None:
+    client = await connect(temporal_address)
+    settings = stack_settings(tmp_path, skill_calls_per_minute=3)
+    async with running_stack(settings, client) as stack:
+        agent = stack.learner("alice", AGENT)
+        asked = {"input": {"wallet_address": ADDRESS}, "dry_run": True}
+        path = "/api/skills/fetch-wallet-balance/invocations"
+        answers = await asyncio.gather(*(agent.call("POST", path, asked) for _ in range(20)))
+    assert sorted(one.status_code for one in answers) == [200] * 3 + [429] * 17
+    refused = next(one for one in answers if one.status_code == 429)
+    assert refused.json()["error"]["code"] == "BUDGET_EXCEEDED"
+    assert 0 < int(refused.headers["retry-after"]) <= 61

@@ -38,8 +38,10 @@ def upgrade() -> None:
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("invocation_id"),
     )
-    op.create_index("skill_invocations_by_owner", "skill_invocations", ["owner", "invocation_id"])
-    op.create_index("skill_invocations_by_status", "skill_invocations", ["status", "invocation_id"])
+    op.create_index(
+        "skill_invocations_by_owner", "skill_invocations", ["owner", "created_at", "invocation_id"]
+    )
+    op.create_index("skill_invocations_by_status", "skill_invocations", ["status", "created_at"])
     op.create_index("skill_invocations_by_skill", "skill_invocations", ["owner", "skill", "created_at"])
     op.create_table(
         "skill_results",
