@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 from functools import partial
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 
-from api.learning.account import operations_of
 from api.platform.commands import ApproverFrame
 from api.platform.dependencies import Reader, ServicesDep
 from contracts.abilities.capability_health import (
@@ -14,9 +13,8 @@ from contracts.abilities.capability_health import (
     ReprobeRequest,
     ReprobeResponse,
 )
-from contracts.abilities.capability_manifest import BridgeState, CapabilityBridgeCurrent
+from contracts.abilities.capability_manifest import CapabilityBridgeCurrent
 from contracts.mcp.routing import CapabilityExplainRequest, CapabilityExplanation
-from domain.learning.session.deployment import components
 from domain.mcp.policy_facts import calling_as
 from gateways.abilities.abilities import CapabilityGateway
 
@@ -24,16 +22,9 @@ router = APIRouter(prefix="/api/capabilities", tags=["capabilities"])
 
 
 @router.get("/bridge", operation_id="capability_bridge")
-def bridge(caller: Reader, services: ServicesDep, request: Request) -> CapabilityBridgeCurrent:
-    """The compact entries that agent runtimes route by, and whether they can be believed.
-
-    Of a bridge that is fresh where a part of learning is not deployed, the state is ``partial_deployment``.
-    """
-    found = services.capabilities.bridge(caller.user_id, datetime.now(UTC))
-    whole = all(part.deployed for part in components(operations_of(request)))
-    if whole or found.bridge_state is not BridgeState.FRESH:
-        return found
-    return found.changed(bridge_state=BridgeState.PARTIAL_DEPLOYMENT)
+def bridge(caller: Reader, services: ServicesDep) -> CapabilityBridgeCurrent:
+    """The compact entries that agent runtimes route by, and whether they can be believed."""
+    return services.capabilities.bridge(caller.user_id, datetime.now(UTC))
 
 
 @router.get("/health", operation_id="capability_health")

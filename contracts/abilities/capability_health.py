@@ -130,10 +130,6 @@ class CapabilityHealthRecord(VersionedContract):
 class CapabilityEventName(StrEnum):
     """Events of a capability (DOC3 L4620-4636, those that are recorded here)."""
 
-    MANIFEST_CREATED = "capability.manifest.created"
-    MANIFEST_UPDATED = "capability.manifest.updated"
-    MANIFEST_DELETED = "capability.manifest.deleted"
-    SKILL_PROMOTED = "skill.promoted"
     HEALTH_CHANGED = "capability.health.changed"
     QUARANTINED = "capability.quarantined"
     REPROBE_SUCCEEDED = "capability.reprobe.succeeded"
@@ -145,9 +141,7 @@ class CapabilityEvent(VersionedContract):
     event: CapabilityEventName
     capability_id: Text160
     ability_id: Text160
-    health_before: HealthStatus | None = Field(
-        default=None, description="Absent where there was none before."
-    )
+    health_before: HealthStatus
     health_status: HealthStatus
     reason_codes: tuple[Text80, ...] = ()
     correlation_id: Text200

@@ -173,7 +173,6 @@ class BridgeState(StrEnum):
     FRESH = "fresh"
     STALE = "stale"
     PARTIAL = "partial"
-    PARTIAL_DEPLOYMENT = "partial_deployment"
 
 
 class CapabilityBridgeCurrent(VersionedContract):

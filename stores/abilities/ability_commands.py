@@ -8,7 +8,6 @@ from sqlalchemy import Connection, select
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion
 from contracts.abilities.availability import AbilityLifecycleAction as Action
-from contracts.abilities.capability_health import CapabilityEventName
 from contracts.abilities.lifecycle import (
     AbilityContent,
     AbilityLife,
@@ -28,7 +27,6 @@ from stores.abilities.ability_rows import (
     ABILITIES,
     LIVES,
     VERSIONS,
-    capability_event,
     content_of,
     facts_of,
     is_proven_version,
@@ -44,16 +42,9 @@ from stores.abilities.derived_files import rebuild_bridge, refresh_snapshot
 from stores.platform import tables
 from stores.platform.answers import recalled, remember
 from stores.platform.database import Database
-from stores.platform.journal.journal import EVENTS, JournalDraft, append
+from stores.platform.journal.journal import JournalDraft, append
 
 _ABILITIES = tables.abilities
-
-
-_EVENTS = {
-    Action.PROMOTE_SHARED: CapabilityEventName.SKILL_PROMOTED,
-    Action.ROLLBACK: CapabilityEventName.MANIFEST_UPDATED,
-}
-"""What commands tell of an ability's capability; of its health, outcomes tell."""
 
 
 class PresentAbility(NamedTuple):
@@ -222,10 +213,6 @@ class AbilityCommand:
             )
         entries = AbilityEntries(self._order, self._present.owner, proposal_id, session, self._now)
         entries.record(receipt, aside)
-        name = _EVENTS.get(receipt.action)
-        event = capability_event(self._connection, name, entries) if name is not None else None
-        if event is not None:
-            entries.add(EVENTS, event)
         append(self._connection, [*entries.drafts, *of_session])
 
 

@@ -19,8 +19,6 @@ from contracts.abilities.availability import (
     InstallLane,
 )
 from contracts.abilities.capability_health import (
-    CapabilityEvent,
-    CapabilityEventName,
     CapabilityHealthRecord,
 )
 from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
@@ -39,7 +37,6 @@ from stores.platform import tables
 from stores.platform.document_table import DocumentTable
 from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
-    JournalEntries,
     JournalFilter,
     read_entries,
 )
@@ -309,28 +306,6 @@ def manifest_of(connection: Connection, ability_id: str) -> CapabilityManifest |
         return CapabilityManifest.model_validate_json(body) if body is not None else None
     except ValueError:
         return None
-
-
-def capability_event(
-    connection: Connection,
-    name: CapabilityEventName,
-    entries: JournalEntries,
-    before: HealthStatus | None = None,
-) -> CapabilityEvent | None:
-    """An event of the capability of the ability that ``entries`` are about, as it now stands; ``None`` without one."""
-    standing = standing_of(connection, ability_id=entries.ability_id)
-    if standing is None:
-        return None
-    return CapabilityEvent(
-        event=name,
-        capability_id=standing.manifest.capability_id,
-        ability_id=standing.ability_id,
-        health_before=before,
-        health_status=standing.status,
-        reason_codes=standing.record.reason_codes,
-        correlation_id=entries.correlation_id,
-        created_at=entries.at,
-    )
 
 
 def put_standing(

@@ -65,7 +65,7 @@ from stores.abilities.derived_files import (
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
-from stores.platform.journal.journal import EVENTS, TRACES, JournalDraft, JournalEntries, append
+from stores.platform.journal.journal import TRACES, JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, capabilities
 
@@ -384,6 +384,7 @@ def _held_back(connection: Connection) -> frozenset[str]:
 
 
 OUTCOMES = "system/capabilities/outcomes"
+EVENTS = "system/capabilities/events"
 
 
 class HealthEntries(JournalEntries):

@@ -4,8 +4,6 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, select
 
-from contracts.abilities.capability_health import CapabilityEventName
-from contracts.abilities.capability_manifest import HealthStatus
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.install import (
     InstallSaga,
@@ -16,8 +14,7 @@ from contracts.learning.install import (
     SagaStepOutput,
     SagaStepState,
 )
-from contracts.workflow_ids import ability_workflow_id, install_saga_id
-from stores.abilities.ability_rows import capability_event, own_health
+from contracts.workflow_ids import install_saga_id
 from stores.learning.drafts import load_bundle
 from stores.learning.install_effects import (
     DERIVED,
@@ -32,7 +29,6 @@ from stores.learning.learning_tables import SAGAS, SESSIONS
 from stores.platform import tables
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
-from stores.platform.journal.journal import EVENTS, JournalEntries, append
 from stores.platform.projection.document_projection import WorkspaceEdits, edits_digest
 from stores.platform.projection.documents import put_document
 
@@ -66,8 +62,6 @@ class InstallStore:
             if step in DERIVED and first_time:
                 plan = with_files_before(connection, request, plan, DERIVED[step])
             files = do_effect(connection, request, plan, step)
-            if step is SagaStepName.REBUILD_BRIDGE and first_time:
-                _tell(connection, request, plan)
             if step in DERIVED and first_time:
                 plan = with_digests(connection, plan, DERIVED[step])
             saga = _marked(saga, step, SagaStepState.DONE, plan.version)
@@ -84,8 +78,6 @@ class InstallStore:
             saga, plan = _open_saga(connection, request)
             state = _state_of(saga, step)
             if plan is not None and state is SagaStepState.DONE:
-                if step is SagaStepName.REBUILD_BRIDGE:
-                    _tell(connection, request, plan, undone=True)
                 undo_effect(connection, request, plan, step)
                 state = SagaStepState.COMPENSATED
             elif state is SagaStepState.PENDING:
@@ -147,33 +139,6 @@ _BEFORE_FILES = frozenset({SagaStepName.PLAN, SagaStepName.PROJECT_WORKSPACE})
 
 _LAST = list(SagaStepName)[-1]
 """The step with which a saga is installed: what it writes and that it is done are one transaction."""
-
-
-def _tell(
-    connection: Connection, request: InstallSagaInput, plan: InstallPlan, *, undone: bool = False
-) -> None:
-    """The events of the capability's manifest, which is new or another, or goes back; and of its health."""
-    entries = JournalEntries(
-        ability_workflow_id(request.ability_id),
-        request.owner_user_id,
-        request.correlation_id,
-        datetime.now(UTC),
-        request.learn_session_id,
-        request.proposal_id,
-        request.ability_id,
-    )
-    prior = plan.prior_capability
-    before = HealthStatus(str(prior["health"])) if prior is not None else None
-    names = [CapabilityEventName.MANIFEST_UPDATED]
-    if prior is None:
-        names = [CapabilityEventName.MANIFEST_DELETED if undone else CapabilityEventName.MANIFEST_CREATED]
-    elif not undone and own_health(connection, str(prior["capability_id"])) is not before:
-        names.append(CapabilityEventName.HEALTH_CHANGED)
-    for name in names:
-        event = capability_event(connection, name, entries, before)
-        if event is not None:
-            entries.add(EVENTS, event)
-    append(connection, entries.drafts)
 
 
 def _open_saga(connection: Connection, request: InstallSagaInput) -> tuple[InstallSaga, InstallPlan | None]:

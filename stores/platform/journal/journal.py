@@ -35,9 +35,6 @@ from stores.platform.tables import journal, journal_heads
 
 LIFECYCLE = "system/learning/lifecycle_events"
 RECEIPTS = "system/learning/receipts"
-EVENTS = "system/capabilities/events"
-"""Events of capabilities (DOC3 L4620-4636)."""
-
 TRACES = "system/capabilities/traces"
 """Execution traces of uses (DOC3 §1.1F)."""
 
