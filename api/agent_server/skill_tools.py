@@ -26,6 +26,22 @@ WAITS = timedelta(seconds=20)
 """How long an agent's call waits for the end of a run before it is told to look again."""
 
 
+ANSWER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "status": {"type": "string", "enum": [status.value for status in InvocationStatus]},
+        "invocation_id": {"type": "string"},
+        "outputs": {"type": ["object", "null"], "description": "What the skill answers."},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+        "error": {"type": "object"},
+        "requires_confirmation": {"type": "boolean"},
+        "confirmation_prompt": {"type": ["string", "null"]},
+    },
+    "required": ["status", "invocation_id", "outputs", "warnings"],
+}
+"""What every skill answers: how the run stands, and the outputs of the skill's own schema."""
+
+
 class GetSkillRunInput(Contract):
     """Which run."""
 
@@ -85,6 +101,7 @@ def _tool(manifest: SkillManifest) -> Tool:
         title=manifest.name.replace("-", " ").capitalize(),
         description=manifest.function_description or manifest.description,
         input_schema=exported_parameters(manifest),
+        output_schema=ANSWER_SCHEMA,
         annotations=ToolAnnotations(
             read_only_hint=not _acts(manifest),
             idempotent_hint=manifest.repeatable,

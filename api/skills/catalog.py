@@ -1,5 +1,6 @@
 """The catalog of skills: list, read, reload, approve, export (skills_interface.md "Routes")."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -65,7 +66,8 @@ def openai_tools(caller: Reader, services: ServicesDep) -> list[dict[str, Any]]:
 async def reload(body: ReloadSkillsRequest, frame: AdminFrame) -> ReloadSkillsResponse:
     """Reads the roots again: new folders, changed ones, the allowlist."""
     order = frame.message(ReloadCatalog, body, by=frame.owner)
-    return await frame.services.skills.catalog_gateway.reload(order)
+    act = partial(frame.services.skills.catalog_gateway.reload, order)
+    return await frame.answer_once(body, act, ReloadSkillsResponse)
 
 
 @router.get("/{name}", operation_id="skill_get")
@@ -84,7 +86,8 @@ def get(name: SkillName, caller: Reader, services: ServicesDep) -> SkillDetailRe
 async def approve(name: SkillName, body: ApproveSkillRequest, frame: ApproverFrame) -> ApproveSkillResponse:
     """Puts a folder on the allowlist, as it was seen; without its digest it shows what would be approved."""
     order = frame.message(ApproveFolder, body, by=frame.owner, name=name, root=body.root, digest=body.digest)
-    return await frame.services.skills.catalog_gateway.approve(order)
+    act = partial(frame.services.skills.catalog_gateway.approve, order)
+    return await frame.answer_once(body, act, ApproveSkillResponse)
 
 
 def _fits(record: SkillRecord, category: SkillCategory | None, tag: str | None) -> bool:

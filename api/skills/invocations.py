@@ -95,7 +95,8 @@ async def confirm(
     """Lets an invocation that waits pass, or refuses it. The first answer wins."""
     asked = body.changed(reason=masked(body.reason))
     gateway = frame.services.skills.invocation_gateway
-    return await gateway.confirm(invocation_id, asked, frame.caller, frame.key_for(body))
+    act = partial(gateway.confirm, invocation_id, asked, frame.caller, frame.key_for(body))
+    return await frame.answer_once(body, act, InvocationView)
 
 
 @router.post("/invocations/{invocation_id}/cancel", operation_id="skill_invocation_cancel")
@@ -105,7 +106,8 @@ async def cancel(
     """Gives an invocation up. One that runs may have had its effect; its status then shows that."""
     asked = body.changed(reason=masked(body.reason))
     gateway = frame.services.skills.invocation_gateway
-    return await gateway.cancel(invocation_id, asked, frame.caller, frame.key_for(body))
+    act = partial(gateway.cancel, invocation_id, asked, frame.caller, frame.key_for(body))
+    return await frame.answer_once(body, act, InvocationView)
 
 
 def _waited(prefer: str | None) -> timedelta | None:

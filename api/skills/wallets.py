@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated
 
-import anyio.to_thread
 from fastapi import APIRouter, Depends, Path
 
 from api.platform.commands import AdminFrame
@@ -82,4 +81,4 @@ async def fund(wallet_address: Address, body: FundWalletRequest, frame: AdminFra
             wallet_address, body.amount, key, frame.owner, frame.correlation_id, datetime.now(UTC)
         )
 
-    return await anyio.to_thread.run_sync(act)
+    return await frame.write_once(body, act, Wallet)

@@ -97,7 +97,13 @@ def tell_error(
 
 
 def write_json(value: Any) -> None:
-    """``value`` (models and dataclasses too) as indented JSON on standard output."""
+    """``value`` (models and dataclasses too) as indented JSON on standard output.
+
+    An error that comes after it is told in words alone: a program reads one JSON document.
+    """
+    told = _told.get()
+    if told is not None:
+        told.append("answered")
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
 
 

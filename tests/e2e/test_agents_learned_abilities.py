@@ -88,6 +88,9 @@ async def test_a_client_of_any_revision_connects_and_sees_the_tools_of_its_token
         "explain_route",
         "call_tool",
         "get_call",
+        "get_skill_run",
+        "debit_wallet",
+        "fetch_wallet_balance",
     ]
     for tool in tools:
         assert tool.description
@@ -99,7 +102,12 @@ async def test_a_client_of_any_revision_connects_and_sees_the_tools_of_its_token
 
 async def test_a_token_sees_and_calls_only_what_its_scopes_allow(stack: Stack, address: str) -> None:
     async with agent(address, agent_token(stack, scopes=[Scope.READ])) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["find_ability", "read_skill"]
+        assert [tool.name for tool in (await client.list_tools()).tools] == [
+            "find_ability",
+            "read_skill",
+            "get_skill_run",
+            "fetch_wallet_balance",
+        ]
         error = await refusal(client, "find_tool", {})
     assert (error["code"], error["required_scope"]) == ("FORBIDDEN", "call")
 

@@ -35,6 +35,30 @@ async def documents_read(alice: Learner, ask: Ask) -> None:
     await ask("acrobat_forget", digest=kept.json()["digest"])
 
 
+async def skills_run(alice: Learner, ask: Ask) -> None:
+    """A wallet, rules, and invocations: one tried out, one refused by a person, one given up."""
+    wallet = "0x" + "77" * 20
+    await ask("wallet_create", {"wallet_address": wallet, "currency": "USDC"})
+    await ask("wallet_fund", {"amount": "5"}, wallet_address=wallet)
+    rule = {
+        "rule_id": "money",
+        "decision": "ask",
+        "reason": "Money is asked about.",
+        "skills": ["debit-wallet"],
+    }
+    await ask("skill_policy_put", {"rules": [rule]})
+    look = {"input": {"wallet_address": wallet}, "dry_run": True}
+    await ask("skill_invoke", look, name="fetch-wallet-balance")
+    given = {**EXAMPLES["skill_invoke"]["input"], "wallet_address": wallet}
+    path = "/api/skills/debit-wallet/invocations"
+    waiting = [(await alice.ok("POST", path, {"input": given}))["invocation_id"] for _ in range(2)]
+    await ask("skill_invocation_confirm", {"approve": False}, invocation_id=waiting[0])
+    await ask("skill_invocation_cancel", {}, invocation_id=waiting[1])
+    await alice.ok("PUT", "/api/skills/policy", {"rules": []})
+    await ask("skill_reload", {})
+    await ask("skill_approve", {}, name="debit-wallet")
+
+
 async def began(alice: Learner, ask: Ask) -> None:
     """A starting state that a recorder sends, and that it is removed."""
     clean = state_of(alice.session_id, {"notes.txt": b"hello\n"})

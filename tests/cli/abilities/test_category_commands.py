@@ -8,18 +8,18 @@ def test_a_category_is_made_filled_renamed_emptied_and_deleted(person) -> None:
     assert person.gets("categories", "list")["categories"] == [made]
 
     assert (
-        person.types("categories", "assign", "Reports", "mail", "--kind", "connector").exit_code
+        person.types("categories", "assign", "Reports", "mail", "--kind", "automation").exit_code
         == ExitCode.OK
     )
     (item,) = person.gets("categories", "items", "Reports")["items"]
-    assert (item["item_kind"], item["item_id"]) == ("connector", "mail")
+    assert (item["item_kind"], item["item_id"]) == ("automation", "mail")
 
     renamed = person.gets("categories", "change", "Reports", "--title", "Weekly")
     assert (renamed["title"], renamed["color"]) == ("Weekly", "#2563EB")
 
     assert (
         "not in Weekly"
-        in person.types("categories", "remove", "Weekly", "mail", "--kind", "connector").stdout
+        in person.types("categories", "remove", "Weekly", "mail", "--kind", "automation").stdout
     )
     assert person.gets("categories", "items", "Weekly")["items"] == []
     assert person.types("categories", "delete", "Weekly").exit_code == ExitCode.OK
