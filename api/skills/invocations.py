@@ -22,6 +22,7 @@ from contracts.skills.invocation import (
     InvocationView,
     InvokeSkillRequest,
 )
+from stores.platform.answers import Answers
 
 MOST_WAITED = timedelta(seconds=300)
 """The longest that an answer is waited for with ``Prefer: wait=N``."""
@@ -80,9 +81,12 @@ async def invoke(
     The answer has what there is: 200 when it is over, 202 while it runs or waits for a person.
     """
     gateway = frame.services.skills.invocation_gateway
+    key = frame.key_for(body)
+    if frame.client_key(body) is not None:
+        # A repeated request finds the invocation as it stands by then; the key is this request's alone.
+        await anyio.to_thread.run_sync(Answers(frame.services.database).hold, key)
     chosen = await anyio.to_thread.run_sync(gateway.choose, name, body.version)
-    act = partial(gateway.invoke, chosen, body, frame.caller, frame.key_for(body), frame.correlation_id)
-    view = await act(wait=_waited(prefer))
+    view = await gateway.invoke(chosen, body, frame.caller, key, frame.correlation_id, wait=_waited(prefer))
     if view.status not in OPEN_INVOCATION_STATUSES:
         response.status_code = 200
     return view
@@ -95,8 +99,7 @@ async def confirm(
     """Lets an invocation that waits pass, or refuses it. The first answer wins."""
     asked = body.changed(reason=masked(body.reason))
     gateway = frame.services.skills.invocation_gateway
-    act = partial(gateway.confirm, invocation_id, asked, frame.caller, frame.key_for(body))
-    return await frame.answer_once(body, act, InvocationView)
+    return await gateway.confirm(invocation_id, asked, frame.caller, frame.key_for(body))
 
 
 @router.post("/invocations/{invocation_id}/cancel", operation_id="skill_invocation_cancel")

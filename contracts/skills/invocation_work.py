@@ -26,6 +26,7 @@ from contracts.skills.invocation import (
     InvocationAttempt,
     InvocationContext,
     InvocationStatus,
+    InvocationView,
     ObservabilityRecord,
 )
 from contracts.skills.manifest import SkillManifest
@@ -142,6 +143,7 @@ class Confirmed(Contract):
 
     standing: InvocationStanding
     answer: ConfirmationAnswer
+    view: InvocationView = Field(description="How the invocation stood then, before anything was run.")
 
 
 class GiveUpCause(StrEnum):

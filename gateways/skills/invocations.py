@@ -200,10 +200,10 @@ class SkillInvocationGateway:
             reason=asked.reason,
         )
         recall = Recall(key, self._recall, tell=self._make_known)
-        await self._send(
+        taken = await self._send(
             record.order, SkillInvocationWorkflow.confirm, order, key, recall, refuse_unless_waiting
         )
-        return await anyio.to_thread.run_sync(self._reads.view, invocation_id, caller.user_id)
+        return taken.view
 
     async def cancel(
         self, invocation_id: str, asked: CancelInvocationRequest, caller: Principal, key: CommitKey

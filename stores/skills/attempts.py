@@ -39,6 +39,7 @@ from stores.skills.invocation_rows import (
     end_invocation,
     entries_of,
     read_invocation,
+    view_of,
 )
 
 _RUNS = frozenset({InvocationStatus.QUEUED, InvocationStatus.RUNNING})
@@ -200,7 +201,8 @@ class SkillAttempts:
                 message=None,
             )
             changed = end_invocation(connection, noted, outcome, at, actor=order.by)
-        return Confirmed(standing=changed.standing(), answer=answer)
+        view = view_of(connection, changed.record)
+        return Confirmed(standing=changed.standing(), answer=answer, view=view)
 
     def give_up(self, order: GiveUpOrder) -> InvocationStanding:
         """Ends an invocation of which nothing was run; one that runs or has ended stays as it is."""
