@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -97,6 +97,8 @@ class Deployment:
             temporal_ui_port=0,
             mcp_allow_private_addresses=True,
             mcp_local_programs=(sys.executable,),
+            # What was installed is run by itself otherwise, while a test looks for what is left behind.
+            smoke_test_after=timedelta(hours=1),
         )
         self.settings.data_dir.mkdir(mode=0o700)
         migrated(self.settings.database_url)
