@@ -39,10 +39,10 @@ from api.platform.middleware import (
 from api.platform.openapi import document_of
 from api.practice import practice
 from api.services import Services, open_services
+from api.skills import agents, wallets
 from api.skills import catalog as skill_catalog
 from api.skills import invocations as skill_invocations
 from api.skills import policy as skill_policy
-from api.skills import wallets
 from config.settings import Settings
 from console.routes import console_pages
 
@@ -87,6 +87,7 @@ ROUTERS = (
     skill_invocations.router,
     skill_catalog.router,
     wallets.router,
+    agents.router,
 )
 """Every router, in the order of the OpenAPI document; where two routes match, the first is taken."""
 

@@ -56,6 +56,7 @@ from stores.platform.secrets.store import SecretStore, open_secret_store
 from stores.platform.tokens import Tokens
 from stores.projects.bindings import ProjectReads
 from stores.skills.admission import SkillAdmission
+from stores.skills.agents import Agents
 from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
 from stores.skills.ledger import Ledger
@@ -173,6 +174,7 @@ class SkillServices:
     invocations: InvocationReads
     policies: SkillPolicies
     ledger: Ledger
+    agents: Agents
     catalog_gateway: SkillCatalogGateway
     invocation_gateway: SkillInvocationGateway
 
@@ -187,6 +189,7 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
         invocations=InvocationReads(database),
         policies=SkillPolicies(database),
         ledger=Ledger(database),
+        agents=Agents(database),
         catalog_gateway=SkillCatalogGateway(client, settings.task_queue),
         invocation_gateway=SkillInvocationGateway(
             client, settings.task_queue, database, admission, console_url=settings.console_url

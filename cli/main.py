@@ -52,6 +52,7 @@ COMMANDS = {
     "wallets": _Entry(
         "cli.skills.wallet_commands", "app", "Wallets of the local ledger, which skills debit."
     ),
+    "agents": _Entry("cli.skills.agent_commands", "app", "Agents that skills work for."),
     "pdf": _Entry(
         "cli.documents.acrobat_commands", "app", "Read PDF documents: text, tables, pictures, redaction."
     ),

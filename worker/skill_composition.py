@@ -8,6 +8,7 @@ import skills
 from activities.skills.catalog_activities import SkillCatalogActivities
 from activities.skills.invocation_activities import SkillInvocationActivities
 from activities.skills.services.ledger_service import LedgerService
+from activities.skills.services.profiles_service import ProfilesService
 from activities.skills.services.skill_services import SkillServices
 from activities.skills.skill_runs import SkillRuns
 from config.settings import Settings
@@ -15,6 +16,7 @@ from contracts.skills.manifest import BrokerService
 from skills.runtime.allowlist import Allowlist
 from skills.runtime.roots import SkillRoots
 from skills.runtime.runner import Operator
+from stores.skills.agents import Agents
 from stores.skills.attempts import SkillAttempts
 from stores.skills.catalog import SkillCatalog
 from stores.skills.ledger import Ledger
@@ -40,7 +42,12 @@ def skill_catalog_activities(shared: WorkerResources) -> SkillCatalogActivities:
 
 def skill_services(shared: WorkerResources) -> SkillServices:
     """The services that handlers may reach."""
-    return SkillServices({BrokerService.LEDGER.value: LedgerService(Ledger(shared.database))})
+    return SkillServices(
+        {
+            BrokerService.LEDGER.value: LedgerService(Ledger(shared.database)),
+            BrokerService.PROFILES.value: ProfilesService(Agents(shared.database)),
+        }
+    )
 
 
 def operator_of(settings: Settings) -> Operator:

@@ -45,7 +45,10 @@ TAGS = [
         "name": "acrobat",
         "description": "Text, tables, recognised text and redaction preparation of PDF documents.",
     },
-    {"name": "skills", "description": "Executable skills: catalog, invocations, policy, wallets they debit."},
+    {
+        "name": "skills",
+        "description": "Executable skills: catalog, invocations, policy, wallets they debit, agents.",
+    },
     {"name": "maintenance", "description": "The nightly tidying, for admins."},
     {"name": "identity", "description": "The caller and access tokens."},
     {"name": "system", "description": "Probes, metrics, and the workflow behind an object."},

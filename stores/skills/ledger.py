@@ -60,7 +60,7 @@ class Ledger:
         address = request.wallet_address.lower()
         with self._database.write() as connection:
             advisory_lock(connection, f"wallet {address}")
-            known = _find(connection, address)
+            known = find_wallet(connection, address)
             if known is not None:
                 same = (known.owner_user_id, known.currency, known.network)
                 if same != (owner, request.currency, request.network):
@@ -85,7 +85,7 @@ class Ledger:
     def wallet(self, address: str, owner: str | None = None) -> Wallet | None:
         """A wallet as it stands; with ``owner``, only that owner's."""
         with self._database.read() as connection:
-            found = _find(connection, address.lower())
+            found = find_wallet(connection, address.lower())
         return found if found is None or owner in (None, found.owner_user_id) else None
 
     def list_for(self, owner: str | None, wanted: PageRequest) -> tuple[tuple[Wallet, ...], PageCounts]:
@@ -108,7 +108,7 @@ class Ledger:
         address = address.lower()
         with self._database.write() as connection:
             advisory_lock(connection, f"wallet {address}")
-            wallet = _find(connection, address)
+            wallet = find_wallet(connection, address)
             if wallet is None:
                 raise Refusal(ErrorCode.NOT_FOUND, "There is no wallet with this address; create it first.")
             try:
@@ -131,7 +131,7 @@ class Ledger:
         now = datetime.now(UTC)
         with self._database.write() as connection:
             advisory_lock(connection, f"wallet {address}")
-            wallet = _find(connection, address)
+            wallet = find_wallet(connection, address)
             if wallet is None or wallet.owner_user_id != owner:
                 raise LedgerRefused("INSUFFICIENT_BALANCE", "The wallet is not known, so it holds nothing.")
             if wallet.currency is not request.currency:
@@ -153,6 +153,32 @@ class Ledger:
                 correlation_id,
                 now,
             )
+
+
+def book_balance(
+    connection: Connection,
+    address: str,
+    owner: str,
+    balance: Decimal,
+    key: str,
+    description: str,
+    correlation_id: str,
+    now: datetime,
+) -> None:
+    """Has a wallet hold ``balance``, in the caller's transaction: the difference is booked as an adjustment (X-27).
+
+    Raises:
+        LedgerRefused: ``INVALID_INPUT`` where the owner has no such wallet, or for digits the currency does not have.
+    """
+    advisory_lock(connection, f"wallet {address}")
+    wallet = find_wallet(connection, address)
+    if wallet is None or wallet.owner_user_id != owner:
+        raise LedgerRefused("INVALID_INPUT", "There is no such wallet of the agent's owner.")
+    try:
+        minor = to_minor(balance, wallet.currency) - to_minor(wallet.balance, wallet.currency)
+    except ValueError as error:
+        raise LedgerRefused("INVALID_INPUT", f"{error}.") from None
+    _book(connection, wallet, minor, key, ADJUSTED, description, correlation_id, now)
 
 
 def _book(
@@ -237,13 +263,14 @@ def _book(
     return entry
 
 
-def _find(connection: Connection, address: str) -> Wallet | None:
+def find_wallet(connection: Connection, address: str) -> Wallet | None:
+    """A wallet by its address in lower case, if there is one."""
     row = connection.execute(select(wallets).where(wallets.c.address == address)).one_or_none()
     return _of_row(row) if row is not None else None
 
 
 def _wallet(connection: Connection, address: str) -> Wallet:
-    found = _find(connection, address)
+    found = find_wallet(connection, address)
     assert found is not None, "the wallet was written in this transaction"
     return found
 

@@ -3,6 +3,7 @@
 from sqlalchemy import Column, Index, Integer, Table, Text, UniqueConstraint
 
 from contracts.errors import ErrorCode
+from contracts.skills.agents import AgentRecord
 from contracts.skills.catalog import SkillRecord
 from contracts.skills.invocation_work import InvocationRecord
 from contracts.skills.policy import SkillPolicy
@@ -98,6 +99,16 @@ ledger_postings = Table(
     Index("skill_ledger_postings_by_account", "account"),
 )
 
+agents = Table(
+    "skill_agents",
+    metadata,
+    Column("agent_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("skill_agents_by_owner", "owner", "created_at", "agent_id"),
+)
+
 SKILLS = DocumentTable(
     skills,
     SkillRecord,
@@ -123,3 +134,5 @@ INVOCATIONS = DocumentTable(
 POLICIES = DocumentTable(
     skill_policies, SkillPolicy, conflict="The rules have changed meanwhile; read them again."
 )
+
+AGENTS = DocumentTable(agents, AgentRecord)

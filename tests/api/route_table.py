@@ -175,6 +175,8 @@ SCOPES: Mapping[str, str] = {
     "wallet_create": "admin",
     "wallet_get": "admin",
     "wallet_fund": "admin",
+    "agent_list": "admin",
+    "agent_create": "admin",
 }
 
 PAGED = frozenset(
@@ -206,6 +208,7 @@ PAGED = frozenset(
         "skill_list",
         "skill_invocation_list",
         "wallet_list",
+        "agent_list",
     }
 )
 

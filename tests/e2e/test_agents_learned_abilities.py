@@ -91,6 +91,8 @@ async def test_a_client_of_any_revision_connects_and_sees_the_tools_of_its_token
         "get_skill_run",
         "debit_wallet",
         "fetch_wallet_balance",
+        "get_agent_profile",
+        "update_agent_state",
     ]
     for tool in tools:
         assert tool.description
@@ -107,6 +109,7 @@ async def test_a_token_sees_and_calls_only_what_its_scopes_allow(stack: Stack, a
             "read_skill",
             "get_skill_run",
             "fetch_wallet_balance",
+            "get_agent_profile",
         ]
         error = await refusal(client, "find_tool", {})
     assert (error["code"], error["required_scope"]) == ("FORBIDDEN", "call")

@@ -40,6 +40,7 @@ async def skills_run(alice: Learner, ask: Ask) -> None:
     wallet = "0x" + "77" * 20
     await ask("wallet_create", {"wallet_address": wallet, "currency": "USDC"})
     await ask("wallet_fund", {"amount": "5"}, wallet_address=wallet)
+    await ask("agent_create", {"name": "Nora", "wallet_address": wallet})
     rule = {
         "rule_id": "money",
         "decision": "ask",

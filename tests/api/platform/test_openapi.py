@@ -51,6 +51,8 @@ OPERATION_IDS = [
     "acrobat_output",
     "acrobat_redaction_prep",
     "acrobat_source_upload",
+    "agent_create",
+    "agent_list",
     "bridge_verify_checkpoint",
     "capability_bridge",
     "capability_explain",

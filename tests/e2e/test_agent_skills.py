@@ -1,0 +1,36 @@
+"""Agents through the API: made by an admin, read and changed by skills, each change seen at once."""
+
+from typing import Any
+
+import pytest
+
+from tests.fixtures.learner import Learner
+from tests.fixtures.stack import Stack
+
+pytestmark = pytest.mark.anyio
+
+
+async def _run(who: Learner, skill: str, given: dict[str, Any], **body: Any) -> dict[str, Any]:
+    path = f"/api/skills/{skill}/invocations"
+    return await who.ok("POST", path, {"input": given, **body}, prefer="wait=30")
+
+
+@pytest.mark.acceptance("CH-41", "CH-44")
+async def test_a_change_of_an_agent_is_seen_by_the_next_look(stack: Stack) -> None:
+    admin = stack.learner("root", ("admin",))
+    made = await admin.ok("POST", "/api/agents", {"name": "Nora", "owner_user_id": "alice"})
+    agent = stack.learner("alice", ("read", "call"))
+    look = {"agent_id": made["agent_id"]}
+    before = await _run(agent, "get_agent_profile", look)
+    assert (before["outputs"]["status"], before["outputs"]["version"]) == ("active", 1)
+    assert (await _run(agent, "get_agent_profile", look))["cached"]
+    change = {**look, "state_updates": {"status": "busy", "pending_tasks": 2}, "expected_version": 1}
+    done = await _run(agent, "update_agent_state", change)
+    assert done["outputs"]["new_version"] == 2, done
+    after = await _run(agent, "get_agent_profile", look)
+    assert (after["cached"], after["outputs"]["status"]) == (False, "busy")
+    again = await _run(agent, "update_agent_state", change)
+    assert (again["error"]["code"], again["outputs"]) == ("CONCURRENCY_ERROR", {"current_version": 2})
+    assert len(again["attempts"]) == 1
+    balance = await _run(agent, "update_agent_state", {**look, "state_updates": {"wallet_balance": 5}})
+    assert balance["requires_confirmation"], balance
