@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
 
+from config.content_settings import ContentSettings
 from contracts.skills.policy import SkillBudget
 
 
-class SkillSettings(BaseSettings):
+class SkillSettings(ContentSettings):
     """What ``Settings`` has for executable skills."""
 
     skill_calls_per_minute: int = Field(

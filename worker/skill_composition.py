@@ -7,10 +7,12 @@ from typing import Any
 import skills
 from activities.skills.catalog_activities import SkillCatalogActivities
 from activities.skills.invocation_activities import SkillInvocationActivities
+from activities.skills.services.feeds_service import FeedsService
 from activities.skills.services.ledger_service import LedgerService
 from activities.skills.services.profiles_service import ProfilesService
 from activities.skills.services.skill_services import SkillServices
 from activities.skills.skill_runs import SkillRuns
+from clients.skills.feeds import FeedClient
 from config.settings import Settings
 from contracts.skills.manifest import BrokerService
 from skills.runtime.allowlist import Allowlist
@@ -19,6 +21,7 @@ from skills.runtime.runner import Operator
 from stores.skills.agents import Agents
 from stores.skills.attempts import SkillAttempts
 from stores.skills.catalog import SkillCatalog
+from stores.skills.feed_requests import FeedRequests
 from stores.skills.ledger import Ledger
 from worker.resources import WorkerResources
 from workflows.skills.skill_catalog_workflow import SkillCatalogWorkflow
@@ -42,8 +45,14 @@ def skill_catalog_activities(shared: WorkerResources) -> SkillCatalogActivities:
 
 def skill_services(shared: WorkerResources) -> SkillServices:
     """The services that handlers may reach."""
+    settings = shared.settings
     return SkillServices(
         {
+            BrokerService.FEEDS.value: FeedsService(
+                settings.trend_sources,
+                FeedRequests(shared.database, per_hour=settings.trend_requests_per_hour),
+                FeedClient(),
+            ),
             BrokerService.LEDGER.value: LedgerService(Ledger(shared.database)),
             BrokerService.PROFILES.value: ProfilesService(Agents(shared.database)),
         }

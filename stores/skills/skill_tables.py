@@ -109,6 +109,16 @@ agents = Table(
     Index("skill_agents_by_owner", "owner", "created_at", "agent_id"),
 )
 
+feed_requests = Table(
+    "skill_feed_requests",
+    metadata,
+    Column("request_id", Text, primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Index("skill_feed_requests_by_source", "source", "at"),
+    Index("skill_feed_requests_by_age", "at"),
+)
+
 SKILLS = DocumentTable(
     skills,
     SkillRecord,

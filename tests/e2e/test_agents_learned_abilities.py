@@ -90,6 +90,7 @@ async def test_a_client_of_any_revision_connects_and_sees_the_tools_of_its_token
         "get_call",
         "get_skill_run",
         "debit_wallet",
+        "fetch_trends",
         "fetch_wallet_balance",
         "get_agent_profile",
         "update_agent_state",
@@ -108,6 +109,7 @@ async def test_a_token_sees_and_calls_only_what_its_scopes_allow(stack: Stack, a
             "find_ability",
             "read_skill",
             "get_skill_run",
+            "fetch_trends",
             "fetch_wallet_balance",
             "get_agent_profile",
         ]
