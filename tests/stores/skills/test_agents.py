@@ -101,7 +101,7 @@ def test_of_fifty_changes_of_one_version_at_once_one_is_made(
 def test_one_wrong_field_leaves_all_as_it_was(
     store: Database, agents: Agents, nora: AgentProfile, wrong: dict[str, Any], code: str
 ) -> None:
-    updates = {"pending_tasks": 7, "last_execution": NOW, "wallet_balance": "5", **wrong}
+    updates: dict[str, Any] = {"pending_tasks": 7, "last_execution": NOW, "wallet_balance": "5", **wrong}
     with pytest.raises(AgentRefused) as refused:
         _update(agents, _asked(nora, **updates))
     assert refused.value.code == code
