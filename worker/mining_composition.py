@@ -55,6 +55,7 @@ def mining_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         mining.open_mined_session,
         mining.see_build_through,
         mining.abandon_build,
+        mining.give_up_build,
     )
 
 
@@ -78,6 +79,7 @@ def practice_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
         practice.attempt_idea,
         practice.note_attempt,
         practice.end_practice,
+        practice.close_practice,
     )
 
 

@@ -43,7 +43,7 @@ async def recover_dispatches(client: Client, settings: Settings, database: Datab
 
 
 UNHEARD_AFTER = timedelta(seconds=30)
-"""How long an answered call may be without any news before its workflow is told to look at the store."""
+"""How long an answered call or a practice may be without any news before its workflow is looked after."""
 
 
 async def tell_unheard_answers(client: Client, settings: Settings, database: Database) -> int:
@@ -70,11 +70,10 @@ LOOK_EVERY_SECONDS = 30.0
 
 async def recover_sessions(client: Client, settings: Settings, database: Database) -> int:
     """Starts the workflow of each session that is not at rest, so that its deadline runs; one that runs looks at
-    the store.
+    the store. How many sessions were looked at.
 
-    Practices that have not ended run again with their session. Returns how many sessions were looked at. Safe to
-    repeat, by any number of workers: a workflow begins with what the store has, and the store refuses a decision
-    that was based on anything older.
+    Safe to repeat, by any number of workers: a workflow begins with what the store has, and the store refuses a
+    decision that was based on anything older.
     """
     sessions = OpenSessions(database)
     seen = await asyncio.to_thread(sessions.ids)
@@ -82,9 +81,19 @@ async def recover_sessions(client: Client, settings: Settings, database: Databas
         aggregate = await asyncio.to_thread(sessions.one, session_id)
         if aggregate is not None:
             await run_session(client, settings.task_queue, aggregate)
-    for practice in await asyncio.to_thread(PracticeStore(database).running, seen):
-        await run_practice(client, settings.task_queue, practice)
     return len(seen)
+
+
+async def recover_practices(
+    client: Client, settings: Settings, database: Database, unheard_for: timedelta = timedelta()
+) -> int:
+    """Starts the workflow of each practice that has not ended, also where its session is at rest: it closes the
+    record then. One that runs stays. How many have made no news for ``unheard_for``.
+    """
+    found = await asyncio.to_thread(PracticeStore(database).unheard, datetime.now(UTC) - unheard_for)
+    for practice in found:
+        await run_practice(client, settings.task_queue, practice)
+    return len(found)
 
 
 async def recover_sign_ins(client: Client, settings: Settings, database: Database) -> int:
@@ -117,6 +126,7 @@ async def keep_recovered(client: Client, settings: Settings, database: Database)
 
 async def _look(client: Client, settings: Settings, database: Database) -> None:
     await tell_unheard_answers(client, settings, database)
+    await recover_practices(client, settings, database, UNHEARD_AFTER)
     try:
         await client.get_schedule_handle(NIGHTLY_SCHEDULE).describe()
     except RPCError as error:
@@ -131,12 +141,14 @@ async def _look(client: Client, settings: Settings, database: Database) -> None:
 
 async def _recover(client: Client, settings: Settings, database: Database) -> None:
     seen = await recover_sessions(client, settings, database)
+    practices = await recover_practices(client, settings, database)
     calls = await recover_dispatches(client, settings, database)
     sign_ins = await recover_sign_ins(client, settings, database)
     invocations = await recover_invocations(client, settings, database)
     log.info(
-        "open sessions, tool calls, sign-ins and invocations have their workflows",
+        "open sessions, practices, tool calls, sign-ins and invocations have their workflows",
         sessions=seen,
+        practices=practices,
         calls=calls,
         sign_ins=sign_ins,
         invocations=invocations,

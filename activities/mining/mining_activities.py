@@ -8,8 +8,9 @@ from typing import Protocol
 from temporalio import activity
 from temporalio.client import Client
 
-from activities.platform.refusals import refusals_are_final, refusing
+from activities.platform.refusals import refusals_by_rule, refusing
 from contracts.base import clipped
+from contracts.errors import Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.session import LearnSessionState as S
 from contracts.mining.candidates import MiningCandidate, MiningSettings
@@ -140,7 +141,7 @@ class MiningActivities:
     @activity.defn
     async def open_mined_session(self, build: CandidateBuild) -> MiningCandidate:
         """Opens the candidate's learning session, up to its draft or its questions."""
-        with refusals_are_final():
+        with refusals_by_rule():
             candidate = self._candidate(build)
             allowed = self._stores.settings.of(build.owner_user_id)
             await self._builder(activity.client()).open(candidate, allowed, activity.heartbeat)
@@ -151,7 +152,7 @@ class MiningActivities:
     @activity.defn
     async def see_build_through(self, build: CandidateBuild) -> CandidateBuildEnd:
         """Waits for the tests. A draft that mining made by itself and that fails them is withdrawn."""
-        with refusals_are_final():
+        with refusals_by_rule():
             candidate = self._candidate(build)
             builder = self._builder(activity.client())
             aggregate = await builder.tested(candidate, activity.heartbeat)
@@ -171,9 +172,22 @@ class MiningActivities:
 
     @activity.defn
     async def abandon_build(self, given_up: CandidateGivenUp, build: CandidateBuild) -> CandidateBuildEnd:
-        """Takes back what a build that cannot go on has begun."""
-        with refusals_are_final():
-            await self._builder(activity.client()).withdraw(self._candidate(build), given_up.reason)
+        """Takes back what a build that cannot go on has begun; the candidate also where its session stays."""
+        with refusals_by_rule():
+            try:
+                await self._builder(activity.client()).withdraw(self._candidate(build), given_up.reason)
+            except Refusal as refused:
+                if refused.retryable:
+                    raise
+                activity.logger.warning(
+                    "the session of a build was not withdrawn", extra={"reason": refused.message}
+                )
+        return self._give_up(build, given_up.reason, deferred=given_up.deferred)
+
+    @activity.defn
+    @refusing
+    def give_up_build(self, given_up: CandidateGivenUp, build: CandidateBuild) -> CandidateBuildEnd:
+        """Takes the candidate back alone, where its session could not be reached."""
         return self._give_up(build, given_up.reason, deferred=given_up.deferred)
 
     def _candidate(self, build: CandidateBuild) -> MiningCandidate:

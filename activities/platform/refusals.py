@@ -27,6 +27,17 @@ def refusals_are_final() -> Generator[None]:
 
 
 @contextmanager
+def refusals_by_rule() -> Generator[None]:
+    """For what drives another workflow: a refusal that may pass by itself is tried again, others are final."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise ApplicationError(
+            refusal.message, refusal.extra, type=refusal.code.value, non_retryable=not refusal.retryable
+        ) from None
+
+
+@contextmanager
 def as_application_errors() -> Generator[None]:
     """As ``refusals_are_final``, and so is a full disk."""
     try:

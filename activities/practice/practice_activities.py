@@ -6,22 +6,20 @@ A failure of the model becomes a note, never an activity failure.
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Protocol
 from uuid import UUID, uuid5
 
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.exceptions import ApplicationError
 
 from activities.learning.model_drafting import MODEL_TROUBLE, NO_MODEL, trouble_note
 from activities.platform.context import heartbeats
-from activities.platform.refusals import refusing
+from activities.platform.refusals import refusals_by_rule, refusing
 from clients.learning.model_endpoint import ModelEndpoint
 from contracts.base import clipped
-from contracts.errors import ERROR_RULES, ErrorCode, Refusal
+from contracts.errors import ErrorCode, Refusal
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
@@ -92,7 +90,7 @@ class PracticeActivities:
     @activity.defn
     async def begin_practice(self, ref: PracticeRef) -> PracticeRun:
         """Begins the session's capture and states the goal there."""
-        with _refusals_are_told():
+        with refusals_by_rule():
             run = self._practices.get(ref.learn_session_id)
             try:
                 await self._driver(activity.client()).begin(run, activity.heartbeat)
@@ -165,30 +163,79 @@ class PracticeActivities:
 
     @activity.defn
     async def end_practice(self, closing: PracticeClosing) -> PracticeRun:
-        """Takes a successful attempt into the capture, ends the capture, and closes the record."""
-        with _refusals_are_told():
+        """Takes a successful attempt into the capture, ends the capture, and closes the record.
+
+        A refusal that may pass is tried again while the session captures; whatever else the session refuses, the
+        record is closed.
+        """
+        with refusals_by_rule():
             run = self._practices.get(closing.ref.learn_session_id)
             driver = self._driver(activity.client())
-            reached = [attempt for attempt in run.attempts if attempt.reached]
-            if closing.state is PracticeState.REACHED and reached:
-                kept = await driver.keep(run, reached[-1], activity.heartbeat)
-                closing = closing if kept else self._too_late(closing)
-            if self._state(closing.ref) is S.CAPTURING:
-                await driver.stop(run, clipped(closing.note, 240), activity.heartbeat)
+            closing = await self._kept(driver, run, closing)
+            await self._stopped(driver, run, closing)
             ended = self._practices.close(closing)
         self._written()
         return ended
 
+    @activity.defn
+    @refusing
+    def close_practice(self, closing: PracticeClosing) -> PracticeRun:
+        """Closes the record alone, where the session could not be reached."""
+        ended = self._practices.close(closing)
+        self._written()
+        return ended
+
+    async def _kept(
+        self, driver: PractisingSessions, run: PracticeRun, closing: PracticeClosing
+    ) -> PracticeClosing:
+        """The end as it is once the attempt that reached the goal was offered to the capture."""
+        reached = [attempt for attempt in run.attempts if attempt.reached]
+        if closing.state is not PracticeState.REACHED or not reached:
+            return closing
+        try:
+            if await driver.keep(run, reached[-1], activity.heartbeat):
+                return closing
+        except Refusal as refused:
+            if self._captures(closing.ref):
+                if refused.retryable:
+                    raise
+                note = clipped(f"{closing.note} The session did not take what worked: {refused.message}", 240)
+                return closing.changed(state=PracticeState.FAILED, note=note)
+        return self._too_late(closing)
+
+    async def _stopped(self, driver: PractisingSessions, run: PracticeRun, closing: PracticeClosing) -> None:
+        if not self._captures(closing.ref):
+            return
+        try:
+            await driver.stop(run, clipped(closing.note, 240), activity.heartbeat)
+        except Refusal as refused:
+            # A person may leave the session between any look and the command that follows it.
+            if self._captures(closing.ref) and refused.retryable:
+                raise
+            activity.logger.warning("a practised session was not stopped", extra={"reason": refused.message})
+
     def _too_late(self, closing: PracticeClosing) -> PracticeClosing:
         """The end of a practice whose session was paused or cancelled before it could take what worked."""
-        state = self._state(closing.ref).value
+        state = self._state_if_there(closing.ref)
+        was = "gone" if state is None else state.value
         note = clipped(
-            f"{closing.note} The session was {state} by then: what worked is not in its capture.", 240
+            f"{closing.note} The session was {was} by then: what worked is not in its capture.", 240
         )
         return closing.changed(state=PracticeState.CANCELLED, note=note)
 
     def _state(self, ref: PracticeRef) -> S:
         return self._sessions.owned(ref.learn_session_id, ref.owner_user_id).session.state
+
+    def _state_if_there(self, ref: PracticeRef) -> S | None:
+        try:
+            return self._state(ref)
+        except Refusal as refused:
+            if refused.code is not ErrorCode.LEARN_SESSION_NOT_FOUND:
+                raise
+            return None
+
+    def _captures(self, ref: PracticeRef) -> bool:
+        return self._state_if_there(ref) is S.CAPTURING
 
     def _watch(self, ref: PracticeRef, cancelled: threading.Event) -> Callable[[], None]:
         """Sends a heartbeat, and checks whether the session still wants the attempt."""
@@ -224,20 +271,6 @@ def _outcome(seen: AttemptSeen) -> str:
         return f"{failed[0].command} failed: {failed[0].details}"
     unmet = [f"{one.condition}: {one.details or 'not so'}" for one in seen.conditions if not one.met]
     return "; ".join(unmet) if unmet else "Every success condition was seen to hold."
-
-
-@contextmanager
-def _refusals_are_told() -> Generator[None]:
-    """As ``refusing``, for activities that wait; what may pass by itself is tried again."""
-    try:
-        yield
-    except Refusal as refusal:
-        raise ApplicationError(
-            refusal.message,
-            refusal.extra,
-            type=refusal.code.value,
-            non_retryable=not ERROR_RULES[refusal.code].retryable,
-        ) from None
 
 
 class NotWanted(Exception):

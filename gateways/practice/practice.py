@@ -3,7 +3,6 @@
 import anyio.to_thread
 from temporalio.client import Client
 
-from contracts.errors import Refusal
 from contracts.practice.practice import PracticeRef, PracticeRun, PracticeState, StartPracticeRequest
 from gateways.platform.updates import start_options, start_or_join
 from stores.practice.practice import PracticeStore
@@ -44,15 +43,10 @@ class PracticeGateway:
         """Starts the practice, or returns the same one where it was started before.
 
         Raises:
-            Refusal: ``CONFLICT`` when the session practises something else; ``TEMPORAL_UNAVAILABLE``, nothing was
-                started.
+            Refusal: ``CONFLICT`` when the session practises something else; ``TEMPORAL_UNAVAILABLE``. The record
+                stays then: somebody else may have been told of it, and the workers start what is on record.
         """
         opened = await anyio.to_thread.run_sync(self._practices.open, run, request)
-        if opened.state is not PracticeState.RUNNING:
-            return opened
-        try:
+        if opened.state is PracticeState.RUNNING:
             await run_practice(self._client, self._task_queue, opened)
-        except Refusal:
-            await anyio.to_thread.run_sync(self._practices.forget, opened.learn_session_id)
-            raise
         return opened

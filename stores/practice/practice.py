@@ -1,6 +1,6 @@
 """Store of practice runs (one document a session, with journal entries), and the commands that a user has taught."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -27,7 +27,7 @@ from stores.platform.blobs import BlobNotFoundError, put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of, document_bytes
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalEntries, append
-from stores.platform.projection.documents import put_document, read_document, remove_document
+from stores.platform.projection.documents import folder_contents, put_document, read_document
 from stores.platform.tables import learn_sessions as table
 
 FOLDER = "system/learning/practice"
@@ -55,16 +55,12 @@ class PracticeStore:
                 raise Refusal(
                     ErrorCode.CONFLICT,
                     "This session has a practice already; read it, or practise in a new session.",
+                    retryable=False,
                 )
             opened = run.changed(request_blob=digest)
             _write(connection, opened)
             _record(connection, opened, LearningLifecycleEvent.PRACTICE_STARTED, goal=run.goal)
             return opened
-
-    def forget(self, session_id: str) -> None:
-        """Takes a practice that was never started off the record."""
-        with self._database.write() as connection:
-            remove_document(connection, "memory", _path(session_id))
 
     def get(self, session_id: str) -> PracticeRun:
         """The practice of a session.
@@ -83,11 +79,13 @@ class PracticeStore:
         digest = digest_of(canonical_json(request).encode())
         return run if run is not None and run.request_blob == digest else None
 
-    def running(self, session_ids: Sequence[str]) -> tuple[PracticeRun, ...]:
-        """The practices of these sessions that have not ended."""
+    def unheard(self, until: datetime) -> tuple[PracticeRun, ...]:
+        """The practices that have not ended and made no news since ``until``, whatever their sessions do."""
         with self._database.read() as connection:
-            found = [_read(connection, session_id) for session_id in session_ids]
-        return tuple(run for run in found if run is not None and run.state is PracticeState.RUNNING)
+            found = [
+                PracticeRun.model_validate_json(one) for one in folder_contents(connection, "memory", FOLDER)
+            ]
+        return tuple(run for run in found if run.state is PracticeState.RUNNING and run.updated_at <= until)
 
     def request_of(self, run: PracticeRun) -> StartPracticeRequest:
         """The whole request, start files included."""

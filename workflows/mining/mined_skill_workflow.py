@@ -1,9 +1,6 @@
 """The build of one mined candidate: a learning session is opened for it, drafted and tested."""
 
-from datetime import timedelta
-
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
@@ -13,16 +10,12 @@ with workflow.unsafe.imports_passed_through():
     from contracts.mining.candidates import CandidateState, MiningCandidate
     from contracts.mining.runs import CandidateBuildEnd, CandidateGivenUp
     from workflows.mining.skill_mining_messages import MinedSkillStart
-    from workflows.platform.presets import REHEARSAL, STORE_CALL, RemoteCall
+    from workflows.platform.presets import REHEARSAL, SESSION_COMMANDS, STORE_CALL
     from workflows.platform.refusals import application_error_in
 
 
-OPENING = RemoteCall(
-    start_to_close_timeout=timedelta(minutes=5),
-    heartbeat_timeout=timedelta(seconds=60),
-    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=10),
-)
-"""A handful of commands to a learning session, each of which waits for a worker."""
+GIVES_UP_ITSELF = "gives-up-its-own-record"
+"""The change by which a build whose session cannot be reached takes its candidate back; before it that stayed open."""
 
 
 @workflow.defn(name="MinedSkillWorkflow")
@@ -72,7 +65,10 @@ class MinedSkillWorkflow:
             return CandidateBuildEnd(candidate_id=begun.candidate_id, built=True)
         try:
             opened = await workflow.execute_activity_method(
-                MiningActivities.open_mined_session, self._build, summary="open its session", **OPENING
+                MiningActivities.open_mined_session,
+                self._build,
+                summary="open its session",
+                **SESSION_COMMANDS,
             )
         except ActivityError as error:
             if not is_cancelled_exception(error):
@@ -91,12 +87,22 @@ class MinedSkillWorkflow:
             deferred=error.type == ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
             now=workflow.now(),
         )
-        await workflow.execute_activity_method(
-            MiningActivities.abandon_build,
-            args=[given_up, self._build],
-            summary="take it back",
-            **OPENING,
-        )
+        try:
+            await workflow.execute_activity_method(
+                MiningActivities.abandon_build,
+                args=[given_up, self._build],
+                summary="take it back",
+                **SESSION_COMMANDS,
+            )
+        except ActivityError:
+            if not workflow.patched(GIVES_UP_ITSELF):
+                raise
+            await workflow.execute_local_activity_method(
+                MiningActivities.give_up_build,
+                args=[given_up, self._build],
+                summary="take the candidate back",
+                **STORE_CALL,
+            )
 
     def _show(self, doing: str) -> None:
         build = self._build

@@ -60,6 +60,15 @@ REHEARSAL = RemoteCall(
 )
 """Runs real commands for minutes; a lost worker is noticed by its heartbeat."""
 
+SESSION_COMMANDS = RemoteCall(
+    start_to_close_timeout=timedelta(minutes=5),
+    heartbeat_timeout=timedelta(seconds=60),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=10), maximum_attempts=10
+    ),
+)
+"""A handful of commands to a learning session, each of which waits for a worker; given up after some minutes."""
+
 EVIDENCE = RemoteCall(
     start_to_close_timeout=timedelta(minutes=4),
     heartbeat_timeout=timedelta(seconds=60),

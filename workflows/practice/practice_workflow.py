@@ -23,17 +23,10 @@ with workflow.unsafe.imports_passed_through():
         PracticeTry,
         PractisedAction,
     )
-    from workflows.platform.presets import CHECK_CALL, MODEL_CALL, STORE_CALL, RemoteCall
+    from workflows.platform.presets import CHECK_CALL, MODEL_CALL, SESSION_COMMANDS, STORE_CALL, RemoteCall
     from workflows.platform.refusals import application_error_in
     from workflows.practice.practice_messages import PracticeEnd, PracticeStart
 
-
-DRIVING = RemoteCall(
-    start_to_close_timeout=timedelta(minutes=5),
-    heartbeat_timeout=timedelta(seconds=60),
-    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=10),
-)
-"""A handful of commands to the learning session, each of which waits for a worker."""
 
 ATTEMPT = RemoteCall(
     start_to_close_timeout=timedelta(minutes=17),
@@ -42,6 +35,9 @@ ATTEMPT = RemoteCall(
 )
 """One attempt is never repeated by itself: an action that was lost with its worker was used all the same."""
 
+
+CLOSES_ITSELF = "closes-its-own-record"
+"""The change by which a practice whose session cannot be reached closes its record; before it that stayed open."""
 
 OUT_OF_TIME = "The time allowed is used up."
 
@@ -65,15 +61,27 @@ class PracticeWorkflow:
             closing = await self._practise()
         except (FailureError, asyncio.CancelledError) as error:
             closing = self._broken(error)
-        ended = await workflow.execute_activity_method(
-            PracticeActivities.end_practice, closing, summary=closing.state.value, **DRIVING
-        )
+        ended = await self._end(closing)
         self._show(f"ended: {ended.state.value}. {ended.note}", ended)
         return PracticeEnd(learn_session_id=self._ref.learn_session_id, state=ended.state)
 
+    async def _end(self, closing: PracticeClosing) -> PracticeRun:
+        """Ends the capture and closes the record; the record also where the session cannot be reached."""
+        try:
+            return await workflow.execute_activity_method(
+                PracticeActivities.end_practice, closing, summary=closing.state.value, **SESSION_COMMANDS
+            )
+        except (FailureError, asyncio.CancelledError) as error:
+            if not workflow.patched(CLOSES_ITSELF):
+                raise
+            closing = self._broken(error)
+        return await workflow.execute_local_activity_method(
+            PracticeActivities.close_practice, closing, summary=closing.state.value, **STORE_CALL
+        )
+
     async def _practise(self) -> PracticeClosing:
         run = await workflow.execute_activity_method(
-            PracticeActivities.begin_practice, self._ref, summary="begin the capture", **DRIVING
+            PracticeActivities.begin_practice, self._ref, summary="begin the capture", **SESSION_COMMANDS
         )
         while True:
             seconds = _seconds_left(run)

@@ -138,9 +138,20 @@ def list_documents(connection: Connection, root: DocumentRoot, folder: str = "")
     """The paths of the documents below ``folder`` (all of them when it is empty), sorted."""
     query = select(documents.c.path).where(documents.c.root == root, documents.c.digest.is_not(None))
     if folder:
-        # "0" is the character after "/": the range is everything that begins with "folder/".
-        query = query.where(documents.c.path > f"{folder}/", documents.c.path < f"{folder}0")
+        query = query.where(*_below(folder))
     return tuple(sorted(connection.scalars(query)))
+
+
+def folder_contents(connection: Connection, root: DocumentRoot, folder: str) -> tuple[bytes, ...]:
+    """What the documents below ``folder`` hold, in the order of their paths."""
+    here = (documents.c.root == root, documents.c.digest.is_not(None), *_below(folder))
+    query = select(documents.c.content).where(*here).order_by(documents.c.path)
+    return tuple(bytes(content) for content in connection.scalars(query) if content is not None)
+
+
+def _below(folder: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    # "0" is the character after "/": the range is everything that begins with "folder/".
+    return documents.c.path > f"{folder}/", documents.c.path < f"{folder}0"
 
 
 @cache
