@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -28,6 +29,7 @@ from config.origins import (
     setting_views,
     variable_of,
 )
+from config.outside_settings import open_variables
 from config.safety import (
     checked_key_reference,
     checked_model_address,
@@ -322,7 +324,8 @@ class Settings(McpSettings, SkillSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments over environment over the file; neither a dotenv file nor a secrets folder is read."""
         file = find_config_file(init_settings(), os.environ)
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=file)
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=file)
+        return init_settings, env_settings, toml, InitSettingsSource(settings_cls, open_variables())
 
 
 def load_settings(**given: Any) -> Settings:

@@ -1,14 +1,13 @@
-"""Settings of executable skills: budgets, the operator, and the outside services that skills may use."""
-
-from pathlib import Path
+"""Settings of executable skills: how often they may be called; what they reach is in ``outside_settings``."""
 
 from pydantic import Field
 
 from config.content_settings import ContentSettings
+from config.outside_settings import OutsideSettings
 from contracts.skills.policy import SkillBudget
 
 
-class SkillSettings(ContentSettings):
+class SkillSettings(ContentSettings, OutsideSettings):
     """What ``Settings`` has for executable skills."""
 
     skill_calls_per_minute: int = Field(
@@ -22,16 +21,6 @@ class SkillSettings(ContentSettings):
     )
     skill_waits_seconds: int = Field(
         default=30, ge=0, le=300, description="How long a call waits for its place among those at once."
-    )
-    operator_name: str = Field(
-        default="the operator", max_length=120, description="What skills call whoever runs this installation."
-    )
-    operator_telegram_id: str | None = Field(
-        default=None, max_length=120, description="Where the gateway reaches the operator."
-    )
-    openclaw_gateway_url: str | None = Field(default=None, description="The OpenClaw gateway.")
-    openclaw_gateway_token_file: Path | None = Field(
-        default=None, description="A file whose content is the gateway's token."
     )
 
     @property

@@ -38,7 +38,7 @@ class SkillRuns:
             return AttemptResult(_outcome(plan.record, None, failure, acted=False), acted=False)
         retry_after = ran.failure.retry_after_ms if ran.failure is not None else None
         return AttemptResult(
-            outcome=_outcome(plan.record, ran.answer, ran.failure, acted=ran.acted),
+            outcome=_outcome(plan.record, ran.answer, ran.failure, acted=ran.acted, unsure=ran.unsure),
             acted=ran.acted,
             isolation=ran.isolation,
             retry_after_ms=retry_after,
@@ -81,9 +81,14 @@ class SkillRuns:
 
 
 def _outcome(
-    record: InvocationRecord, answer: object, failure: SkillFailure | None, *, acted: bool
+    record: InvocationRecord,
+    answer: object,
+    failure: SkillFailure | None,
+    *,
+    acted: bool,
+    unsure: bool = False,
 ) -> SkillOutcome:
-    return outcome_of(record.manifest, record.order.effect, answer, failure, acted=acted)
+    return outcome_of(record.manifest, record.order.effect, answer, failure, acted=acted, unsure=unsure)
 
 
 def _log(record: InvocationRecord, ran: RanSkill) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import httpx
 
+from clients.platform.json_post import RequestFailed, request_once
 from clients.platform.key_reference import read_api_key
 
 WITHIN_SECONDS = 10.0
@@ -20,7 +21,14 @@ DELIVERY = "X-Apprentice-Delivery"
 
 
 class WebhookFailed(Exception):
-    """The notice was not accepted; the text holds nothing from the response."""
+    """The notice was not accepted; the text holds nothing from the response.
+
+    ``may_have_arrived`` says that there was no answer although it may have been taken.
+    """
+
+    def __init__(self, text: str, *, may_have_arrived: bool = False) -> None:
+        super().__init__(text)
+        self.may_have_arrived = may_have_arrived
 
 
 class Webhook:
@@ -52,14 +60,18 @@ class Webhook:
         if self._secret_ref is not None:
             headers[SIGNATURE] = signature(read_api_key(self._secret_ref), int(self._clock()), body)
         try:
-            async with httpx.AsyncClient(
-                timeout=WITHIN_SECONDS, transport=self._transport, trust_env=False
-            ) as client:
-                answer = await client.post(self._url, content=body, headers=headers)
-        except httpx.HTTPError as error:
-            raise WebhookFailed(f"the webhook cannot be reached ({type(error).__name__})") from None
-        if not answer.is_success:
-            raise WebhookFailed(f"the webhook answered {answer.status_code}")
+            answer = await request_once(
+                "POST",
+                self._url,
+                body=body,
+                headers=headers,
+                within_seconds=WITHIN_SECONDS,
+                transport=self._transport,
+            )
+        except RequestFailed as error:
+            raise WebhookFailed(f"the webhook: {error}", may_have_arrived=error.may_have_arrived) from None
+        if not answer.accepted:
+            raise WebhookFailed(f"the webhook answered {answer.status}")
 
 
 def signature(key: str, at: int, body: bytes) -> str:

@@ -25,6 +25,9 @@ from domain.skills.retrying import outcome_is_unknown, rule_of
 FALLBACK_WORDS = "I could not do that; it is noted for follow-up."
 """What a caller hears of a failure for which the handler has no words (AM-27)."""
 
+NOT_DELIVERED = "DELIVERY_FAILED: it is kept, and was not delivered."
+"""The warning of a message that a handler says it has noted and not delivered (X-38)."""
+
 MOST_WARNINGS, MOST_EVENTS = 20, 100
 
 
@@ -54,8 +57,32 @@ def outcome_of(
     failure: Failed | None,
     *,
     acted: bool,
+    unsure: bool = False,
 ) -> SkillOutcome:
-    """The outcome of one run. ``acted`` is whether anything that can have an effect was begun."""
+    """The outcome of one run. ``acted`` is whether anything that can have an effect was begun.
+
+    ``unsure`` is whether a service does not know if that effect has happened: whatever the handler made of it, the
+    outcome is not known then (X-14).
+    """
+    outcome = _of_run(manifest, effect, answer, failure, acted=acted)
+    return _left_open(manifest, outcome) if unsure and not _may_be_repeated(manifest, effect) else outcome
+
+
+def _may_be_repeated(manifest: SkillManifest, effect: ToolEffect) -> bool:
+    return effect is ToolEffect.READ or manifest.repeatable
+
+
+def _left_open(manifest: SkillManifest, outcome: SkillOutcome) -> SkillOutcome:
+    """An outcome that nobody knows, with what the handler said; its own code stays where it has one."""
+    error = outcome.error or error_of(
+        manifest, "OUTCOME_UNKNOWN", "The far side did not say whether it took it; it may have happened."
+    )
+    return outcome.changed(status=InvocationStatus.OUTCOME_UNKNOWN, error=error.changed(retryable=False))
+
+
+def _of_run(
+    manifest: SkillManifest, effect: ToolEffect, answer: object, failure: Failed | None, *, acted: bool
+) -> SkillOutcome:
     if failure is not None:
         return _failed(manifest, effect, failure, acted=acted)
     given = _as_object(answer)
@@ -74,7 +101,10 @@ def outcome_of(
     outputs, lost, problem = _fitted(manifest, outputs)
     if problem is not None:
         return _invalid(manifest, problem)
-    partial = bool(lost) or given.get("status") == InvocationStatus.PARTIAL.value
+    undelivered = effect is ToolEffect.SEND and (outputs or {}).get("delivered") is False
+    if undelivered and not warnings:
+        warnings = (NOT_DELIVERED,)
+    partial = bool(lost) or undelivered or given.get("status") == InvocationStatus.PARTIAL.value
     status = InvocationStatus.PARTIAL if partial else InvocationStatus.SUCCESS
     return SkillOutcome(
         status=status,

@@ -43,7 +43,8 @@ _SERVICES = frozenset(service.value for service in BrokerService)
 class Broker:
     """The calls of one run.
 
-    ``reads`` are the calls, as ``service.method``, that change nothing. ``acted`` says that another one was begun.
+    ``reads`` are the calls, as ``service.method``, that change nothing. ``acted`` says that another one was begun,
+    ``unsure`` that one may have had its effect although it was answered with a refusal.
     """
 
     manifest: SkillManifest
@@ -52,6 +53,8 @@ class Broker:
     entry: Literal["handle", "check"] = "handle"
     reads: frozenset[str] = frozenset()
     acted: bool = False
+    unsure: bool = False
+    _acts: int = field(default=0, init=False)
     _log_failed: BrokerRefused | None = field(default=None, init=False)
 
     async def call(self, service: str, method: str, arguments: dict[str, Any]) -> Any:
@@ -71,9 +74,17 @@ class Broker:
                 # What is not on record first is not done (AM-43), whether or not the handler looked at the answer.
                 raise self._log_failed
             self.acted = True
+            self._acts += 1
         if service == HTTP and self.tool.auth_profile is not None:
             arguments = {**arguments, "auth_profile": self.tool.auth_profile}
-        return await done(method, arguments)
+        try:
+            return await done(method, arguments)
+        except BrokerRefused as error:
+            self.unsure = self.unsure or error.unsure
+            if error.never_left:
+                self._acts -= 1
+                self.acted = self._acts > 0
+            raise
 
     async def _write(self, log: Service, arguments: dict[str, Any]) -> Any:
         try:

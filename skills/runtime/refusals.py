@@ -16,13 +16,18 @@ class BrokerRefused(Exception):
         retryable: bool | None = None,
         retry_after_ms: int | None = None,
         details: dict[str, Any] | None = None,
+        unsure: bool = False,
+        never_left: bool = False,
     ) -> None:
+        """``unsure`` says that it may have been done all the same, ``never_left`` that it surely was not (X-14)."""
         super().__init__(message)
         self.code = code
         self.message = message
         self.retryable = retryable
         self.retry_after_ms = retry_after_ms
         self.details = details or {}
+        self.unsure = unsure
+        self.never_left = never_left
 
 
 def denied(message: str) -> BrokerRefused:

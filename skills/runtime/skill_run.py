@@ -69,7 +69,10 @@ def failed(code: str, message: str, **details: Any) -> RunFailed:
 
 @dataclass(frozen=True)
 class RanSkill:
-    """What came of a run: an answer or a failure, whether it may have had an effect, and how it was kept apart."""
+    """What came of a run: an answer or a failure, whether it may have had an effect, and how it was kept apart.
+
+    ``unsure`` says that a service does not know whether what it was asked for has happened.
+    """
 
     answer: Any | None
     failure: SkillFailure | None
@@ -77,3 +80,4 @@ class RanSkill:
     log: str
     isolation: Isolation
     duration_ms: int
+    unsure: bool = False

@@ -6,6 +6,7 @@ from contracts.errors import ErrorCode
 from contracts.skills.agents import AgentRecord
 from contracts.skills.catalog import SkillRecord
 from contracts.skills.invocation_work import InvocationRecord
+from contracts.skills.messages import OperatorMessage
 from contracts.skills.policy import SkillPolicy
 from stores.platform.document_table import DocumentTable
 from stores.platform.tables import metadata
@@ -119,6 +120,20 @@ feed_requests = Table(
     Index("skill_feed_requests_by_age", "at"),
 )
 
+# Messages to the operator; a key is written once, however often its invocation is made again.
+skill_messages = Table(
+    "skill_messages",
+    metadata,
+    Column("message_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("key", name="message_written_once"),
+    Index("skill_messages_by_state", "state", "created_at"),
+)
+
 SKILLS = DocumentTable(
     skills,
     SkillRecord,
@@ -146,3 +161,11 @@ POLICIES = DocumentTable(
 )
 
 AGENTS = DocumentTable(agents, AgentRecord)
+
+MESSAGES = DocumentTable(
+    skill_messages,
+    OperatorMessage,
+    fields={"owner": "owner_user_id"},
+    message="There is no such message of yours.",
+    fixed=("owner", "created_at", "key"),
+)

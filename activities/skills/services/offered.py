@@ -32,6 +32,13 @@ class Asker:
         return self.order.owner_user_id
 
     @property
+    def call_id(self) -> str:
+        """The id of the call it belongs to, as its caller says; without one, the invocation's."""
+        context = self.order.context
+        said = context.call.id if context is not None and context.call is not None else None
+        return said or self.order.invocation_id
+
+    @property
     def key(self) -> str:
         """The idempotency key of the invocation."""
         return self.order.invocation_id
