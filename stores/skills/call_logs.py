@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import stat
+import time
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -88,5 +89,6 @@ class CallLogs:
             os.fsync(descriptor)
             if not status.st_size:
                 sync_folder(self._folder)
+                self.prune(time.time())
         finally:
             os.close(descriptor)

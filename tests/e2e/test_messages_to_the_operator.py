@@ -250,3 +250,22 @@ async def test_the_catalog_shows_the_manifest_as_the_document_has_it(opened: Ope
     schema = shown["input_schema"]
     assert schema["required"] == ["message"]
     assert set(schema["properties"]) == {"message", "caller_name", "callback_number", "urgency"}
+
+
+@pytest.mark.acceptance("AM-46")
+async def test_what_was_refused_goes_out_once_with_the_next_message_that_is_taken(opened: Opened) -> None:
+    with outside_server() as gateway:
+        async with opened(openclaw_gateway_url=gateway.url) as stack:
+            alice = stack.learner("alice", ASKER)
+            gateway.answer = lambda _: (500, b"")
+            await run(alice, "send_message", {"message": "first"})
+            gateway.answer = lambda _: (200, b"{}")
+            await run(alice, "send_message", {"message": "second"})
+            for _ in range(200):
+                listed = await run(alice, "undelivered-messages", {"action": "list"})
+                if not listed["outputs"]["messages"]:
+                    break
+            assert listed["outputs"]["messages"] == []
+            await run(alice, "send_message", {"message": "third"})
+    texts = [asked.json["messages"][1]["content"].rpartition("\n")[2] for asked in gateway.asked]
+    assert texts == ["first", "second", "first", "third"]

@@ -182,6 +182,15 @@ async def test_a_caller_is_linked_and_nothing_else_of_the_configuration_changes(
             assert config.read_text(encoding="utf-8") == broken
 
 
+@pytest.mark.acceptance("OC-21")
+def test_the_bundle_for_openclaw_holds_the_agents_document() -> None:
+    folder = BUNDLED.parent / "openclaw"
+    plugin = json.loads((folder / "openclaw.plugin.json").read_text(encoding="utf-8"))
+    assert plugin["skills"] == ["./skills"]
+    text = (folder / "skills" / "SKILL.md").read_text(encoding="utf-8")
+    assert text == (BUNDLED / "place-call" / "SKILL.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.acceptance("OC-11", "OC-12", "OC-13", "OC-14", "OC-17", "OC-18", "OC-19", "OC-20")
 def test_the_agents_document_names_every_parameter_and_every_rule() -> None:
     text = (BUNDLED / "place-call" / "SKILL.md").read_text(encoding="utf-8")

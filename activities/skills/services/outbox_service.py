@@ -6,8 +6,8 @@ local outbox, undelivered, and says so.
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -57,6 +57,7 @@ class Outbox:
 
     messages: OperatorMessages
     channel: OperatorChannel | None
+    _later: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"], init=False)
 
     @property
     def channel_name(self) -> str:
@@ -79,7 +80,25 @@ class Outbox:
             updated_at=now,
         )
         kept = await asyncio.to_thread(self.messages.write, message)
-        return await self.deliver(kept.message_id, asker.owner)
+        told = await self.deliver(kept.message_id, asker.owner)
+        if told.state is MessageState.DELIVERED:
+            task = asyncio.create_task(self._deliver_waiting(asker.owner))
+            self._later.add(task)
+            task.add_done_callback(self._later.discard)
+        return told
+
+    async def _deliver_waiting(self, owner: str) -> None:
+        """Delivers what the channel refused before, now that it takes messages again; the first refusal ends it."""
+        waiting = await asyncio.to_thread(self.messages.undelivered, owner, datetime.now(UTC))
+        for message in waiting:
+            if message.state not in (MessageState.FAILED, MessageState.PENDING):
+                continue
+            if _is_fresh(message, datetime.now(UTC)):
+                # Whoever wrote it is about to send it.
+                continue
+            tried = await self.deliver(message.message_id, owner)
+            if tried.state is not MessageState.DELIVERED:
+                return
 
     async def deliver(
         self, message_id: str, owner: str, *, although_unknown: bool = False
@@ -174,6 +193,10 @@ class OutboxService:
         except Refusal as refusal:
             raise BrokerRefused("INVALID_INPUT", refusal.message) from None
         return _told(message)
+
+
+def _is_fresh(message: OperatorMessage, now: datetime) -> bool:
+    return message.state is MessageState.PENDING and now - message.created_at < timedelta(minutes=1)
 
 
 def _told(message: OperatorMessage) -> dict[str, Any]:
