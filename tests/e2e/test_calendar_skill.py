@@ -232,7 +232,7 @@ async def test_the_documents_own_calendar_folder_loads_unchanged_with_node(
         (folder / "SKILL.md").write_text(front, encoding="utf-8")
         shutil.copy(Path(__file__).with_name("amber_calendar_handler.js"), folder / "handler.js")
         root = stack.learner("root", ("admin",))
-        await root.ok("POST", "/api/skills/reload")
+        await root.ok("POST", "/api/skills/reload", {})
         seen = await root.ok("POST", "/api/skills/amber-calendar/approve", {})
         await root.ok("POST", "/api/skills/amber-calendar/approve", {"digest": seen["skill"]["digest"]})
         done = await run(root, "amber_calendar", {"action": "lookup"})

@@ -1,6 +1,7 @@
 """Messages to the operator: logged first, delivered once, and said exactly (AM-40…AM-47)."""
 
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -261,7 +262,7 @@ async def test_what_was_refused_goes_out_once_with_the_next_message_that_is_take
             await run(alice, "send_message", {"message": "first"})
             gateway.answer = lambda _: (200, b"{}")
             await run(alice, "send_message", {"message": "second"})
-            for _ in range(200):
+            for _ in range(40):
                 listed = await run(alice, "undelivered-messages", {"action": "list"})
                 if not listed["outputs"]["messages"]:
                     break
@@ -269,3 +270,30 @@ async def test_what_was_refused_goes_out_once_with_the_next_message_that_is_take
             await run(alice, "send_message", {"message": "third"})
     texts = [asked.json["messages"][1]["content"].rpartition("\n")[2] for asked in gateway.asked]
     assert texts == ["first", "second", "first", "third"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+@pytest.mark.acceptance("AM-31", "AM-46")
+async def test_the_documents_own_handler_runs_unchanged_and_what_it_did_not_deliver_is_partial(
+    opened: Opened,
+) -> None:
+    amber = Path(__file__).parents[1] / "domain" / "skills" / "amber" / "send-message.md"
+    front = amber.read_text(encoding="utf-8").replace("name: send-message\n", "name: amber-message\n")
+    with outside_server() as gateway:
+        async with opened(openclaw_gateway_url=gateway.url) as stack:
+            folder = stack.settings.workspace / "skills" / "amber-message"
+            folder.mkdir(parents=True)
+            (folder / "SKILL.md").write_text(
+                front.replace('"send_message"', '"amber_message"'), encoding="utf-8"
+            )
+            shutil.copy(Path(__file__).with_name("amber_send_message_handler.js"), folder / "handler.js")
+            root = stack.learner("root", ("admin",))
+            await root.ok("POST", "/api/skills/reload", {})
+            seen = await root.ok("POST", "/api/skills/amber-message/approve", {})
+            await root.ok("POST", "/api/skills/amber-message/approve", {"digest": seen["skill"]["digest"]})
+            sent = await run(root, "amber_message", {"message": "hello", "caller_name": "Ada"})
+            assert (sent["status"], sent["outputs"]) == ("success", {"logged": True, "delivered": True}), sent
+            gateway.answer = lambda _: (503, b"")
+            kept = await run(root, "amber_message", {"message": "hello again"})
+            assert (kept["status"], kept["outputs"]["delivered"]) == ("partial", False), kept
+            assert kept["warnings"]
