@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import iter_route_contexts
 from starlette.staticfiles import StaticFiles
 
-from api import configuration
+from api import configuration, inbox
 from api.abilities import abilities, ability_commands, capabilities, categories, trials
 from api.agent_server.endpoint import AgentEndpoint
 from api.documents import acrobat
@@ -79,6 +79,7 @@ ROUTERS = (
     routing.receipts,
     routing.router,
     mining.router,
+    inbox.router,
     identity.router,
     system.router,
     deprecated.router,

@@ -1,5 +1,6 @@
 """Composition root of the API: opens the stores and gateways that routes use, once at start."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from threading import BoundedSemaphore
@@ -10,7 +11,9 @@ from temporalio.client import Client
 from config.own_places import own_places
 from config.settings import Settings, temporal_connect_kwargs
 from contracts.mcp.servers import MCPServerCommand
+from contracts.skills.manifest import BrokerService
 from domain.mcp.registration import RegistrationRules
+from domain.skills.selection import World
 from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
 from gateways.mcp.probes import McpProbeGateway
@@ -177,6 +180,24 @@ class SkillServices:
     agents: Agents
     catalog_gateway: SkillCatalogGateway
     invocation_gateway: SkillInvocationGateway
+    world: World
+
+
+_NEEDED_SETTINGS: Mapping[BrokerService, str] = {
+    BrokerService.FEEDS: "trend_sources",
+    BrokerService.DIRECTORY: "openclaw_gateway_url",
+    BrokerService.VOICE: "voice_app_url",
+    BrokerService.IDENTITY: "openclaw_config",
+}
+"""The setting without which a service has nothing to work with; every other has a local default."""
+
+
+def skill_world(settings: Settings) -> World:
+    """What skills may count on here: the services that are configured."""
+    unconfigured = {
+        service for service, setting in _NEEDED_SETTINGS.items() if not getattr(settings, setting, None)
+    }
+    return World(services=frozenset(BrokerService) - unconfigured)
 
 
 def open_skill_services(settings: Settings, database: Database, client: Client) -> SkillServices:
@@ -194,6 +215,7 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
         invocation_gateway=SkillInvocationGateway(
             client, settings.task_queue, database, admission, console_url=settings.console_url
         ),
+        world=skill_world(settings),
     )
 
 

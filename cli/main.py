@@ -53,6 +53,9 @@ COMMANDS = {
         "cli.skills.wallet_commands", "app", "Wallets of the local ledger, which skills debit."
     ),
     "agents": _Entry("cli.skills.agent_commands", "app", "Agents that skills work for."),
+    "inbox": _Entry(
+        "cli.platform.inbox_commands", "inbox", "See what waits for you, and what was sent to you."
+    ),
     "pdf": _Entry(
         "cli.documents.acrobat_commands", "app", "Read PDF documents: text, tables, pictures, redaction."
     ),

@@ -49,6 +49,7 @@ TAGS = [
         "name": "skills",
         "description": "Executable skills: catalog, invocations, policy, wallets they debit, agents.",
     },
+    {"name": "inbox", "description": "What waits for a person, and what was sent to one."},
     {"name": "maintenance", "description": "The nightly tidying, for admins."},
     {"name": "identity", "description": "The caller and access tokens."},
     {"name": "system", "description": "Probes, metrics, and the workflow behind an object."},

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query
 
 from api.platform.commands import AdminFrame, ApproverFrame
 from api.platform.dependencies import PageDep, Reader, ServicesDep
+from contracts.abilities.lookup import AbilityLookupQuery
 from contracts.errors import ErrorCode, Refusal
 from contracts.skills.catalog import (
     ApproveFolder,
@@ -21,8 +22,10 @@ from contracts.skills.catalog import (
     SkillState,
 )
 from contracts.skills.manifest import SkillCategory
+from contracts.skills.selection import FindSkillsRequest, FindSkillsResponse
 from domain.skills.arguments import openai_tool
 from domain.skills.entries import NO_SUCH_SKILL, catalog_entry
+from domain.skills.selection import find_skills
 
 
 def _skill_name(name: Annotated[str, Path(max_length=80)]) -> str:
@@ -60,6 +63,15 @@ def openai_tools(caller: Reader, services: ServicesDep) -> list[dict[str, Any]]:
     del caller
     ready = services.skills.catalog.all([SkillState.READY])
     return [openai_tool(one.manifest) for one in ready if one.manifest is not None]
+
+
+@router.post("/find", operation_id="skill_find")
+def find(body: FindSkillsRequest, caller: Reader, services: ServicesDep) -> FindSkillsResponse:
+    """The skills and learned abilities that fit a step of a plan, best first, and what was left out and why."""
+    asked = AbilityLookupQuery(user_query=body.description)
+    learned = services.abilities.indexes().by_fit.fitting(asked, caller_user_id=caller.user_id)
+    ready = services.skills.catalog.all([SkillState.READY])
+    return find_skills(ready, body, services.skills.world, abilities=learned)
 
 
 @router.post("/reload", operation_id="skill_reload")

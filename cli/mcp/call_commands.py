@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.json_arguments import as_object
 from cli.platform.output import ExitCode, listing
 from clients.apprentice.mcp import McpDispatchApi
 from contracts.mcp.dispatch import (
@@ -137,21 +138,6 @@ def _json(value: object) -> Text:
     return Text(visible(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
-def as_object(text: str, example: str) -> dict[str, Any]:
-    """The JSON object that ``text`` is.
-
-    Raises:
-        NothingToDo: it is none; ``example`` shows one.
-    """
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise NothingToDo(f"--arguments takes a JSON object, such as '{example}'.")
-    return cast("dict[str, Any]", value)
-
-
 LOOK_AGAIN_SECONDS = 0.5
 """Poll interval of a call that is waited for, in seconds."""
 
@@ -216,7 +202,7 @@ def call_tool(
     request = DispatchRequest(
         server_id=server,
         tool_name=tool,
-        arguments=as_object(arguments, '{"line": "milk"}'),
+        arguments=as_object(arguments, "--arguments", '{"line": "milk"}'),
         turn_ref=turn,
         session_ref=session,
         runtime=runtime,
@@ -278,7 +264,7 @@ def approve(
     request = MCPAskFirstDecisionRequest(
         decision=_DECISIONS[lasting],
         reason=reason,
-        arguments=as_object(arguments, '{"line": "milk"}') if arguments is not None else None,
+        arguments=as_object(arguments, "--arguments", '{"line": "milk"}') if arguments is not None else None,
         arguments_digest=waiting.arguments_digest if waiting is not None else None,
         tool_definition_hash=waiting.tool_definition_hash if waiting is not None else None,
     )

@@ -7,8 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from cli.mcp.call_commands import as_object
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.json_arguments import as_object
 from cli.platform.output import ExitCode, listing
 from clients.apprentice.mcp import McpHealthApi, McpRoutingApi
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus, MCPSmokeTestStatus, MCPThrottle
@@ -52,7 +52,7 @@ def smoke_test(
     seconds: Annotated[int, typer.Option(min=1, max=60, help="The most that it may take.")] = 10,
 ) -> None:
     """Connect to a tool server now, sign in, list its tools, and call one if asked."""
-    given = as_object(arguments, '{"query": "report"}') if arguments is not None else None
+    given = as_object(arguments, "--arguments", '{"query": "report"}') if arguments is not None else None
     with call.busy(f"trying {server}"):
         found = McpHealthApi(call.api.http).smoke_test(
             server, tool_name=tool, arguments=given, max_duration_ms=seconds * 1_000

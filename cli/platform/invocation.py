@@ -55,7 +55,7 @@ def find_connection(api_url: str | None, token: str | None) -> Connection:
     from config.settings import load_settings
 
     settings = load_settings()
-    state = _running(settings)
+    state = running_here(settings)
     here = {settings.api_url, settings.local_api_url, state.api_url if state else ""}
     url = named_url or (state.api_url if state else settings.local_api_url)
     if not named_token and url.rstrip("/") in here:
@@ -63,7 +63,8 @@ def find_connection(api_url: str | None, token: str | None) -> Connection:
     return Connection(url, named_token)
 
 
-def _running(settings: "Settings") -> RunState | None:
+def running_here(settings: "Settings") -> RunState | None:
+    """What ``apprentice up`` wrote of the service that runs on this machine; None where none does."""
     named = os.environ.get(READY_FILE_VARIABLE)
     if not named:
         return read_run_state(settings.data_dir)

@@ -1,10 +1,8 @@
 """``apprentice skills run|runs|run-show|confirm|refuse|cancel``: invocations of skills and what came of them."""
 
 import json
-import sys
 import time
-from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -12,6 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.json_arguments import read_object
 from cli.platform.output import ExitCode, facts, listing
 from clients.apprentice.skills import SkillApi
 from contracts.skills.invocation import (
@@ -73,9 +72,10 @@ def run(
     """Run a skill; policy may let it pass, refuse it, or have somebody asked first."""
     api = SkillApi(call.api.http)
     context = {"agent_id": agent} if agent is not None else None
+    whole = read_object(given, "--input", '{"action": "lookup"}') if given is not None else {}
     request = InvokeSkillRequest.model_validate(
         {
-            "input": {**_object(given), **_fields(fields or [])},
+            "input": {**whole, **_fields(fields or [])},
             "version": version,
             "confirmed": confirmed,
             "dry_run": dry_run,
@@ -170,22 +170,6 @@ def invocation_view(view: InvocationView) -> RenderableType:
 
 def _status(status: InvocationStatus) -> str:
     return f"[{_COLOURS[status]}]{status.value.replace('_', ' ')}[/]"
-
-
-def _object(text: str | None) -> dict[str, Any]:
-    if text is None:
-        return {}
-    if text == "-":
-        text = sys.stdin.read()
-    elif text.startswith("@"):
-        text = Path(text[1:]).read_text(encoding="utf-8")
-    try:
-        value: Any = json.loads(text or "")
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise NothingToDo('--input takes a JSON object, such as \'{"action": "lookup"}\'.')
-    return cast("dict[str, Any]", value)
 
 
 def _fields(given: list[str]) -> dict[str, Any]:

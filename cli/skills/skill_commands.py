@@ -11,12 +11,17 @@ from rich.text import Text
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import facts, listing
 from cli.skills import policy_commands, run_commands
+from cli.skills.new_command import new
 from clients.apprentice.skills import SkillApi
+from contracts.learning.observation import ToolEffect
 from contracts.skills.catalog import ApproveSkillRequest, SkillEntry, SkillRoot, SkillState
-from contracts.skills.manifest import SkillPermissions
+from contracts.skills.manifest import SafetyLevel, SkillPermissions
+from contracts.skills.selection import FindSkillsRequest
+from domain.platform.visible_text import visible
 
 app = typer.Typer(no_args_is_help=True, help="Executable skills: list, approve, run, see what they did.")
 run_commands.add_to(app)
+app.command("new")(new)
 app.add_typer(policy_commands.app, name="policy")
 
 COLOURS = {
@@ -68,6 +73,41 @@ def show(call: Invocation, name: NameArgument) -> None:
             Text(json.dumps(found.input_schema, indent=2, ensure_ascii=False)),
         ]
     call.answer(Group(*parts))
+
+
+@api_command(app, "find")
+def find(
+    call: Invocation,
+    words: Annotated[str, typer.Argument(help="What the step is to do.", metavar="STEP")],
+    capability: Annotated[
+        list[str] | None, typer.Option(help="A name that the skill declares; may be given again.")
+    ] = None,
+    life_area: Annotated[list[str] | None, typer.Option(help="For this area of life; likewise.")] = None,
+    effect: Annotated[ToolEffect | None, typer.Option(help="With this effect.")] = None,
+    level: Annotated[SafetyLevel | None, typer.Option(help="With at most this safety level.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="At most so many.")] = 10,
+) -> None:
+    """Find the skills and learned abilities that fit a step of a plan, best first."""
+    request = FindSkillsRequest(
+        description=words,
+        capabilities=tuple(capability or ()),
+        life_areas=tuple(life_area or ()),
+        effect_type=effect,
+        max_safety_level=level,
+        limit=limit,
+    )
+    found = SkillApi(call.api.http).find(request)
+    left = [f"left out: {escape(one.skill)}, {escape(one.left_out_because)}" for one in found.left_out]
+    if not found.skills:
+        call.answer("No skill or ability fits; `apprentice skills list` names those there are.", *left)
+        return
+    table = listing("skill", "kind", "fits", "score", "note", whole="skill")
+    for one in found.skills:
+        note = "; ".join((*one.missing_preconditions, *one.warnings))
+        table.add_row(
+            escape(one.skill), one.kind.value, one.fit.value, f"{one.score:.2f}", escape(visible(note))
+        )
+    call.answer(table, *left)
 
 
 @api_command(app, "approve")

@@ -21,6 +21,7 @@ from contracts.skills.invocation import (
     InvokeSkillRequest,
 )
 from contracts.skills.policy import PutSkillPolicyRequest, SkillPolicy
+from contracts.skills.selection import FindSkillsRequest, FindSkillsResponse
 
 _SKILLS = "/api/skills"
 
@@ -40,6 +41,10 @@ class SkillApi(ApiRoutes):
         """Every skill that may be run, as a tool definition of the OpenAI form."""
         tools: list[dict[str, Any]] = json.loads(self._http.send("GET", f"{_SKILLS}/openai-tools").text)
         return tools
+
+    def find(self, request: FindSkillsRequest) -> FindSkillsResponse:
+        """Find the skills and learned abilities that fit a step of a plan."""
+        return self._http.write("POST", f"{_SKILLS}/find", FindSkillsResponse, request)
 
     def reload(self) -> ReloadSkillsResponse:
         """Read the roots again."""

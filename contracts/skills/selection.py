@@ -1,9 +1,11 @@
 """Finding skills for a step of a plan: what is wanted, and which skills fit it (003 L80-84, L141-144; O-8)."""
 
+from enum import StrEnum
+
 from pydantic import Field
 
 from contracts.abilities.lookup import Fit
-from contracts.base import Contract, Text80, Text120, Text200, Text240, Text500, VersionedContract
+from contracts.base import Contract, Text80, Text120, Text160, Text200, Text240, Text500, VersionedContract
 from contracts.learning.observation import ToolEffect
 from contracts.skills.manifest import SafetyLevel
 
@@ -31,12 +33,23 @@ class FindSkillsRequest(Contract):
     limit: int = Field(default=10, ge=1, le=50)
 
 
-class SkillCandidate(Contract):
-    """A skill that does, or may do, what the step asks for."""
+class CandidateKind(StrEnum):
+    """What a candidate is: a skill that is run, or a learned ability that tells an agent how the task is done."""
 
-    skill: Text80
-    function_name: Text80
-    version: Text80
+    SKILL = "skill"
+    ABILITY = "ability"
+
+
+class SkillCandidate(Contract):
+    """A skill, or a learned ability, that does or may do what the step asks for.
+
+    An ability has neither function nor version: it is read, and carried out by the agent itself (X-35).
+    """
+
+    skill: Text160
+    kind: CandidateKind = CandidateKind.SKILL
+    function_name: Text80 | None = None
+    version: Text80 | None = None
     fit: Fit
     score: float = Field(ge=0, le=1, description="How closely it fits, for the order of those that do.")
     reasons: tuple[Text240, ...] = ()

@@ -9,11 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, InstallLane
-from contracts.abilities.lookup import Fit
+from contracts.abilities.lookup import AbilityFit, Fit
 from contracts.base import clipped
 from contracts.skills.catalog import SkillRecord, SkillState
 from contracts.skills.manifest import BrokerService, Precondition, SafetyLevel, SkillManifest, ToolRecord
-from contracts.skills.selection import FindSkillsRequest, FindSkillsResponse, LeftOutSkill, SkillCandidate
+from contracts.skills.selection import (
+    CandidateKind,
+    FindSkillsRequest,
+    FindSkillsResponse,
+    LeftOutSkill,
+    SkillCandidate,
+)
 from domain.abilities.fit.fit import Judgement
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.spelling import telling_words
@@ -48,12 +54,17 @@ class World:
 
 
 def find_skills(
-    records: Iterable[SkillRecord], request: FindSkillsRequest, world: World, rank: Ranker | None = None
+    records: Iterable[SkillRecord],
+    request: FindSkillsRequest,
+    world: World,
+    rank: Ranker | None = None,
+    abilities: Iterable[AbilityFit] = (),
 ) -> FindSkillsResponse:
     """The skills that fit the step: first those that fit without a doubt, closest first, equal ones by name.
 
-    Only skills that are ready are looked at, each in its newest version. What ``rank`` names beside the candidates is
-    dropped, and what it leaves out keeps its place behind.
+    Only skills that are ready are looked at, each in its newest version. ``abilities`` are the learned ones that fit
+    the description by the same judgement; they stand among the skills by how closely they fit. What ``rank`` names
+    beside the candidates is dropped, and what it leaves out keeps its place behind.
     """
     ready = _newest(records)
     judged = _judged(ready, request.description)
@@ -67,7 +78,16 @@ def find_skills(
         if reason is None:
             chosen.append(candidate)
         else:
-            left_out.append(LeftOutSkill(**candidate.model_dump(), left_out_because=clipped(reason, 240)))
+            left_out.append(_left_out(candidate, reason))
+    for ability in abilities:
+        candidate = _from_ability(ability)
+        reason = _ability_left_out_because(ability, request)
+        if reason is None:
+            chosen.append(candidate)
+        else:
+            left_out.append(_left_out(candidate, reason))
+    chosen.sort(key=_order)
+    left_out.sort(key=_order)
     best = tuple(chosen[: request.limit])
     return FindSkillsResponse(
         skills=_ranked(best, rank(request, best)) if rank is not None else best,
@@ -116,6 +136,33 @@ def _left_out_because(
     if request.life_areas and manifest.life_areas and not {*request.life_areas} & {*manifest.life_areas}:
         return f"it is for the life areas {', '.join(manifest.life_areas)}"
     return f"these preconditions are not met: {', '.join(missing)}" if missing else None
+
+
+def _left_out(candidate: SkillCandidate, reason: str) -> LeftOutSkill:
+    return LeftOutSkill(**candidate.model_dump(), left_out_because=clipped(reason, 240))
+
+
+def _order(candidate: SkillCandidate) -> tuple[int, float, str]:
+    return _FITS[candidate.fit], -candidate.score, candidate.skill
+
+
+def _from_ability(ability: AbilityFit) -> SkillCandidate:
+    return SkillCandidate(
+        skill=ability.ability_id,
+        kind=CandidateKind.ABILITY,
+        fit=ability.fit,
+        score=ability.closeness,
+        reasons=ability.reasons,
+        warnings=("it is read and carried out by an agent; it is not run here",),
+    )
+
+
+def _ability_left_out_because(ability: AbilityFit, request: FindSkillsRequest) -> str | None:
+    if not ability.usable_now:
+        return ability.reason_unusable or "it cannot be used now"
+    if request.capabilities or request.effect_type is not None or request.max_safety_level is not None:
+        return "a learned ability declares no capabilities, effect or safety level"
+    return None
 
 
 def _declared(manifest: SkillManifest) -> frozenset[str]:
@@ -188,7 +235,7 @@ def _judged(skills: dict[str, SkillManifest], description: str) -> list[tuple[st
             judgement = _NAMED if _is_named(name, said) else None
         if judgement is not None:
             found.append((name, judgement))
-    return sorted(found, key=lambda one: (_FITS[one[1].fit], -one[1].closeness, one[0]))
+    return found
 
 
 def _is_named(name: str, said: frozenset[str]) -> bool:

@@ -105,6 +105,7 @@ SCOPES: Mapping[str, str] = {
     "category_items": "read",
     "configuration_intent": "learn",
     "configuration_current": "read",
+    "inbox_list": "read",
     "learn_session_account": "read",
     "learn_reopen": "read",
     "learn_deployment": "read",
@@ -162,6 +163,7 @@ SCOPES: Mapping[str, str] = {
     "skill_list": "read",
     "skill_get": "read",
     "skill_openai_tools": "read",
+    "skill_find": "read",
     "skill_reload": "admin",
     "skill_approve": "approve",
     "skill_invoke": "read",
@@ -205,6 +207,7 @@ PAGED = frozenset(
         "mining_candidates_list",
         "mcp_dispatch_list",
         "mcp_policy",
+        "inbox_list",
         "skill_list",
         "skill_invocation_list",
         "wallet_list",
@@ -230,6 +233,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "ability_catalog": ("sort", "source", "install_lane", "enabled", "usable_now"),
     "learn_session_events": ("last_event_id",),
     "mcp_receipt_list": ("cursor", "limit"),
+    "inbox_list": ("kind",),
     "skill_list": ("state", "category"),
     "skill_invocation_list": ("status",),
 }
@@ -258,6 +262,7 @@ WITH_BODY = sorted(REQUESTS)
 UNKEYED = frozenset(
     {
         "ability_lookup",
+        "skill_find",
         "ability_explain_match",
         "learn_reopen",
         "configuration_intent",

@@ -70,6 +70,9 @@ async def test_a_lesson_of_tool_calls_alone_is_installed_once_a_person_accepts_w
     assert steps[0]["step"] in error["message"]
     assert "--accept-unproved" in error["message"]
     assert await alice.state() == "ready_for_review"
+    (item,) = (await alice.ok("GET", "/api/inbox?kind=review"))["items"]
+    assert (item["item_id"], item["unproved"]) == (alice.proposal_id, 2)
+    assert steps[0]["reason"] in item["text"]
 
     accepting = {"accept_unproved": True, "unproved_digest": detail["unproved_digest"]}
     await alice.propose_act("approve", accepting)

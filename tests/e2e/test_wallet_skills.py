@@ -75,6 +75,9 @@ async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> Non
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("CH-51", "CH-54", "AI-14")
+@pytest.mark.produces("*", "SKILL_NOT_FOUND")
+@pytest.mark.produces("debit-wallet", "INVALID_ADDRESS", "INSUFFICIENT_BALANCE")
+@pytest.mark.produces("fetch-wallet-balance", "INVALID_ADDRESS")
 async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
     await _wallet(stack, "alice", "1")
     agent = stack.learner("alice", AGENT)
@@ -83,6 +86,9 @@ async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
     )
     assert (status, error["code"]) == (400, "INVALID_ADDRESS")
     assert error["fields"][0]["path"] == "wallet_address"
+    wrong = {"input": {"wallet_address": ADDRESS[:-1]}}
+    status, error = await agent.refused("POST", "/api/skills/fetch-wallet-balance/invocations", wrong)
+    assert (status, error["code"]) == (400, "INVALID_ADDRESS")
     status, error = await agent.refused("POST", "/api/skills/no-such/invocations", {"input": {}})
     assert (status, error["code"]) == (404, "SKILL_NOT_FOUND")
     reader = stack.learner("alice", ("read",))
@@ -109,6 +115,7 @@ async def test_debits_of_one_key_at_once_take_one_amount(stack: Stack) -> None:
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("AI-12", "AM-16")
+@pytest.mark.produces("*", "POLICY_DENIED")
 async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> None:
     admin = await _wallet(stack, "root", "20")
     rule = {"rule_id": "money", "decision": "ask", "reason": "money is mine", "skills": ["debit-wallet"]}
@@ -135,6 +142,7 @@ async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> N
 
 
 @pytest.mark.acceptance("AI-13")
+@pytest.mark.produces("*", "BUDGET_EXCEEDED")
 async def test_of_twenty_calls_at_once_a_budget_of_three_lets_three_pass(
     tmp_path: Path, temporal_address: str
 ) -> None:

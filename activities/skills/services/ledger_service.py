@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from activities.skills.services.offered import Asker, Method
 from contracts.base import Contract
 from contracts.skills.wallets import DebitRequest, WalletAddress
@@ -33,7 +35,10 @@ class LedgerService:
 
     async def _balance(self, asker: Asker, asked: BalanceRequest) -> dict[str, Any]:
         """The balance; an unknown wallet, and another owner's, holds nothing (O-15)."""
-        found = await asyncio.to_thread(self._ledger.wallet, asked.wallet_address, asker.owner)
+        try:
+            found = await asyncio.to_thread(self._ledger.wallet, asked.wallet_address, asker.owner)
+        except SQLAlchemyError as fault:
+            raise BrokerRefused("WALLET_ERROR", "The ledger could not be read.") from fault
         if found is None:
             return {
                 "known": False,
@@ -59,6 +64,9 @@ class LedgerService:
             )
         except LedgerRefused as refused:
             raise BrokerRefused(refused.code, refused.message) from None
+        except SQLAlchemyError as fault:
+            # Whether it was booked or not, the same key is booked once.
+            raise BrokerRefused("TX_FAILED", "The ledger could not book it.") from fault
         return {
             "tx_id": entry.tx_id,
             "amount_deducted": as_number(entry.amount),

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.abilities.lookup import Fit
+from contracts.abilities.availability import InstallLane
+from contracts.abilities.lookup import AbilityFit, Fit
 from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.manifest import BrokerService, SafetyLevel
-from contracts.skills.selection import FindSkillsRequest, FindSkillsResponse, StepEntity
+from contracts.skills.selection import CandidateKind, FindSkillsRequest, FindSkillsResponse, StepEntity
 from domain.skills.selection import World, find_skills, tools_for
 from tests.domain.skills.manifests import manifest
 
@@ -242,3 +243,29 @@ def test_of_several_tools_the_environment_chooses() -> None:
     )
     assert [one.tool_id for one in tools_for(skill, "production")] == ["real", "both"]
     assert [one.tool_id for one in tools_for(skill, "test")] == ["fake"]
+
+
+def ability(fit: Fit, closeness: float, **fields: Any) -> AbilityFit:
+    facts = {"ability_id": "monthly-balance", "title": "Monthly balance", "usable_now": True}
+    lane = InstallLane.APPROVED_WORKSPACE
+    return AbilityFit.model_validate(
+        {**facts, "fit": fit, "closeness": closeness, "install_lane": lane, **fields}
+    )
+
+
+def test_learned_abilities_stand_among_the_skills_by_how_closely_they_fit() -> None:
+    """One lookup for both: an ability is named as one, and what it does not declare cannot be asked of it."""
+    asked = FindSkillsRequest(description="fetch the balance of the wallet")
+    close = find_skills(REGISTRY, asked, WORLD, abilities=[ability(Fit.YES, 1.0)])
+    assert {one.skill: one.kind for one in close.skills}["monthly-balance"] is CandidateKind.ABILITY
+    assert names(close)[0] == "fetch-wallet-balance"
+    far = find_skills(REGISTRY, asked, WORLD, abilities=[ability(Fit.MAYBE, 0.01)])
+    assert names(far)[-1] == "monthly-balance"
+    unusable = ability(Fit.YES, 0.9, usable_now=False, reason_unusable="it is deactivated")
+    assert left_out(find_skills(REGISTRY, asked, WORLD, abilities=[unusable])) == {
+        "monthly-balance": "it is deactivated"
+    }
+    reads = asked.changed(effect_type="read")
+    assert "monthly-balance" in left_out(
+        find_skills(REGISTRY, reads, WORLD, abilities=[ability(Fit.YES, 0.9)])
+    )

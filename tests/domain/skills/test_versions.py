@@ -61,6 +61,7 @@ def test_a_version_may_be_written_in_each_of_the_documented_ways(wanted: str | N
 
 
 @pytest.mark.parametrize("wanted", ["1", "1.4.0", "skill@v1.0", "2.11", "3.1.0", "4"])
+@pytest.mark.produces("*", "VERSION_RETIRED")
 def test_a_version_that_is_not_served_is_refused_and_those_that_are_are_named(wanted: str) -> None:
     """CH-65."""
     with pytest.raises(Refusal) as refusal:

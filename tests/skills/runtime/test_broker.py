@@ -54,6 +54,7 @@ def services() -> dict[str, Recorder]:
 
 
 @pytest.mark.parametrize("call", CALLS)
+@pytest.mark.produces("*", "PERMISSION_DENIED")
 async def test_a_call_is_made_where_it_is_permitted_and_only_there(trial: Trial, call: str) -> None:
     """AM-17, AM-20, AM-21: each permission on and off; off, nothing is reached."""
     given = services()

@@ -63,6 +63,7 @@ async def test_a_handler_may_be_a_plain_function_and_bring_modules_and_data(tria
     assert ran.answer == {"success": True, "message": "from beside text\n"}
 
 
+@pytest.mark.produces("*", "OUTPUT_INVALID", "OUTPUT_TOO_LARGE")
 @pytest.mark.parametrize(
     ("expression", "code"),
     [
@@ -121,6 +122,7 @@ async def test_a_handler_names_an_error_of_its_own(trial: Trial) -> None:
     assert ran.failure.details == {"current_version": 3}
 
 
+@pytest.mark.produces("*", "HANDLER_FAILED")
 async def test_a_broken_handler_fails_with_its_reason(trial: Trial) -> None:
     """AM-09: found at the run as well, where the check at load could not know."""
     assert (await trial.run("import no_such_module\n")).failure is not None
@@ -128,8 +130,10 @@ async def test_a_broken_handler_fails_with_its_reason(trial: Trial) -> None:
 
     assert ran.failure is not None
     assert ran.failure.message == "handler.py has no function handle(params, context)"
+    assert ran.failure.code == "HANDLER_FAILED"
 
 
+@pytest.mark.produces("*", "TIMEOUT")
 async def test_time_is_over_when_it_is_over(trial: Trial) -> None:
     """AM-25: the loser is stopped."""
     ran = await trial.run("import time\ndef handle(params, context):\n    time.sleep(60)\n", timeout_ms=300)
@@ -152,6 +156,7 @@ async def test_a_folder_that_changed_since_its_approval_is_not_run(trial: Trial)
     assert ran.failure.code == "SKILL_CHANGED"
 
 
+@pytest.mark.produces("*", "ISOLATION_UNAVAILABLE")
 async def test_a_skill_for_the_users_own_machine_does_not_run_here(trial: Trial) -> None:
     """O-24."""
     trial.write(answering("{'success': True}"))

@@ -62,6 +62,7 @@ def test_the_same_key_is_booked_once_and_gets_the_first_entry(ledger: Ledger) ->
 
 
 @pytest.mark.acceptance("CH-53")
+@pytest.mark.produces("*", "IDEMPOTENCY_KEY_REUSED")
 def test_a_key_of_another_debit_is_refused(ledger: Ledger) -> None:
     _fund(ledger, "100")
     ledger.debit(_debit("1", key="k"), "alice", "test")

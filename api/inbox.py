@@ -1,0 +1,106 @@
+"""The one inbox: tool calls, invocations, questions and drafts that wait for the caller, and what was sent to them."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.platform.dependencies import PageDep, Reader, ServicesDep
+from api.services import Services
+from contracts.learning.proposal import ProposalState
+from contracts.mcp.dispatch import AskFirstStatus
+from contracts.platform.inbox import MOST_TEXT, InboxItem, InboxKind, InboxResponse
+from stores.platform.database import PageRequest
+
+router = APIRouter(prefix="/api/inbox", tags=["inbox"])
+
+_MOST_DRAFTS = 100
+
+Source = Callable[[Services, str, datetime], Iterator[InboxItem]]
+"""What there is of one kind for a user, by now."""
+
+
+def _approvals(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:
+    for one in services.mcp.dispatches.pending(user_id, now).dispatches:
+        if one.status is AskFirstStatus.PENDING:
+            yield InboxItem(
+                item_id=one.dispatch_id,
+                kind=InboxKind.APPROVAL,
+                title=f"May {one.tool_name} be called?",
+                text=one.request_summary,
+                about=one.tool_name,
+                expires_at=one.expires_at,
+                created_at=one.created_at,
+                next_action=f"apprentice mcp approve {one.dispatch_id}, or apprentice mcp deny {one.dispatch_id}",
+            )
+
+
+def _confirmations(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:
+    for one in services.skills.invocations.waiting(user_id, now):
+        answers = (f"apprentice skills {word} {one.invocation_id}" for word in ("confirm", "refuse"))
+        yield InboxItem(
+            item_id=one.invocation_id,
+            kind=InboxKind.CONFIRMATION,
+            title=f"May {one.skill} be run?",
+            text=one.confirmation_prompt or "",
+            about=one.skill,
+            expires_at=one.expires_at,
+            created_at=one.created_at,
+            next_action=", or ".join(answers),
+        )
+
+
+def _questions(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:
+    del now
+    page = PageRequest(page_size=_MOST_DRAFTS)
+    found = services.proposals.proposals(user_id, page, ProposalState.AWAITING_QUESTIONS)
+    for proposal in found.proposals:
+        for one in services.proposals.detail(proposal.proposal_id).questions:
+            if not one.answered:
+                yield InboxItem(
+                    item_id=one.question_id,
+                    kind=InboxKind.QUESTION,
+                    title=f"A question about {proposal.title}",
+                    text=one.question_text,
+                    about=proposal.proposal_id,
+                    created_at=proposal.updated_at,
+                    next_action="apprentice learn answer",
+                )
+
+
+def _reviews(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:
+    del now
+    page = PageRequest(page_size=_MOST_DRAFTS)
+    found = services.proposals.proposals(user_id, page, ProposalState.READY_FOR_REVIEW)
+    for proposal in found.proposals:
+        unproved = services.proposals.detail(proposal.proposal_id).unproved
+        yield InboxItem(
+            item_id=proposal.proposal_id,
+            kind=InboxKind.REVIEW,
+            title=f"{proposal.title} waits for your review",
+            text="\n".join(f"{one.step}: {one.reason}" for one in unproved)[:MOST_TEXT],
+            about=proposal.proposal_id,
+            unproved=len(unproved),
+            created_at=proposal.updated_at,
+            next_action="apprentice learn show, then apprentice learn approve",
+        )
+
+
+SOURCES: tuple[Source, ...] = (_approvals, _confirmations, _questions, _reviews)
+
+
+@router.get("", operation_id="inbox_list")
+def inbox(
+    caller: Reader,
+    services: ServicesDep,
+    page: PageDep,
+    kind: Annotated[InboxKind | None, Query()] = None,
+) -> InboxResponse:
+    """What waits for the caller or was sent to them, newest first."""
+    now = datetime.now(UTC)
+    items = [one for source in SOURCES for one in source(services, caller.user_id, now)]
+    wanted = [one for one in items if kind is None or one.kind is kind]
+    wanted.sort(key=lambda one: (one.created_at, one.item_id), reverse=True)
+    shown = wanted[page.offset : page.offset + page.page_size]
+    return InboxResponse(items=tuple(shown), **page.counts(len(wanted)))

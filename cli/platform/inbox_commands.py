@@ -1,0 +1,53 @@
+"""``apprentice inbox``: everything that waits for a person, and what was sent to them."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from cli.platform.invocation import Invocation, api_command
+from cli.platform.output import facts
+from clients.apprentice.inbox import InboxApi
+from contracts.platform.inbox import InboxItem, InboxKind
+from domain.platform.visible_text import visible
+
+_app = typer.Typer()
+
+_COLOURS = {
+    InboxKind.APPROVAL: "yellow",
+    InboxKind.CONFIRMATION: "yellow",
+    InboxKind.QUESTION: "cyan",
+    InboxKind.REVIEW: "cyan",
+    InboxKind.MESSAGE: "default",
+    InboxKind.CHECK_IN: "default",
+}
+
+
+@api_command(_app, "inbox")
+def inbox(
+    call: Invocation,
+    kind: Annotated[InboxKind | None, typer.Option(help="Only of this kind.")] = None,
+    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    page_size: Annotated[int, typer.Option(min=1, max=100, help="Items a page.")] = 25,
+) -> None:
+    """List what waits for you or was sent to you, newest first."""
+    found = InboxApi(call.api.http).items(page, page_size, kind)
+    if not found.items:
+        call.answer("Nothing waits for you.")
+        return
+    parts: list[RenderableType] = []
+    for one in found.items:
+        parts += _shown(one)
+    left = found.total - page * page_size
+    more = [f"{found.total} in all; the next: apprentice inbox --page {page + 1}"] if left > 0 else []
+    call.answer(*parts, *more)
+
+
+def _shown(one: InboxItem) -> list[RenderableType]:
+    head = Text()
+    head.append(one.kind.value.replace("_", "-").ljust(14), style=_COLOURS[one.kind])
+    head.append(visible(one.title))
+    until = f"{one.expires_at:%Y-%m-%d %H:%M} UTC" if one.expires_at is not None else None
+    text = " ".join(visible(one.text).split())
+    return [head, facts([("says", text), ("waits until", until), ("to do", one.next_action)])]
