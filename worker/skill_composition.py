@@ -21,6 +21,7 @@ from skills.runtime.allowlist import Allowlist
 from skills.runtime.broker import CALL_LOG, GATEWAY
 from skills.runtime.roots import SkillRoots
 from skills.runtime.runner import Operator
+from stores.abilities.ability_reads import AbilityStore
 from stores.skills.agents import Agents
 from stores.skills.attempts import SkillAttempts
 from stores.skills.call_logs import CallLogs
@@ -46,7 +47,11 @@ def skill_catalog_activities(shared: WorkerResources) -> SkillCatalogActivities:
         workspace=settings.workspace / "skills", managed=settings.data_dir / "skills", bundled=BUNDLED
     )
     return SkillCatalogActivities(
-        SkillCatalog(shared.database), roots, Allowlist(settings.data_dir), shared.projection.wake
+        SkillCatalog(shared.database),
+        roots,
+        Allowlist(settings.data_dir),
+        AbilityStore(shared.database),
+        shared.projection.wake,
     )
 
 

@@ -13,11 +13,13 @@ from contracts.skills.catalog import (
     ReloadCatalog,
     ReloadSkillsResponse,
     SkillRecord,
+    SkillRoot,
     SkillState,
 )
 from domain.skills.entries import NO_SUCH_SKILL, catalog_entry
 from skills.runtime.allowlist import Allowlist
 from skills.runtime.roots import SkillRoots
+from stores.abilities.ability_reads import AbilityStore
 from stores.skills.catalog import SkillCatalog
 
 
@@ -25,12 +27,18 @@ class SkillCatalogActivities:
     """One worker at a time: commands come one after another from the catalog's workflow."""
 
     def __init__(
-        self, catalog: SkillCatalog, roots: SkillRoots, allowlist: Allowlist, written: Callable[[], None]
+        self,
+        catalog: SkillCatalog,
+        roots: SkillRoots,
+        allowlist: Allowlist,
+        abilities: AbilityStore,
+        written: Callable[[], None],
     ) -> None:
         """``written`` has the files on disk agree with the store soon."""
         self._catalog = catalog
         self._roots = roots
         self._allowlist = allowlist
+        self._abilities = abilities
         self._written = written
 
     @activity.defn
@@ -71,7 +79,9 @@ class SkillCatalogActivities:
 
     def reload(self) -> ReloadSkillsResponse:
         """Scans, and takes what was found as the catalog."""
-        found = self._roots.scan(self._allowlist.read(), datetime.now(UTC))
+        learned = self._abilities.slugs()
+        scanned = self._roots.scan(self._allowlist.read(), datetime.now(UTC))
+        found = tuple(one for one in scanned if not _is_ability(one, learned))
         different = self._catalog.replace(found)
         self._written()
         counts = {state: sum(one.state is state for one in found) for state in SkillState}
@@ -91,3 +101,9 @@ class SkillCatalogActivities:
                     f"{seen.name} is taken by the {other.root.value} root; give the folder another name.",
                     taken_by=other.root.value,
                 )
+
+
+def _is_ability(record: SkillRecord, learned: frozenset[str]) -> bool:
+    """Whether a folder of the workspace is that of a learned ability: it was approved as one, and asks for nothing."""
+    waits = record.state is SkillState.AWAITING_APPROVAL
+    return waits and record.root is SkillRoot.WORKSPACE and record.name in learned

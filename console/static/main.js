@@ -17,6 +17,8 @@ import { approvalsView } from "./views/approvals.js";
 import { categoriesView } from "./views/categories.js";
 import { connectorView } from "./views/connector.js";
 import { connectorsView } from "./views/connectors.js";
+import { executableView } from "./views/executable.js";
+import { executablesView } from "./views/executables.js";
 import { historyView } from "./views/history.js";
 import { learnNewView } from "./views/learn_new.js";
 import { miningView } from "./views/mining.js";
@@ -34,7 +36,7 @@ const TABS = [
   ["history", "History", historyView],
 ];
 /** What an area beside learning belongs to. */
-const AREAS = { skills: "Abilities", categories: "Abilities", approvals: "Tools", connectors: "Tools" };
+const AREAS = { skills: "Abilities", categories: "Abilities", run: "Tools", approvals: "Tools", connectors: "Tools" };
 const main = document.getElementById("main");
 const CONNECTION = { live: ["Live", "good"], lost: ["Reconnecting", "bad"], connecting: ["Connecting", "quiet"] };
 
@@ -42,12 +44,13 @@ let leave = null;
 
 /** The view of an address: where it belongs, its title, and what makes it. */
 function routed() {
-  const [area, id] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const [area, id, inner] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
   const tab = TABS.find(([name]) => name === area);
   if (tab) return { area: "learn", tab: area, title: tab[1], make: tab[2] };
   if (area === "sessions" && id) return { area: "learn", tab: null, title: "Session", make: (page) => sessionView(page, id) };
   if (area === "skills") return { area: "skills", title: "Skills", make: id ? (page) => abilityView(page, id) : skillsView };
   if (area === "categories") return { area, title: "Categories", make: categoriesView };
+  if (area === "run") return { area, title: "Run skills", make: id ? (page) => executableView(page, id, inner) : executablesView };
   // Where notifications lead to.
   if (area === "ask-first" && id) return { area: "approvals", title: "Approvals", make: (page) => approvalsView(page, id) };
   if (area === "approvals") return { area, title: "Approvals", make: approvalsView };

@@ -184,6 +184,11 @@ class AbilityStore:
         items = tuple(item for item in whole.items if item.ability_id in seen)
         return whole.changed(items=items)
 
+    def slugs(self) -> frozenset[str]:
+        """The names of every ability's folder in the workspace, however it stands and whosever it is."""
+        with self._database.read() as connection:
+            return frozenset(connection.scalars(select(abilities.c.slug)))
+
     def owner_of_slug(self, slug: str) -> str | None:
         """Whose the skill of this name is, if there is one."""
         with self._database.read() as connection:

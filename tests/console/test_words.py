@@ -27,7 +27,10 @@ from contracts.mcp.servers import MCPBadgeState
 from contracts.mcp.tools import MCPToolState
 from contracts.mining.candidates import CandidateState, MiningGate, MiningMode, TraceSourceMode
 from contracts.mining.runs import MiningRunState
+from contracts.platform.inbox import InboxKind
 from contracts.practice.practice import IdeaSource, PracticeState
+from contracts.skills.catalog import SkillState
+from contracts.skills.invocation import InvocationStatus, ObservedEffectState
 from tests.console.conftest import Console
 
 pytestmark = pytest.mark.anyio
@@ -169,3 +172,22 @@ async def test_an_attempt_says_whose_idea_it_was_and_why_not_the_models(console:
     assert "Asks for ideassmall-writer" in text
     assert "The idea came from a model." in text
     assert "The idea came from what was allowed. small-writer was asked: HTTP 500." in text
+
+
+@pytest.mark.everyday
+async def test_everything_the_runtime_of_skills_names_has_words(console: Console) -> None:
+    await console.page.goto(console.url)
+    words: dict[str, list[str]] = await console.page.evaluate(
+        """async () => {
+            const all = await import("/console/static/skill_words.js");
+            const names = ["SKILL_STATES", "RUN_STATES", "EFFECT_STATES", "INBOX_KINDS"];
+            return Object.fromEntries(names.map((name) => [name, Object.keys(all[name])]));
+        }"""
+    )
+    for name, named in {
+        "SKILL_STATES": SkillState,
+        "RUN_STATES": InvocationStatus,
+        "EFFECT_STATES": ObservedEffectState,
+        "INBOX_KINDS": InboxKind,
+    }.items():
+        assert set(words[name]) == {one.value for one in named}, name

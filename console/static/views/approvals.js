@@ -1,4 +1,4 @@
-/** Approvals: the calls that wait for a person, and how those before them were decided. */
+/** Approvals: all that waits for a person, tool calls with what they would send, and how calls before them were decided. */
 
 import { get } from "../api.js";
 import { announce, h, Section, time } from "../dom.js";
@@ -6,20 +6,23 @@ import { Countdowns } from "../parts/countdown.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
 import { poll } from "../parts/polling.js";
+import { waitingItems } from "../parts/waiting_items.js";
 import { waitingCall } from "../parts/waiting_call.js";
 import { APPROVALS, ENDS, IDENTITIES } from "../tool_words.js";
 import { plural } from "../wording.js";
 
 const MOST_SHOWN = 50;
 const LATELY = 20;
+const MOST_ITEMS = 100;
 
 /** All that waits; `wanted` is the call that somebody was sent here about. */
 export function approvalsView(page, wanted = null) {
   const asked = new Section();
   const waiting = new Section({ class: "section waiting" });
+  const beside = new Section({ class: "section waiting" });
   const decided = new Section();
   const refresh = () => page.refresh();
-  const countdowns = new Countdowns(waiting.element, page.signal, refresh);
+  const countdowns = new Countdowns(page.content, page.signal, refresh);
   const calls = new Map();
   let known = null;
   poll(page);
@@ -28,27 +31,29 @@ export function approvalsView(page, wanted = null) {
     const over = wanted && !all.waiting.some(({ record }) => record.dispatch_id === wanted) ? await get(`mcp/dispatches/${wanted}`, { signal: page.signal }) : null;
     asked.show(over, (shown) => shown && answered(shown, all.names));
     countdowns.now = all.at;
-    waiting.show({ waiting: all.waiting, more: all.more }, (shown) => build(shown, countdowns, refresh));
+    waiting.show({ waiting: all.waiting, more: all.more, alone: !all.items.length }, (shown) => build(shown, countdowns, refresh));
+    beside.show(all.items, (shown) => shown.length > 0 && waitingItems(shown, countdowns, refresh));
     decided.show(all.decided, (shown) => shown.length > 0 && lately(shown, all.names));
-    tell(all.waiting.map(({ record }) => record.dispatch_id));
+    tell([...all.waiting.map(({ record }) => record.dispatch_id), ...all.items.map((one) => one.item_id)]);
     if (waiting.element.isConnected) return null;
     if (wanted) requestAnimationFrame(() => document.getElementById(`call-${wanted}`)?.focus());
-    return [asked.element, waiting.element, decided.element];
+    return [asked.element, waiting.element, beside.element, decided.element];
   };
 
   function tell(ids) {
     document.title = `${ids.length ? `(${ids.length}) ` : ""}Approvals · Tools`;
     const fresh = known && ids.filter((id) => !known.has(id)).length;
-    if (fresh) announce(`${plural(fresh, "call waits", "calls wait")} for your approval`);
+    if (fresh) announce(`${plural(fresh, "thing waits", "things wait")} for your answer`);
     known = new Set(ids);
   }
 }
 
 async function read(signal, calls) {
-  const [{ dispatches }, { servers, generated_at: at }, recent] = await Promise.all([
+  const [{ dispatches }, { servers, generated_at: at }, recent, { items }] = await Promise.all([
     get("mcp/ask-first/pending", { signal }),
     get("mcp/servers", { signal }),
     get(`mcp/dispatches?page_size=${LATELY}`, { signal }),
+    get(`inbox?page_size=${MOST_ITEMS}`, { signal }),
   ]);
   const names = Object.fromEntries(servers.map(({ registry }) => [registry.server_id, registry.display_name]));
   const pending = dispatches.filter((one) => one.status === "pending");
@@ -65,7 +70,7 @@ async function read(signal, calls) {
   const decided = recent.dispatches.filter((one) => one.ask_first && one.ask_first.status !== "pending");
   const told = new Set(decided.map((one) => one.dispatch_id));
   const expired = dispatches.filter((one) => one.status === "expired" && !told.has(one.dispatch_id));
-  return { at, names, waiting, more: pending.length - shown.length, decided: [...decided, ...expired.map((one) => ({ ...one, ask_first: one, status: "expired" }))] };
+  return { at, names, waiting, items: items.filter((one) => one.kind !== "approval"), more: pending.length - shown.length, decided: [...decided, ...expired.map((one) => ({ ...one, ask_first: one, status: "expired" }))] };
 }
 
 /** What a call would send does not change while it waits, so it is asked for once. */
@@ -88,7 +93,8 @@ async function toolsOf(serverIds, signal) {
   return Object.fromEntries(await Promise.all(lists));
 }
 
-function build({ waiting, more }, countdowns, refresh) {
+function build({ waiting, more, alone }, countdowns, refresh) {
+  if (!waiting.length && !alone) return null;
   if (!waiting.length) {
     return nothing(
       "Nothing waits for you",

@@ -1,0 +1,51 @@
+/** What waits for a person beside tool calls: skills that ask, questions, drafts, and what was sent to them. */
+
+import { command } from "../api.js";
+import { h, time } from "../dom.js";
+import { INBOX_KINDS } from "../skill_words.js";
+import { visible } from "../visible.js";
+import { plural } from "../wording.js";
+import { actButton, lacking } from "./act.js";
+import { pill } from "./marks.js";
+
+export function waitingItems(items, countdowns, after) {
+  return h(
+    "section",
+    { class: "section", "aria-labelledby": "beside-calls" },
+    h("h2", { id: "beside-calls" }, "Also waiting"),
+    h("ul", { class: "cards single", "aria-label": "Also waiting" }, items.map((one) => item(one, countdowns, after))),
+  );
+}
+
+function item(one, countdowns, after) {
+  const heading = `item-${one.item_id}`;
+  return h(
+    "li",
+    {},
+    h(
+      "section",
+      { class: "card", "aria-labelledby": heading },
+      h("div", { class: "card-head" }, h("h3", { id: heading }, visible(one.title)), one.expires_at && countdowns.element(one.expires_at)),
+      h("div", { class: "pills" }, pill(INBOX_KINDS[one.kind] ?? one.kind, "you"), one.unproved > 0 && pill(plural(one.unproved, "step is not proved", "steps are not proved"), "bad")),
+      one.text && h("p", { class: "as-written" }, visible(one.text)),
+      h("p", { class: "meta" }, time(one.created_at)),
+      actions(one, after),
+    ),
+  );
+}
+
+function actions(one, after) {
+  if (one.kind === "confirmation") {
+    const answer = (id, label, kind, approve, done) => {
+      const post = command("confirm");
+      return actButton({ id: `${id}-${one.item_id}`, label, kind, scope: "approve", done, after, act: () => post(`skills/invocations/${one.item_id}/confirm`, { approve }) });
+    };
+    const run = h("a", { class: "button", href: `#/run/${encodeURIComponent(one.about)}/${one.item_id}` }, "Look at the run");
+    const buttons = [answer("confirm", "Confirm", "primary", true, "Confirmed"), answer("refuse", "Refuse", "danger quiet", false, "Refused; nothing was run"), run];
+    return h("div", { class: "actions" }, h("div", { class: "buttons" }, buttons), lacking("approve"));
+  }
+  if (one.kind === "review" || one.kind === "question") {
+    return h("div", { class: "buttons" }, h("a", { class: "button", href: "#/pending" }, "Go to Pending Abilities"));
+  }
+  return null;
+}
