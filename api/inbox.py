@@ -37,13 +37,14 @@ def _approvals(services: Services, user_id: str, now: datetime) -> Iterator[Inbo
 
 
 def _confirmations(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:
-    for one in services.skills.invocations.waiting(user_id, now):
+    for one, given in services.skills.invocations.waiting(user_id, now):
         answers = (f"apprentice skills {word} {one.invocation_id}" for word in ("confirm", "refuse"))
         yield InboxItem(
             item_id=one.invocation_id,
             kind=InboxKind.CONFIRMATION,
             title=f"May {one.skill} be run?",
             text=one.confirmation_prompt or "",
+            arguments=given,
             about=one.skill,
             expires_at=one.expires_at,
             created_at=one.created_at,

@@ -1,5 +1,6 @@
 """``apprentice inbox``: everything that waits for a person, and what was sent to them."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -50,4 +51,8 @@ def _shown(one: InboxItem) -> list[RenderableType]:
     head.append(visible(one.title))
     until = f"{one.expires_at:%Y-%m-%d %H:%M} UTC" if one.expires_at is not None else None
     text = " ".join(visible(one.text).split())
-    return [head, facts([("says", text), ("waits until", until), ("to do", one.next_action)])]
+    given = visible(json.dumps(one.arguments, ensure_ascii=False)) if one.arguments is not None else None
+    return [
+        head,
+        facts([("says", text), ("gets", given), ("waits until", until), ("to do", one.next_action)]),
+    ]

@@ -117,6 +117,7 @@ const REMEDIES = {
 /** What a person can do about an error. */
 export function remedy(error) {
   if (REMEDIES[error.code]) return REMEDIES[error.code];
+  if (error.extra?.recovery) return error.extra.recovery;
   if (error.status === 404) return "It may be gone, or belong to somebody else. Go back to the list.";
   return error.retryable ? "Try again in a moment." : "If this is not clear, `apprentice doctor` checks the installation.";
 }

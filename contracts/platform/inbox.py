@@ -1,6 +1,7 @@
 """The one inbox: everything that waits for a person, or was sent to one (routes.md; AM-16, AI-30, AI-36)."""
 
 from enum import StrEnum
+from typing import Any
 
 from pydantic import Field
 
@@ -31,6 +32,9 @@ class InboxItem(Contract):
     kind: InboxKind
     title: Text200
     text: str = Field(default="", max_length=MOST_TEXT)
+    arguments: dict[str, Any] | None = Field(
+        default=None, description="Of a skill that waits: what it would get."
+    )
     about: Text160 | None = Field(
         default=None, description="The tool, the skill, or the proposal it is about."
     )

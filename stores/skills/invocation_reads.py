@@ -1,9 +1,12 @@
 """Reads of invocations: one as its owner sees it, a page of them, those that are open."""
 
+import json
 from datetime import datetime
+from typing import Any
 
 from contracts.skills.invocation import InvocationStatus, InvocationView
 from contracts.skills.invocation_work import InvocationOrder, InvocationRecord
+from stores.platform.blobs import get_blob
 from stores.platform.database import Database, PageCounts, PageRequest
 from stores.skills.invocation_rows import OPEN_STATUSES, find_invocation, read_invocation, view_of
 from stores.skills.skill_tables import INVOCATIONS
@@ -62,8 +65,8 @@ class InvocationReads:
             views = tuple(view_of(connection, record) for record in found.documents)
         return views, found.counts
 
-    def waiting(self, owner: str, now: datetime) -> tuple[InvocationView, ...]:
-        """The owner's invocations that wait for a person, newest first."""
+    def waiting(self, owner: str, now: datetime) -> tuple[tuple[InvocationView, dict[str, Any]], ...]:
+        """The owner's invocations that wait for a person, newest first, each with the input that would be run."""
         waits = InvocationStatus.AWAITING_CONFIRMATION.value
         with self._database.read() as connection:
             found = INVOCATIONS.all(
@@ -74,7 +77,9 @@ class InvocationReads:
                 limit=200,
             )
             return tuple(
-                view_of(connection, one) for one in found if one.expires_at is None or one.expires_at > now
+                (view_of(connection, one), json.loads(get_blob(connection, one.order.input_digest)))
+                for one in found
+                if one.expires_at is None or one.expires_at > now
             )
 
     def open_orders(self) -> tuple[InvocationOrder, ...]:

@@ -35,7 +35,8 @@ async def test_a_skill_that_asks_stands_in_the_inbox_until_it_is_answered(stack:
     assert waits["requires_confirmation"]
     (item,) = await items(admin)
     assert (item["item_id"], item["kind"]) == (waits["invocation_id"], "confirmation")
-    assert item["text"] == waits["confirmation_prompt"]
+    assert item["text"] == (waits["confirmation_prompt"] or "")
+    assert item["arguments"] == given, "what is decided on is what would be run"
     assert item["expires_at"] == waits["expires_at"]
     assert await items(admin, "?kind=confirmation") == [item]
     assert await items(admin, "?kind=approval") == []

@@ -86,6 +86,7 @@ async def test_a_skill_that_asks_is_confirmed_where_it_runs_or_among_the_approva
     await console.open("approvals")
     card = page.get_by_role("region", name="May debit-wallet be run?")
     await expect(card).to_contain_text("Expires in")
+    await expect(card.get_by_label("What it would get")).to_contain_text(WALLET)
     await card.get_by_role("button", name="Refuse").click()
     await expect(page.get_by_text("Nothing waits for you")).to_be_visible()
 

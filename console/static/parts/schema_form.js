@@ -7,7 +7,10 @@ const LONG_TEXT = 200;
 /** `element` is the fields; `read()` gives the input or throws; `refuse(fields)` shows what the service says of them. */
 export function schemaForm(schema, prefix) {
   const required = new Set(schema.required ?? []);
-  const fields = Object.entries(schema.properties ?? {}).map(([name, rules]) => field(prefix, name, rules, required.has(name)));
+  const known = schema.properties ?? {};
+  // The order that the skill's author gave to what is required, then the rest.
+  const names = new Set([...[...required].filter((name) => name in known), ...Object.keys(known)]);
+  const fields = [...names].map((name) => field(prefix, name, known[name], required.has(name)));
   const empty = !fields.length && h("p", { class: "hint" }, "It takes no input.");
   return {
     element: h("div", { class: "schema-form" }, fields.map(({ block }) => block), empty),

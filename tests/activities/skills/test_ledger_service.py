@@ -1,6 +1,8 @@
 """The service ``ledger`` when its store fails: a documented code, and no booking without an answer."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -16,10 +18,20 @@ from skills.runtime.refusals import BrokerRefused
 from stores.platform.database import Database
 from stores.skills.ledger import Ledger
 from tests.domain.skills.manifests import manifest
+from tests.fixtures.databases import migrated
 
 pytestmark = pytest.mark.anyio
 
 ADDRESS = "0x" + "aB" * 20
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Database]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrated(url)
+    opened = Database(url)
+    yield opened
+    opened.close()
 
 
 def asker() -> Asker:
