@@ -58,6 +58,7 @@ async def test_a_change_shows_in_the_profile(
 
 @pytest.mark.acceptance("CH-42")
 @pytest.mark.parametrize("owner", ["alice", "bob"])
+@pytest.mark.produces("get-agent-profile", "AGENT_NOT_FOUND")
 async def test_an_unknown_agent_and_somebody_elses_are_not_found(
     services: dict[str, ProfilesService], nora: AgentProfile, owner: str
 ) -> None:
@@ -68,6 +69,7 @@ async def test_an_unknown_agent_and_somebody_elses_are_not_found(
 
 
 @pytest.mark.acceptance("CH-41", "CH-42")
+@pytest.mark.produces("get-agent-profile", "UNAVAILABLE")
 async def test_where_agents_cannot_be_read_the_last_copy_is_given_and_marked(
     services: dict[str, ProfilesService], database: Database, nora: AgentProfile
 ) -> None:
@@ -85,6 +87,7 @@ async def test_where_agents_cannot_be_read_the_last_copy_is_given_and_marked(
 
 
 @pytest.mark.acceptance("CH-45", "CH-47")
+@pytest.mark.produces("update-agent-state", "CONCURRENCY_ERROR", "INVALID_STATE_TRANSITION")
 async def test_a_refused_change_says_why_and_how_the_agent_stands(
     services: dict[str, ProfilesService], nora: AgentProfile
 ) -> None:

@@ -101,6 +101,7 @@ async def test_the_next_source_answers_where_the_first_is_down_and_the_answer_sa
         (None, "NETWORK_ERROR", 503, 3),
     ],
 )
+@pytest.mark.produces("fetch-trends", "PLATFORM_UNAVAILABLE", "RATE_LIMITED", "TIMEOUT", "NETWORK_ERROR")
 async def test_each_trouble_of_a_source_has_its_code_and_is_tried_again(
     database: Database, feed: ModelServer, reply: Reply | None, code: str, status: int, attempts: int
 ) -> None:
@@ -131,6 +132,7 @@ async def test_a_source_is_asked_a_hundred_times_an_hour_by_all_together(
 
 @pytest.mark.acceptance("CH-13")
 @pytest.mark.parametrize("body", [b"<rss><channel>", b'<!DOCTYPE a [<!ENTITY x "y">]><rss>&x;</rss>', b"[]"])
+@pytest.mark.produces("fetch-trends", "VALIDATION_FAILED")
 async def test_a_malformed_source_gives_an_empty_answer_with_a_warning(
     database: Database, feed: ModelServer, body: bytes
 ) -> None:
@@ -154,6 +156,7 @@ async def test_what_may_be_a_key_of_a_source_is_in_no_message(database: Database
     assert "hunter2" not in found.model_dump_json()
 
 
+@pytest.mark.produces("fetch-trends", "INVALID_PLATFORM")
 @pytest.mark.acceptance("CH-07", "CH-13")
 @pytest.mark.parametrize(
     ("given", "code"),

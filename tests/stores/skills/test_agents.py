@@ -57,6 +57,7 @@ def test_a_new_agent_is_active_and_shows_what_its_wallet_holds(agents: Agents, n
 
 
 @pytest.mark.acceptance("CH-42")
+@pytest.mark.produces("update-agent-state", "AGENT_NOT_FOUND")
 def test_somebody_elses_agent_is_not_found(agents: Agents, nora: AgentProfile) -> None:
     assert agents.profile(nora.agent_id, "bob") is None
     with pytest.raises(AgentRefused) as refused:
