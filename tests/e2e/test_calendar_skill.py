@@ -102,6 +102,7 @@ async def test_what_cannot_be_created_asks_nobody_and_writes_nothing(
 
 
 @pytest.mark.acceptance("AM-39", "AM-34", "AM-38")
+@pytest.mark.produces("calendar", "CALENDAR_UNAVAILABLE")
 async def test_of_several_calendars_the_primary_one_is_the_default(
     tmp_path: Path, temporal_address: str
 ) -> None:

@@ -88,6 +88,7 @@ async def test_the_gateways_token_is_read_from_its_file(opened: Opened, tmp_path
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("AM-46", "AM-47")
+@pytest.mark.produces("send-message", "DELIVERY_FAILED")
 async def test_a_gateway_that_refuses_leaves_the_message_to_be_delivered_once_later(opened: Opened) -> None:
     with outside_server() as gateway:
         gateway.answer = lambda _: (503, b"")

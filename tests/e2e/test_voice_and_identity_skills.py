@@ -74,6 +74,7 @@ FAILURES: dict[str, tuple[Callable[[Asked], tuple[int, bytes] | None], str, str]
 
 
 @pytest.mark.acceptance("OC-06", "OC-07", "OC-09", "OC-13")
+@pytest.mark.produces("place-call", "VOICE_REFUSED", "VOICE_BAD_ANSWER", "VOICE_TIMEOUT")
 async def test_each_failure_of_a_call_is_told_apart_and_names_no_call(
     tmp_path: Path, temporal_address: str
 ) -> None:
@@ -97,6 +98,7 @@ async def test_each_failure_of_a_call_is_told_apart_and_names_no_call(
 
 
 @pytest.mark.acceptance("OC-06", "OC-09")
+@pytest.mark.produces("place-call", "VOICE_NOT_CONFIGURED", "VOICE_UNREACHABLE")
 async def test_without_a_voice_app_or_with_one_that_is_gone_no_call_is_placed(
     tmp_path: Path, temporal_address: str
 ) -> None:
@@ -141,6 +143,8 @@ async def test_arguments_one_past_their_edge_are_refused_before_anything_is_aske
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("OC-15", "OC-16", "OC-17")
+@pytest.mark.produces("link-identity", "CONFIG_UNREADABLE")
+@pytest.mark.produces("link-identity", "IDENTITY_CONFLICT")
 async def test_a_caller_is_linked_and_nothing_else_of_the_configuration_changes(
     tmp_path: Path, temporal_address: str
 ) -> None:
