@@ -51,7 +51,7 @@ class OperatorMessages:
         """
         with self._database.write() as connection:
             kept = MESSAGES.owned(connection, message_id, owner, lock=True)
-            free = _WAITING | ({MessageState.UNKNOWN} if although_unknown else frozenset())
+            free = _WAITING | ({MessageState.UNKNOWN} if although_unknown else frozenset[MessageState]())
             if kept.state not in free:
                 return Claimed(kept, to_send=False)
             taken = kept.changed(

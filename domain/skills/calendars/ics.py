@@ -98,7 +98,7 @@ def has_uid(text: str, uid: str) -> bool:
 
 
 def _event_text(event: CalendarEvent, now: datetime) -> str:
-    made = icalendar.Event()
+    made: Any = icalendar.Event()
     made.add("uid", event.uid)
     made.add("dtstamp", now.astimezone(UTC))
     made.add("dtstart", event.start.astimezone(UTC))
@@ -236,7 +236,7 @@ def _starts(
     for number, naive in enumerate(rules):
         if number > _MOST_STEPS:
             raise ValueError("it has too many repetitions")
-        start = cast("datetime", naive).replace(tzinfo=own.tzinfo)
+        start = naive.replace(tzinfo=own.tzinfo)
         at = start.astimezone(UTC)
         if at >= latest:
             return
