@@ -46,7 +46,7 @@ async def test_a_message_is_logged_then_taken_by_the_gateway_and_said_to_be_note
                 {"input": {"message": "Call me back"}},
                 prefer="wait=30",
             )
-            assert waiting["requires_confirmation"]
+            assert waiting["requires_confirmation"], waiting
             assert waiting["confirmation_prompt"] == "Would you like me to leave that message?"
             assert (gateway.asked, log_of(stack)) == ([], [])
 
