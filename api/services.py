@@ -1,6 +1,5 @@
 """Composition root of the API: opens the stores and gateways that routes use, once at start."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from threading import BoundedSemaphore
@@ -183,21 +182,15 @@ class SkillServices:
     world: World
 
 
-_NEEDED_SETTINGS: Mapping[BrokerService, str] = {
-    BrokerService.FEEDS: "trend_sources",
-    BrokerService.DIRECTORY: "openclaw_gateway_url",
-    BrokerService.VOICE: "voice_app_url",
-    BrokerService.IDENTITY: "openclaw_config",
-}
-"""The setting without which a service has nothing to work with; every other has a local default."""
-
-
 def skill_world(settings: Settings) -> World:
-    """What skills may count on here: the services that are configured."""
-    unconfigured = {
-        service for service, setting in _NEEDED_SETTINGS.items() if not getattr(settings, setting, None)
+    """What skills may count on here: the services that are configured, and those with a local default."""
+    configured = {
+        BrokerService.FEEDS: bool(settings.trend_sources),
+        BrokerService.DIRECTORY: settings.openclaw_gateway_url is not None,
+        BrokerService.VOICE: settings.voice_app_url is not None,
+        BrokerService.IDENTITY: settings.openclaw_config is not None,
     }
-    return World(services=frozenset(BrokerService) - unconfigured)
+    return World(services=frozenset(one for one in BrokerService if configured.get(one, True)))
 
 
 def open_skill_services(settings: Settings, database: Database, client: Client) -> SkillServices:
