@@ -39,7 +39,7 @@ from api.platform.middleware import (
 from api.platform.openapi import document_of
 from api.practice import practice
 from api.services import Services, open_services
-from api.skills import agents, wallets
+from api.skills import agents, approvals, wallets
 from api.skills import catalog as skill_catalog
 from api.skills import invocations as skill_invocations
 from api.skills import policy as skill_policy
@@ -85,6 +85,7 @@ ROUTERS = (
     deprecated.router,
     # Behind the former routes below /api/skills.
     skill_policy.router,
+    approvals.router,
     skill_invocations.router,
     skill_catalog.router,
     wallets.router,

@@ -59,6 +59,7 @@ from stores.platform.tokens import Tokens
 from stores.projects.bindings import ProjectReads
 from stores.skills.admission import SkillAdmission
 from stores.skills.agents import Agents
+from stores.skills.approvals import Approvals
 from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
 from stores.skills.ledger import Ledger
@@ -177,6 +178,7 @@ class SkillServices:
     policies: SkillPolicies
     ledger: Ledger
     agents: Agents
+    approvals: Approvals
     catalog_gateway: SkillCatalogGateway
     invocation_gateway: SkillInvocationGateway
     world: World
@@ -204,6 +206,7 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
         policies=SkillPolicies(database),
         ledger=Ledger(database),
         agents=Agents(database),
+        approvals=Approvals(database, secret_store(settings, database)),
         catalog_gateway=SkillCatalogGateway(client, settings.task_queue),
         invocation_gateway=SkillInvocationGateway(
             client, settings.task_queue, database, admission, console_url=settings.console_url

@@ -1,7 +1,11 @@
 """Settings of the skills that find, write, judge and publish content: feeds, models, publisher."""
 
+from typing import Literal
+
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
+
+from config.safety import checked_key_reference, checked_model_address
 
 
 class ContentSettings(BaseSettings):
@@ -14,6 +18,57 @@ class ContentSettings(BaseSettings):
     trend_requests_per_hour: int = Field(
         default=100, ge=1, le=100_000, description="How often one feed may be asked within an hour."
     )
+
+    skill_models: dict[str, str] = Field(
+        default_factory=dict,
+        description="Model → its OpenAI-compatible API, such as https://host/v1; without one, rules and templates.",
+    )
+    skill_model_key_refs: dict[str, str] = Field(
+        default_factory=dict, description="Model → where its key is: env:NAME, or file:PATH (mode 0600)."
+    )
+
+    media_servers: dict[Literal["image", "video"], str] = Field(
+        default_factory=dict,
+        description="Tool servers (MCP) that make media: image → one with ideogram, video → one with runwayml.",
+    )
+
+    @field_validator("media_servers")
+    @classmethod
+    def _media(cls, value: dict[str, str]) -> dict[str, str]:
+        return {kind: checked_model_address(address) or address for kind, address in value.items()}
+
+    publisher_url: str | None = Field(
+        default=None, description="Where approved content is published; without it, it is kept in the outbox."
+    )
+    publisher_key_ref: str | None = Field(
+        default=None, description="Where the publisher's key is: env:NAME, or file:PATH (mode 0600)."
+    )
+
+    register_agents_on_start: bool = Field(
+        default=False, description="Register every agent at the OpenClaw directory when a worker starts."
+    )
+
+    @field_validator("publisher_url")
+    @classmethod
+    def _publisher(cls, value: str | None) -> str | None:
+        return checked_model_address(value)
+
+    @field_validator("publisher_key_ref")
+    @classmethod
+    def _publisher_key(cls, value: str | None) -> str | None:
+        return checked_key_reference(value)
+
+    @field_validator("skill_models")
+    @classmethod
+    def _models(cls, value: dict[str, str]) -> dict[str, str]:
+        return {name: checked_model_address(address) or address for name, address in value.items()}
+
+    @field_validator("skill_model_key_refs")
+    @classmethod
+    def _keys(cls, value: dict[str, str]) -> dict[str, str]:
+        for reference in value.values():
+            checked_key_reference(reference)
+        return value
 
     @field_validator("trend_sources")
     @classmethod

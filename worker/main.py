@@ -10,9 +10,10 @@ from config.logging import configure_logging
 from config.settings import Settings, prepare_data_dir, temporal_connect_kwargs
 from gateways.platform.payload_signing import signing_data_converter
 from stores.platform.migrate import upgrade
-from worker.composition import build_worker, compose
+from worker.composition import WorkerParts, build_worker, compose
 from worker.recovery import keep_recovered, keep_stopped
 from worker.schedule import register_schedules, register_search_attributes
+from worker.startup_registration import register_agents
 
 log = structlog.get_logger(__name__)
 
@@ -39,9 +40,20 @@ async def _work(settings: Settings) -> None:
             log.info("worker polls", task_queue=settings.task_queue)
             recovery = asyncio.create_task(keep_recovered(client, settings, parts.database))
             stopping = asyncio.create_task(keep_stopped(client, settings, parts.database))
+            registering = asyncio.create_task(_register(client, settings, parts))
             await stop.wait()
+            registering.cancel()
             recovery.cancel()
             stopping.cancel()
             log.info("worker drains")
     finally:
         await parts.close()
+
+
+async def _register(client: Client, settings: Settings, parts: WorkerParts) -> None:
+    if settings.register_agents_on_start:
+        try:
+            await register_agents(client, settings, parts.database)
+        except Exception as error:
+            # A worker does its work all the same.
+            log.warning("agents were not registered", error=f"{type(error).__name__}: {error}")

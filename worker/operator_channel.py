@@ -21,14 +21,20 @@ def openclaw_gateway(settings: Settings) -> OpenClawGateway | None:
     """The OpenClaw gateway, if one is configured; its token is read at each use."""
     if settings.openclaw_gateway_url is None:
         return None
-
-    def token() -> str | None:
-        if settings.openclaw_gateway_token_file is not None:
-            return _in_file(settings.openclaw_gateway_token_file)
-        given = os.environ.get(GATEWAY_TOKEN_VARIABLE)
-        return read_api_key(f"env:{GATEWAY_TOKEN_VARIABLE}") if given else None
-
+    token = partial(gateway_token, settings)
     return OpenClawGateway(settings.openclaw_gateway_url, token, settings.operator_telegram_id)
+
+
+def gateway_token(settings: Settings) -> str | None:
+    """The gateway's token, if there is one: from the configured file, else from OpenClaw's own variable.
+
+    Raises:
+        KeyUnavailable: the file cannot be read, or the variable holds no key.
+    """
+    if settings.openclaw_gateway_token_file is not None:
+        return _in_file(settings.openclaw_gateway_token_file)
+    given = os.environ.get(GATEWAY_TOKEN_VARIABLE)
+    return read_api_key(f"env:{GATEWAY_TOKEN_VARIABLE}") if given else None
 
 
 def _in_file(path: Path) -> str:

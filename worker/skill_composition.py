@@ -8,13 +8,11 @@ import skills
 from activities.skills.catalog_activities import SkillCatalogActivities
 from activities.skills.invocation_activities import SkillInvocationActivities
 from activities.skills.services.call_log_service import CallLogService
-from activities.skills.services.feeds_service import FeedsService
 from activities.skills.services.ledger_service import LedgerService
 from activities.skills.services.outbox_service import GatewayService, Outbox, OutboxService
 from activities.skills.services.profiles_service import ProfilesService
 from activities.skills.services.skill_services import SkillServices
 from activities.skills.skill_runs import SkillRuns
-from clients.skills.feeds import FeedClient
 from config.settings import Settings
 from contracts.skills.manifest import BrokerService
 from skills.runtime.allowlist import Allowlist
@@ -26,9 +24,9 @@ from stores.skills.agents import Agents
 from stores.skills.attempts import SkillAttempts
 from stores.skills.call_logs import CallLogs
 from stores.skills.catalog import SkillCatalog
-from stores.skills.feed_requests import FeedRequests
 from stores.skills.ledger import Ledger
 from stores.skills.messages import OperatorMessages
+from worker.content_services import content_services
 from worker.operator_channel import openclaw_gateway, operator_channel
 from worker.outside_services import calendar_service, identity_service, voice_service
 from worker.resources import WorkerResources
@@ -65,16 +63,12 @@ def skill_services(shared: WorkerResources) -> SkillServices:
             CALL_LOG: CallLogService(CallLogs(settings.data_dir / "call_logs")),
             GATEWAY: GatewayService(outbox, gateway),
             BrokerService.CALENDAR.value: calendar_service(settings),
-            BrokerService.FEEDS.value: FeedsService(
-                settings.trend_sources,
-                FeedRequests(shared.database, per_hour=settings.trend_requests_per_hour),
-                FeedClient(),
-            ),
             BrokerService.IDENTITY.value: identity_service(settings),
             BrokerService.LEDGER.value: LedgerService(Ledger(shared.database)),
             BrokerService.OUTBOX.value: OutboxService(outbox),
             BrokerService.PROFILES.value: ProfilesService(Agents(shared.database)),
             BrokerService.VOICE.value: voice_service(settings),
+            **content_services(shared),
         }
     )
 

@@ -195,6 +195,8 @@ _OF_OPERATION: Mapping[str, _Codes] = {
     "skill_policy_put": (*_STORE, E.CONFLICT),
     "wallet_create": (*_STORE, E.CONFLICT),
     "wallet_get": (E.NOT_FOUND,),
+    "skill_approval_create": _STORE,
+    "skill_approval_revoke": (*_STORE, E.NOT_FOUND),
     "agent_create": (*_STORE, E.NOT_FOUND),
     "wallet_fund": (*_STORE, E.NOT_FOUND),
     "learn_session_create": (

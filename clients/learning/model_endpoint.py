@@ -186,6 +186,7 @@ def _body(model: str, asked: ModelQuestion) -> dict[str, Any]:
             "type": "json_schema",
             "json_schema": {"name": asked.name, "strict": True, "schema": asked.schema},
         },
+        **({"seed": asked.seed, "temperature": 0} if asked.seed is not None else {}),
     }
 
 

@@ -8,6 +8,7 @@ from contracts.skills.catalog import SkillRecord
 from contracts.skills.invocation_work import InvocationRecord
 from contracts.skills.messages import OperatorMessage
 from contracts.skills.policy import SkillPolicy
+from contracts.skills.publishing import ApprovalRecord, PublicationRecord
 from stores.platform.document_table import DocumentTable
 from stores.platform.tables import metadata
 
@@ -134,6 +135,28 @@ skill_messages = Table(
     Index("skill_messages_by_state", "state", "created_at"),
 )
 
+approvals = Table(
+    "skill_approvals",
+    metadata,
+    Column("jti", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+publications = Table(
+    "skill_publications",
+    metadata,
+    Column("jti", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("platform", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("skill_publications_by_content", "owner", "digest", "platform"),
+    Index("skill_publications_by_age", "owner", "created_at"),
+)
+
 SKILLS = DocumentTable(
     skills,
     SkillRecord,
@@ -169,3 +192,7 @@ MESSAGES = DocumentTable(
     message="There is no such message of yours.",
     fixed=("owner", "created_at", "key"),
 )
+
+APPROVALS = DocumentTable(approvals, ApprovalRecord)
+
+PUBLICATIONS = DocumentTable(publications, PublicationRecord)

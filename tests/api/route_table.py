@@ -177,6 +177,8 @@ SCOPES: Mapping[str, str] = {
     "wallet_create": "admin",
     "wallet_get": "admin",
     "wallet_fund": "admin",
+    "skill_approval_create": "approve",
+    "skill_approval_revoke": "approve",
     "agent_list": "admin",
     "agent_create": "admin",
 }
@@ -281,7 +283,7 @@ KEYED = frozenset(
     {name for name in WITH_BODY if name not in UNKEYED}
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
     | {"mcp_grant_revoke", "acrobat_forget", "learn_starting_state_remove", "ability_trial_remove"}
-    | {"mcp_server_delete", "mcp_auth_profile_delete"}
+    | {"mcp_server_delete", "mcp_auth_profile_delete", "skill_approval_revoke"}
 )
 """The writes that take an ``Idempotency-Key``."""
 

@@ -74,6 +74,7 @@ class Ids:
     name: str = "fetch-wallet-balance"
     invocation_id: str = "0199aa10-7c00-7000-8000-000000000030"
     wallet_address: str = WALLET
+    jti: str = "nowhere"
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -151,16 +152,19 @@ async def build_world(stack: Stack) -> World:
             name="nowhere",
             invocation_id=str(uuid7()),
             wallet_address="0x" + "00" * 20,
+            jti=str(uuid7()),
         ),
     )
 
 
 async def add_invocation(alice: Learner) -> dict[str, str]:
-    """A wallet, and an invocation that was only tried out."""
+    """A wallet, an invocation that was only tried out, and an approval of content."""
     await alice.ok("POST", "/api/wallets", {"wallet_address": WALLET, "currency": "USDC"})
     asked = {"input": {"wallet_address": WALLET}, "dry_run": True}
     tried = await alice.ok("POST", f"/api/skills/{Ids.name}/invocations", asked)
-    return {"invocation_id": tried["invocation_id"]}
+    approved = {"content": {"content_id": str(uuid7()), "script": "Hello."}, "platforms": ["twitter"]}
+    approval = await alice.ok("POST", "/api/skills/approval-tokens", approved)
+    return {"invocation_id": tried["invocation_id"], "jti": approval["jti"]}
 
 
 async def _taught(alice: Learner) -> str:

@@ -85,5 +85,6 @@ def test_half_a_model_and_times_nobody_waits_are_refused(fields: dict[str, objec
 
 def test_the_settings_of_a_model_have_no_field_for_a_key() -> None:
     assert {name for name in Settings.model_fields if "model_" in name and "key" in name} == {
-        "model_api_key_ref"
+        "model_api_key_ref",
+        "skill_model_key_refs",
     }

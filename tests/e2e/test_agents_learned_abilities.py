@@ -94,13 +94,18 @@ async def test_a_client_of_any_revision_connects_and_sees_the_tools_of_its_token
         "debit_wallet",
         "fetch_trends",
         "fetch_wallet_balance",
+        "generate_content",
         "get_agent_profile",
         "link_identity",
         "place_call",
+        "publish_content",
+        "register_openclaw_profile",
+        "semantic_filter",
         "send_message",
         "undelivered_messages",
         "unlink_identity",
         "update_agent_state",
+        "validate_content",
     ]
     for tool in tools:
         assert tool.description
@@ -119,7 +124,10 @@ async def test_a_token_sees_and_calls_only_what_its_scopes_allow(stack: Stack, a
             "call_status",
             "fetch_trends",
             "fetch_wallet_balance",
+            "generate_content",
             "get_agent_profile",
+            "semantic_filter",
+            "validate_content",
         ]
         error = await refusal(client, "find_tool", {})
     assert (error["code"], error["required_scope"]) == ("FORBIDDEN", "call")

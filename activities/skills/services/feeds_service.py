@@ -13,8 +13,8 @@ from pydantic import Field, StringConstraints
 from activities.skills.services.offered import Asker, Method
 from clients.skills.feeds import FeedClient, FeedFailed
 from contracts.base import Contract, Text80, rfc3339
-from domain.skills.feed_reading import MalformedFeed, read_feed
-from domain.skills.trends import Wanted, choose, window_of
+from domain.skills.content.feed_reading import MalformedFeed, read_feed
+from domain.skills.content.trends import Wanted, choose, window_of
 from skills.runtime.broker import BrokerRefused
 from stores.skills.feed_requests import FeedRequests
 

@@ -63,12 +63,16 @@ class PromptTooLarge(Exception):
 
 @dataclass(frozen=True)
 class ModelQuestion:
-    """One question to a model. ``name`` is what the schema is called there."""
+    """One question to a model. ``name`` is what the schema is called there.
+
+    With a ``seed`` the same question is to have the same answer: it is sent along, with temperature 0.
+    """
 
     name: str
     system: str
     user: str
     schema: dict[str, Any]
+    seed: int | None = None
 
 
 def model_prompt(

@@ -56,6 +56,10 @@ async def skills_run(alice: Learner, ask: Ask) -> None:
     await ask("skill_invocation_confirm", {"approve": False}, invocation_id=waiting[0])
     await ask("skill_invocation_cancel", {}, invocation_id=waiting[1])
     await alice.ok("PUT", "/api/skills/policy", {"rules": []})
+    approval = {"content": {"content_id": str(uuid7()), "script": "Hello."}, "platforms": ["twitter"]}
+    given_out = await alice.ok("POST", "/api/skills/approval-tokens", approval)
+    await ask("skill_approval_create", approval)
+    await ask("skill_approval_revoke", jti=given_out["jti"])
     await ask("skill_reload", {})
     await ask("skill_approve", {}, name="debit-wallet")
 

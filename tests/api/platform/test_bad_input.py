@@ -211,6 +211,7 @@ NOT_FOUND = {
     "name": ErrorCode.SKILL_NOT_FOUND,
     "invocation_id": ErrorCode.SKILL_INVOCATION_NOT_FOUND,
     "wallet_address": ErrorCode.NOT_FOUND,
+    "jti": ErrorCode.NOT_FOUND,
 }
 MALFORMED = (
     "1",

@@ -172,6 +172,8 @@ OPERATION_IDS = [
     "observation_adapter_heartbeat",
     "observation_adapters_list",
     "readyz",
+    "skill_approval_create",
+    "skill_approval_revoke",
     "skill_approve",
     "skill_find",
     "skill_get",

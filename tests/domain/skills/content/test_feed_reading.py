@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from domain.skills.feed_reading import MAX_DEPTH, MalformedFeed, read_feed
-from domain.skills.trends import Wanted, choose, window_of
+from domain.skills.content.feed_reading import MAX_DEPTH, MalformedFeed, read_feed
+from domain.skills.content.trends import Wanted, choose, window_of
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
