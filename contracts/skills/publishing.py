@@ -73,6 +73,7 @@ class PublicationRecord(Contract):
     content_id: Uuid
     digest: Sha256
     platform: Text80
+    asked_platform: Text80 = Field(description="As the call named it; another may have stood in.")
     reviewer_id: Text120
     state: PublicationState
     invocation_id: Text120

@@ -50,26 +50,27 @@ class Publications:
         owner = approval.owner_user_id
         with self._database.write() as connection:
             advisory_lock(connection, f"publication {owner} {content.content_id}")
-            before = PUBLICATIONS.find(connection, approval.jti, owner=owner) or _same_post(
-                connection, owner, approval.digest, platform
-            )
-            if before is not None:
-                if before.jti == approval.jti and before.state in FINAL and before.platform != platform:
-                    raise ApprovalRefused("INVALID_TOKEN", "The approval was used for another platform.")
-                if before.state in FINAL or _is_held(before, invocation_id, now):
-                    return before
+            own = PUBLICATIONS.find(connection, approval.jti, owner=owner)
+            if own is not None and own.state in FINAL and own.asked_platform != platform:
+                raise ApprovalRefused("INVALID_TOKEN", "The approval was used for another platform.")
+            before = own or _same_post(connection, owner, approval.digest, platform)
+            if before is not None and (before.state in FINAL or _is_held(before, invocation_id, now)):
+                return before
+            begun = own is not None and own.asked_platform == platform
             record = PublicationRecord(
                 jti=approval.jti,
                 owner_user_id=owner,
                 content_id=content.content_id,
                 digest=approval.digest,
-                platform=platform,
+                # What may have got through on a platform that stood in is asked about there first.
+                platform=own.platform if own is not None and begun else platform,
+                asked_platform=platform,
                 reviewer_id=approval.reviewer_id,
                 state=PublicationState.RESERVED,
                 invocation_id=invocation_id,
                 leased_until=now + HELD_FOR,
                 text=text_of(content),
-                created_at=before.created_at if before is not None else now,
+                created_at=own.created_at if own is not None else now,
                 updated_at=now,
             )
             PUBLICATIONS.put(connection, record)
@@ -112,13 +113,15 @@ class Publications:
 
 
 def _same_post(connection: Connection, owner: str, digest: str, platform: str) -> PublicationRecord | None:
-    """A post of the same content on the same platform, by another approval."""
+    """The same content on the same platform by another approval: published, else about to be."""
+    states = (PublicationState.PUBLISHED.value, PublicationState.RESERVED.value)
     return PUBLICATIONS.first(
         connection,
         publications.c.owner == owner,
         publications.c.digest == digest,
         publications.c.platform == platform,
-        publications.c.state == PublicationState.PUBLISHED.value,
+        publications.c.state.in_(states),
+        order_by=(publications.c.state, publications.c.created_at.desc()),
     )
 
 

@@ -105,8 +105,8 @@ class PublisherService:
         content = asked.content.model_dump(mode="json", exclude_none=True)
         warnings = list[str]()
         # Only another platform of the same approval stands in for one that is not available.
-        others = [one for one in approval.platforms if one != asked.platform]
-        for platform in (asked.platform, *others):
+        order = list(dict.fromkeys((record.platform, asked.platform, *approval.platforms)))
+        for platform in order:
             if platform != record.platform:
                 record = await asyncio.to_thread(
                     self._publications.moved, record, platform, datetime.now(UTC)
@@ -116,7 +116,7 @@ class PublisherService:
             except PublisherFailed as failed:
                 warnings.append(f"{failed.code}: {platform}: {failed}"[:240])
                 log.warning("content was not published", code=failed.code, platform=platform)
-                if failed.code == "PLATFORM_ERROR" and platform != (others or [asked.platform])[-1]:
+                if failed.code == "PLATFORM_ERROR" and platform != order[-1]:
                     continue
                 await self._settle(asker, record.changed(state=PublicationState.FAILED))
                 raise BrokerRefused(

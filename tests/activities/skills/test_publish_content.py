@@ -195,6 +195,28 @@ async def test_only_an_approved_platform_stands_in_for_one_that_is_away(
     assert both.warnings[0].startswith("PLATFORM_ERROR: twitter")
 
 
+@pytest.mark.acceptance("CH-35", "CH-38")
+async def test_a_post_on_a_platform_that_stood_in_is_the_post_of_the_same_call(
+    desk: Desk, publisher: ModelServer
+) -> None:
+    publisher.replies(
+        lambda asked: Reply(status=503) if asked.json["platform"] == "twitter" else _post(asked)
+    )
+    token = desk.approve("twitter", "youtube")
+    first = await desk.publish(token)
+    again = await desk.publish(token)
+    assert again.outputs == first.outputs
+    assert (await desk.publish(token, "youtube")).error.code == "INVALID_TOKEN"
+    assert len(publisher.asked) == 2
+
+
+@pytest.mark.acceptance("CH-35")
+async def test_two_approvals_of_one_content_at_once_make_one_post(desk: Desk, publisher: ModelServer) -> None:
+    done = await asyncio.gather(desk.publish(desk.approve()), desk.publish(desk.approve()))
+    assert len({one.outputs["post_id"] for one in done}) == 1
+    assert len(publisher.asked) == 1
+
+
 @pytest.mark.acceptance("CH-34")
 async def test_without_a_publisher_content_is_kept_and_not_called_published(tmp_path: Path) -> None:
     desk = Desk(tmp_path, None)
