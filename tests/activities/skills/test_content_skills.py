@@ -114,6 +114,7 @@ async def test_where_a_batch_is_late_those_before_it_are_given() -> None:
 
 
 @pytest.mark.acceptance("CH-19")
+@pytest.mark.produces("semantic-filter", "FILTER_TIMEOUT")
 async def test_where_the_first_batch_is_late_there_is_nothing_to_give() -> None:
     with serving() as model:
         model.replies(Reply(hold=True))
@@ -135,6 +136,8 @@ async def test_the_other_model_is_asked_where_one_fails_and_named(bad: Reply) ->
 
 @pytest.mark.acceptance("CH-19", "CH-26")
 @pytest.mark.parametrize("skill", [FILTER, WRITE])
+@pytest.mark.produces("semantic-filter", "LLM_ERROR")
+@pytest.mark.produces("generate-content", "LLM_ERROR")
 async def test_where_all_models_fail_nothing_is_made_up(skill: str) -> None:
     with serving() as first, serving() as second:
         first.replies(Reply(status=404))
@@ -166,6 +169,7 @@ async def test_where_all_models_fail_nothing_is_made_up(skill: str) -> None:
         ({"trends": [{**TREND, "seen_on": "a source's own field"}]}, None),
     ],
 )
+@pytest.mark.produces("semantic-filter", "INVALID_GOALS")
 def test_the_bounds_of_the_filter_hold(given: dict[str, Any], code: str | None) -> None:
     known = {"trends": _trends(1), "campaign_goals": ["fashion"]}
     assert refused_code(FILTER, {**known, **given}) == code
@@ -210,6 +214,7 @@ async def test_what_offends_is_written_again_with_a_safety_instruction() -> None
 
 
 @pytest.mark.acceptance("CH-24", "CH-26")
+@pytest.mark.produces("generate-content", "SAFETY_VIOLATION")
 async def test_what_still_offends_is_not_given_out() -> None:
     with serving() as model:
         model.replies(_text("What the fuck"))
@@ -222,6 +227,7 @@ async def test_what_still_offends_is_not_given_out() -> None:
 
 
 @pytest.mark.acceptance("CH-22", "CH-26")
+@pytest.mark.produces("generate-content", "GENERATION_TIMEOUT")
 async def test_where_the_model_is_late_the_templates_text_comes_with_little_confidence() -> None:
     with serving() as model:
         model.replies(Reply(hold=True))
@@ -245,6 +251,7 @@ async def test_where_the_model_is_late_the_templates_text_comes_with_little_conf
         ({}, None),
     ],
 )
+@pytest.mark.produces("generate-content", "INVALID_PERSONA")
 def test_the_bounds_of_writing_hold(given: dict[str, Any], code: str | None) -> None:
     assert refused_code(WRITE, {"trend": TREND, "persona": PERSONA, "platform": "twitter", **given}) == code
 
@@ -282,6 +289,7 @@ async def test_an_error_makes_content_invalid_and_a_person_look() -> None:
 
 
 @pytest.mark.acceptance("CH-32")
+@pytest.mark.produces("validate-content", "SAFETY_CHECK_TIMEOUT")
 async def test_a_slow_check_is_never_valid_and_asks_for_a_person() -> None:
     with serving() as model:
         model.replies(Reply(hold=True))
@@ -292,6 +300,7 @@ async def test_a_slow_check_is_never_valid_and_asks_for_a_person() -> None:
 
 
 @pytest.mark.acceptance("CH-32")
+@pytest.mark.produces("validate-content", "VALIDATION_ERROR")
 async def test_a_check_that_cannot_judge_gives_an_answer_that_is_not_valid() -> None:
     unreadable = await _check(_services(), _content(media_urls=["file:///x.png"]))
     assert not unreadable.outputs["valid"]
@@ -325,6 +334,7 @@ async def test_a_model_names_claims_that_mislead() -> None:
         ({"content": _content("x" * 10_000)}, None),
     ],
 )
+@pytest.mark.produces("validate-content", "INVALID_CONTENT")
 def test_the_bounds_of_checking_hold(given: dict[str, Any], code: str | None) -> None:
     assert refused_code(CHECK, given) == code
 

@@ -106,6 +106,7 @@ async def test_text_only_asks_no_tool(media: MediaServer) -> None:
 
 
 @pytest.mark.acceptance("CH-26")
+@pytest.mark.produces("generate-content", "MEDIA_GENERATION_FAILED")
 async def test_a_tool_that_fails_is_asked_three_times_then_content_goes_without(media: MediaServer) -> None:
     media.failures = 2
     third = await _write(media)

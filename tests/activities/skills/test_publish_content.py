@@ -119,6 +119,7 @@ async def test_approved_content_is_published_and_audited_before_and_after(
 
 
 @pytest.mark.acceptance("CH-35")
+@pytest.mark.produces("publish-content", "DUPLICATE_CONTENT")
 async def test_the_same_call_again_gets_the_post_that_there_is(desk: Desk, publisher: ModelServer) -> None:
     token = desk.approve()
     first = await desk.publish(token)
@@ -156,6 +157,7 @@ async def test_what_was_killed_while_it_published_is_taken_over_under_the_same_k
 
 
 @pytest.mark.acceptance("CH-38", "CH-63")
+@pytest.mark.produces("publish-content", "PUBLISH_FAILED")
 async def test_a_publisher_that_refuses_is_tried_four_times_under_one_key(
     desk: Desk, publisher: ModelServer
 ) -> None:
@@ -182,6 +184,7 @@ async def test_a_refusal_of_the_request_itself_is_not_tried_again(desk: Desk, pu
 
 
 @pytest.mark.acceptance("CH-38")
+@pytest.mark.produces("publish-content", "PLATFORM_ERROR")
 async def test_only_an_approved_platform_stands_in_for_one_that_is_away(
     desk: Desk, publisher: ModelServer
 ) -> None:
@@ -259,6 +262,7 @@ def _forged(how: str, token: ApprovalToken) -> str:
 
 @pytest.mark.acceptance("CH-36")
 @pytest.mark.parametrize("how", ["none", "other key", "HS256", "signature", "no claims"])
+@pytest.mark.produces("publish-content", "INVALID_TOKEN")
 async def test_a_forged_token_publishes_nothing(desk: Desk, publisher: ModelServer, how: str) -> None:
     token = desk.approve()
     forged = _forged(how, token)
@@ -294,6 +298,7 @@ async def test_a_token_is_good_for_its_content_user_and_platform_alone(
 
 
 @pytest.mark.acceptance("CH-36")
+@pytest.mark.produces("publish-content", "TOKEN_EXPIRED")
 async def test_a_token_that_is_revoked_or_over_publishes_nothing(desk: Desk, publisher: ModelServer) -> None:
     revoked = desk.approve()
     desk.approvals.revoke(revoked.jti, "alice", "test", datetime.now(UTC))

@@ -128,6 +128,7 @@ async def test_the_public_key_is_the_agents_and_the_private_one_is_nowhere_else(
     ("reply", "code", "status"),
     [(Reply(status=500), "REGISTRATION_FAILED", 502), (None, "NETWORK_ERROR", 503)],
 )
+@pytest.mark.produces("register-openclaw-profile", "REGISTRATION_FAILED", "NETWORK_ERROR")
 async def test_a_directory_that_fails_is_tried_four_times_then_the_agent_goes_on(
     desk: Desk, directory: ModelServer, reply: Reply | None, code: str, status: int
 ) -> None:
@@ -151,6 +152,7 @@ async def test_without_a_gateway_nothing_is_registered_and_that_is_said(tmp_path
 
 
 @pytest.mark.acceptance("CH-57", "CH-60")
+@pytest.mark.produces("register-openclaw-profile", "INVALID_PROFILE")
 async def test_only_ones_own_agents_are_registered(desk: Desk, directory: ModelServer) -> None:
     wrong: tuple[dict[str, Any], ...] = (
         {"agent_id": str(uuid4())},
