@@ -51,7 +51,7 @@ async def test_each_agent_is_registered_once_a_start(tmp_path: Path, temporal_ad
         async with running_stack(settings, client) as stack:
             admin = stack.learner("root", ("admin",))
             made = await admin.ok("POST", "/api/agents", {"name": "Nora", "owner_user_id": "alice"})
-            assert await register_agents(client, settings, stack.database) == 1
+            assert await register_agents(stack.client, settings, stack.database) == 1
             alice = stack.learner("alice", ("read",))
             with anyio.fail_after(30):
                 while (run := await _only_run(alice))["status"] in ("queued", "running"):
