@@ -119,6 +119,27 @@ async def test_a_folder_that_nobody_approved_says_so_and_is_approved_after_a_loo
     await expect(page.get_by_role("alert")).to_contain_text("front matter")
 
 
+async def test_a_question_of_a_skill_is_answered_where_it_stands_and_one_of_a_lesson_in_its_proposal(
+    console: Console,
+) -> None:
+    await console.page.goto(console.url)
+    shown: list[str] = await console.page.evaluate(
+        """async () => {
+            const { waitingItems } = await import("/console/static/parts/waiting_items.js");
+            const { identity } = await import("/console/static/identity.js");
+            identity.set({ user_id: "alice", scopes: ["read", "approve"] });
+            const item = (about) => ({
+                item_id: "0199aa10-7c00-7000-8000-000000000001", kind: "question", title: "It asks", text: "Which?",
+                about, unproved: 0, created_at: "2026-11-23T10:00:00Z", expires_at: null, arguments: null,
+            });
+            const all = [item("ask-clarifying-question"), item("0199aa10-7c00-7000-8000-000000000002")];
+            const element = waitingItems(all, null, () => {});
+            return [...element.querySelectorAll("button, a.button")].map((one) => one.textContent);
+        }"""
+    )
+    assert shown == ["Answer…", "Go to Pending Abilities"]
+
+
 FRONT = """---
 name: greet
 version: 1.0.0
