@@ -18,13 +18,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import structlog
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from google.protobuf.message import DecodeError
 from temporalio.api.common.v1 import Payload
-from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.contrib.pydantic import PydanticPayloadConverter, pydantic_data_converter
 from temporalio.converter import (
     ActivitySerializationContext,
     DataConverter,
@@ -38,6 +39,7 @@ from temporalio.converter import (
 from contracts.workflow_ids import SCHEDULES
 from stores.platform.secrets.key_places import KeyFile
 from stores.platform.secrets.keys import KeyRing, SecretKeys
+from workflows.platform.child_summary import ChildSummary
 
 log = structlog.get_logger(__name__)
 
@@ -55,6 +57,9 @@ ENCRYPTED = b"binary/encrypted"
 
 KEY_ID = "apprentice-key"
 """The metadata field that names the key of an encrypted payload."""
+
+SUMMARY_OF = "apprentice-summary-of"
+"""The metadata field of a child's summary: the child's id. Such a payload counts there, though its parent sent it."""
 
 RING_KEPT_SECONDS = 10.0
 """How long a process signs and encrypts with the key that it has read, after another became current."""
@@ -124,18 +129,31 @@ class SignedPayloads(PayloadCodec, WithSerializationContext):
     def _signed(self, payload: Payload, key_id: str, key: bytes) -> Payload:
         signed = Payload()
         signed.CopyFrom(encrypted(payload, key_id, key) if self._encrypt else payload)
+        child = payload.metadata.get(SUMMARY_OF)
+        if child is not None:
+            signed.metadata[SUMMARY_OF] = child
         # What a scheduled run leaves (its last result) is read by the next one, whose id has another time.
-        place = [*self._places()][-1]
+        place = [*self._places()][-1] if child is None else self._summary_place(child)
         signed.metadata[SIGNATURE] = key_id.encode() + b":" + _mac(key, place, signed)
         return signed
 
     def _verified(self, payload: Payload) -> Payload:
         key_id, _, mac = payload.metadata.get(SIGNATURE, b"").partition(b":")
         key = self._keys.find(key_id.decode("ascii", "replace")) if mac else None
-        if key is None or not any(hmac.compare_digest(mac, _mac(key, at, payload)) for at in self._places()):
+        child = payload.metadata.get(SUMMARY_OF)
+        places = self._places() if child is None else [self._summary_place(child)]
+        elsewhere = child is not None and self._place[1:] != ("workflow", child.decode("utf-8", "replace"))
+        if (
+            key is None
+            or elsewhere
+            or not any(hmac.compare_digest(mac, _mac(key, at, payload)) for at in places)
+        ):
             log.warning("a payload was refused: it was not signed for this workflow", place=self._place)
             return Payload(metadata={_ENCODING: REFUSED})
         return clear(payload, self._keys.find) or Payload(metadata={_ENCODING: REFUSED})
+
+    def _summary_place(self, child: bytes) -> tuple[str, ...]:
+        return (*self._place[:1], "summary", child.decode("utf-8", "replace"))
 
     def _places(self) -> Iterable[tuple[str, ...]]:
         yield self._place
@@ -164,7 +182,8 @@ def clear(payload: Payload, find: Callable[[str], bytes | None]) -> Payload | No
     if payload.metadata.get(_ENCODING) != ENCRYPTED:
         plain = Payload()
         plain.CopyFrom(payload)
-        plain.metadata.pop(SIGNATURE, None)
+        for ours in (SIGNATURE, SUMMARY_OF):
+            plain.metadata.pop(ours, None)
         return plain
     key_id = payload.metadata.get(KEY_ID, b"")
     key = find(key_id.decode("ascii", "replace"))
@@ -180,6 +199,18 @@ def clear(payload: Payload, find: Callable[[str], bytes | None]) -> Payload | No
 def _encryption_key(key: bytes) -> bytes:
     """Another key than the one that signs, derived from it."""
     return hmac.new(key, b"apprentice: encryption of Temporal payloads", sha256).digest()
+
+
+class SummaryConverter(PydanticPayloadConverter):
+    """Pydantic's converter, which tells the codec whose a child's summary is."""
+
+    def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
+        """The payloads of the values."""
+        payloads = super().to_payloads(values)
+        for value, payload in zip(values, payloads, strict=True):
+            if isinstance(value, ChildSummary):
+                payload.metadata[SUMMARY_OF] = value.workflow_id.encode()
+        return payloads
 
 
 def payload_keys(data_dir: Path) -> SecretKeys:
@@ -209,7 +240,9 @@ def signing_data_converter(data_dir: Path, *, encrypt: bool = False) -> DataConv
     ``encrypt`` hides contents, summaries and the texts of failures from whoever reads Temporal's database or UI.
     """
     codec = SignedPayloads(PayloadKeys.of(payload_keys(data_dir)), encrypt=encrypt)
-    converter = replace(pydantic_data_converter, payload_codec=codec)
+    converter = replace(
+        pydantic_data_converter, payload_converter_class=SummaryConverter, payload_codec=codec
+    )
     if not encrypt:
         return converter
     return replace(converter, failure_converter_class=DefaultFailureConverterWithEncodedAttributes)

@@ -32,6 +32,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.workflow_ids import validation_run_id
     from workflows.learning.learn_session_messages import ValidateCommand
     from workflows.learning.session_decision import SessionDecision
+    from workflows.platform.child_summary import ChildSummary
     from workflows.platform.presets import CHECK_CALL, REHEARSAL
     from workflows.platform.refusals import cause_of
     from workflows.platform.search_attributes import KIND_ATTRIBUTE
@@ -266,7 +267,10 @@ async def run_checks(aggregate: LearnSessionAggregate) -> ValidationRunOutput:
             ValidationRunWorkflow.run,
             request,
             id=validation_run_id(request.validation_run_id),
-            static_summary=f"Validate {', '.join(check.value for check in request.checks)}",
+            static_summary=ChildSummary(
+                f"Validate {', '.join(check.value for check in request.checks)}",
+                validation_run_id(request.validation_run_id),
+            ),
             search_attributes=workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
                 SearchAttributePair(KIND_ATTRIBUTE, "validation-run")
             ),

@@ -28,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.workflow_ids import mined_skill_id, skill_mining_id
     from workflows.mining.mined_skill_workflow import MinedSkillWorkflow
     from workflows.mining.skill_mining_messages import MinedSkillStart, MiningEnd, MiningPosition, MiningStart
+    from workflows.platform.child_summary import ChildSummary
     from workflows.platform.presets import STORE_CALL, SWEEP_PAGE
     from workflows.platform.refusals import application_error_in
     from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
@@ -130,7 +131,9 @@ class SkillMiningWorkflow:
                     MinedSkillWorkflow.run,
                     MinedSkillStart(build=build),
                     id=mined_skill_id(candidate.candidate_id),
-                    static_summary=f"mined skill of {candidate.owner_user_id}",
+                    static_summary=ChildSummary(
+                        f"mined skill of {candidate.owner_user_id}", mined_skill_id(candidate.candidate_id)
+                    ),
                     # What a build has begun it sees through, whatever becomes of the run.
                     parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                     cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,

@@ -19,6 +19,7 @@ from gateways.platform.payload_signing import (
     REFUSED,
     RING_KEPT_SECONDS,
     SIGNATURE,
+    SUMMARY_OF,
     PayloadKeys,
     SignedPayloads,
     clear,
@@ -26,6 +27,7 @@ from gateways.platform.payload_signing import (
     rotate_payload_keys,
     signing_data_converter,
 )
+from workflows.platform.child_summary import ChildSummary
 
 pytestmark = pytest.mark.anyio
 
@@ -226,3 +228,23 @@ async def test_a_new_key_encrypts_within_seconds_and_old_ones_decrypt(tmp_path: 
     assert after.metadata[SIGNATURE].startswith(f"{ring.current}:".encode())
     assert await codec.with_context(HERE).decode([before, after]) == [plain, plain]
     assert clear(after, payload_keys(tmp_path).find) == plain
+
+
+@pytest.mark.parametrize("encrypt", [False, True])
+async def test_the_summary_of_a_child_is_signed_by_its_parent_for_the_child_alone(
+    tmp_path: Path, encrypt: bool
+) -> None:
+    converter = signing_data_converter(tmp_path, encrypt=encrypt)
+    child = WorkflowSerializationContext(namespace="default", workflow_id="validation-run/1")
+    elsewhere = WorkflowSerializationContext(namespace="default", workflow_id="validation-run/2")
+    payloads = await converter.with_context(HERE).encode([ChildSummary("Validate", child.workflow_id)])
+    assert await converter.with_context(child).decode(payloads, [str]) == ["Validate"]
+    for context in (HERE, elsewhere, activity_of(child.workflow_id)):
+        with pytest.raises(Exception, match="not signed for this workflow by this installation"):
+            await converter.with_context(context).decode(payloads, [str])
+    payloads[0].metadata[SUMMARY_OF] = elsewhere.workflow_id.encode()
+    with pytest.raises(Exception, match="not signed for this workflow by this installation"):
+        await converter.with_context(elsewhere).decode(payloads, [str])
+    del payloads[0].metadata[SUMMARY_OF]
+    with pytest.raises(Exception, match="not signed for this workflow by this installation"):
+        await converter.with_context(HERE).decode(payloads, [str])
