@@ -78,8 +78,9 @@ async def start(
     message = frame.message(StartCommand, body, reason=masked(body.reason))
     session = (await frame.to_session(SessionCommand.START, session_id, message)).session
     watching = session.observation_mode is not ObservationMode.NONE
-    armed = tuple(kind.value for kind in frame.services.adapters.available) if watching else ()
-    return StartSessionResponse(session=session, observation_active=watching, adapters_armed=armed)
+    armed = await anyio.to_thread.run_sync(frame.services.adapters.armed, frame.owner) if watching else ()
+    names = tuple(kind.value for kind in armed)
+    return StartSessionResponse(session=session, observation_active=watching, adapters_armed=names)
 
 
 @router.post("/pause", operation_id="learn_session_pause")

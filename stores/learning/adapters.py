@@ -54,6 +54,11 @@ class AdapterStore:
         """The kinds whose events are taken, phase by phase."""
         return tuple(kind for kind in ADAPTERS if unavailability(kind, self._disabled) is None)
 
+    def armed(self, owner: str) -> tuple[ObservationAdapterKind, ...]:
+        """The kinds that take part in this user's capture: available, and not last reported to be broken."""
+        rows = self._rows(owner)
+        return tuple(kind for kind in self.available if rows.get(kind, (None, None))[1] is None)
+
     def refuse_unavailable(self, kinds: Iterable[ObservationAdapterKind]) -> None:
         """Lets kinds pass whose adapters are deployed and not disabled.
 

@@ -1,5 +1,6 @@
 """The method of an installed ability is tried on another folder: same commands, other values, nothing else touched."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,10 @@ async def test_a_method_runs_on_another_folder_with_other_values_and_hands_the_r
     assert (entry["usable_now"], entry["checkpoint_health"]) == (True, "no_data")
     Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
     assert not list(stack.settings.memory_root.rglob("checkpoint_receipts*"))
+    traces = (stack.settings.memory_root / "system/capabilities/traces.jsonl").read_text().splitlines()
+    (trace,) = [one for one in map(json.loads, traces) if one["trace_id"] == run["trial_id"]]
+    assert (trace["success"], [step["success"] for step in trace["steps"]]) == (True, [True] * 4)
+    assert not any(value in json.dumps(trace) for value in ("q1", "$(touch x)", "top.csv"))
 
     receipts = await alice.ok("GET", "/api/learn/receipts")
     kinds = [one["event_kind"] for one in receipts["receipts"]]

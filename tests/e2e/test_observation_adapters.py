@@ -141,6 +141,15 @@ async def test_a_broken_adapter_is_well_again_when_its_events_come_in(stack: Sta
     assert (await registry(alice))["terminal_command"]["status"]["healthy"]
 
 
+async def test_an_adapter_that_cannot_record_is_not_armed(stack: Stack) -> None:
+    alice, bob = stack.learner(), stack.learner("bob")
+    await alice.ok("POST", "/api/learn/adapters/wrapper_receipt/heartbeat", {"error_code": "SPOOL_FULL"})
+    every = {kind.value for kind in DEPLOYED}
+    for learner, armed in ((alice, every - {"wrapper_receipt"}), (bob, every)):
+        await learner.create()
+        assert set((await learner.act("start"))["adapters_armed"]) == armed
+
+
 async def test_a_session_that_was_created_is_answered_again_though_its_adapter_broke(stack: Stack) -> None:
     alice = stack.learner()
     asked = {**NEW, "required_adapters": ["wrapper_receipt"]}
