@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.api.world import CANARY, World, build_world
-from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
+from tests.fixtures.stack import Stack, connect, lone_stack, stack_settings
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory, temporal_address: str
                 environment.delenv(name)
         settings = stack_settings(tmp_path_factory.mktemp("shared"), mcp_allow_private_addresses=True)
     client = await connect(temporal_address)
-    async with running_stack(settings, client) as running:
+    async with lone_stack(settings, client) as running:
         yield running
 
 
