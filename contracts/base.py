@@ -1,17 +1,79 @@
 """Base classes of every contract, and the bounded text types of the specification."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, PlainSerializer, StringConstraints
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    PlainSerializer,
+    StringConstraints,
+)
+from pydantic_core import CoreSchema, core_schema
+
+_NO_SCHEMAS = frozenset({"default", "metadata", "serialization"})
+
+
+def _no_numeral(given: object) -> object:
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        raise ValueError("a boolean is true or false")
+    return given
+
+
+def _refuse_numerals(literal: dict[str, Any]) -> None:
+    # 1 equals True, and is found among the values of a literal.
+    if any(isinstance(value, bool) for value in literal["expected"]):
+        inner = cast("CoreSchema", dict(literal))
+        literal.clear()
+        literal.update(core_schema.no_info_before_validator_function(_no_numeral, inner))
+
+
+def _is_done(schema: Mapping[str, Any], of: type[BaseModel]) -> bool:
+    """Whether it is of another model, or was made strict before."""
+    if schema.get("type") == "model":
+        return schema["cls"] is not of
+    return schema.get("type") == "function-before" and schema["function"]["function"] is _no_numeral
+
+
+def _make_booleans_strict(schema: Any, of: type[BaseModel]) -> None:
+    # Pydantic's own strictness is all or nothing; enums and tuples have to be read from JSON. Models in fields have
+    # their own turn.
+    if isinstance(schema, dict):
+        found = cast("dict[str, Any]", schema)
+        if found.get("type") == "bool":
+            found["strict"] = True
+        elif found.get("type") == "literal":
+            _refuse_numerals(found)
+        elif not _is_done(found, of):
+            for name, part in found.items():
+                if name not in _NO_SCHEMAS:
+                    _make_booleans_strict(part, of)
+    elif isinstance(schema, list | tuple):
+        for part in cast("list[Any]", schema):
+            _make_booleans_strict(part, of)
 
 
 class Contract(BaseModel):
-    """A frozen value that crosses a boundary. Unknown fields are refused, so a typo never passes silently."""
+    """A frozen value that crosses a boundary. Unknown fields are refused, so a typo never passes silently.
+
+    A boolean is ``true`` or ``false``: no number, and no text that reads like one.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
+        """The schema of the fields, in which every boolean is strict."""
+        schema = handler(source)
+        _make_booleans_strict(schema, cls)
+        return schema
 
     def changed(self, **fields: Any) -> Self:
         """A copy with these fields changed, validated like a new object.
@@ -57,10 +119,20 @@ def rfc3339(value: datetime) -> str:
     )
 
 
+def _no_number(given: object) -> object:
+    # A number, also as text, would be taken for seconds or milliseconds since 1970.
+    if isinstance(given, datetime) or (isinstance(given, str) and given[4:5] == "-"):
+        return given
+    raise ValueError("a time is text such as 2026-01-02T03:04:05Z")
+
+
 UtcTime = Annotated[
-    AwareDatetime, AfterValidator(_in_utc), PlainSerializer(rfc3339, return_type=str, when_used="json")
+    AwareDatetime,
+    BeforeValidator(_no_number),
+    AfterValidator(_in_utc),
+    PlainSerializer(rfc3339, return_type=str, when_used="json"),
 ]
-"""An aware time, normalised to UTC; a naive one is refused."""
+"""An aware time, normalised to UTC; one without a zone is refused, and so is a number."""
 
 
 _CANONICAL_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -1,0 +1,67 @@
+"""Booleans and times in request bodies: what only looks like one is refused where it stands."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from contracts.base import Contract
+from tests.api.route_table import WITH_BODY
+from tests.api.world import DOCUMENT, ROUTES, operation_of
+
+LOOSE: Mapping[str, tuple[object, ...]] = {
+    "boolean": (1, 0, 1.0, "true", "false", "on", "yes", "1", ""),
+    "date-time": (1_700_000_000, 1.5, True, "1700000000", "2026-01-02", "2026-01-02T03:04:05", "now", ""),
+}
+
+
+def contracts(of: type[BaseModel] = Contract) -> Iterator[type[BaseModel]]:
+    """Every contract that the API has loaded; those that are made for a type parameter are no request's."""
+    for found in of.__subclasses__():
+        yield found
+        yield from contracts(found)
+
+
+def loose_values(schema: Mapping[str, Any]) -> Iterator[object]:
+    """Values that are no boolean or time, for a field that takes one; models have their own turn."""
+    choices = schema.get("anyOf", (schema,))
+    kinds = {one.get("format", one.get("type")) for one in choices}
+    if kinds <= {"boolean", "date-time", "null"}:
+        for kind in kinds - {"null"}:
+            yield from LOOSE[kind]
+    for one in choices:
+        if one.get("type") == "array" and isinstance(one.get("items"), dict):
+            yield from ([value] for value in loose_values(one["items"]))
+        if isinstance(one.get("additionalProperties"), dict):
+            yield from ({"key": value} for value in loose_values(one["additionalProperties"]))
+
+
+def taken(model: type[BaseModel], name: str, value: object) -> bool:
+    """Whether the field has nothing against the value; what the others say does not count."""
+    try:
+        model.model_validate({name: value})
+    except ValidationError as error:
+        return not any(one["loc"][:1] == (name,) for one in error.errors())
+    return True
+
+
+def test_no_contract_takes_for_a_boolean_or_time_what_is_none() -> None:
+    places = [
+        (model, name, value)
+        for model in dict.fromkeys(contracts())
+        for name, field in model.model_json_schema().get("properties", {}).items()
+        for value in loose_values(field)
+    ]
+    assert len({(model, name) for model, name, _ in places}) > 300
+    assert [f"{m.__name__}.{name}: {value!r}" for m, name, value in places if taken(m, name, value)] == []
+
+
+@pytest.mark.parametrize("name", WITH_BODY)
+def test_every_request_body_is_a_contract(name: str) -> None:
+    known = {model.__name__ for model in contracts()}
+    content = operation_of(ROUTES[name])["requestBody"]["content"]["application/json"]["schema"]
+    found = [one["$ref"].rsplit("/", 1)[1] for one in content.get("anyOf", [content]) if "$ref" in one]
+    assert found
+    assert set(found) <= known
+    assert set(found) <= DOCUMENT["components"]["schemas"].keys()
