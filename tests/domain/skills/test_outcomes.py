@@ -232,3 +232,44 @@ def test_whatever_a_handler_answers_comes_to_an_outcome_that_can_be_kept(
     assert (outcome.error is None) == (outcome.status in (SUCCESS, PARTIAL))
     if outcome.status is FAILURE:
         assert {one.state for one in outcome.observables.effects} == {ObservedEffectState.FAILED}
+
+
+@pytest.mark.parametrize(
+    ("said", "status"), [(True, SUCCESS), (False, PARTIAL), (None, SUCCESS), ("no", SUCCESS)]
+)
+def test_a_message_that_was_not_delivered_is_partial_whatever_its_handler_calls_it(
+    said: object, status: InvocationStatus
+) -> None:
+    """X-38: Amber's handlers answer success with ``delivered: false``."""
+    skill = acting(effect=ToolEffect.SEND)
+    outcome = of({"success": True, "result": {"logged": True, "delivered": said}}, skill)
+    assert outcome.status is status
+    assert bool(outcome.warnings) is (status is PARTIAL)
+    assert (
+        of({"success": True, "result": {"delivered": False}}, acting(effect=ToolEffect.UPDATE)).status
+        is SUCCESS
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"success": True, "result": {"delivered": False}, "message": "Noted."},
+        {"success": False, "result": {"error": "x"}, "error": {"code": "VOICE_TIMEOUT", "message": "x"}},
+    ],
+)
+def test_what_a_service_does_not_know_is_not_known_whatever_the_handler_made_of_it(
+    answer: dict[str, Any],
+) -> None:
+    """X-14: the handler's words and code stay; a skill whose far side knows its key goes on as it was."""
+    sends = acting(effect=ToolEffect.SEND)
+    outcome = outcome_of(sends, sends.effect, answer, None, acted=True, unsure=True)
+    assert outcome.status is InvocationStatus.OUTCOME_UNKNOWN
+    assert outcome.outputs == answer["result"]
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable) == (
+        "OUTCOME_UNKNOWN" if answer["success"] else "VOICE_TIMEOUT",
+        False,
+    )
+    keyed = acting(effect=ToolEffect.SEND, repeatable=True)
+    assert outcome_of(keyed, keyed.effect, answer, None, acted=True, unsure=True).status is not outcome.status

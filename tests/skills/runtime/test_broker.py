@@ -322,3 +322,26 @@ async def test_a_program_that_fails_or_writes_too_much_is_an_error(trial: Trial)
         None,
         "UNAVAILABLE",
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "acted", "unsure"),
+    [({}, True, False), ({"unsure": True}, True, True), ({"never_left": True}, False, False)],
+)
+async def test_a_service_says_of_its_refusal_whether_anything_happened(
+    trial: Trial, said: dict[str, bool], acted: bool, unsure: bool
+) -> None:
+    """X-14: what surely never left is no act; what may have arrived is remembered, whatever the handler answers."""
+
+    async def refuses(method: str, arguments: dict[str, Any]) -> None:
+        raise BrokerRefused("UNAVAILABLE", "no", **said)
+
+    ran = await trial.run(
+        "async def handle(params, context):\n"
+        "    try:\n        await context.gateway.post({})\n"
+        "    except context.CallRefused:\n        return {'success': True}\n",
+        permissions=EVERYTHING,
+        services={"gateway": refuses},
+    )
+
+    assert (ran.acted, ran.unsure, ran.failure) == (acted, unsure, None)
