@@ -1,11 +1,11 @@
 """Settings of the skills that find, write, judge and publish content: feeds, models, publisher."""
 
-from typing import Literal
-
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
 from config.safety import checked_key_reference, checked_model_address
+
+MEDIA_KINDS = frozenset({"image", "video"})
 
 
 class ContentSettings(BaseSettings):
@@ -27,7 +27,7 @@ class ContentSettings(BaseSettings):
         default_factory=dict, description="Model → where its key is: env:NAME, or file:PATH (mode 0600)."
     )
 
-    media_servers: dict[Literal["image", "video"], str] = Field(
+    media_servers: dict[str, str] = Field(
         default_factory=dict,
         description="Tool servers (MCP) that make media: image → one with ideogram, video → one with runwayml.",
     )
@@ -35,6 +35,8 @@ class ContentSettings(BaseSettings):
     @field_validator("media_servers")
     @classmethod
     def _media(cls, value: dict[str, str]) -> dict[str, str]:
+        if unknown := sorted(value.keys() - MEDIA_KINDS):
+            raise ValueError(f"there is no medium {unknown[0]}: write image or video")
         return {kind: checked_model_address(address) or address for kind, address in value.items()}
 
     publisher_url: str | None = Field(

@@ -1,7 +1,7 @@
 """Media of generate_content from a real tool server (MCP) on 127.0.0.1."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -34,7 +34,7 @@ class MediaServer:
 
 
 @contextmanager
-def _running() -> Iterator[MediaServer]:
+def _running() -> Generator[MediaServer]:
     found = MediaServer()
     server = MCPServer("media", version="1", log_level="CRITICAL")
 
