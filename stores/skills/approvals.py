@@ -4,8 +4,9 @@ A token is a JWT with an Ed25519 signature, whose key is in the secret store. It
 and not revoked, so that neither a stolen nor a forged key makes an approval by itself.
 """
 
+import unicodedata
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -40,6 +41,9 @@ LEEWAY = timedelta(seconds=60)
 """How far the time of issue may lie ahead; for the end there is none."""
 
 _SYSTEM, _KIND, _REF = "system", "skill-approval-key", "skill-approval-key"
+_IN_LINES = frozenset({"script", "captions"})
+"""Fields that keep their line ends, as the manifest of publish-content says."""
+
 _CLAIMS = ("sub", "reviewer_id", "content_id", "digest", "platforms", "jti", "iat", "exp")
 
 
@@ -52,8 +56,21 @@ class ApprovalRefused(Exception):
 
 
 def content_digest(content: ContentPackage) -> str:
-    """What an approval binds: SHA-256 over the canonical JSON of the content."""
-    return digest_of(canonical_json(content))
+    """What an approval binds: SHA-256 over the canonical JSON of the content, without control characters.
+
+    The gate of skills takes them out of an input, so content that is approved as it was written can be published.
+    """
+    shown = content.model_dump(mode="json", exclude_none=True)
+    return digest_of(canonical_json({name: _cleaned(value, name) for name, value in shown.items()}))
+
+
+def _cleaned(value: object, name: str) -> object:
+    if isinstance(value, list):
+        return [_cleaned(one, name) for one in cast("list[object]", value)]
+    if not isinstance(value, str):
+        return value
+    kept = "\n\t" if name in _IN_LINES else ""
+    return "".join(c for c in value if c in kept or unicodedata.category(c) != "Cc")
 
 
 class Approvals:

@@ -118,6 +118,13 @@ async def test_approved_content_is_published_and_audited_before_and_after(
     assert publisher.asked[0].json["content"]["script"] == CONTENT["script"]
 
 
+@pytest.mark.acceptance("CH-36")
+async def test_content_is_approved_as_it_was_written_whatever_its_line_ends(desk: Desk) -> None:
+    written = {"script": "One.\r\nTwo.\tThree.", "hashtags": ["a\x00b"], "captions": ["x\ny"]}
+    done = await desk.publish(desk.approve(**written), **written)
+    assert done.error is None, done
+
+
 @pytest.mark.acceptance("CH-35")
 @pytest.mark.produces("publish-content", "DUPLICATE_CONTENT")
 async def test_the_same_call_again_gets_the_post_that_there_is(desk: Desk, publisher: ModelServer) -> None:
