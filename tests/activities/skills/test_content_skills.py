@@ -14,7 +14,8 @@ from clients.skills.media_tools import MediaTools
 from tests.fixtures.bundled_skills import asker, bundled, refused_code, run_bundled
 from tests.fixtures.model_server import Answering, Asked, ModelServer, Reply, completion, serving
 
-pytestmark = pytest.mark.anyio
+# Each runs a handler in its sandbox; the way through the API is shown every day by tests of the other skills.
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 FILTER, WRITE, CHECK = "semantic-filter", "generate-content", "validate-content"
 FIRST, SECOND = "gemini-3-flash", "gpt-4o-mini"
@@ -60,7 +61,6 @@ async def _filter(services: dict[str, Any], number: int = 3, **given: Any) -> An
 # ---- semantic_filter ----
 
 
-@pytest.mark.thorough
 @pytest.mark.acceptance("CH-15", "CH-16", "CH-18")
 async def test_a_thousand_trends_are_scored_alike_each_time() -> None:
     trends = [*_trends(999), {"topic": "nothing", "engagement_score": 1}]

@@ -15,7 +15,8 @@ from activities.skills.services.model_service import ModelService
 from clients.skills.media_tools import MediaTools
 from tests.fixtures.bundled_skills import run_bundled
 
-pytestmark = pytest.mark.anyio
+# Each runs a handler in its sandbox; the way through the API is shown every day by tests of the other skills.
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 class MediaServer:

@@ -24,7 +24,8 @@ from tests.fixtures.bundled_skills import bundled, refused_code, run_bundled
 from tests.fixtures.databases import migrated
 from tests.fixtures.model_server import Asked, ModelServer, Reply, serving
 
-pytestmark = pytest.mark.anyio
+# Each runs a handler in its sandbox; the way through the API is shown every day by tests of the other skills.
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 SKILL = "register-openclaw-profile"
 
