@@ -39,7 +39,7 @@ from api.platform.middleware import (
 from api.platform.openapi import document_of
 from api.practice import practice
 from api.services import Services, open_services
-from api.skills import agents, approvals, wallets
+from api.skills import agents, answers, approvals, memory, wallets
 from api.skills import catalog as skill_catalog
 from api.skills import invocations as skill_invocations
 from api.skills import policy as skill_policy
@@ -90,6 +90,8 @@ ROUTERS = (
     skill_catalog.router,
     wallets.router,
     agents.router,
+    memory.router,
+    answers.router,
 )
 """Every router, in the order of the OpenAPI document; where two routes match, the first is taken."""
 

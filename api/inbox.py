@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from api.platform.dependencies import PageDep, Reader, ServicesDep
 from api.services import Services
+from contracts.inbox.items import SentKind
 from contracts.learning.proposal import ProposalState
 from contracts.mcp.dispatch import AskFirstStatus
 from contracts.platform.inbox import MOST_TEXT, InboxItem, InboxKind, InboxResponse
@@ -16,6 +17,14 @@ from stores.platform.database import PageRequest
 router = APIRouter(prefix="/api/inbox", tags=["inbox"])
 
 _MOST_DRAFTS = 100
+_MOST_SENT = 500
+"""How many messages, check-ins and questions of skills are listed: the newest."""
+
+_TITLES = {
+    SentKind.MESSAGE: "A message of {skill}",
+    SentKind.CHECK_IN: "A check-in",
+    SentKind.QUESTION: "{skill} asks",
+}
 
 Source = Callable[[Services, str, datetime], Iterator[InboxItem]]
 """What there is of one kind for a user, by now."""
@@ -88,7 +97,26 @@ def _reviews(services: Services, user_id: str, now: datetime) -> Iterator[InboxI
         )
 
 
-SOURCES: tuple[Source, ...] = (_approvals, _confirmations, _questions, _reviews)
+def _sent(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:
+    """Messages and check-ins that arrived, and questions of skills that wait for an answer."""
+    del now
+    page = PageRequest(page_size=_MOST_SENT)
+    for one in services.skills.inbox.page(user_id, page, waiting=True).documents:
+        asks = one.kind is SentKind.QUESTION
+        yield InboxItem(
+            item_id=one.item_id,
+            kind=InboxKind(one.kind.value),
+            title=_TITLES[one.kind].format(skill=one.skill_id),
+            text=one.text,
+            arguments={"options": list(one.options)} if one.options else None,
+            about=one.about or one.skill_id,
+            expires_at=one.expires_at if asks else None,
+            created_at=one.created_at,
+            next_action=f"apprentice memories answer {one.item_id} ANSWER" if asks else None,
+        )
+
+
+SOURCES: tuple[Source, ...] = (_approvals, _confirmations, _questions, _reviews, _sent)
 
 
 @router.get("", operation_id="inbox_list")

@@ -27,6 +27,7 @@ from stores.abilities.capability_health import CapabilityHealthStore
 from stores.abilities.categories import Categories
 from stores.abilities.derived_files import PendingProjection
 from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
+from stores.inbox.inbox import Inbox
 from stores.learning.adapters import AdapterStore
 from stores.learning.base_skills import BaseSkills
 from stores.learning.checkpoints import CheckpointReads, CheckpointStore
@@ -50,6 +51,9 @@ from stores.mcp.servers.routing import RouteReads, explained
 from stores.mcp.servers.server_views import SmokeTestStore
 from stores.mcp.servers.servers import ServerStore
 from stores.mcp.servers.tools import ToolStore
+from stores.memory.check_ins import CheckIns
+from stores.memory.goals import Goals
+from stores.memory.memories import Memories
 from stores.platform.configuration import Configurations
 from stores.platform.database import Database
 from stores.platform.journal.tail import JournalTail
@@ -64,6 +68,7 @@ from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
 from stores.skills.ledger import Ledger
 from stores.skills.policies import SkillPolicies
+from stores.skills.questions import Questions
 
 
 @dataclass(frozen=True)
@@ -179,6 +184,11 @@ class SkillServices:
     ledger: Ledger
     agents: Agents
     approvals: Approvals
+    memories: Memories
+    check_ins: CheckIns
+    goals: Goals
+    inbox: Inbox
+    questions: Questions
     catalog_gateway: SkillCatalogGateway
     invocation_gateway: SkillInvocationGateway
     world: World
@@ -207,6 +217,11 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
         ledger=Ledger(database),
         agents=Agents(database),
         approvals=Approvals(database, secret_store(settings, database)),
+        memories=Memories(database),
+        check_ins=CheckIns(database),
+        goals=Goals(database),
+        inbox=Inbox(database),
+        questions=Questions(database),
         catalog_gateway=SkillCatalogGateway(client, settings.task_queue),
         invocation_gateway=SkillInvocationGateway(
             client, settings.task_queue, database, admission, console_url=settings.console_url

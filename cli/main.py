@@ -56,6 +56,9 @@ COMMANDS = {
     "inbox": _Entry(
         "cli.platform.inbox_commands", "inbox", "See what waits for you, and what was sent to you."
     ),
+    "memories": _Entry(
+        "cli.skills.memories_commands", "app", "What skills remember of you, and their check-ins."
+    ),
     "pdf": _Entry(
         "cli.documents.acrobat_commands", "app", "Read PDF documents: text, tables, pictures, redaction."
     ),

@@ -24,6 +24,7 @@ MCP_PROBE = "mcp-probe"
 AUTH_PROFILE = "auth-profile"
 SKILL_INVOCATION = "skill-invocation"
 SKILL_CATALOG = "skill-catalog"
+CHECK_IN = "check-in"
 
 
 def learn_session_id(session_id: str) -> str:
@@ -84,6 +85,11 @@ def mcp_probe_id(server_id: str) -> str:
 def auth_profile_workflow_id(auth_profile_id: str) -> str:
     """The workflow of a sign-in."""
     return f"{AUTH_PROFILE}/{auth_profile_id}"
+
+
+def check_in_workflow_id(check_in_id: str) -> str:
+    """The workflow of a check-in."""
+    return f"{CHECK_IN}/{check_in_id}"
 
 
 def skill_invocation_id(invocation_id: str) -> str:

@@ -21,11 +21,13 @@ from contracts.workflow_ids import NIGHTLY_SCHEDULE
 from gateways.learning.sessions import run_session
 from gateways.mcp.auth_profiles import run_sign_in
 from gateways.mcp.dispatch import run_dispatch
+from gateways.memory.check_ins import run_check_in
 from gateways.practice.practice import run_practice
 from gateways.skills.invocations import run_invocation
 from stores.learning.session_reads import OpenSessions
 from stores.mcp.auth.profiles import AuthProfileStore
 from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
+from stores.memory.check_ins import CheckIns
 from stores.platform.database import Database
 from stores.practice.practice import PracticeStore
 from stores.skills.invocation_reads import InvocationReads
@@ -112,6 +114,14 @@ async def recover_invocations(client: Client, settings: Settings, database: Data
     return len(found)
 
 
+async def recover_check_ins(client: Client, settings: Settings, database: Database) -> int:
+    """Starts the workflow of each check-in that is still to fire; one that runs is left alone."""
+    found = await asyncio.to_thread(CheckIns(database).scheduled)
+    for check_in in found:
+        await run_check_in(client, settings.task_queue, check_in)
+    return len(found)
+
+
 async def keep_recovered(client: Client, settings: Settings, database: Database) -> None:
     """Recovers now, and again whenever Temporal no longer knows the nightly schedule; runs until cancelled.
 
@@ -145,13 +155,15 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
     calls = await recover_dispatches(client, settings, database)
     sign_ins = await recover_sign_ins(client, settings, database)
     invocations = await recover_invocations(client, settings, database)
+    check_ins = await recover_check_ins(client, settings, database)
     log.info(
-        "open sessions, practices, tool calls, sign-ins and invocations have their workflows",
+        "open sessions, practices, tool calls, sign-ins, invocations and check-ins have their workflows",
         sessions=seen,
         practices=practices,
         calls=calls,
         sign_ins=sign_ins,
         invocations=invocations,
+        check_ins=check_ins,
     )
 
 

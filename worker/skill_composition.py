@@ -4,22 +4,33 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from temporalio.client import Client
+
 import skills
+from activities.memory.check_in_activities import CheckInActivities
 from activities.skills.catalog_activities import SkillCatalogActivities
 from activities.skills.invocation_activities import SkillInvocationActivities
 from activities.skills.services.call_log_service import CallLogService
+from activities.skills.services.inbox_service import InboxService, StartCheckIn
 from activities.skills.services.ledger_service import LedgerService
+from activities.skills.services.memory_service import MemoryService
 from activities.skills.services.outbox_service import GatewayService, Outbox, OutboxService
 from activities.skills.services.profiles_service import ProfilesService
 from activities.skills.services.skill_services import SkillServices
 from activities.skills.skill_runs import SkillRuns
 from config.settings import Settings
+from contracts.memory.check_ins import CheckIn
 from contracts.skills.manifest import BrokerService
+from gateways.memory.check_ins import run_check_in
 from skills.runtime.allowlist import Allowlist
 from skills.runtime.broker import CALL_LOG, GATEWAY
 from skills.runtime.roots import SkillRoots
 from skills.runtime.runner import Operator
 from stores.abilities.ability_reads import AbilityStore
+from stores.inbox.inbox import Inbox
+from stores.memory.check_ins import CheckIns
+from stores.memory.goals import Goals
+from stores.memory.memories import Memories
 from stores.skills.agents import Agents
 from stores.skills.attempts import SkillAttempts
 from stores.skills.call_logs import CallLogs
@@ -30,10 +41,11 @@ from worker.content_services import content_services
 from worker.operator_channel import openclaw_gateway, operator_channel
 from worker.outside_services import calendar_service, identity_service, voice_service
 from worker.resources import WorkerResources
+from workflows.memory.check_in_workflow import CheckInWorkflow
 from workflows.skills.skill_catalog_workflow import SkillCatalogWorkflow
 from workflows.skills.skill_invocation_workflow import SkillInvocationWorkflow
 
-SKILL_WORKFLOWS: Sequence[type] = (SkillInvocationWorkflow, SkillCatalogWorkflow)
+SKILL_WORKFLOWS: Sequence[type] = (SkillInvocationWorkflow, SkillCatalogWorkflow, CheckInWorkflow)
 
 BUNDLED = Path(*skills.__path__) / "bundled"
 
@@ -66,11 +78,24 @@ def skill_services(shared: WorkerResources) -> SkillServices:
             BrokerService.IDENTITY.value: identity_service(settings),
             BrokerService.LEDGER.value: LedgerService(Ledger(shared.database)),
             BrokerService.OUTBOX.value: OutboxService(outbox),
+            BrokerService.INBOX.value: InboxService(
+                Inbox(shared.database), CheckIns(shared.database), _starting(settings)
+            ),
+            BrokerService.MEMORY.value: MemoryService(Memories(shared.database), Goals(shared.database)),
             BrokerService.PROFILES.value: ProfilesService(Agents(shared.database)),
             BrokerService.VOICE.value: voice_service(settings),
             **content_services(shared),
         }
     )
+
+
+def _starting(settings: Settings) -> StartCheckIn:
+    """Starts the workflow of a check-in on the queue of the settings."""
+
+    async def start(client: Client, check_in: CheckIn) -> None:
+        await run_check_in(client, settings.task_queue, check_in)
+
+    return start
 
 
 def operator_of(settings: Settings) -> Operator:
@@ -83,6 +108,7 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     settings = shared.settings
     attempts = SkillAttempts(shared.database, confirmation_expiry=settings.ask_first_expiry)
     runs = SkillRuns(SkillCatalog(shared.database), skill_services(shared), operator_of(settings))
+    check_ins = CheckInActivities(CheckIns(shared.database))
     invocations = SkillInvocationActivities(attempts, runs, shared.projection.wake)
     catalog = skill_catalog_activities(shared)
     catalog.reload()
@@ -94,6 +120,8 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         invocations.confirm_invocation,
         invocations.give_up_invocation,
         invocations.inspect_attempt,
+        check_ins.read_check_in,
+        check_ins.fire_check_in,
         catalog.reload_catalog,
         catalog.approve_folder,
     )

@@ -6,6 +6,9 @@ read, and not where a balance is.
 
 from contracts.base import Contract, Text120, Text240, Text500
 
+AWAITING_ANSWER = "AWAITING_ANSWER"
+"""What ends an attempt whose handler asked its user something: the invocation waits, and is no failure."""
+
 
 class SkillErrorRule(Contract):
     """What an error code means wherever it is shown.
@@ -113,6 +116,10 @@ SKILL_ERRORS: dict[str, SkillErrorRule] = {
     "VERSION_RETIRED": _rule(410, "Use one of the versions that are named."),
     "SKILL_QUARANTINED": _rule(403, "It failed too often; see its health before it is used again."),
     "SKILL_CHANGED": _rule(409, "Look at the folder and approve it again: `apprentice skills approve`."),
+    AWAITING_ANSWER: _rule(409, "Answer the question in the inbox; the skill goes on then."),
+    "MEMORY_FULL": _rule(409, "Erase memories that are no longer wanted: `apprentice memories erase`."),
+    "FACT_NOT_FOUND": _rule(404, "Ask for the facts of this subject and name one of them."),
+    "EVENT_NOT_FOUND": _rule(404, "Name events that are there: query_relevant_memories finds them."),
     "OUTCOME_UNKNOWN": _rule(409, "It may have happened: look at the far side before it is repeated."),
     "CANCELLED": _rule(409, "Ask again if it is still wanted."),
     "EXPIRED": _rule(409, "Nobody confirmed in time; ask again."),

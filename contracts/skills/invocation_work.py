@@ -75,6 +75,9 @@ class InvocationRecord(VersionedContract):
     confirmation: ConfirmationAnswer | None = None
     attempts: tuple[InvocationAttempt, ...] = ()
     checked: bool = Field(default=False, description="The handler's own check has let it pass (O-7).")
+    awaits_until: UtcTime | None = Field(
+        default=None, description="While its question waits for an answer: until when."
+    )
     outcome_digest: Sha256 | None = Field(default=None, description="Of the outcome, a blob.")
     error_code: Text80 | None = None
     cached_from: Uuid | None = None
@@ -106,6 +109,7 @@ class InvocationStanding(Contract):
     has_check: bool = False
     confirmation: ConfirmationAnswer | None = None
     expires_at: UtcTime | None = None
+    awaits_until: UtcTime | None = Field(default=None, description="While its question waits for an answer.")
     error_code: Text80 | None = None
     since: UtcTime
 

@@ -16,6 +16,7 @@ from uuid_utils import uuid7
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.observation import ToolEffect
+from contracts.memory.memory import WorldFact
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal, Scope
 from contracts.skills.catalog import SkillRecord, SkillState
@@ -40,6 +41,7 @@ from contracts.skills.manifest import SkillManifest
 from contracts.workflow_ids import skill_invocation_id
 from domain.skills.arguments import InputRefused, clean_input
 from domain.skills.entries import NO_SUCH_SKILL
+from domain.skills.filling import FactMissing, filled, has_references, unmet
 from domain.skills.policy import effect_of
 from domain.skills.versions import resolve
 from gateways.platform.updates import (
@@ -56,6 +58,7 @@ from gateways.platform.updates import (
     update_or_recall,
     update_with_start,
 )
+from stores.memory.memories import Memories
 from stores.platform.answers import Answers
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
@@ -123,6 +126,7 @@ class SkillInvocationGateway:
         self._admission = admission
         self._catalog = SkillCatalog(database)
         self._reads = InvocationReads(database)
+        self._memories = Memories(database)
         self._console_url = console_url
         self._answer_within = answer_within
 
@@ -157,7 +161,15 @@ class SkillInvocationGateway:
         """
         manifest = chosen.manifest
         try:
-            params = clean_input(request.input, manifest)
+            given = await anyio.to_thread.run_sync(self._from_facts, manifest, request.input, caller.user_id)
+        except FactMissing as missing:
+            content = canonical_json(request.input).encode()
+            order = self._order(chosen, request, caller, key, correlation_id, content, request.input)
+            refusal = _unmet(missing)
+            await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
+            raise refusal from None
+        try:
+            params = clean_input(given, manifest)
         except InputRefused as refused:
             given = canonical_json(request.input).encode()
             order = self._order(chosen, request, caller, key, correlation_id, given, request.input)
@@ -223,6 +235,22 @@ class SkillInvocationGateway:
             )
             await self._send(record.order, SkillInvocationWorkflow.cancel, order, key)
         return await anyio.to_thread.run_sync(self._reads.view, invocation_id, caller.user_id)
+
+    def _from_facts(self, manifest: SkillManifest, given: Mapping[str, Any], owner: str) -> Mapping[str, Any]:
+        """The input filled from the caller's facts, where it refers to any; and the facts that the skill needs.
+
+        Raises:
+            FactMissing: one of them is not known.
+        """
+        now = datetime.now(UTC)
+
+        def known(subject: str, predicate: str) -> tuple[WorldFact, ...]:
+            return self._memories.facts(owner, subject, predicate, now)
+
+        missing = unmet(manifest, known)
+        if missing is not None:
+            raise missing
+        return filled(given, known) if has_references(given) else given
 
     def _order(
         self,
@@ -375,6 +403,15 @@ def as_refusal(error: SkillError) -> Refusal:
         error.message,
         recovery=error.recovery,
         fields=[field.model_dump() for field in error.fields],
+    )
+
+
+def _unmet(missing: FactMissing) -> Refusal:
+    """The refusal of a call whose fact is not known; it does not repeat what the fact says."""
+    return Refusal(
+        ErrorCode.PRECONDITION_UNMET,
+        f"A fact that the call needs is not met: {missing.why}."[:240],
+        precondition=missing.precondition[:240],
     )
 
 

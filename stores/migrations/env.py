@@ -2,11 +2,15 @@
 
 from alembic import context
 
+from stores.inbox import inbox_tables
 from stores.mcp import mcp_tables
+from stores.memory import check_ins, goals, memory_tables
+from stores.memory.text_search import is_words
 from stores.skills import skill_tables
 
 # Each module adds its tables to the one metadata of all.
-(metadata,) = {mcp_tables.metadata, skill_tables.metadata}
+modules = (check_ins, goals, inbox_tables, mcp_tables, memory_tables, skill_tables)
+(metadata,) = {module.metadata for module in modules}
 
 context.configure(
     connection=context.config.attributes["connection"],
@@ -15,6 +19,7 @@ context.configure(
     transactional_ddl=True,
     render_as_batch=True,
     compare_type=True,
+    include_name=lambda name, kind, _parents: kind != "table" or not is_words(name),
 )
 with context.begin_transaction():
     context.run_migrations()

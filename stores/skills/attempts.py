@@ -11,7 +11,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from contracts.errors import ErrorCode, Refusal
+from contracts.inbox.items import SentState
 from contracts.learning.observation import ToolEffect
+from contracts.skills.errors import AWAITING_ANSWER
 from contracts.skills.invocation import InvocationAttempt, InvocationStatus, Isolation, SkillOutcome
 from contracts.skills.invocation_work import (
     AskOrder,
@@ -39,8 +41,13 @@ from stores.skills.invocation_rows import (
     end_invocation,
     entries_of,
     read_invocation,
+    retries_of,
     view_of,
 )
+from stores.skills.questions import close_question, open_question
+
+MOST_QUESTIONS = 20
+"""How many attempts of an invocation may end with a question to its user."""
 
 _RUNS = frozenset({InvocationStatus.QUEUED, InvocationStatus.RUNNING})
 
@@ -91,8 +98,12 @@ class SkillAttempts:
             begun = record.changed(
                 status=InvocationStatus.RUNNING,
                 attempts=(*record.attempts, InvocationAttempt(number=order.attempt, started_at=order.at)),
+                awaits_until=None,
                 updated_at=order.at,
             )
+            if record.awaits_until is not None:
+                # Nobody answered in time, or the workflow's clock is ahead: the handler is told so.
+                close_question(connection, record.invocation_id, SentState.EXPIRED, order.at)
             change_invocation(connection, kept, begun)
             entries = entries_of(record.order, order.at)
             audit(entries, record.order, "before", {"attempt": order.attempt})
@@ -112,6 +123,8 @@ class SkillAttempts:
                 _ended_attempt(record, now, error.code if error is not None else None, result.isolation),
                 kept.version,
             )
+            if error is not None and error.code == AWAITING_ANSWER and len(record.attempts) < MOST_QUESTIONS:
+                return _waits_for_answer(connection, noted, now)
             again = _again(noted.record, result)
             if again is None:
                 return AttemptEnd(standing=end_invocation(connection, noted, result.outcome, now).standing())
@@ -129,6 +142,7 @@ class SkillAttempts:
             begun = len(record.attempts) >= order.attempt
             lost = begun and record.attempts[-1].ended_at is None
             if order.given_up is not None:
+                close_question(connection, record.invocation_id, SentState.WITHDRAWN, order.at)
                 outcome = _given_up(record, order.given_up, unknown=lost and not _harmless(record))
                 return AttemptEnd(standing=end_invocation(connection, kept, outcome, order.at).standing())
             if not lost:
@@ -218,6 +232,17 @@ class SkillAttempts:
             return end_invocation(connection, kept, outcome, at, actor=order.by).standing()
 
 
+def _waits_for_answer(connection: Connection, noted: StoredInvocation, now: datetime) -> AttemptEnd:
+    """An attempt that ended with a question: the next one is made when it is answered, or has expired."""
+    question = open_question(connection, noted.record.invocation_id)
+    waiting = noted.record.changed(
+        status=InvocationStatus.QUEUED,
+        awaits_until=question.expires_at if question is not None else None,
+        updated_at=now,
+    )
+    return AttemptEnd(standing=change_invocation(connection, noted, waiting).standing(), again_after_ms=0)
+
+
 def unconfirmable(record: InvocationRecord, now: datetime) -> Refusal | None:
     """Why nobody's word is taken about an invocation now, if so."""
     given = record.confirmation
@@ -254,7 +279,7 @@ def _again(record: InvocationRecord, result: AttemptResult) -> int | None:
     error = result.outcome.error
     if error is None or not error.retryable or result.outcome.status is not InvocationStatus.FAILURE:
         return None
-    made = len(record.attempts)
+    made = retries_of(record) + 1
     if made >= attempts_allowed(record.manifest, error.code):
         return None
     if not may_repeat(

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from contracts.base import rfc3339
+from contracts.skills.errors import AWAITING_ANSWER
 from contracts.skills.invocation import (
     OPEN_INVOCATION_STATUSES,
     InvocationStatus,
@@ -21,6 +22,7 @@ from stores.platform.blobs import put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import insert_or
 from stores.platform.journal.journal import JournalEntries, append
+from stores.skills.feedback import feed_back
 from stores.skills.skill_tables import INVOCATIONS, skill_results
 from stores.skills.skill_tables import skill_invocations as table
 
@@ -52,6 +54,7 @@ class StoredInvocation:
             has_check=record.manifest.has_check and not record.checked,
             confirmation=record.confirmation,
             expires_at=record.expires_at if waits else None,
+            awaits_until=record.awaits_until,
             error_code=record.error_code,
             since=record.updated_at,
         )
@@ -119,13 +122,14 @@ def end_invocation(
         now,
         duration=now - started,
         error_code=error,
-        retries=max(len(record.attempts) - 1, 0),
+        retries=retries_of(record),
         outputs=outcome.outputs,
         success=outcome.status in (InvocationStatus.SUCCESS, InvocationStatus.PARTIAL),
     )
     ended = record.changed(
         status=outcome.status,
         expires_at=None,
+        awaits_until=None,
         outcome_digest=digest,
         error_code=error,
         warnings=outcome.warnings,
@@ -139,8 +143,15 @@ def end_invocation(
     if record.attempts:
         facts: dict[str, object] = {"outcome": outcome.status.value, "error_code": error, "actor": actor}
         audit(entries, record.order, "after", facts)
+    feed_back(connection, ended, outcome, now)
     append(connection, entries.drafts)
     return changed
+
+
+def retries_of(record: InvocationRecord) -> int:
+    """How often an attempt was made again; one that ended with a question to the user has not failed."""
+    made = [one for one in record.attempts if one.error_code != AWAITING_ANSWER]
+    return max(len(made) - 1, 0)
 
 
 def entries_of(order: InvocationOrder, now: datetime) -> JournalEntries:
@@ -204,6 +215,7 @@ def view_of(connection: Connection, record: InvocationRecord) -> InvocationView:
     outcome = outcome_of_record(connection, record) or SkillOutcome(status=InvocationStatus.SUCCESS)
     order = record.order
     waits = record.status is InvocationStatus.AWAITING_CONFIRMATION
+    expires_at = record.expires_at if waits else record.awaits_until
     return InvocationView(
         invocation_id=record.invocation_id,
         skill=order.skill,
@@ -212,7 +224,7 @@ def view_of(connection: Connection, record: InvocationRecord) -> InvocationView:
         status=record.status,
         requires_confirmation=waits,
         confirmation_prompt=order.confirmation_prompt if waits else None,
-        expires_at=record.expires_at if waits else None,
+        expires_at=expires_at,
         outputs=outcome.outputs,
         message=outcome.message,
         error=outcome.error,
@@ -237,6 +249,8 @@ _NEXT = {
 
 
 def _next_action(record: InvocationRecord) -> str | None:
+    if record.awaits_until is not None:
+        return "It asks something: apprentice memories answer, or POST /api/inbox/{item_id}/answer."
     return _NEXT.get(record.status)
 
 

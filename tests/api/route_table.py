@@ -173,6 +173,14 @@ SCOPES: Mapping[str, str] = {
     "skill_invocation_cancel": "read",
     "skill_policy_get": "read",
     "skill_policy_put": "admin",
+    "memory_list": "read",
+    "memory_facts": "read",
+    "memory_check_ins": "read",
+    "memory_check_in_cancel": "call",
+    "memory_erase": "approve",
+    "memory_goals": "read",
+    "memory_goal_move": "approve",
+    "inbox_answer": "approve",
     "wallet_list": "admin",
     "wallet_create": "admin",
     "wallet_get": "admin",
@@ -214,6 +222,10 @@ PAGED = frozenset(
         "skill_invocation_list",
         "wallet_list",
         "agent_list",
+        "memory_list",
+        "memory_facts",
+        "memory_check_ins",
+        "memory_goals",
     }
 )
 
@@ -237,6 +249,8 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "mcp_receipt_list": ("cursor", "limit"),
     "inbox_list": ("kind",),
     "skill_list": ("state", "category"),
+    "memory_list": ("kind",),
+    "memory_goals": ("state",),
     "skill_invocation_list": ("status",),
 }
 
@@ -255,6 +269,7 @@ FREE_TEXT: Mapping[str, tuple[str, ...]] = {
     "ability_versions": ("q",),
     "ability_catalog": ("q", "family"),
     "skill_list": ("tag",),
+    "memory_facts": ("subject",),
     "skill_invocation_list": ("skill",),
 }
 """Query parameters that others make up; whatever they say, they are only compared."""

@@ -19,6 +19,7 @@ from tests.api.documents.acrobat_world import OUTPUT_DIGEST, add_output
 from tests.api.mcp.grant_world import add_standing_approval
 from tests.api.mcp.mcp_world import add_tool_server
 from tests.api.mcp.sign_in_world import add_sign_in
+from tests.api.skills.memory_world import add_memories
 from tests.fixtures.learner import Learner
 from tests.fixtures.mined import add_mined
 from tests.fixtures.practised import add_practice
@@ -75,6 +76,10 @@ class Ids:
     invocation_id: str = "0199aa10-7c00-7000-8000-000000000030"
     wallet_address: str = WALLET
     jti: str = "nowhere"
+    goal_id: str = "0199aa10-7c00-7000-8000-000000000034"
+    memory_id: str = "0199aa10-7c00-7000-8000-000000000031"
+    check_in_id: str = "0199aa10-7c00-7000-8000-000000000032"
+    inbox_item_id: str = "0199aa10-7c00-7000-8000-000000000033"
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -121,6 +126,7 @@ async def build_world(stack: Stack) -> World:
         **await add_tool_server(stack, alice),
         **await add_sign_in(alice),
         **await add_invocation(alice),
+        **add_memories(stack.database, "alice"),
     }
     seen = {"checkpoint_id": "cp-01", "status": "reached", "evidence": "seen"}
     dispatch = {"dispatch_id": Ids.dispatch_id, "ability_id": installed["ability_id"]}
@@ -153,6 +159,10 @@ async def build_world(stack: Stack) -> World:
             invocation_id=str(uuid7()),
             wallet_address="0x" + "00" * 20,
             jti=str(uuid7()),
+            goal_id=str(uuid7()),
+            memory_id=str(uuid7()),
+            check_in_id=str(uuid7()),
+            inbox_item_id=str(uuid7()),
         ),
     )
 

@@ -82,6 +82,8 @@ class SkillInvocationWorkflow:
             await self._check(standing)
         elif standing.asks:
             await self._ask()
+        elif standing.awaits_until is not None:
+            await self._await_answer(standing.awaits_until)
         elif self._again_at is not None:
             await self._rest(self._again_at)
         else:
@@ -94,7 +96,10 @@ class SkillInvocationWorkflow:
         await workflow.wait_condition(
             lambda: (
                 self._standing is not None
-                and self._standing.status not in (InvocationStatus.QUEUED, InvocationStatus.RUNNING)
+                and (
+                    self._standing.status not in (InvocationStatus.QUEUED, InvocationStatus.RUNNING)
+                    or self._standing.awaits_until is not None
+                )
             )
         )
         return self._present()
@@ -257,6 +262,21 @@ class SkillInvocationWorkflow:
                 SkillInvocationActivities.inspect_attempt, order, summary="what became of it", **STORE_CALL
             )
         )
+
+    async def _await_answer(self, until: datetime) -> None:
+        """Waits for the answer to the handler's question; when it is there or is late, the handler runs again."""
+        try:
+            await workflow.wait_condition(
+                lambda: self._ending is not None or self._look,
+                timeout=max(until - workflow.now(), timedelta()),
+                timeout_summary="nobody has answered",
+            )
+        except TimeoutError:
+            await self._attempt(self._present())
+            return
+        if self._ending is None:
+            self._look = False
+            await self._read()
 
     async def _rest(self, until: datetime) -> None:
         with suppress(TimeoutError):

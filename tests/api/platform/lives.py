@@ -11,7 +11,9 @@ from uuid_utils import uuid7
 from api.platform.openapi import examples
 from contracts.learning.starting_state import ARCHIVE_TYPE
 from host.folder_archive import ArchiveLimits, pack_folder
+from stores.platform.database import Database
 from tests.api.mcp.mcp_world import TOOL_NAME, add_tool_server, discovered
+from tests.api.skills.memory_world import add_memories
 from tests.fixtures.learner import Learner
 from tests.fixtures.mined import add_mined
 from tests.fixtures.pdf_documents import written
@@ -62,6 +64,15 @@ async def skills_run(alice: Learner, ask: Ask) -> None:
     await ask("skill_approval_revoke", jti=given_out["jti"])
     await ask("skill_reload", {})
     await ask("skill_approve", {}, name="debit-wallet")
+
+
+async def remembered(alice: Learner, ask: Ask, database: Database) -> None:
+    """What skills remember: one is erased, a check-in is cancelled, a question answered."""
+    known = add_memories(database, "alice")
+    await ask("inbox_answer", EXAMPLES["inbox_answer"], inbox_item_id=known["inbox_item_id"])
+    await ask("memory_check_in_cancel", {}, check_in_id=known["check_in_id"])
+    await ask("memory_goal_move", {"state": "active"}, goal_id=known["goal_id"])
+    await ask("memory_erase", None, memory_id=known["memory_id"])
 
 
 async def began(alice: Learner, ask: Ask) -> None:

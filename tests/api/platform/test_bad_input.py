@@ -212,6 +212,10 @@ NOT_FOUND = {
     "invocation_id": ErrorCode.SKILL_INVOCATION_NOT_FOUND,
     "wallet_address": ErrorCode.NOT_FOUND,
     "jti": ErrorCode.NOT_FOUND,
+    "memory_id": ErrorCode.NOT_FOUND,
+    "goal_id": ErrorCode.NOT_FOUND,
+    "check_in_id": ErrorCode.NOT_FOUND,
+    "inbox_item_id": ErrorCode.NOT_FOUND,
 }
 MALFORMED = (
     "1",

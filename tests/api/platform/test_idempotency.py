@@ -20,7 +20,16 @@ from gateways.learning.sessions import LearnGateway
 from stores.platform.tables import learn_sessions, maintenance_runs, observations
 from tests.api.mcp.grant_world import add_standing_approval
 from tests.api.mcp.sign_in_world import signed_in
-from tests.api.platform.lives import began, called, documents_read, mined, registered, skills_run, tried
+from tests.api.platform.lives import (
+    began,
+    called,
+    documents_read,
+    mined,
+    registered,
+    remembered,
+    skills_run,
+    tried,
+)
 from tests.api.route_table import KEYED
 from tests.api.world import ALL_SCOPES, ROUTES, footprint
 from tests.fixtures.learner import SALES_REPORT, Learner
@@ -153,6 +162,7 @@ async def history(shared: Stack) -> list[Sent]:
     await signed_in(shared, alice, ask)
     await documents_read(alice, ask)
     await skills_run(alice, ask)
+    await remembered(alice, ask, shared.database)
     category = await ask("category_create", {"title": "Figures"})
     ids = {"category_id": category["category_id"], "item_kind": "automation", "item_id": "mail"}
     await ask("category_change", {"title": "Reports"}, **ids)

@@ -7,7 +7,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
-from stores.mcp.mcp_tables import metadata
+from stores.memory.check_ins import metadata
+from stores.memory.text_search import is_words
 from stores.migrations.runner import MIGRATIONS
 from stores.platform.database import Database
 from stores.platform.migrate import NEWEST, upgrade
@@ -19,7 +20,11 @@ def _differences(url: str) -> list[object]:
     database = Database(url)
     try:
         with database.write() as connection:
-            options = {"compare_type": True, "compare_server_default": False}
+            options = {
+                "compare_type": True,
+                "compare_server_default": False,
+                "include_name": lambda name, kind, _: kind != "table" or not is_words(name),
+            }
             return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
     finally:
         database.close()
@@ -45,7 +50,7 @@ def _schema(url: str) -> dict[str, object]:
                 sorted(str(c["column_names"]) for c in inspector.get_unique_constraints(table)),
             )
             for table in inspector.get_table_names()
-            if table != "alembic_version"
+            if table != "alembic_version" and not is_words(table)
         }
     finally:
         engine.dispose()
@@ -66,6 +71,28 @@ def test_the_migrations_give_what_creating_the_tables_gives(database_url: str) -
     engine.dispose()
     assert migrated == _schema(database_url)
     assert migrated.keys() == metadata.tables.keys()
+
+
+def test_the_migrations_give_the_table_of_searched_words_that_creating_the_tables_gives(
+    database_url: str,
+) -> None:
+    upgrade(database_url)
+    migrated = _words(database_url)
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        metadata.drop_all(connection)
+        assert not any(map(is_words, inspect(connection).get_table_names()))
+        metadata.create_all(connection)
+    engine.dispose()
+    assert migrated == _words(database_url)
+    assert "memory_words" in migrated
+
+
+def _words(url: str) -> list[str]:
+    engine = create_engine(url)
+    tables = [table for table in inspect(engine).get_table_names() if is_words(table)]
+    engine.dispose()
+    return sorted(tables)
 
 
 def test_a_number_of_the_journal_is_never_given_twice_on_a_migrated_sqlite(sqlite_url: str) -> None:
