@@ -121,7 +121,7 @@ async def test_approved_content_is_published_and_audited_before_and_after(
 
 @pytest.mark.acceptance("CH-36")
 async def test_content_is_approved_as_it_was_written_whatever_its_line_ends(desk: Desk) -> None:
-    written = {"script": "One.\r\nTwo.\tThree.", "hashtags": ["a\x00b"], "captions": ["x\ny"]}
+    written: dict[str, Any] = {"script": "One.\r\nTwo.\tThree.", "hashtags": ["a\x00b"], "captions": ["x\ny"]}
     done = await desk.publish(desk.approve(**written), **written)
     assert done.error is None, done
 
