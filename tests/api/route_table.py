@@ -298,7 +298,7 @@ KEYED = frozenset(
     {name for name in WITH_BODY if name not in UNKEYED}
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
     | {"mcp_grant_revoke", "acrobat_forget", "learn_starting_state_remove", "ability_trial_remove"}
-    | {"mcp_server_delete", "mcp_auth_profile_delete", "skill_approval_revoke"}
+    | {"mcp_server_delete", "mcp_auth_profile_delete", "skill_approval_revoke", "memory_erase"}
 )
 """The writes that take an ``Idempotency-Key``."""
 
