@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 import hypothesis
@@ -52,15 +53,43 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests come first; within their folders the order stays. ``thorough`` is marked where it is the rule.
 
-    What shows a requirement of the specification is for every day, wherever it is. What is shown of both databases
-    is shown of SQLite every day.
+    Each requirement of the specification is shown every day, once: by a whole lesson only where nothing cheaper
+    shows it. Of the commands that are typed at a whole service, the first of each file is for every day. What is shown
+    of both databases is shown of SQLite every day.
     """
     place = {name: number for number, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: place.get(_folder(item), len(place)))
+    typed = [
+        item for item in items if _folder(item) == "cli" and "person" in getattr(item, "fixturenames", ())
+    ]
+    first_of_file = {item.path: item for item in reversed(typed)}
+    costly = [*(item for item in items if _folder(item) in THOROUGH), *typed]
+    daily = _needed_to_show_all(items, costly) | set(first_of_file.values())
+    lasting = set(costly)
     for item in items:
-        shown_daily = item.get_closest_marker("everyday") or item.get_closest_marker("acceptance")
-        if (_folder(item) in THOROUGH and not shown_daily) or _is_of_postgres(item):
+        is_rule = item in lasting and not item.get_closest_marker("everyday") and item not in daily
+        if is_rule or _is_of_postgres(item):
             item.add_marker("thorough")
+
+
+def _needed_to_show_all(items: Sequence[pytest.Item], costly: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """Those of the costly tests without which a requirement would be shown by none; who shows most goes first."""
+    # A plugin: pytest imports it first.
+    from tests.fixtures.acceptance import ids_of
+
+    lasting = set(costly)
+    shown = {
+        name
+        for item in items
+        if item not in lasting and not item.get_closest_marker("thorough") and not _is_of_postgres(item)
+        for name in ids_of(item)
+    }
+    needed: set[pytest.Item] = set()
+    for item in sorted(costly, key=lambda one: -len(ids_of(one))):
+        if not (item.get_closest_marker("thorough") or shown.issuperset(ids_of(item))):
+            needed.add(item)
+            shown.update(ids_of(item))
+    return needed
 
 
 def _is_of_postgres(item: pytest.Item) -> bool:
