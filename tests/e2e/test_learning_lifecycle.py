@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
+from temporalio.client import WorkflowExecutionStatus
 
 from contracts.learning.session import LearnSessionState
 from stores.platform.tables import learn_sessions, proposals
@@ -173,6 +174,9 @@ async def test_a_failed_rehearsal_leads_back_to_drafting_and_its_repair_to_revie
     assert await alice.prove() == "drafting_proposal"
     runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
     assert runs["runs"][0]["overall_result"] == "failed"
+    handle = stack.client.get_workflow_handle(f"validation-run/{runs['runs'][0]['validation_run_id']}")
+    described = await handle.describe()
+    assert described.status is WorkflowExecutionStatus.FAILED
     assert {s["test_case_id"] for s in runs["steps"] if s["result"] == "failed"} == {"rehearsal/command-01"}
 
     target = {"target_kind": "copied_document", "ref": str(source)}

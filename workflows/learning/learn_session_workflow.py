@@ -10,6 +10,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 
 with workflow.unsafe.imports_passed_through():
+    from contracts.base import clipped
     from contracts.errors import ErrorCode
     from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
@@ -276,7 +277,7 @@ def opening_of(aggregate: LearnSessionAggregate, task_queue: str) -> Opening:
         id=learn_session_id(session.learn_session_id),
         task_queue=task_queue,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        static_summary=f"{session.entry_mode.value} by {session.owner_user_id}",
+        static_summary=_static_summary(aggregate),
         static_details=_static_details(aggregate),
         search_attributes=TypedSearchAttributes(
             [
@@ -286,6 +287,13 @@ def opening_of(aggregate: LearnSessionAggregate, task_queue: str) -> Opening:
             ]
         ),
     )
+
+
+def _static_summary(aggregate: LearnSessionAggregate) -> str:
+    """What the session is about where that is known when its workflow starts, how it teaches and whose it is."""
+    session = aggregate.session
+    how = f"{session.entry_mode.value} by {session.owner_user_id}"
+    return f"{clipped(aggregate.proposal.title, 100)} · {how}" if aggregate.proposal is not None else how
 
 
 def _static_details(aggregate: LearnSessionAggregate) -> str:

@@ -4,11 +4,12 @@ from datetime import datetime
 
 from temporalio import workflow
 from temporalio.common import SearchAttributePair
-from temporalio.exceptions import ChildWorkflowError
+from temporalio.exceptions import ApplicationError, ChildWorkflowError
 
 with workflow.unsafe.imports_passed_through():
     from activities.learning.validation_activities import ValidationActivities
     from contracts.abilities.availability import MAX_UNPROVED, InstallLane
+    from contracts.base import clipped
     from contracts.learning.aggregate import LearnSessionAggregate
     from contracts.learning.lifecycle import LearningLifecycleEvent as Event
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
@@ -38,6 +39,13 @@ with workflow.unsafe.imports_passed_through():
     from workflows.platform.search_attributes import KIND_ATTRIBUTE
 
 
+CHECKS_FAILED = "CHECKS_FAILED"
+"""The type of the failure that a run with a failed check closes with; its detail is the run's result."""
+
+FAILS_IN_SIGHT = "failed-run-closes-as-failed"
+"""Runs of earlier versions closed as completed whatever they found."""
+
+
 @workflow.defn(name="ValidationRunWorkflow")
 class ValidationRunWorkflow:
     """Climbs the ladder lint → trigger → dry run → dependencies → rehearsal; ablation and variation where asked.
@@ -53,7 +61,11 @@ class ValidationRunWorkflow:
 
     @workflow.run
     async def run(self, request: ValidationRunInput) -> ValidationRunOutput:
-        """Runs the checks and sums them up."""
+        """Runs the checks and sums them up.
+
+        Raises:
+            ApplicationError: ``CHECKS_FAILED`` with the sum as its detail, where a check has failed.
+        """
         for check in request.checks:
             if check in RUNS_COMMANDS and not all(_is_fine(o) for o in self._outcomes):
                 break
@@ -63,7 +75,12 @@ class ValidationRunWorkflow:
             if outcome.safety_failure is not None:
                 break
         self._show(None)
-        return self._summary(request)
+        summed = self._summary(request)
+        if summed.overall_result is OverallResult.FAILED and workflow.patched(FAILS_IN_SIGHT):
+            # The list of workflows shows how each closed; the session reads the result from the failure.
+            said = summed.safety_failure or summed.failed_summary or "a check failed"
+            raise ApplicationError(said, summed, type=CHECKS_FAILED, non_retryable=True)
+        return summed
 
     async def _check(self, request: CheckInput) -> CheckOutput:
         if doing := _IN_THE_SANDBOX.get(request.check):
@@ -259,6 +276,11 @@ def _report(
     )
 
 
+def _summary_of(aggregate: LearnSessionAggregate, request: ValidationRunInput) -> str:
+    of = f"“{clipped(aggregate.proposal.title, 100)}”: " if aggregate.proposal is not None else ""
+    return f"Validate {of}{', '.join(check.value for check in request.checks)}"
+
+
 async def run_checks(aggregate: LearnSessionAggregate) -> ValidationRunOutput:
     """Runs the checks of the run under way. A run that breaks has proven nothing."""
     request = run_input(aggregate, workflow.info().workflow_id)
@@ -268,14 +290,16 @@ async def run_checks(aggregate: LearnSessionAggregate) -> ValidationRunOutput:
             request,
             id=validation_run_id(request.validation_run_id),
             static_summary=ChildSummary(
-                f"Validate {', '.join(check.value for check in request.checks)}",
-                validation_run_id(request.validation_run_id),
+                _summary_of(aggregate, request), validation_run_id(request.validation_run_id)
             ),
             search_attributes=workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
                 SearchAttributePair(KIND_ATTRIBUTE, "validation-run")
             ),
         )
     except ChildWorkflowError as error:
+        cause = error.cause
+        if isinstance(cause, ApplicationError) and cause.type == CHECKS_FAILED:
+            return ValidationRunOutput.model_validate(cause.details[0])
         return ValidationRunOutput(
             overall_result=OverallResult.FAILED, passed_checks=(), failed_summary=cause_of(error)
         )
