@@ -9,6 +9,14 @@ from rich.text import Text
 
 from cli.abilities.trial_commands import register as register_trial
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.list_options import (
+    PageOption,
+    PageSizeOption,
+    SearchOption,
+    SortOption,
+    left_over,
+    list_query,
+)
 from cli.platform.output import FAILED, PASSED, facts, listing, unproved_list
 from clients.apprentice.abilities import AbilityLifeApi
 from contracts.abilities.availability import (
@@ -80,9 +88,16 @@ def explain(
 
 
 @api_command(app, "versions")
-def versions(call: Invocation, ability: AbilityArgument) -> None:
+def versions(
+    call: Invocation,
+    ability: AbilityArgument,
+    page: PageOption = None,
+    page_size: PageSizeOption = None,
+    sort: SortOption = None,
+    search: SearchOption = None,
+) -> None:
     """List an ability's installed versions, newest first."""
-    found = call.api.abilities.ability_versions(ability)
+    found = call.api.abilities.ability_versions(ability, **list_query(page, page_size, sort, search))
     table = listing("version", "current", "lane", "installed", "content hash")
     for version in found.versions:
         table.add_row(
@@ -92,7 +107,7 @@ def versions(call: Invocation, ability: AbilityArgument) -> None:
             version.installed_at.strftime("%Y-%m-%d %H:%M"),
             version.content_hash[:16],
         )
-    call.answer(table)
+    call.answer(table, *left_over(found))
 
 
 @api_command(app, "activate")

@@ -23,6 +23,7 @@ _COLOURS = {
 _STATES = {
     BridgeState.FRESH: "",
     BridgeState.STALE: "The bridge is [yellow]stale[/]: these are the last good entries.",
+    BridgeState.PARTIAL_DEPLOYMENT: "A part is [yellow]not deployed[/]: GET /api/learn/deployment says which.",
     BridgeState.PARTIAL: "The bridge is [yellow]partial[/]: some entries are the last good ones.",
 }
 _NONE = "No capabilities yet; installing an ability makes one."

@@ -6,6 +6,15 @@ import typer
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import (
+    PageOption,
+    PageSizeOption,
+    SearchOption,
+    SortOption,
+    left_over,
+    list_query,
+    none_of,
+)
 from cli.platform.output import listing
 from contracts.abilities.categories import (
     DEFAULT_COLOR,
@@ -24,16 +33,24 @@ _Item = Annotated[str, typer.Argument(help="The item's id.", metavar="ITEM")]
 
 
 @api_command(app, "list")
-def list_categories(call: Invocation) -> None:
+def list_categories(
+    call: Invocation,
+    page: PageOption = None,
+    page_size: PageSizeOption = None,
+    sort: SortOption = None,
+    search: SearchOption = None,
+) -> None:
     """List your categories."""
-    found = call.api.categories.categories().categories
-    if not found:
-        call.answer(Text("No categories yet. Next: `apprentice categories create TITLE`."))
+    query = list_query(page, page_size, sort, search)
+    found = call.api.categories.categories(**query)
+    if not found.categories:
+        nothing = "No categories yet. Next: `apprentice categories create TITLE`."
+        call.answer(Text(none_of(found, query, nothing)))
         return
     table = listing("category", "title", "color", whole="category")
-    for category in found:
+    for category in found.categories:
         table.add_row(category.category_id, Text(category.title), Text(category.color, style=category.color))
-    call.answer(table)
+    call.answer(table, *left_over(found))
 
 
 @api_command(app, "create")

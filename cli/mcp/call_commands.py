@@ -15,6 +15,14 @@ from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.json_arguments import as_object
+from cli.platform.list_options import (
+    PageOption,
+    PageSizeOption,
+    SearchOption,
+    SortOption,
+    left_over,
+    list_query,
+)
 from cli.platform.output import ExitCode, listing
 from clients.apprentice.mcp import McpDispatchApi
 from contracts.mcp.dispatch import (
@@ -227,9 +235,16 @@ def exit_code_of(view: DispatchView) -> ExitCode:
     return ExitCode.OK if done or view.status in OPEN_DISPATCH_STATUSES else ExitCode.FAILURE
 
 
-def pending(call: Invocation) -> None:
+def pending(
+    call: Invocation,
+    page: PageOption = None,
+    page_size: PageSizeOption = None,
+    sort: SortOption = None,
+    search: SearchOption = None,
+) -> None:
     """List the calls that wait for an answer, and those that expired of late."""
-    call.answer(pending_view(McpDispatchApi(call.api.http).pending()))
+    found = McpDispatchApi(call.api.http).pending(**list_query(page, page_size, sort, search))
+    call.answer(pending_view(found), *left_over(found))
 
 
 def approve(

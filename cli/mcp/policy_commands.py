@@ -11,6 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import (
+    PageOption,
+    PageSizeOption,
+    SearchOption,
+    SortOption,
+    left_over,
+    list_query,
+    none_of,
+)
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpPolicyApi
 from contracts.mcp.dispatch import MCPGrant
@@ -247,11 +256,17 @@ def list_grants(
     past: Annotated[
         bool, typer.Option("--past", help="Also those that were taken back or are over.")
     ] = False,
+    page: PageOption = None,
+    page_size: PageSizeOption = None,
+    sort: SortOption = None,
+    search: SearchOption = None,
 ) -> None:
     """List what your approvals allow beyond their own call, newest first."""
-    found = McpPolicyApi(call.api.http).grants(include_past=past)
+    query = list_query(page, page_size, sort, search)
+    found = McpPolicyApi(call.api.http).grants(include_past=past, **query)
     if not found.grants:
-        call.answer("No standing approvals; every call that asks first is asked about.")
+        nothing = "No standing approvals; every call that asks first is asked about."
+        call.answer(none_of(found, query, nothing))
         return
     table = listing("grant", "server", "tool", "for", "used", "stands")
     for grant in found.grants:
@@ -263,7 +278,7 @@ def list_grants(
             str(grant.used),
             _stands(grant),
         )
-    call.answer(table)
+    call.answer(table, *left_over(found))
 
 
 @api_command(grants_app, "revoke")

@@ -9,6 +9,15 @@ from rich.text import Text
 
 from cli.mcp.auth_commands import STATE_COLOURS
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import (
+    PageOption,
+    PageSizeOption,
+    SearchOption,
+    SortOption,
+    left_over,
+    list_query,
+    none_of,
+)
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpSignInApi
 from contracts.mcp.auth import (
@@ -25,14 +34,22 @@ _Profile = Annotated[str, typer.Argument(help="The sign-in's id.", metavar="SIGN
 
 
 @api_command(app, "list")
-def list_profiles(call: Invocation) -> None:
+def list_profiles(
+    call: Invocation,
+    page: PageOption = None,
+    page_size: PageSizeOption = None,
+    sort: SortOption = None,
+    search: SearchOption = None,
+) -> None:
     """List your sign-ins."""
-    found = McpSignInApi(call.api.http).profiles().auth_profiles
-    if not found:
-        call.answer(Text("No sign-ins yet. Next: `apprentice mcp profiles create --help`."))
+    query = list_query(page, page_size, sort, search)
+    found = McpSignInApi(call.api.http).profiles(**query)
+    if not found.auth_profiles:
+        nothing = "No sign-ins yet. Next: `apprentice mcp profiles create --help`."
+        call.answer(Text(none_of(found, query, nothing)))
         return
     table = listing("sign-in", "provider", "mode", "state", "renewal", "trouble")
-    for one in found:
+    for one in found.auth_profiles:
         table.add_row(
             one.auth_profile_id,
             one.provider.value,
@@ -41,7 +58,7 @@ def list_profiles(call: Invocation) -> None:
             one.refresh_policy.value,
             escape(one.last_auth_error_code or ""),
         )
-    call.answer(table)
+    call.answer(table, *left_over(found))
 
 
 @api_command(app, "create")

@@ -8,6 +8,15 @@ from rich.markup import escape
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import (
+    PageOption,
+    PageSizeOption,
+    SearchOption,
+    SortOption,
+    left_over,
+    list_query,
+    none_of,
+)
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpRegistryApi
 from contracts.mcp.provider import MCPInteractionMode, MCPProvider, MCPTransport
@@ -52,12 +61,18 @@ def list_servers(
     everything: Annotated[
         bool, typer.Option("--all", help="Those that are deferred and only shown, too.")
     ] = False,
+    page: PageOption = None,
+    page_size: PageSizeOption = None,
+    sort: SortOption = None,
+    search: SearchOption = None,
 ) -> None:
     """List your tool servers with their badges, and what to do about each."""
-    found = McpRegistryApi(call.api.http).servers().servers
-    shown = [one for one in found if everything or not one.deferred_design_only]
+    query = list_query(page, page_size, sort, search)
+    found = McpRegistryApi(call.api.http).servers(**query)
+    shown = [one for one in found.servers if everything or not one.deferred_design_only]
     if not shown:
-        call.answer(Text("No tool servers yet. Next: `apprentice mcp servers register NAME --url URL`."))
+        nothing = "No tool servers yet. Next: `apprentice mcp servers register NAME --url URL`."
+        call.answer(Text(none_of(found, query, nothing) if not found.servers else nothing))
         return
     table = listing("server", "name", "provider", "badges", "tools", "next")
     for one in shown:
@@ -69,7 +84,7 @@ def list_servers(
             str(len(one.registry.supported_tools)),
             escape(_next(one)),
         )
-    call.answer(table)
+    call.answer(table, *left_over(found))
 
 
 @api_command(app, "register")

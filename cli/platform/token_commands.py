@@ -6,6 +6,14 @@ import typer
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.list_options import (
+    PageOption,
+    PageSizeOption,
+    SearchOption,
+    SortOption,
+    left_over,
+    list_query,
+)
 from cli.platform.output import listing
 from contracts.platform.identity import CreateTokenRequest, Scope
 from domain.mcp.policy_facts import provider_of
@@ -14,10 +22,17 @@ app = typer.Typer(no_args_is_help=True, help="Make, list and revoke access token
 
 
 @api_command(app, "list")
-def list_tokens(call: Invocation) -> None:
+def list_tokens(
+    call: Invocation,
+    page: PageOption = None,
+    page_size: PageSizeOption = None,
+    sort: SortOption = None,
+    search: SearchOption = None,
+) -> None:
     """List access tokens; their secrets are not kept and cannot be shown."""
     table = listing("token", "name", "user", "scopes", "runtime", "created", "revoked", whole="token")
-    for token in call.api.tokens.tokens().tokens:
+    found = call.api.tokens.tokens(**list_query(page, page_size, sort, search))
+    for token in found.tokens:
         table.add_row(
             token.token_id,
             Text(token.name),
@@ -27,7 +42,7 @@ def list_tokens(call: Invocation) -> None:
             token.created_at.strftime("%Y-%m-%d %H:%M"),
             token.revoked_at.strftime("%Y-%m-%d %H:%M") if token.revoked_at else "",
         )
-    call.answer(table)
+    call.answer(table, *left_over(found))
 
 
 @api_command(app, "create")

@@ -60,9 +60,10 @@ class AbilityApi(ApiRoutes):
         """Read one ability whole."""
         return self._http.get(f"/api/abilities/{path_part(ability_id)}", AbilityDetailResponse)
 
-    def ability_versions(self, ability_id: str) -> AbilityVersionsResponse:
-        """List an ability's installed versions, newest first."""
-        return self._http.get(f"/api/abilities/{path_part(ability_id)}/versions", AbilityVersionsResponse)
+    def ability_versions(self, ability_id: str, **query: str | int | None) -> AbilityVersionsResponse:
+        """List an ability's installed versions, newest first; ``query`` has page, page_size, sort, q and filters."""
+        path = f"/api/abilities/{path_part(ability_id)}/versions"
+        return self._http.get(path, AbilityVersionsResponse, retried=True, **query)
 
     def lookup(self, query: AbilityLookupQuery) -> AbilityLookupResult:
         """Find abilities that fit what a user says."""
@@ -106,9 +107,9 @@ class TokenApi(ApiRoutes):
         """Say who the caller is."""
         return self._http.get("/api/me", MeResponse)
 
-    def tokens(self) -> TokenListResponse:
-        """List access tokens; secrets are never listed."""
-        return self._http.get("/api/tokens", TokenListResponse)
+    def tokens(self, **query: str | int | None) -> TokenListResponse:
+        """List access tokens; secrets are never listed. ``query`` has page, page_size, sort, q and filters."""
+        return self._http.get("/api/tokens", TokenListResponse, retried=True, **query)
 
     def create_token(self, request: CreateTokenRequest) -> CreateTokenResponse:
         """Make a token; its secret is in this answer and nowhere else.
@@ -205,9 +206,9 @@ _ROOT = "/api/categories"
 class CategoryApi(ApiRoutes):
     """The caller's categories."""
 
-    def categories(self) -> CategoryListResponse:
-        """List them by title."""
-        return self._http.get(_ROOT, CategoryListResponse)
+    def categories(self, **query: str | int | None) -> CategoryListResponse:
+        """List them by title; ``query`` has page, page_size, sort, q and filters."""
+        return self._http.get(_ROOT, CategoryListResponse, retried=True, **query)
 
     def create(self, request: CategoryRequest) -> Category:
         """Make one."""

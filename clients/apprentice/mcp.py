@@ -66,9 +66,9 @@ _SERVERS = "/api/mcp/servers"
 class McpRegistryApi(ApiRoutes):
     """The caller's tool servers."""
 
-    def servers(self) -> MCPServerListResponse:
-        """List them with badges and actions."""
-        return self._http.get(_SERVERS, MCPServerListResponse)
+    def servers(self, **query: str | int | None) -> MCPServerListResponse:
+        """List them with badges and actions; ``query`` has page, page_size, sort, q and filters."""
+        return self._http.get(_SERVERS, MCPServerListResponse, retried=True, **query)
 
     def register(self, request: MCPServerCreateRequest) -> MCPServerMutationResponse:
         """Add one."""
@@ -122,9 +122,9 @@ class McpSignInApi(ApiRoutes):
         path = f"{_auth(request.server_id)}/revoke"
         return self._http.write("POST", path, MCPAuthRevokeResponse, request)
 
-    def profiles(self) -> MCPAuthProfileListResponse:
-        """List them, newest first."""
-        return self._http.get(_PROFILES, MCPAuthProfileListResponse)
+    def profiles(self, **query: str | int | None) -> MCPAuthProfileListResponse:
+        """List them, newest first; ``query`` has page, page_size, sort, q and filters."""
+        return self._http.get(_PROFILES, MCPAuthProfileListResponse, retried=True, **query)
 
     def create(self, request: MCPAuthProfileCreateRequest) -> MCPAuthProfile:
         """Make one."""
@@ -172,9 +172,10 @@ class McpPolicyApi(ApiRoutes):
         """Replace the lists of one provider's runtimes."""
         return self._http.write("PUT", f"{_POLICY}/runtimes", MCPProviderPolicy, request)
 
-    def grants(self, *, include_past: bool = False) -> MCPGrantListResponse:
-        """List standing approvals, newest first."""
-        return self._http.get(_GRANTS, MCPGrantListResponse, include_past="true" if include_past else None)
+    def grants(self, *, include_past: bool = False, **query: str | int | None) -> MCPGrantListResponse:
+        """List standing approvals, newest first; ``query`` has page, page_size, sort, q and filters."""
+        past = "true" if include_past else None
+        return self._http.get(_GRANTS, MCPGrantListResponse, include_past=past, retried=True, **query)
 
     def revoke(self, grant_id: str) -> MCPGrant:
         """Take one back."""
@@ -219,9 +220,9 @@ class McpDispatchApi(ApiRoutes):
         path = f"{_CALLS}/{path_part(dispatch_id)}/cancel"
         return self._http.write("POST", path, DispatchView, DispatchCancelRequest(reason=reason))
 
-    def pending(self) -> MCPAskFirstPendingListResponse:
-        """The calls that wait for a person."""
-        return self._http.get(f"{_ASK_FIRST}/pending", MCPAskFirstPendingListResponse)
+    def pending(self, **query: str | int | None) -> MCPAskFirstPendingListResponse:
+        """The calls that wait for a person; ``query`` has page, page_size, sort, q and filters."""
+        return self._http.get(f"{_ASK_FIRST}/pending", MCPAskFirstPendingListResponse, retried=True, **query)
 
     def decide(self, dispatch_id: str, request: MCPAskFirstDecisionRequest) -> MCPAskFirstDecisionResponse:
         """Approve or deny a call that waits."""

@@ -1,0 +1,40 @@
+"""Options of the commands that list what one person owns: page, order and words, which the server cuts the list by."""
+
+from typing import Annotated
+
+import typer
+
+from contracts.platform.lists import ListCounts
+
+PageOption = Annotated[
+    int | None, typer.Option(min=1, help="Which page; the whole list where none is named.")
+]
+PageSizeOption = Annotated[int | None, typer.Option(min=1, max=100, help="Entries a page.")]
+SortOption = Annotated[
+    str | None,
+    typer.Option(help="A field to sort by, e.g. created_at; with - before it the other way round."),
+]
+SearchOption = Annotated[str | None, typer.Option(help="Only entries that hold these words.")]
+
+ListQuery = dict[str, str | int | None]
+
+
+def list_query(
+    page: int | None, page_size: int | None, sort: str | None, search: str | None, **equal: str | None
+) -> ListQuery:
+    """The query of a list; what is ``None`` is not sent. ``equal`` are filters by the name of a field."""
+    return {"page": page, "page_size": page_size, "sort": sort, "q": search, **equal}
+
+
+def none_of(found: ListCounts, query: ListQuery, otherwise: str) -> str:
+    """What to say of a list without entries: nothing on this page, nothing that matches, or ``otherwise``."""
+    if found.total:
+        return f"Nothing on this page; {found.total} in all."
+    asked = {name for name, value in query.items() if value is not None} - {"page", "page_size", "sort"}
+    return "Nothing matches." if asked else otherwise
+
+
+def left_over(found: ListCounts) -> list[str]:
+    """A line about the pages that follow, if there are any."""
+    more = found.page_size and found.total > found.page * found.page_size
+    return [f"{found.total} in all; the next page: --page {found.page + 1}"] if more else []
