@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import (
     Contract,
+    Sha256,
     Text80,
     Text120,
     Text160,
@@ -64,6 +65,18 @@ class RuntimeBinding(Contract):
     target: Text240
 
 
+class MCPBinding(Contract):
+    """A tool that the capability goes through: as it was when it was shown (DOC3 L10908; hash and scopes added)."""
+
+    capability_id: Text160
+    server_id: Text120
+    tool_name: Text120
+    ask_first: bool = Field(default=False, description="Whether it changed something.")
+    fallback_surface_order: tuple[ControlSurface, ...] = ()
+    definition_hash: Sha256 | None = None
+    scopes: tuple[Text160, ...] = ()
+
+
 class LearningPolicy(Contract):
     """How the capability may be taught further."""
 
@@ -95,6 +108,7 @@ class CapabilityManifest(VersionedContract):
     verification: tuple[VerificationRule, ...] = Field(min_length=1)
     health_probe: HealthProbe
     learning_policy: LearningPolicy
+    tool_bindings: tuple[MCPBinding, ...] = ()
     input_schema: dict[str, JsonValue] | None = Field(
         default=None, description="JSON Schema of the parameters; absent where there are none."
     )
@@ -173,6 +187,7 @@ class BridgeState(StrEnum):
     FRESH = "fresh"
     STALE = "stale"
     PARTIAL = "partial"
+    PARTIAL_DEPLOYMENT = "partial_deployment"
 
 
 class CapabilityBridgeCurrent(VersionedContract):

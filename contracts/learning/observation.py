@@ -13,6 +13,7 @@ from pydantic import Field, StringConstraints
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import (
     Contract,
+    Sha256,
     Text80,
     Text120,
     Text160,
@@ -175,6 +176,15 @@ class TerminalObservation(Contract):
     )
 
 
+class ToolObservation(Contract):
+    """The tool behind an observed call as it was when it was called."""
+
+    definition_hash: Sha256 | None = Field(default=None, description="Of what its server said of it.")
+    scopes: tuple[Text160, ...] = Field(
+        default=(), max_length=50, description="What the sign-in that it was called with may do."
+    )
+
+
 class ObservedActionEvent(VersionedContract):
     """One observed action in its redacted form (DOC3 §0C.22)."""
 
@@ -194,6 +204,7 @@ class ObservedActionEvent(VersionedContract):
     retain: bool = Field(default=False, description="Keep past the seven-day purge (DOC3 §0C.16D).")
     terminal: TerminalObservation | None = None
     browser: BrowserObservation | None = None
+    tool: ToolObservation | None = None
     created_at: UtcTime
 
 
@@ -315,6 +326,7 @@ class ToolCallReceipt(VersionedContract):
         default=None, description="What it acted on, as the server names it."
     )
     control_surface: ControlSurface = ControlSurface.MCP_SERVER
+    tool: ToolObservation | None = None
     finished_at: UtcTime
 
 

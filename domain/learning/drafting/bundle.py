@@ -14,6 +14,7 @@ from contracts.abilities.capability_manifest import (
     CapabilityManifest,
     HealthProbe,
     LearningPolicy,
+    MCPBinding,
     RuntimeBinding,
     VerificationRule,
 )
@@ -26,20 +27,28 @@ from contracts.learning.interpretation import (
     WorkflowStep,
     WorkflowStepType,
 )
-from contracts.learning.observation import StepKindHint
+from contracts.learning.observation import ObservationAdapterKind, StepKindHint
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.session import LearnSession
+from domain.abilities.hybrid_plan import CONNECTORS
 from domain.learning.commands.command_line import hosts_in
 from domain.learning.commands.operations import TEST, VERIFY
 from domain.learning.comparison.parameters import ParameterWording, parameter_schema
 from domain.learning.interpretation.browser import submits
 from domain.learning.interpretation.checkpoints import main_operation
 from domain.learning.interpretation.inference import operations_in, sites_of
+from domain.learning.interpretation.meaningful import went_wrong
 from domain.learning.interpretation.naming import plain, slug_from_title
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
 FAMILY = "workflow"
 """The family of a skill that belongs to no one app."""
+
+SERVER_CAP = "mcp_server:"
+"""How ``required_runtime_caps`` name a tool server (DOC3 §7A.5)."""
+
+TOOL_BINDINGS = "mcp-bindings.json"
+"""The file of a bundle with the tools that it goes through (DOC3 §0C.9A "Portable skill")."""
 
 _MOST_RULES = 20
 
@@ -80,6 +89,7 @@ def capability_manifest(
     reaches_out = any(hosts_in(r.command) for r in rehearsal)
     known = {s.value: s for s in ControlSurface}
     surfaces = tuple(known[s] for s in interpretation.preferred_control_surfaces if s in known)
+    bindings = tool_bindings(steps, f"learned.{slug}", surfaces)
     return CapabilityManifest(
         capability_id=f"learned.{slug}",
         family=session.target_app_family or _family(steps),
@@ -90,15 +100,45 @@ def capability_manifest(
         action_verbs=tuple(dict.fromkeys(o.verb for o in operations_in(steps)))[:_MOST_ALIASES],
         surface_order=surfaces or (ControlSurface.NATIVE_OPENCLAW_TOOL,),
         runtime_binding=RuntimeBinding(binding_kind="workflow_pattern", target=slug),
-        required_runtime_caps=tuple(clipped(f"program:{p}", 120) for p in programs),
+        required_runtime_caps=(
+            *(clipped(f"program:{p}", 120) for p in programs),
+            *(f"{SERVER_CAP}{server}" for server in dict.fromkeys(one.server_id for one in bindings)),
+        ),
         permissions=_permissions(steps, reaches_out=reaches_out),
         requires_supervision=removes or reaches_out or sends,
         dry_run_supported=bool(rehearsal),
         verification=_verification(interpretation),
         health_probe=_probe(programs, sites),
         learning_policy=LearningPolicy(),
+        tool_bindings=bindings,
         input_schema=parameter_schema(interpretation.parameters) if interpretation.parameters else None,
     )
+
+
+def tool_bindings(
+    steps: Sequence[DemonstratedStep], capability_id: str, surfaces: Sequence[ControlSurface]
+) -> tuple[MCPBinding, ...]:
+    """The tools that the demonstration called with success, in the order of their first use.
+
+    Of several calls of a tool the newest definition and scopes count, and one that changed something makes it ask.
+    """
+    found: dict[tuple[str, str], MCPBinding] = {}
+    for event in all_events(steps):
+        called = event.adapter_kind is ObservationAdapterKind.MCP_RECEIPT and not went_wrong(event)
+        server, _, tool = (event.target_ref or "").partition("/")
+        if not (called and event.app_family and server == event.app_family and tool):
+            continue
+        before = found.get((server, tool))
+        found[server, tool] = MCPBinding(
+            capability_id=capability_id,
+            server_id=server,
+            tool_name=clipped(tool, 120),
+            ask_first=event.caused_state_change or (before is not None and before.ask_first),
+            fallback_surface_order=tuple(one for one in surfaces if one not in CONNECTORS),
+            definition_hash=event.tool.definition_hash if event.tool is not None else None,
+            scopes=event.tool.scopes if event.tool is not None else (),
+        )
+    return tuple(found.values())
 
 
 def _family(steps: Sequence[DemonstratedStep]) -> str:

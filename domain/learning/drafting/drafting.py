@@ -22,7 +22,7 @@ from domain.learning.comparison.demonstrations import (
     unrehearsed_commands,
 )
 from domain.learning.comparison.parameters import ParameterWording, placeholder
-from domain.learning.drafting.bundle import capability_manifest
+from domain.learning.drafting.bundle import TOOL_BINDINGS, capability_manifest
 from domain.learning.drafting.method import example_file, method_facts, script_files
 from domain.learning.drafting.revision import in_words, support_packs
 from domain.learning.drafting.skill_markdown import SkillDocument, render_skill_markdown, skill_description
@@ -151,6 +151,11 @@ def draft_skill(
             _json_file("support-packs.json", support_packs(interpretation.dependencies)),
             _json_file("tests/success.json", effects),
             _json_file("tests/triggers.json", [c.model_dump(mode="json") for c in cases]),
+            *(
+                (_json_file(TOOL_BINDINGS, {"schema_version": 1, "bindings": bindings}),)
+                if (bindings := [one.model_dump(mode="json") for one in manifest.tool_bindings])
+                else ()
+            ),
             *scripts,
             *(example_file(interpretation.title, rehearsal, interpretation.parameters) if evidence else ()),
         ),

@@ -150,6 +150,7 @@ def observed_tool_call(receipt: ToolCallReceipt, session: LearnSession) -> Obser
             before_state_ref=_named(receipt),
             after_state_ref=receipt.outcome.value,
             caused_state_change=receipt.effect is not ToolEffect.READ and receipt.outcome is ToolOutcome.OK,
+            tool=receipt.tool,
             created_at=receipt.finished_at,
         )
     )

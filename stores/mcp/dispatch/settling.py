@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from contracts.abilities.capability_health import CapabilityOutcome, OutcomeKind
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.observation import ToolCallReceipt, ToolEffect, ToolOutcome
+from contracts.learning.observation import ToolCallReceipt, ToolEffect, ToolObservation, ToolOutcome
 from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, DispatchStatus
 from contracts.mcp.dispatch_work import DispatchRecord, DispatchStanding, EndOrder
@@ -80,8 +80,13 @@ def failed_record(
     )
 
 
-def tool_call_receipt(record: DispatchRecord) -> ToolCallReceipt | None:
-    """What a watching session may see of a call; ``None`` where none watches or the call has not ended."""
+def tool_call_receipt(
+    record: DispatchRecord, profile: MCPAuthProfile | None = None
+) -> ToolCallReceipt | None:
+    """What a watching session may see of a call; ``None`` where none watches or the call has not ended.
+
+    ``profile`` is the sign-in that the call was made with.
+    """
     if record.order.learn_session_id is None or record.completed_at is None:
         return None
     return ToolCallReceipt(
@@ -91,6 +96,9 @@ def tool_call_receipt(record: DispatchRecord) -> ToolCallReceipt | None:
         effect=record.effect or ToolEffect.UPDATE,
         outcome=_seen(record),
         argument_names=record.order.argument_names,
+        tool=ToolObservation(
+            definition_hash=record.definition_hash, scopes=profile.scopes[:50] if profile is not None else ()
+        ),
         finished_at=record.completed_at,
     )
 
@@ -156,7 +164,8 @@ class DispatchObserver:
             return False
         with self._database.read() as connection:
             kept = find_dispatch(connection, standing.dispatch_id)
-        receipt = tool_call_receipt(kept.record) if kept is not None else None
+            profile = _profile(connection, kept.record) if kept is not None else None
+        receipt = tool_call_receipt(kept.record, profile) if kept is not None else None
         session_id = kept.record.order.learn_session_id if kept is not None else None
         if kept is None or receipt is None or session_id is None:
             return False
