@@ -51,9 +51,10 @@ from gateways.platform.updates import (
     update_with_start,
 )
 from stores.learning.sessions import SessionStore
-from stores.mcp.dispatch.argument_rows import content_kept
+from stores.mcp.dispatch.argument_rows import content_kept, forget_unused
 from stores.mcp.dispatch.opening import DispatchOpening
 from stores.mcp.dispatch.reads import DispatchStore, record_late_answer
+from stores.mcp.dispatch.rows import find_dispatch
 from stores.mcp.servers.m365_operations import as_tool_call
 from stores.platform.answers import Answers
 from stores.platform.blobs import put_blob
@@ -214,15 +215,25 @@ class McpDispatchGateway:
             seen_arguments=asked.arguments_digest,
             seen_definition=asked.tool_definition_hash,
         )
-        taken = await self._send(
-            kept.record.order,
-            McpDispatchWorkflow.decide,
-            order,
-            key,
-            Recall(key, self._recall, tell=self._make_known),
-            refuse_unless_waiting,
-        )
+        try:
+            taken = await self._send(
+                kept.record.order,
+                McpDispatchWorkflow.decide,
+                order,
+                key,
+                Recall(key, self._recall, tell=self._make_known),
+                refuse_unless_waiting,
+            )
+        finally:
+            if order.edited is not None and order.edited.kept is not None:
+                await anyio.to_thread.run_sync(self._forget_unused, dispatch_id, order.edited.kept)
         return taken.response
+
+    def _forget_unused(self, dispatch_id: str, edited: str) -> None:
+        with self._database.write() as connection:
+            kept = find_dispatch(connection, dispatch_id, lock=True)
+            if kept is not None:
+                forget_unused(connection, kept.record, edited)
 
     async def cancel(
         self, dispatch_id: str, asked: DispatchCancelRequest, caller: Principal, key: CommitKey
@@ -246,8 +257,22 @@ class McpDispatchGateway:
             order = EndOrder(
                 dispatch_id=dispatch_id, cause=EndCause.CANCELLED, by=caller.user_id, reason=asked.reason
             )
-            await self._send(kept.record.order, McpDispatchWorkflow.cancel, order, key)
+            await self._cancelled(kept.record.order, order, key)
         return await self.view(dispatch_id, caller.user_id)
+
+    async def _cancelled(self, call: DispatchOrder, order: EndOrder, key: CommitKey) -> None:
+        """Sends the cancel, and once more where a busy worker did not answer it and the call has not ended by then.
+
+        The second is the same update by its id, so it does nothing that the first did.
+        """
+        try:
+            await self._send(call, McpDispatchWorkflow.cancel, order, key)
+        except Refusal as refusal:
+            if refusal.code is not ErrorCode.TEMPORAL_UNAVAILABLE:
+                raise
+            kept = await anyio.to_thread.run_sync(self._dispatches.find, call.dispatch_id)
+            if kept is None or kept.record.status in OPEN_DISPATCH_STATUSES:
+                await self._send(call, McpDispatchWorkflow.cancel, order, key)
 
     async def reconsider(
         self, owner: str, *, server_id: str | None = None, tool_name: str | None = None

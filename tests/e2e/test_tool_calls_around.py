@@ -8,6 +8,14 @@ from typing import Any
 
 import anyio
 import pytest
+from temporalio.client import (
+    Client,
+    Interceptor,
+    OutboundInterceptor,
+    StartWorkflowUpdateInput,
+    WorkflowUpdateHandle,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
 
 from tests.fixtures.mcp_servers import GoodServer
 from tests.fixtures.stack import connect
@@ -148,3 +156,41 @@ async def test_a_webhook_that_nobody_answers_is_not_in_the_way(
         assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
         handle = stack.client.get_workflow_handle(f"mcp-dispatch/{asked['dispatch_id']}")
         assert (await handle.result())["status"] == "completed"
+
+
+class _FirstCancelLost(Interceptor):
+    """A client whose first cancel of a call is never answered: the worker is busy for longer than anybody waits."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
+        counts = self
+
+        class Losing(OutboundInterceptor):
+            async def start_workflow_update(
+                self, input: StartWorkflowUpdateInput
+            ) -> WorkflowUpdateHandle[Any]:
+                if input.update == "cancel":
+                    counts.sent += 1
+                    if counts.sent == 1:
+                        raise WorkflowUpdateRPCTimeoutOrCancelledError
+                return await super().start_workflow_update(input)
+
+        return Losing(next)
+
+
+async def test_a_cancel_that_a_busy_worker_did_not_answer_is_sent_again(
+    tmp_path: Path, temporal_address: str, tool_server: GoodServer
+) -> None:
+    lost = _FirstCancelLost()
+    client = await connect(temporal_address)
+    config = client.config()
+    config["interceptors"] = [*config["interceptors"], lost]
+    async with tool_stack(tmp_path, Client(**config)) as stack:
+        user = tool_user(stack)
+        await user.register(tool_server)
+        waiting = await user.ask("append_line", MILK)
+        done = await user.person.ok("POST", f"/api/mcp/dispatches/{waiting['dispatch_id']}/cancel", {})
+        assert (done["status"], lost.sent) == ("cancelled", 2)
+    assert tool_server.effects() == []

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, delete
 
+from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES, AskFirstStatus
 from contracts.mcp.dispatch_work import DispatchRecord
 from domain.mcp.secret_arguments import without_secrets
 from stores.platform.blobs import get_blob, put_blob
@@ -27,6 +28,18 @@ def arguments_of(connection: Connection, record: DispatchRecord) -> dict[str, An
     content = get_blob(connection, record.arguments_kept or record.arguments_digest)
     found: dict[str, Any] = orjson.loads(content[content.index(b"{") :])
     return found
+
+
+def forget_unused(connection: Connection, record: DispatchRecord, kept: str) -> None:
+    """Removes edited arguments that hold a secret and that no decision took over: it was refused, or a repetition.
+
+    While the call still waits they may be those of a decision that is being written: they stay.
+    """
+    waits = record.ask_first is not None and record.ask_first.status is AskFirstStatus.PENDING
+    if waits and record.status in OPEN_DISPATCH_STATUSES:
+        return
+    if kept not in (record.arguments_kept, record.order.arguments_kept):
+        connection.execute(delete(blobs).where(blobs.c.digest == kept))
 
 
 def with_masked_arguments(connection: Connection, ended: DispatchRecord) -> DispatchRecord:

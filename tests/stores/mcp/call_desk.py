@@ -12,6 +12,7 @@ from contracts.mcp.dispatch_work import (
     DispatchOrder,
     DispatchRecord,
     DispatchStanding,
+    EditedArguments,
     EndCause,
     EndOrder,
     InspectOrder,
@@ -81,11 +82,17 @@ class CallDesk:
         *,
         at: datetime | None = None,
         by: str = "alice",
+        edited: EditedArguments | None = None,
     ) -> DecisionTaken:
         """One person's answer."""
         key = CommitKey(owner_user_id="alice", key=str(uuid4()), request_digest=digest_of("x"))
         order = DecideOrder(
-            dispatch_id=call.dispatch_id, commit_key=key, decision=decision, decided_by=by, at=at or now()
+            dispatch_id=call.dispatch_id,
+            commit_key=key,
+            decision=decision,
+            decided_by=by,
+            edited=edited,
+            at=at or now(),
         )
         return self.decisions.decide(order)
 

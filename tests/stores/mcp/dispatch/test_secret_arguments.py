@@ -7,10 +7,13 @@ import pytest
 from sqlalchemy import select
 
 from contracts.mcp.dispatch import AskFirstDecision
-from contracts.mcp.dispatch_work import DispatchStanding, EndCause, EndOrder
+from contracts.mcp.dispatch_work import DispatchStanding, EditedArguments, EndCause, EndOrder
 from domain.learning.redaction.secret_names import MASK
 from domain.mcp.secret_arguments import without_secrets
+from stores.mcp.dispatch.argument_rows import content_kept, forget_unused
 from stores.mcp.dispatch.reads import DispatchStore
+from stores.mcp.dispatch.rows import read_dispatch
+from stores.platform.blobs import put_blob
 from stores.platform.canonical import digest_of
 from stores.platform.database import Database
 from stores.platform.tables import metadata
@@ -66,6 +69,42 @@ def test_no_row_holds_the_secret_of_a_call_that_has_ended(
     shown = DispatchStore(desk.store).view(call.dispatch_id, "alice", now())
     assert shown.arguments == {"host": "mail", "login": {"password": MASK, "user": "bob"}}
     assert shown.arguments_digest == digest_of(ARGUMENTS)
+
+
+EDITED = b'{"host":"mail","login":{"password":"swordfish","user":"bob"}}'
+
+
+def edited_for(desk: CallDesk, call: DispatchStanding) -> EditedArguments:
+    """What a person would send instead, kept as a decision is about to be asked for."""
+    with desk.store.write() as connection:
+        place = put_blob(connection, content_kept(call.dispatch_id, EDITED), now())
+    return EditedArguments(digest=digest_of(EDITED), kept=place, argument_names=("host", "login"))
+
+
+def forgotten(desk: CallDesk, call: DispatchStanding, edited: EditedArguments) -> bool:
+    """Whether the edited arguments are gone, once whoever asked for the decision looks whether they are used."""
+    with desk.store.write() as connection:
+        record = read_dispatch(connection, call.dispatch_id).record
+        forget_unused(connection, record, edited.kept or "")
+    return "swordfish" not in everything(desk.store)
+
+
+def test_edited_arguments_of_a_refused_or_repeated_decision_are_forgotten_at_once(desk: CallDesk) -> None:
+    call = desk.asked(arguments=ARGUMENTS)
+    edited = edited_for(desk, call)
+    # Another answer may be about to be written with them.
+    assert not forgotten(desk, call, edited)
+    denied(desk, call)
+    assert forgotten(desk, call, edited)
+    assert forgotten(desk, call, edited_for(desk, call))
+
+
+def test_edited_arguments_that_are_sent_stay_until_the_call_has_ended(desk: CallDesk) -> None:
+    call = desk.asked(arguments=ARGUMENTS)
+    edited = edited_for(desk, call)
+    desk.decide(call, AskFirstDecision.APPROVE_ONCE, edited=edited)
+    assert not forgotten(desk, call, edited)
+    assert desk.planned(call).call.arguments["login"]["password"] == "swordfish"
 
 
 def test_who_decides_about_a_call_sees_what_is_sent(desk: CallDesk) -> None:
