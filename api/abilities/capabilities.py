@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 from functools import partial
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
+from api.learning.account import operations_of
 from api.platform.commands import ApproverFrame
 from api.platform.dependencies import Reader, ServicesDep
 from contracts.abilities.capability_health import (
@@ -13,8 +14,9 @@ from contracts.abilities.capability_health import (
     ReprobeRequest,
     ReprobeResponse,
 )
-from contracts.abilities.capability_manifest import CapabilityBridgeCurrent
+from contracts.abilities.capability_manifest import BridgeState, CapabilityBridgeCurrent
 from contracts.mcp.routing import CapabilityExplainRequest, CapabilityExplanation
+from domain.learning.session.deployment import serves_bridge
 from domain.mcp.policy_facts import calling_as
 from gateways.abilities.abilities import CapabilityGateway
 
@@ -22,9 +24,15 @@ router = APIRouter(prefix="/api/capabilities", tags=["capabilities"])
 
 
 @router.get("/bridge", operation_id="capability_bridge")
-def bridge(caller: Reader, services: ServicesDep) -> CapabilityBridgeCurrent:
-    """The compact entries that agent runtimes route by, and whether they can be believed."""
-    return services.capabilities.bridge(caller.user_id, datetime.now(UTC))
+def bridge(caller: Reader, services: ServicesDep, request: Request) -> CapabilityBridgeCurrent:
+    """The compact entries that agent runtimes route by, and whether they can be believed.
+
+    A fresh bridge is ``partial_deployment`` where a part is not deployed that agents use its entries by.
+    """
+    found = services.capabilities.bridge(caller.user_id, datetime.now(UTC))
+    if serves_bridge(operations_of(request)) or found.bridge_state is not BridgeState.FRESH:
+        return found
+    return found.changed(bridge_state=BridgeState.PARTIAL_DEPLOYMENT)
 
 
 @router.get("/health", operation_id="capability_health")

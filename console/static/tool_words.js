@@ -89,6 +89,17 @@ export const DOCUMENT_OPERATIONS = {
   redaction_prep: "Prepare a redaction",
 };
 
+export const ACTION_CLASSES = {
+  search: "Searches",
+  fetch: "Fetches",
+  read: "Reads",
+  write: "Writes",
+  update: "Changes",
+  send: "Sends",
+  schedule: "Puts on a calendar",
+  other: "Something else",
+};
+
 export const PROVIDERS = {
   m365: "Microsoft 365",
   gmail_google: "Google",

@@ -128,21 +128,42 @@ class CapabilityHealthRecord(VersionedContract):
 
 
 class CapabilityEventName(StrEnum):
-    """Events of a capability (DOC3 L4620-4636, those that are recorded here)."""
+    """Events of capabilities and of what they depend on (DOC3 L4620-4636); skills are not imported here yet."""
 
+    MANIFEST_CREATED = "capability.manifest.created"
+    MANIFEST_UPDATED = "capability.manifest.updated"
+    MANIFEST_DELETED = "capability.manifest.deleted"
     HEALTH_CHANGED = "capability.health.changed"
     QUARANTINED = "capability.quarantined"
     REPROBE_SUCCEEDED = "capability.reprobe.succeeded"
+    SKILL_PROMOTED = "skill.promoted"
+    TEACH_SESSION_CREATED = "teach.session.created"
+    TEACH_SESSION_CANCELLED = "teach.session.cancelled"
+    TEACH_PROPOSAL_SUBMITTED = "teach.proposal.submitted"
+    MCP_HEALTH_CHANGED = "mcp.health.changed"
+    MCP_POLICY_CHANGED = "mcp.policy.changed"
+    MCP_RECEIPT_CREATED = "mcp.receipt.created"
+    BROWSER_RELAY_DETACHED = "browser.relay.detached"
 
 
 class CapabilityEvent(VersionedContract):
-    """One line of ``capabilities/events.jsonl``."""
+    """One line of ``capabilities/events.jsonl``: the ids of what it tells of, and no others.
+
+    Events of tool servers and of teaching are in ``mcp/`` and ``learning/capability_events.jsonl``.
+    """
 
     event: CapabilityEventName
-    capability_id: Text160
-    ability_id: Text160
-    health_before: HealthStatus
-    health_status: HealthStatus
+    capability_id: Text160 | None = None
+    ability_id: Text160 | None = None
+    learn_session_id: Uuid | None = None
+    proposal_id: Uuid | None = None
+    server_id: Text120 | None = None
+    receipt_id: Uuid | None = None
+    health_before: HealthStatus | None = Field(
+        default=None, description="Of the capability; absent where there was none before."
+    )
+    health_status: HealthStatus | None = Field(default=None, description="Of the capability.")
+    server_health: Text80 | None = Field(default=None, description="Of the tool server, after the change.")
     reason_codes: tuple[Text80, ...] = ()
     correlation_id: Text200
     created_at: UtcTime

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from contracts.abilities.capability_health import IdentityKind
+from contracts.abilities.capability_health import ActionClass, IdentityKind
 from contracts.base import (
     Contract,
     Sha256,
@@ -31,6 +31,7 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.m365 import M365OperationResponse
 from contracts.mcp.m365_operations import M365OperationRequest
 from contracts.mcp.policy import MCPPolicyTarget, MCPPolicyVerdict
+from contracts.mcp.provider import MCPProvider
 from contracts.mcp.tools import ToolArguments
 from contracts.platform.lists import ListCounts
 
@@ -202,6 +203,8 @@ class DispatchView(VersionedContract):
     )
     project_id: Text160 | None = None
     data_class: Text80 | None = None
+    provider: MCPProvider | None = Field(default=None, description="Who stands behind the server.")
+    action_class: ActionClass | None = Field(default=None, description="Of the tool, as it was judged.")
     learn_session_id: Uuid | None = None
     ability_id: Text160 | None = None
     verdict: MCPPolicyVerdict | None = None

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion
 from contracts.abilities.availability import AbilityLifecycleAction as Action
+from contracts.abilities.capability_health import CapabilityEventName
 from contracts.abilities.lifecycle import (
     AbilityContent,
     AbilityLife,
@@ -35,6 +36,7 @@ from stores.abilities.ability_rows import (
     own_health,
     previous_of,
     standing_of,
+    tell_capability,
     versions_of,
 )
 from stores.abilities.capability_health import settled
@@ -213,7 +215,23 @@ class AbilityCommand:
             )
         entries = AbilityEntries(self._order, self._present.owner, proposal_id, session, self._now)
         entries.record(receipt, aside)
+        self._tell(entries, entry)
         append(self._connection, [*entries.drafts, *of_session])
+
+    def _tell(self, entries: AbilityEntries, entry: AbilityAvailabilityEntry) -> None:
+        """What the command did to the capability; of its health, outcomes tell."""
+        names: tuple[CapabilityEventName, ...] = ()
+        was, now = self._present.entry.primary_capability_id, entry.primary_capability_id
+        if self._order.action is Action.PROMOTE_SHARED:
+            names = (CapabilityEventName.SKILL_PROMOTED,)
+        elif self._order.action is Action.ROLLBACK and was == now:
+            names = (CapabilityEventName.MANIFEST_UPDATED,)
+        elif self._order.action is Action.ROLLBACK:
+            # An older version may have been a capability of another name, in whose place it stands again.
+            names = (CapabilityEventName.MANIFEST_CREATED,)
+            gone = CapabilityEventName.MANIFEST_DELETED
+            entries.capability_event(gone, capability_id=was, ability_id=entry.ability_id)
+        tell_capability(self._connection, entries, names, entry.ability_id)
 
 
 def found(connection: Connection, order: AbilityOrder, *, locked: bool = False) -> PresentAbility:

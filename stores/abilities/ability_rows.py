@@ -18,9 +18,7 @@ from contracts.abilities.availability import (
     CheckpointHealth,
     InstallLane,
 )
-from contracts.abilities.capability_health import (
-    CapabilityHealthRecord,
-)
+from contracts.abilities.capability_health import CapabilityEventName, CapabilityHealthRecord
 from contracts.abilities.capability_manifest import CapabilityManifest, HealthStatus
 from contracts.abilities.lifecycle import AbilityContent, AbilityLife, ContentFile
 from contracts.base import rfc3339
@@ -37,6 +35,7 @@ from stores.platform import tables
 from stores.platform.document_table import DocumentTable
 from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
+    JournalEntries,
     JournalFilter,
     read_entries,
 )
@@ -306,6 +305,28 @@ def manifest_of(connection: Connection, ability_id: str) -> CapabilityManifest |
         return CapabilityManifest.model_validate_json(body) if body is not None else None
     except ValueError:
         return None
+
+
+def tell_capability(
+    connection: Connection,
+    entries: JournalEntries,
+    names: Iterable[CapabilityEventName],
+    ability_id: str,
+    before: HealthStatus | None = None,
+) -> None:
+    """Collects events of an ability's capability as it stands now; of an ability without one, none."""
+    standing = standing_of(connection, ability_id=ability_id)
+    if standing is None:
+        return
+    for name in names:
+        entries.capability_event(
+            name,
+            capability_id=standing.manifest.capability_id,
+            ability_id=ability_id,
+            health_before=before,
+            health_status=standing.status,
+            reason_codes=standing.record.reason_codes,
+        )
 
 
 def put_standing(

@@ -8,7 +8,6 @@ from sqlalchemy import Connection, select, update
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth, InstallLane
 from contracts.abilities.capability_health import (
-    CapabilityEvent,
     CapabilityEventName,
     CapabilityHealthCurrent,
     CapabilityOutcome,
@@ -384,7 +383,6 @@ def _held_back(connection: Connection) -> frozenset[str]:
 
 
 OUTCOMES = "system/capabilities/outcomes"
-EVENTS = "system/capabilities/events"
 
 
 class HealthEntries(JournalEntries):
@@ -415,14 +413,11 @@ class HealthEntries(JournalEntries):
             self._event(CapabilityEventName.REPROBE_SUCCEEDED, before, after)
 
     def _event(self, name: CapabilityEventName, before: Standing, after: HealthChange) -> None:
-        event = CapabilityEvent(
-            event=name,
+        self.capability_event(
+            name,
             capability_id=before.manifest.capability_id,
             ability_id=before.ability_id,
             health_before=before.status,
             health_status=after.status,
             reason_codes=after.record.reason_codes,
-            correlation_id=self.correlation_id,
-            created_at=self.at,
         )
-        self.add(EVENTS, event)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import select
 
+from contracts.abilities.capability_health import CapabilityEventName
 from contracts.base import rfc3339
 from contracts.learning.observation import (
     ObservationAdapterKind,
@@ -22,6 +23,7 @@ from domain.learning.adapters import (
     unavailability,
 )
 from stores.platform.database import Database, insert_or
+from stores.platform.journal.journal import JournalEntries, append
 from stores.platform.tables import observation_adapters
 
 SEEN_EVERY_S = 30.0
@@ -96,6 +98,8 @@ class AdapterStore:
         self.refuse_unavailable([kind])
         seen_at = rfc3339(datetime.now(UTC))
         self._write(owner, [kind], seen_at, error_code)
+        if error_code is not None and kind is ObservationAdapterKind.BROWSER_DOM:
+            self._tell_detached(owner, error_code)
         with self._lock:
             # A broken adapter whose events come in is well again: that is worth writing at once.
             if error_code is None:
@@ -103,6 +107,13 @@ class AdapterStore:
             else:
                 self._seen.pop((owner, kind), None)
         return self._entry(kind, (seen_at, error_code))
+
+    def _tell_detached(self, owner: str, error_code: str) -> None:
+        """The watch over a browser has ended before the browser did (DOC3 L4635); its pages are not told of apart."""
+        entries = JournalEntries(f"adapters/{owner}", owner, "adapters", datetime.now(UTC))
+        entries.capability_event(CapabilityEventName.BROWSER_RELAY_DETACHED, reason_codes=(error_code[:80],))
+        with self._database.write() as connection:
+            append(connection, entries.drafts)
 
     def saw(self, owner: str, kinds: Collection[ObservationAdapterKind]) -> None:
         """Notes that events of these kinds came in, which only a working recorder sends."""

@@ -12,6 +12,8 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, select, update
 from sqlalchemy.exc import IntegrityError
 
+from contracts.abilities.capability_health import CapabilityEventName
+from contracts.abilities.capability_manifest import HealthStatus
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import (
     CommandReceipt,
@@ -19,13 +21,15 @@ from contracts.learning.aggregate import (
     LearnSessionAggregate,
     SessionCommit,
 )
+from contracts.learning.lifecycle import LearningLifecycleEvent, LifecycleChange
 from contracts.learning.observation import ObservationAdapterKind, ObservationScopeRuntime, RedactionMode
 from contracts.learning.responses import LearningRuntimeSnapshot
+from contracts.learning.session import LearnSessionState
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import learn_session_id
 from domain.learning.interpretation.meaningful import watches_the_agent
 from domain.learning.session.account import observation_scope, runtime_snapshot
-from stores.abilities.ability_rows import entry_of
+from stores.abilities.ability_rows import entry_of, own_health, tell_capability
 from stores.learning.learning_tables import BOUNDARIES, PROPOSALS, QUESTIONS, SESSIONS, VALIDATION_RUNS
 from stores.learning.proposals import keep_round
 from stores.learning.recent_runs import copy_runs
@@ -63,7 +67,7 @@ class SessionStore:
                 if commit.expected_change == 0 and commit.aggregate.source_runs:
                     copy_runs(connection, commit.aggregate)
                 _write_parts(connection, commit)
-                append(connection, entries_of(commit))
+                append(connection, [*entries_of(commit), *_capability_events(connection, commit)])
                 project_truth(connection, commit)
                 written_at = commit.aggregate.session.updated_at
                 remember(connection, commit.commit_key, commit.receipt, written_at)
@@ -196,15 +200,7 @@ BOUNDARY_RECORDS = "system/learning/boundaries"
 
 def entries_of(commit: SessionCommit) -> tuple[JournalDraft, ...]:
     """Everything the journal is to hold of this decision, in the order it happened."""
-    session = commit.aggregate.session
-    entries = JournalEntries(
-        learn_session_id(session.learn_session_id),
-        session.owner_user_id,
-        commit.correlation_id,
-        session.updated_at,
-        session.learn_session_id,
-        session.proposal_id,
-    )
+    entries = _entries(commit)
     for change in commit.changes:
         payload: dict[str, Any] = {**change.payload, "state": change.state.value}
         if change.reason is not None:
@@ -215,6 +211,55 @@ def entries_of(commit: SessionCommit) -> tuple[JournalDraft, ...]:
     for stream, record in _records(commit):
         entries.add(stream, record)
     return tuple(entries.drafts)
+
+
+def _entries(commit: SessionCommit) -> JournalEntries:
+    session = commit.aggregate.session
+    return JournalEntries(
+        learn_session_id(session.learn_session_id),
+        session.owner_user_id,
+        commit.correlation_id,
+        session.updated_at,
+        session.learn_session_id,
+        session.proposal_id,
+    )
+
+
+def _capability_events(connection: Connection, commit: SessionCommit) -> tuple[JournalDraft, ...]:
+    """What a decision means for capabilities (DOC3 L4620-4636); of an install, once it can be undone no more."""
+    entries = _entries(commit)
+    session = commit.aggregate.session
+    for change in commit.changes:
+        submitted = change.state is LearnSessionState.READY_FOR_REVIEW
+        match change.event:
+            case LearningLifecycleEvent.SESSION_STARTED:
+                name = CapabilityEventName.TEACH_SESSION_CREATED
+            case LearningLifecycleEvent.SESSION_CANCELLED:
+                name = CapabilityEventName.TEACH_SESSION_CANCELLED
+            case LearningLifecycleEvent.VALIDATION_COMPLETED if submitted:
+                name = CapabilityEventName.TEACH_PROPOSAL_SUBMITTED
+            case LearningLifecycleEvent.INSTALL_COMPLETED:
+                _tell_install(connection, entries, change)
+                continue
+            case _:
+                continue
+        entries.capability_event(
+            name, learn_session_id=session.learn_session_id, proposal_id=session.proposal_id
+        )
+    return tuple(entries.drafts)
+
+
+def _tell_install(connection: Connection, entries: JournalEntries, change: LifecycleChange) -> None:
+    sagas = tables.install_sagas
+    plan = connection.scalar(select(sagas.c.plan).where(sagas.c.saga_id == change.payload["saga_id"]))
+    prior = json.loads(plan).get("prior_capability") if plan is not None else None
+    before = HealthStatus(prior["health"]) if prior is not None else None
+    names = [CapabilityEventName.MANIFEST_CREATED]
+    if prior is not None:
+        names = [CapabilityEventName.MANIFEST_UPDATED]
+        if own_health(connection, prior["capability_id"]) is not before:
+            names.append(CapabilityEventName.HEALTH_CHANGED)
+    tell_capability(connection, entries, names, change.ability_id or "", before)
 
 
 def _records(commit: SessionCommit) -> Iterator[tuple[str, BaseModel]]:

@@ -13,13 +13,18 @@ from contracts.learning.checkpoints import CheckpointVerificationReceipt
 from contracts.maintenance.runs import CompactedAbility, CompactedCheckpointReceipts, SweepName
 from domain.maintenance.retention import CHECKPOINT_RECEIPTS_KEPT, compact_checkpoint_receipts
 from stores.maintenance.sweeps import LEFT_ALONE, Settled
+from stores.mcp.dispatch.rows import USES
+from stores.mcp.receipts import RECEIPTS as MCP_RECEIPTS
 from stores.platform.canonical import document_bytes
-from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
+from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS, TRACES
 from stores.platform.projection.documents import put_document, read_document
 from stores.platform.tables import journal, stream_archives
 
 RECEIPTS_KEPT = timedelta(days=90)
-"""How long a learning receipt stays in the stream's own file, at least; whole months leave it."""
+"""How long a receipt or trace stays in the stream's own file, at least; whole months leave it."""
+
+ROTATED = (RECEIPTS, MCP_RECEIPTS, USES, TRACES)
+"""The streams whose whole months are archived."""
 
 COMPACTED = "system/learning/checkpoint_receipts_compacted.json"
 """The counts of the checkpoint receipts that are not among the newest of their ability."""
@@ -32,39 +37,46 @@ SMALLEST_ARCHIVE = 100
 
 
 class RotateReceipts:
-    """Learning receipts leave the stream's file for one archive a month, once all the month is 90 days old."""
+    """Lines of logs leave the stream's file for one archive a month, once all the month is 90 days old (DOC3 L4951).
+
+    Learning receipts, receipts of tool servers, receipts of uses and execution traces; nothing is deleted.
+    """
 
     name = SweepName.ROTATE_RECEIPTS
     batch = 1
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
-        """Months such as ``2026-08``, the oldest first, that have receipts outside the archives."""
+        """Months of streams, such as ``system/mcp/receipts 2026-08``, that have lines outside the archives."""
         whole = f"{(now - RECEIPTS_KEPT):%Y-%m}"
         # Literals: PostgreSQL does not see that two expressions with parameters are the same.
         month = func.substr(journal.c.created_at, literal_column("1"), literal_column("7"))
-        query = (
-            select(month)
-            .where(
-                journal.c.stream == RECEIPTS,
-                journal.c.seq > _archived_upto(connection, RECEIPTS),
-                journal.c.created_at < whole,
-                month > after,
+        found: list[str] = []
+        for stream in sorted(ROTATED):
+            query = (
+                select(month)
+                .where(
+                    journal.c.stream == stream,
+                    journal.c.seq > _archived_upto(connection, stream),
+                    journal.c.created_at < whole,
+                )
+                .group_by(month)
+                .order_by(month)
             )
-            .group_by(month)
-            .order_by(month)
-            .limit(limit)
-        )
-        return connection.scalars(query).all()
+            found += [f"{stream} {one}" for one in connection.scalars(query)]
+        return [item for item in found if item > after][:limit]
 
     def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
-        """Archives one month."""
+        """Archives one month of one stream."""
+        stream, month = item.split(" ")
         first_after = connection.scalar(
             select(func.min(journal.c.seq)).where(
-                journal.c.stream == RECEIPTS, journal.c.created_at >= _month_after(item)
+                journal.c.stream == stream, journal.c.created_at >= _month_after(month)
             )
         )
-        archive = f"system/learning/archived/receipts/{item}.jsonl"
-        return _archive(connection, RECEIPTS, archive, first_after, now, at_least=1)
+        folder, name = stream.rsplit("/", 1)
+        return _archive(
+            connection, stream, f"{folder}/archived/{name}/{month}.jsonl", first_after, now, at_least=1
+        )
 
 
 class CompactCheckpointReceipts:

@@ -10,6 +10,7 @@ from contracts.abilities.availability import (
     CheckpointHealth,
     InstallLane,
 )
+from contracts.abilities.capability_health import ActionClass
 from contracts.abilities.categories import CategoryItemKind
 from contracts.learning.checkpoints import CheckpointStatus
 from contracts.learning.install import SagaState, SagaStepName
@@ -78,6 +79,7 @@ async def test_everything_the_gateway_names_has_words(console: Console) -> None:
         "INHERITED": MCPInheritedFrom,
         "TOOL_STATES": MCPToolState,
         "EFFECTS": ToolEffect,
+        "ACTION_CLASSES": ActionClass,
         "HEALTH": MCPHealthStatus,
         "PROVIDERS": MCPProvider,
         "TRANSPORTS": MCPTransport,

@@ -3,10 +3,12 @@
 import ast
 import csv
 import importlib
+import re
 from collections import defaultdict
 from enum import Enum
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
@@ -121,3 +123,66 @@ def test_every_public_contract_says_what_it_means() -> None:
             local = isinstance(value, type) and value.__module__ == name
             if local and issubclass(value, BaseModel | Enum) and not value.__name__.startswith("_"):
                 assert (value.__doc__ or "").strip(), f"{name}.{value.__name__} has no docstring"
+
+
+def read_rows(name: str) -> list[dict[str, str]]:
+    with (Path(__file__).parent / name).open(newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def test_every_cap_of_the_document_holds_or_its_schema_is_named_elsewhere() -> None:
+    """All caps of the document, word by word; beside them, by line, where a field stands under another name, or why
+    it does not stand (superseded in the document itself, or not built)."""
+    known = schemas()
+    elsewhere = {row["line"]: row for row in read_rows("field_caps_elsewhere.tsv")}
+    wrong: list[str] = []
+    for cap in read_rows("field_caps.tsv"):
+        model, field = cap["schema"].removesuffix("Schema"), cap["field"]
+        row = elsewhere.pop(cap["line"], None)
+        holds = model in known and _holds(known[model], field, cap["constraints"])
+        if row is not None and row["where"] == "none":
+            wrong += [f"{cap['line']} {model}.{field} holds by now"] if holds or not row["why"] else []
+            continue
+        if row is not None:
+            model, field = row["where"].split(".")
+            holds = _holds(known[model], field, cap["constraints"])
+        wrong += [] if holds else [f"{cap['line']} {model}.{field} {cap['constraints']}"]
+    assert wrong == []
+    assert elsewhere == {}
+
+
+def _holds(model: type[BaseModel], field: str, constraints: str) -> bool:
+    """Whether the field of the model, or of a part of it, has every cap; what has a fixed set of values needs none."""
+    described = _described(model)
+    definitions_: dict[str, Any] = described.get("$defs", {})
+    places = [
+        place["properties"][field]
+        for place in (described, *definitions_.values())
+        if field in place.get("properties", {})
+    ]
+    wanted = re.findall(r"\.(max|min)\((\d+)\)", constraints)
+    for place in places:
+        found = _all_limits_in(place, definitions_)
+        if all("enum" in found or (kind, int(number)) in found for kind, number in wanted):
+            return True
+    return False
+
+
+@cache
+def _described(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
+
+
+def _all_limits_in(schema: dict[str, Any], definitions_: dict[str, Any]) -> set[object]:
+    """The limits of a field and of its items; a part that is a schema of its own has fields of its own."""
+    found: set[object] = {(key[:3], value) for key, value in schema.items() if key[:3] in ("min", "max")}
+    if "$ref" in schema:
+        named = definitions_[schema["$ref"].rsplit("/", 1)[1]]
+        return {"enum"} if "enum" in named else found
+    if "enum" in schema or "const" in schema or schema.get("format") == "uuid":
+        found.add("enum")
+    parts = (schema.get(key) or {} for key in ("items", "additionalProperties", "propertyNames"))
+    for part in (*schema.get("anyOf", ()), *parts):
+        if part and isinstance(part, dict) and part.get("type") != "null":
+            found |= _all_limits_in(cast("dict[str, Any]", part), definitions_)
+    return found

@@ -8,6 +8,7 @@ import pytest
 from contracts.errors import ErrorCode
 from contracts.workflow_ids import ability_workflow_id
 from stores.platform.journal.chains import verify_chains
+from stores.platform.journal.journal import EVENTS, JournalFilter, read_entries
 from tests.e2e.ability_owner import WHY, owner_of_one
 from tests.fixtures.stack import Stack
 
@@ -120,6 +121,9 @@ async def test_a_private_ability_is_shared_and_made_private_again(stack: Stack) 
     assert await owner.found_by(bob)
     assert await owner.learner.state() == "approved"
     assert (await owner.detail())["ability"]["source"] == "promoted"
+    with stack.database.read() as connection:
+        kept = [one.document for one in read_entries(connection, JournalFilter(streams=(EVENTS,)))]
+    assert [one["event"] for one in kept] == ["capability.manifest.created", "skill.promoted"]
 
     status, error = await bob.refused("POST", f"{owner.path}/quarantine", WHY)
     assert (status, error["code"]) == (403, "FORBIDDEN")

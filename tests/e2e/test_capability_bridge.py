@@ -97,6 +97,15 @@ async def test_of_a_bridge_that_can_be_rebuilt_in_part_the_rest_is_the_last_good
     await taught.fails(1)
 
 
+async def test_where_a_part_is_not_deployed_a_fresh_bridge_says_so(taught: Taught) -> None:
+    state = taught.stack.app.state
+    state.operations = state.operations - {"ability_lookup"}
+    answer = await taught.alice.ok("GET", "/api/capabilities/bridge")
+    assert (answer["bridge_state"], len(answer["entries"])) == ("partial_deployment", 1)
+    _inventory(taught, datetime.now(UTC) - STALE_AFTER - timedelta(minutes=1))
+    assert (await taught.alice.ok("GET", "/api/capabilities/bridge"))["bridge_state"] == "stale"
+
+
 async def test_capabilities_of_private_abilities_are_their_owners_alone(stack: Stack) -> None:
     alice, mallory = stack.learner(), stack.learner("mallory")
     await alice.teach(allow_private_install=True)

@@ -63,6 +63,7 @@ async def test_a_rehearsal_that_breaks_the_test_policy_quarantines_what_is_insta
     assert (outcome["kind"], outcome["critical"]) == ("canary", True)
     assert "TEST_POLICY_VIOLATION" in outcome["summary"]
     assert [one["event"] for one in taught.lines("events")] == [
+        "capability.manifest.created",
         "capability.health.changed",
         "capability.quarantined",
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contracts.learning.install import SagaStepName
+from stores.platform.projection.projector import Projector
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
@@ -23,7 +24,8 @@ def installed_files(stack: Stack) -> Iterator[Path]:
 
 
 def digest_of_installed(stack: Stack) -> dict[str, str]:
-    """Workspace, bridge and snapshot, byte for byte."""
+    """Workspace, bridge and snapshot, byte for byte, once all that was decided is written to them."""
+    Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
     return {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in installed_files(stack)

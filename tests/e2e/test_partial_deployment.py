@@ -26,6 +26,13 @@ def sagas(stack: Stack) -> int:
         return connection.scalar(select(func.count()).select_from(install_sagas)) or 0
 
 
+async def allow(calling: Calling, tool_name: str) -> None:
+    """Lets a tool's calls pass unasked."""
+    target = {"target_kind": "tool", "server_id": calling.server_id, "tool_name": tool_name}
+    body = {"target": target, "decision": {"mode": "enabled"}}
+    await calling.person.ok("POST", "/api/mcp/policy/update", body)
+
+
 @pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-13", "9.20-1")
 async def test_nothing_is_installed_or_shared_while_the_snapshot_cannot_be_written(
@@ -79,6 +86,7 @@ async def test_an_install_that_was_answered_is_answered_again_while_the_snapshot
 async def test_without_the_policy_of_connectors_nothing_is_called_whoever_asks(calling: Calling) -> None:
     waiting = await calling.call(DESTROY)
     assert waiting["status"] == "pending_approval"
+    await allow(calling, "append_line")
     operations = calling.stack.app.state.operations
     calling.stack.app.state.operations = operations - {"mcp_policy_update"}
     status, error = await calling.person.refused(

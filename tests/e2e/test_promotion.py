@@ -37,6 +37,11 @@ async def test_a_trace_makes_a_session_and_a_proposal_and_a_rejection_leaves_not
     assert canonical_files(stack) == before
     await alice.propose_act("reject", {"reason": "not this way"})
     assert canonical_files(stack) == before
+    lines = (stack.settings.memory_root / "system/learning/capability_events.jsonl").read_text().splitlines()
+    told = [json.loads(line) for line in lines]
+    assert [one["event"] for one in told] == ["teach.session.created", "teach.proposal.submitted"]
+    assert {one["learn_session_id"] for one in told} == {alice.session_id}
+    assert told[-1]["proposal_id"] == alice.proposal_id
 
 
 @pytest.mark.anyio

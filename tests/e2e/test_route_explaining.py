@@ -217,13 +217,16 @@ async def test_what_the_runtime_lacks_leaves_no_surface_and_no_plan(taught: Taug
     assert any("no surface to act on" in why for why in found["why_not"])
 
 
-async def through_a_server(taught: Taught) -> str:
-    """Has the capability that was taught go through a tool server of alice's first; the server's id."""
+async def through_a_server(taught: Taught, *others: str) -> str:
+    """Has the capability that was taught go through a tool server of alice's too; the server's id.
+
+    ``others`` are its other surfaces, named before the server's; without them its own, named behind it.
+    """
     server_id = await add_server(taught.stack, taught.alice, "Mail", "search_mail")
     with taught.stack.database.write() as connection:
         text = connection.scalar(capabilities.select().with_only_columns(capabilities.c.manifest))
         manifest = CapabilityManifest.model_validate_json(text or "")
-        surfaces = ("mcp_server", *manifest.surface_order)
+        surfaces = (*others, "mcp_server") if others else ("mcp_server", *manifest.surface_order)
         changed = CapabilityManifest.model_validate(
             {
                 **manifest.model_dump(),
@@ -250,6 +253,23 @@ async def test_a_capability_that_goes_through_a_server_is_explained_with_the_way
     found = await explain(taught)
     assert (found["route"]["decision"], connector_of(found)["available"]) == ("deny", False)
     assert found["chosen_surface"] != "mcp_server"
+
+
+@pytest.mark.acceptance("9.12-3")
+async def test_a_browser_is_chosen_for_a_capability_only_while_its_healthy_connector_is_not_allowed(
+    taught: Taught,
+) -> None:
+    server_id = await through_a_server(taught, "native_openclaw_browser", "page_knowledge_ui")
+    found = await explain(taught)
+    assert {one["surface"]: one["available"] for one in found["surfaces"]} == {
+        "native_openclaw_browser": True,
+        "page_knowledge_ui": True,
+        "mcp_server": True,
+    }
+    assert found["chosen_surface"] == "mcp_server"
+    assert {step["act_surface"] for step in found["plan"]["steps"]} == {"mcp_server"}
+    await decide(taught.alice, server_id, "disabled")
+    assert (await explain(taught))["chosen_surface"] == "native_openclaw_browser"
 
 
 @pytest.mark.acceptance("9.13-3")

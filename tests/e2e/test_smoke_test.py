@@ -42,6 +42,8 @@ async def test_an_install_is_degraded_until_its_smoke_test_passes_and_says_when_
         await handle.result()
     (outcome,) = found.lines("outcomes")
     assert (outcome["kind"], outcome["success"]) == ("canary", True)
+    created, *_ = found.lines("events")
+    assert (created["event"], created["health_status"]) == ("capability.manifest.created", "degraded")
     (change,) = [one for one in found.lines("events") if one["event"] == "capability.health.changed"]
     assert (change["health_before"], change["health_status"]) == ("degraded", "healthy")
     (trace,) = found.lines("traces")

@@ -41,6 +41,7 @@ async def test_a_write_waits_for_a_person_and_is_made_once_when_approved(
 @pytest.mark.acceptance("9.13-2")
 async def test_a_denied_write_leaves_nothing(agent: ToolUser, tool_server: GoodServer):
     paused = await agent.ask("append_line", {"line": "milk"})
+    assert (paused["provider"], paused["action_class"]) == ("custom_remote", "update")
     answer = await agent.deny(paused["dispatch_id"], reason="not now")
     assert answer["resumed"] is False
     assert answer["dispatch"]["status"] == "denied"

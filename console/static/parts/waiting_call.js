@@ -2,7 +2,7 @@
 
 import { command } from "../api.js";
 import { facts, h, time } from "../dom.js";
-import { APPROVALS, EFFECTS, TOOL_STATES } from "../tool_words.js";
+import { ACTION_CLASSES, APPROVALS, EFFECTS, PROVIDERS, TOOL_STATES } from "../tool_words.js";
 import { visible } from "../visible.js";
 import { actButton, lacking } from "./act.js";
 import { copyable } from "./copyable.js";
@@ -26,6 +26,8 @@ export function waitingCall({ record, call, server, tool }, countdowns, after) {
       facts([
         ["Asked for by", [call.caller.runtime ?? "a client", " for ", call.caller.user_id].join("")],
         ["What", visible(record.request_summary)],
+        ["Provider", call.provider && (PROVIDERS[call.provider] ?? call.provider)],
+        ["Kind of action", call.action_class && (ACTION_CLASSES[call.action_class] ?? call.action_class)],
         ["Why it asks", why?.why],
         ["On behalf of", call.ability_id && h("a", { href: `#/skills/${encodeURIComponent(call.ability_id)}` }, call.ability_id)],
         ["Answer by", [time(record.expires_at), "; after that nothing is sent"]],

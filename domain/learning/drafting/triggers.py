@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
-from pydantic import Field
-
-from contracts.base import Contract, Text240
+from contracts.abilities.lookup import TriggerCase, TriggerCaseKind
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from domain.abilities.fit.reading import Reading, read
 from domain.abilities.fit.spelling import telling_words
@@ -66,14 +64,6 @@ _PARAPHRASES_OF_A_NAME = (
     "It's time again: {0}",
     "Same as last time, {0}",
 )
-
-
-class TriggerTestCase(Contract):
-    """One example of what a person may say, and whether the skill should answer (rows P-42)."""
-
-    input: Text240
-    should_trigger: bool
-    kind: str = Field(pattern="^(positive|negative|paraphrase)$")
 
 
 def trigger_phrases(
@@ -135,7 +125,7 @@ def negative_triggers(
 
 def trigger_cases(
     title: str, phrases: Sequence[str], negatives: Sequence[str], verbs: Sequence[str] = ()
-) -> tuple[TriggerTestCase, ...]:
+) -> tuple[TriggerCase, ...]:
     """Requests that ought to call the skill, and near misses that ought not; at least three of each kind.
 
     A wording that holds one of the negative triggers is no example of what ought to call it.
@@ -151,9 +141,9 @@ def trigger_cases(
         *_unrelated((title, *phrases)),
     ]
     return (
-        *_cases(_allowed(wanted, negatives), "positive", MAX_PHRASES),
-        *_cases(_allowed(reworded, negatives), "paraphrase", 5),
-        *_cases(negative, "negative", len(negative)),
+        *_cases(_allowed(wanted, negatives), TriggerCaseKind.POSITIVE, MAX_PHRASES),
+        *_cases(_allowed(reworded, negatives), TriggerCaseKind.PARAPHRASE, 5),
+        *_cases(negative, TriggerCaseKind.NEGATIVE, len(negative)),
     )
 
 
@@ -162,9 +152,9 @@ def edited_phrases(edits: Mapping[str, object], name: str) -> tuple[str, ...] | 
     return tuple(cast("Sequence[str]", edits[name])) if name in edits else None
 
 
-def _cases(queries: Iterable[str], kind: str, most: int) -> list[TriggerTestCase]:
+def _cases(queries: Iterable[str], kind: TriggerCaseKind, most: int) -> list[TriggerCase]:
     return [
-        TriggerTestCase(input=cut_at_word(q, 240), should_trigger=kind != "negative", kind=kind)
+        TriggerCase(input=cut_at_word(q, 240), should_trigger=kind is not TriggerCaseKind.NEGATIVE, kind=kind)
         for q in list(dict.fromkeys(queries))[:most]
     ]
 

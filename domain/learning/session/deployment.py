@@ -74,6 +74,9 @@ COMPONENTS: tuple[Component, ...] = (
 )
 """Every part a deployment may lack."""
 
+_ROUTED_BY = frozenset({"connector policy", "checkpoint verification", "ability lookup"})
+"""Parts without which an agent cannot use what the bridge lists; the others are for teaching and managing."""
+
 INSTALLING = ("learn_proposal_install", "learn_proposal_approve", "ability_promote_shared")
 """What is refused while nothing may be installed. Review goes on, and so does everything that takes back."""
 
@@ -90,6 +93,12 @@ def components(operations: Collection[str]) -> tuple[ComponentState, ...]:
         )
         for part in COMPONENTS
     )
+
+
+def serves_bridge(operations: Collection[str]) -> bool:
+    """Whether every part is deployed that an agent needs to use what the bridge lists (DOC3 L5165)."""
+    there = set(operations)
+    return all(part.operations <= there for part in COMPONENTS if part.name in _ROUTED_BY)
 
 
 def missing_for(entry_mode: LearningEntryMode, operations: Collection[str]) -> tuple[str, ...]:

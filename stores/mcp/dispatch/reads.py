@@ -29,6 +29,7 @@ from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.workflow_ids import mcp_dispatch_id
 from domain.mcp.approvals import answers_taken, as_of, undecidable
 from domain.mcp.call_outcomes import withdrawn_because
+from domain.mcp.use_receipts import action_class
 from stores.mcp.dispatch.argument_rows import arguments_of
 from stores.mcp.dispatch.attempt_rows import has_retry_after, newest_answer
 from stores.mcp.dispatch.rows import (
@@ -177,6 +178,8 @@ class DispatchStore:
             arguments_digest=record.arguments_digest,
             project_id=order.project_id,
             data_class=order.data_class,
+            provider=record.provider,
+            action_class=action_class(order.tool_name, record.effect) if record.effect is not None else None,
             learn_session_id=order.learn_session_id,
             ability_id=order.ability_id,
             verdict=record.verdict,

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 from uuid_utils import uuid7
 
+from contracts.abilities.capability_health import CapabilityEventName
 from contracts.base import clipped, rfc3339
 from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.dispatch import (
@@ -231,8 +232,17 @@ def end_entries(
         at,
         ability_id=order.ability_id,
     )
-    uses = [used.draft(USES, use)]
-    return receipt_id, [dispatch, *uses, *([used.draft(TRACES, trace)] if trace is not None else [])]
+    used.add(USES, use)
+    if trace is not None:
+        used.add(TRACES, trace)
+    used.capability_event(
+        CapabilityEventName.MCP_RECEIPT_CREATED,
+        capability_id=use.capability_id,
+        ability_id=order.ability_id,
+        server_id=order.server_id,
+        receipt_id=receipt_id,
+    )
+    return receipt_id, [dispatch, *used.drafts]
 
 
 def _named(record: DispatchRecord) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
+from contracts.abilities.capability_health import CapabilityEventName
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.observation import ToolEffect
@@ -45,7 +46,7 @@ from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.tools import pin_seen
 from stores.platform.answers import answered
 from stores.platform.database import Database, PageRequest
-from stores.platform.journal.journal import append
+from stores.platform.journal.journal import JournalEntries, append
 
 __all__ = ["PolicyStore", "decide", "decision_of", "effective_at", "policies_of"]
 
@@ -209,7 +210,9 @@ def _add_receipt(
         summary,
         server_id=server_id,
     )
-    append(connection, [entry])
+    entries = JournalEntries(context.aggregate, context.owner, context.correlation_id, context.at)
+    entries.capability_event(CapabilityEventName.MCP_POLICY_CHANGED, server_id=server_id)
+    append(connection, [entry, *entries.drafts])
 
 
 def wished(intent: ConfigurationIntent) -> MCPPolicyUpdateRequest:

@@ -8,8 +8,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from sqlalchemy import Connection, select
 
-from contracts.abilities.capability_health import CapabilityOutcome, OutcomeKind
-from contracts.base import rfc3339
+from contracts.abilities.capability_health import CapabilityEventName, CapabilityOutcome, OutcomeKind
+from contracts.base import clipped, rfc3339
 from contracts.mcp.health import MCPConnectionHealth, MCPConnectionOutcome, MCPHealthStatus, MCPThrottle
 from contracts.mcp.provider import NEEDS_SIGN_IN, MCPInteractionMode, MCPTransport
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
@@ -34,7 +34,7 @@ from stores.mcp.receipts import ReceiptContext, receipt
 from stores.mcp.servers.server_rows import linked_abilities
 from stores.platform.canonical import document_bytes
 from stores.platform.database import Database, advisory_lock
-from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.journal.journal import JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import put_document
 from stores.platform.tables import capabilities
 
@@ -50,6 +50,16 @@ def record_change(
     A server that has become degraded counts as one failure of each capability that requires it.
     """
     entries = _receipts(before, now, context)
+    if before.health_status is not now.health_status:
+        said = JournalEntries(context.aggregate, context.owner, context.correlation_id, context.at)
+        reasons = (clipped(now.health_reason_code, 80),) if now.health_reason_code else ()
+        said.capability_event(
+            CapabilityEventName.MCP_HEALTH_CHANGED,
+            server_id=now.server_id,
+            server_health=now.health_status.value,
+            reason_codes=reasons,
+        )
+        entries += said.drafts
     if entries or before.backoff_until != now.backoff_until:
         project_health(connection)
     became_ill = now.health_status is MCPHealthStatus.DEGRADED

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 from uuid_utils import uuid7
 
+from contracts.abilities.capability_health import CapabilityEvent, CapabilityEventName
 from contracts.base import clipped, rfc3339
 from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind, LearnSessionEvent
 from stores.platform.canonical import canonical_json, digest_of
@@ -35,6 +36,12 @@ from stores.platform.tables import journal, journal_heads
 
 LIFECYCLE = "system/learning/lifecycle_events"
 RECEIPTS = "system/learning/receipts"
+EVENTS = "system/capabilities/events"
+"""Events of capabilities and of skills (DOC3 L4620-4636)."""
+
+_EVENTS_OF = {"mcp": "system/mcp/capability_events", "teach": "system/learning/capability_events"}
+"""Those of tool servers and of teaching are beside what they tell of; teaching leaves nothing among capabilities."""
+
 TRACES = "system/capabilities/traces"
 """Execution traces of uses (DOC3 §1.1F)."""
 
@@ -366,6 +373,11 @@ class JournalEntries:
             event_kind=kind, session_id=self.session_id or "", payload=dict(payload), timestamp=self.at
         )
         return self.add(LIFECYCLE, event, ability_id)
+
+    def capability_event(self, name: CapabilityEventName, **about: Any) -> Self:
+        """Collects an event of capabilities (DOC3 L4620-4636); ``about`` are the fields of ``CapabilityEvent``."""
+        event = CapabilityEvent(event=name, correlation_id=self.correlation_id, created_at=self.at, **about)
+        return self.add(_EVENTS_OF.get(name.partition(".")[0], EVENTS), event)
 
     def receipt(
         self,

@@ -9,6 +9,7 @@ from contracts.learning.observation import ObservationAdapterKind as Kind
 from contracts.learning.observation import RegisteredAdapter
 from stores.learning.adapters import SEEN_EVERY_S, AdapterStore
 from stores.platform.database import Database
+from stores.platform.journal.journal import EVENTS, read_stream
 
 
 class Clock:
@@ -38,6 +39,18 @@ def test_the_newest_report_of_a_user_holds_in_every_process(store: Database) -> 
     assert entry(other, "bob", Kind.BROWSER_DOM).status.healthy
     other.heartbeat("ada", Kind.BROWSER_DOM)
     assert entry(one, "ada", Kind.BROWSER_DOM).status.healthy
+
+
+def test_a_browser_that_can_be_watched_no_more_is_told_once_as_a_capability_event(store: Database) -> None:
+    adapters = AdapterStore(store)
+    adapters.heartbeat("ada", Kind.BROWSER_DOM)
+    for kind in (Kind.BROWSER_DOM, Kind.BROWSER_SNAPSHOT, Kind.TERMINAL_COMMAND):
+        adapters.heartbeat("ada", kind, "SPOOL_FULL")
+    with store.read() as connection:
+        (told,) = read_stream(connection, EVENTS)
+    assert told.owner == "ada"
+    assert told.document["event"] == "browser.relay.detached"
+    assert told.document["reason_codes"] == ["SPOOL_FULL"]
 
 
 def test_events_that_keep_coming_are_written_down_now_and_then(store: Database) -> None:

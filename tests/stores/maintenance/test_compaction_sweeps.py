@@ -126,7 +126,7 @@ def test_receipts_move_to_an_archive_a_month_once_the_whole_month_is_90_days_old
     projector.catch_up()
     archive = tmp_path / "memory/system/learning/archived/receipts"
     parts = [archive / "2026-06.jsonl", archive / "2026-07.jsonl", tmp_path / "memory" / f"{RECEIPTS}.jsonl"]
-    assert first.sample_ids == ("2026-06", "2026-07")
+    assert first.sample_ids == (f"{RECEIPTS} 2026-06", f"{RECEIPTS} 2026-07")
     assert again.examined == 0
     assert [lines(part) for part in parts] == [2, 1, 2]
     assert b"".join(part.read_bytes() for part in parts) == whole
@@ -135,6 +135,29 @@ def test_receipts_move_to_an_archive_a_month_once_the_whole_month_is_90_days_old
     projector.catch_up()
     assert lines(archive / "2026-08.jsonl") == 1
     assert projector.verify().intact
+
+
+@pytest.mark.parametrize(
+    ("stream", "archive"),
+    [
+        ("system/mcp/receipts", "system/mcp/archived/receipts"),
+        ("system/capabilities/use_receipts", "system/capabilities/archived/use_receipts"),
+        ("system/capabilities/traces", "system/capabilities/archived/traces"),
+    ],
+)
+def test_receipts_of_tool_servers_and_of_uses_and_traces_are_archived_too(
+    nights: Nights, tmp_path: Path, stream: str, archive: str
+) -> None:
+    months = [datetime(2026, month, 10, tzinfo=NOW.tzinfo) for month in (6, 7, 11)]
+    add_entries(nights.database, stream, months)
+    add_entries(nights.database, RECEIPTS, months)
+    projector = Projector(nights.database, tmp_path / "memory", tmp_path / "workspace")
+    nights.run(SweepName.ROTATE_RECEIPTS)
+    projector.catch_up()
+    parts = [f"{archive}/2026-06.jsonl", f"{archive}/2026-07.jsonl", f"{stream}.jsonl"]
+    assert [lines(tmp_path / "memory" / part) for part in parts] == [1, 1, 1]
+    assert projector.verify().intact
+    assert nights.run(SweepName.ROTATE_RECEIPTS).progress(SweepName.ROTATE_RECEIPTS).examined == 0
 
 
 def test_a_late_line_of_an_archived_month_goes_with_the_next_month(nights: Nights, tmp_path: Path) -> None:

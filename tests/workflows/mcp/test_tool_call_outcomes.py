@@ -9,6 +9,7 @@ import anyio
 import pytest
 from temporalio.testing import TimeSkipper
 
+from stores.platform.journal.journal import read_stream
 from tests.fixtures.mcp_servers import MisbehavingServer
 from tests.fixtures.stack import connect
 from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user, use_receipts
@@ -211,3 +212,9 @@ async def test_the_receipt_of_a_use_shows_the_connectors_route(caller: ToolUser)
     assert (use["action_class"], use["approval_state"], use["result"]) == ("read", "not_needed", "success")
     assert before <= datetime.fromisoformat(use["started_at"])
     assert use["started_at"] <= use["completed_at"]
+    with caller.stack.database.read() as connection:
+        kept = read_stream(connection, "system/mcp/capability_events", limit=1000)
+    told = [one.document for one in kept if one.document.get("receipt_id") == view["receipt_id"]]
+    assert [(one["event"], one["capability_id"], one["server_id"]) for one in told] == [
+        ("mcp.receipt.created", use["capability_id"], caller.server_id)
+    ]

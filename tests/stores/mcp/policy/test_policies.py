@@ -32,6 +32,7 @@ from stores.mcp.policy.grants import GrantStore, live_grants, use_grant
 from stores.mcp.policy.policies import PolicyStore, policies_of
 from stores.mcp.receipts import RECEIPTS
 from stores.platform.database import Database, PageRequest
+from stores.platform.journal.journal import read_stream
 from stores.platform.tables import journal
 from tests.stores.mcp.registrations import NOW, key, registered, told
 
@@ -87,6 +88,9 @@ def test_every_change_has_a_number_of_its_own_however_many_are_made_at_once(stor
     assert known.version == 12
     assert len(known.decisions) == len(known.runtimes) == 1
     assert receipts(store, "policy_update") == 12
+    with store.read() as connection:
+        events = read_stream(connection, "system/mcp/capability_events")
+    assert [entry.document["event"] for entry in events] == ["mcp.policy.changed"] * 12
 
 
 def test_the_same_key_decides_once_and_stands_for_one_decision(store: Database) -> None:

@@ -20,6 +20,7 @@ from stores.mcp.receipts import RECEIPTS
 from stores.mcp.servers.health import BACKOFF_FILE, HEALTH_FILE, HealthStore
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
+from stores.platform.journal.journal import read_stream
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import journal
 
@@ -65,6 +66,11 @@ def receipts(store: Database) -> list[str]:
         return [json.loads(one)["summary"].split(".")[0] for one in connection.scalars(query)]
 
 
+def events(store: Database) -> list[dict[str, Any]]:
+    with store.read() as connection:
+        return [entry.document for entry in read_stream(connection, "system/mcp/capability_events")]
+
+
 def file(store: Database, path: str) -> Any:
     with store.read() as connection:
         content = read_document(connection, "memory", path)
@@ -90,6 +96,9 @@ def test_only_changes_are_told_and_the_files_show_them(store: Database) -> None:
     health.record("lines", "alice", contact())
     assert file(store, BACKOFF_FILE) == []
     assert receipts(store)[-1] == "health degraded → healthy"
+    told = [(one["event"], one["server_id"], one["server_health"]) for one in events(store)]
+    assert told == [("mcp.health.changed", "lines", status) for status in ("healthy", "degraded", "healthy")]
+    assert events(store)[1]["reason_codes"] == ["timed_out"]
 
 
 def test_contacts_at_once_are_all_counted(store: Database) -> None:

@@ -157,6 +157,36 @@ def test_a_power_cut_at_any_call_leaves_old_or_new_and_is_caught_up(
     assert cut > 20
 
 
+CANONICAL = "system/capabilities/manifests/learned.report.json"
+COPY = "skills/report/capabilities/learned.report.json"
+
+
+@pytest.mark.acceptance("9.19-2")
+def test_at_any_moment_the_copy_of_a_manifest_is_whole_and_never_newer_than_the_canonical_one(
+    sqlite_store: Database, tmp_path: Path
+) -> None:
+    def decide(content: bytes) -> None:
+        with sqlite_store.write() as connection:
+            put_document(connection, "memory", CANONICAL, content)
+            put_document(connection, "workspace", COPY, content)
+
+    trees = Trees(tmp_path / "trees")
+    ages = {None: 0, OLD: 1, NEW: 2}
+    seen: set[tuple[int, int]] = set()
+    for content in (OLD, NEW):
+        decide(content)
+        cut, done = 0, False
+        while not done:
+            cut += 1
+            # Fails at its call number ``cut`` like a process that ends there; the next one starts behind that.
+            done = run_on(WatchedDisk(cut), trees.projector(sqlite_store).catch_up)
+            canonical = ages[files(trees.memory).get(CANONICAL)]
+            copy = ages[files(trees.workspace).get(COPY)]
+            seen.add((canonical, copy))
+            assert canonical >= copy
+    assert {(1, 0), (1, 1), (2, 1), (2, 2)} <= seen
+
+
 WORK_UNTIL_KILLED = """
 import sys
 from pathlib import Path
