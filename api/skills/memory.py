@@ -53,7 +53,10 @@ def list_facts(
     caller: Reader,
     services: ServicesDep,
     page: PageDep,
-    subject: Annotated[str | None, Query(max_length=200, description="Facts of this subject alone.")] = None,
+    subject: Annotated[
+        str | None,
+        Query(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$", description="Facts of this subject alone."),
+    ] = None,
 ) -> FactListResponse:
     """The caller's facts, the latest changed first; also those that no longer hold."""
     found = services.skills.memories.facts_page(caller.user_id, subject, page)

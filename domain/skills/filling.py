@@ -6,7 +6,7 @@ is guessed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
 
@@ -22,6 +22,10 @@ Known = Callable[[str, str], Sequence[WorldFact]]
 """The facts of a subject and predicate that hold, the surest first."""
 
 
+_PRINTED = r"^[^\x00-\x1f\x7f]+$"
+"""No control characters, which no fact has."""
+
+
 class FactMissing(Exception):
     """A fact that a call needs is not known, or not for sure; ``precondition`` names it."""
 
@@ -34,8 +38,8 @@ class FactMissing(Exception):
 class FactReference(Contract):
     """Which fact's object is wanted."""
 
-    subject: Name200
-    predicate: Name120
+    subject: Annotated[Name200, Field(pattern=_PRINTED)]
+    predicate: Annotated[Name120, Field(pattern=_PRINTED)]
     form: str = Field(default="text", alias="as", pattern=r"^(text|number|integer)$")
 
 

@@ -61,6 +61,7 @@ def test_an_input_without_references_stays_as_it_is() -> None:
         ({"a": {**_reference(), "b": 1}}, (_fact("41"),)),
         ({"a": {"$fact": "Anna age"}}, (_fact("41"),)),
         ({"a": {"$fact": {"subject": "", "predicate": "age"}}}, (_fact("41"),)),
+        ({"a": {"$fact": {"subject": "Anna\0", "predicate": "age"}}}, (_fact("41"),)),
     ],
 )
 def test_what_is_not_known_for_sure_is_never_guessed(
