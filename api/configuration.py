@@ -80,12 +80,7 @@ def _refuse_what_nobody_reads(target: ConfigurationTarget, request: Request) -> 
 
 
 def _must_decide_policy(caller: Principal) -> None:
-    if caller.scopes.isdisjoint({Scope.APPROVE, Scope.ADMIN}):
-        raise Refusal(
-            ErrorCode.FORBIDDEN,
-            f"A change of policy needs the scope {Scope.APPROVE.value}; ask for a token that has it.",
-            required_scope=Scope.APPROVE.value,
-        )
+    caller.require(Scope.APPROVE, "A change of policy")
 
 
 def _must_be_seen(services: Services, capability_id: str | None, caller: str) -> None:

@@ -83,7 +83,7 @@ class AgentTool(Generic[Taken]):
 
     def allowed(self, caller: Principal) -> bool:
         """Whether the caller's token has the scope; ``admin`` has every right."""
-        return self.scope in caller.scopes or Scope.ADMIN in caller.scopes
+        return caller.may(self.scope)
 
     def described(self) -> Tool:
         """The tool as it is listed."""

@@ -105,7 +105,7 @@ class SmokeTests:
         return with_call(outcome, asked.tool_name, call)
 
     def _why_not(self, server_id: str, tool_name: str, caller: Principal) -> tuple[ErrorCode, str] | None:
-        if not {Scope.CALL, Scope.ADMIN} & caller.scopes:
+        if not caller.may(Scope.CALL):
             return ErrorCode.FORBIDDEN, "your token lacks the scope call."
         known = self._mcp.tools.list_for(server_id, caller.user_id).tools
         there = {one.definition.tool_name for one in known if one.state is not MCPToolState.REMOVED}

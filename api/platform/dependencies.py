@@ -65,20 +65,11 @@ def require(scope: Scope) -> Callable[..., Awaitable[Principal]]:
     """
 
     async def caller(principal: Annotated[Principal, Depends(authenticated)]) -> Principal:
-        _refuse_without(principal, scope)
+        principal.require(scope)
         return principal
 
     _SCOPES[caller] = scope
     return caller
-
-
-def _refuse_without(principal: Principal, scope: Scope) -> None:
-    if scope not in principal.scopes and Scope.ADMIN not in principal.scopes:
-        raise Refusal(
-            ErrorCode.FORBIDDEN,
-            f"This needs the scope {scope.value}; ask for a token that has it.",
-            required_scope=scope.value,
-        )
 
 
 def scopes_needed(route: APIRoute) -> frozenset[Scope] | None:
@@ -112,7 +103,7 @@ async def admit(connection: HTTPConnection, needed: frozenset[Scope]) -> None:
             "Send a valid access token: Authorization: Bearer apr_…; `apprentice tokens create` makes one.",
         )
     for scope in sorted(needed, key=list(Scope).index):
-        _refuse_without(principal, scope)
+        principal.require(scope)
     connection.state.principal = principal
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Contract, Text80, Text120, UtcTime, Uuid, VersionedContract
+from contracts.errors import ErrorCode, Refusal
 from contracts.platform.lists import ListCounts
 
 ACCESS_TOKEN_PREFIX = "apr_"  # noqa: S105 - the beginning of one
@@ -41,6 +42,23 @@ class Principal(Contract):
     def reviews(self) -> bool:
         """Whether it acts for a person who reviews drafts, and not for an agent."""
         return self.runtime is None and not self.scopes.isdisjoint(_REVIEWING)
+
+    def may(self, scope: Scope) -> bool:
+        """Whether it has ``scope``; ``admin`` has every right."""
+        return not self.scopes.isdisjoint({scope, Scope.ADMIN})
+
+    def require(self, scope: Scope, what: str = "This") -> None:
+        """Refuses a caller without ``scope``; ``what`` is what needs it, for the message.
+
+        Raises:
+            Refusal: ``FORBIDDEN``, which names the scope.
+        """
+        if not self.may(scope):
+            raise Refusal(
+                ErrorCode.FORBIDDEN,
+                f"{what} needs the scope {scope.value}; ask for a token that has it.",
+                required_scope=scope.value,
+            )
 
 
 class AccessToken(VersionedContract):

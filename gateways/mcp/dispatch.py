@@ -247,12 +247,8 @@ class McpDispatchGateway:
         """
         kept = await anyio.to_thread.run_sync(self._dispatches.owned, dispatch_id, caller.user_id)
         asked_by = kept.record.order.caller.token_id
-        if caller.token_id != asked_by and not caller.scopes & {Scope.APPROVE, Scope.ADMIN}:
-            raise Refusal(
-                ErrorCode.FORBIDDEN,
-                "Another token made this call; this needs the scope approve.",
-                required_scope=Scope.APPROVE.value,
-            )
+        if caller.token_id != asked_by:
+            caller.require(Scope.APPROVE, "Another token made this call: giving it up")
         if kept.record.status in OPEN_DISPATCH_STATUSES:
             order = EndOrder(
                 dispatch_id=dispatch_id, cause=EndCause.CANCELLED, by=caller.user_id, reason=asked.reason
