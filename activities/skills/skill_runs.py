@@ -85,7 +85,7 @@ class SkillRuns:
 
 def _outcome(
     record: InvocationRecord,
-    answer: object,
+    answer: dict[str, Any] | None,
     failure: SkillFailure | None,
     *,
     acted: bool,

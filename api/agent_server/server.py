@@ -22,7 +22,7 @@ from starlette.requests import Request
 from api.agent_server.ability_tools import ABILITY_TOOLS
 from api.agent_server.agent_tool import AgentRequest, AgentTool, invalid_arguments, refused
 from api.agent_server.call_tools import CALL_TOOLS, ROUTE_TOOLS
-from api.agent_server.skill_tools import SKILL_TOOLS, is_skill, listed_skills, run_skill
+from api.agent_server.skill_tools import SKILL_TOOLS, listed_skills, run_skill, skill_named
 from api.agent_server.tool_catalog import CATALOG_TOOLS
 from api.platform.commands import MAX_KEY_LENGTH
 from api.platform.dependencies import correlation_id_of
@@ -80,13 +80,12 @@ class AgentServer:
     ) -> CallToolResult | InputRequiredResult:
         request = _request(context)
         tool = self._tools.get(asked.name)
-        if tool is None and not await is_skill(request.app.state.services, asked.name):
-            raise MCPError(INVALID_PARAMS, "There is no such tool; tools/list says which there are.")
         try:
-            if tool is None:
-                by = _asked(context, asked, _caller(context))
-                return await run_skill(by, asked.name, asked.arguments or {})
-            return await self._run(tool, context, asked)
+            if tool is not None:
+                return await self._run(tool, context, asked)
+            skill = await skill_named(request.app.state.services, asked.name)
+            if skill is not None:
+                return await run_skill(_asked(context, asked, _caller(context)), skill, asked.arguments or {})
         except Refusal as refusal:
             return refused(refusal, correlation_id_of(request))
         except Exception as error:
@@ -96,17 +95,13 @@ class AgentServer:
                 "Something went wrong here; the log has it under the correlation id.",
             )
             return refused(sorry, correlation_id_of(request))
+        raise MCPError(INVALID_PARAMS, "There is no such tool; tools/list says which there are.")
 
     async def _run(
         self, tool: AgentTool[Any], context: Context, asked: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         caller = _caller(context)
-        if not tool.allowed(caller):
-            raise Refusal(
-                ErrorCode.FORBIDDEN,
-                f"This needs the scope {tool.scope.value}; ask for a token that has it.",
-                required_scope=tool.scope.value,
-            )
+        caller.require(tool.scope)
         try:
             given = tool.takes.model_validate(asked.arguments or {})
         except ValidationError as error:

@@ -14,12 +14,14 @@ from pydantic import Field
 from api.agent_server.agent_tool import AgentRequest, AgentTool, structured
 from api.services import Services
 from contracts.base import Contract, Uuid
+from contracts.errors import ErrorCode, Refusal
 from contracts.learning.observation import ToolEffect
 from contracts.platform.identity import Principal, Scope
 from contracts.skills.catalog import SkillState
 from contracts.skills.invocation import InvocationStatus, InvocationView, InvokeSkillRequest
 from contracts.skills.manifest import SkillManifest
 from domain.skills.arguments import CONFIRMED, exported_parameters, is_confirmed
+from gateways.skills.invocations import Chosen
 from stores.platform.canonical import canonical_json
 
 WAITS = timedelta(seconds=20)
@@ -56,26 +58,31 @@ async def listed_skills(services: Services, caller: Principal) -> list[Tool]:
     ]
 
 
-async def is_skill(services: Services, name: str) -> bool:
-    """Whether a name is the function of a skill that may be run."""
-    found = await anyio.to_thread.run_sync(services.skills.catalog.named, name)
-    return any(
-        one.state is SkillState.READY and one.manifest is not None and one.manifest.function_name == name
-        for one in found
-    )
+async def skill_named(services: Services, name: str) -> Chosen | None:
+    """The skill whose function has this name, in its newest version; none where no skill is listed under it.
+
+    Raises:
+        Refusal: it may not be run now (``SKILL_QUARANTINED``, ``VERSION_RETIRED``).
+    """
+    try:
+        chosen = await anyio.to_thread.run_sync(services.skills.invocation_gateway.choose, name, None)
+    except Refusal as refusal:
+        if refusal.code is ErrorCode.SKILL_NOT_FOUND:
+            return None
+        raise
+    return chosen if chosen.manifest.function_name == name else None
 
 
-async def run_skill(asked: AgentRequest, name: str, arguments: dict[str, Any]) -> CallToolResult:
+async def run_skill(asked: AgentRequest, chosen: Chosen, arguments: dict[str, Any]) -> CallToolResult:
     """Runs a skill, and waits a while for its end.
 
     Raises:
         Refusal: what the gate refuses.
     """
     gateway = asked.services.skills.invocation_gateway
-    chosen = await anyio.to_thread.run_sync(gateway.choose, name, None)
     given = {field: value for field, value in arguments.items() if field != CONFIRMED}
     request = InvokeSkillRequest(input=given, confirmed=is_confirmed(arguments))
-    key = asked.key_or_own(name, request)
+    key = asked.key_or_own(chosen.manifest.function_name, request)
     view = await gateway.invoke(chosen, request, asked.caller, key, asked.correlation_id, wait=WAITS)
     return _answer(view)
 
@@ -86,8 +93,7 @@ async def _get_run(asked: AgentRequest, given: GetSkillRunInput) -> CallToolResu
 
 
 def _allowed(manifest: SkillManifest, caller: Principal) -> bool:
-    needed = Scope.CALL if _acts(manifest) else Scope.READ
-    return bool(caller.scopes & {needed, Scope.ADMIN})
+    return caller.may(Scope.CALL if _acts(manifest) else Scope.READ)
 
 
 def _acts(manifest: SkillManifest) -> bool:

@@ -41,14 +41,7 @@ from contracts.learning.session import (
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from contracts.learning.views.review_graph import ReviewGraph
-
-
-class Page(VersionedContract):
-    """The frame of every list: newest first, at most 100 a page."""
-
-    total: int = Field(ge=0)
-    page: int = Field(ge=1)
-    page_size: int = Field(ge=1, le=100)
+from contracts.platform.lists import Page
 
 
 class SessionActionResponse(Contract):

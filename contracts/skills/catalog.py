@@ -18,6 +18,7 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.platform.commands import Command, CommitKey
+from contracts.platform.lists import Page
 from contracts.skills.manifest import (
     ExpectedEffect,
     Precondition,
@@ -133,13 +134,10 @@ class SkillEntry(VersionedContract):
     next_action: Text240 | None = None
 
 
-class SkillListResponse(VersionedContract):
+class SkillListResponse(Page):
     """The catalog, page by page, in the order of names."""
 
     skills: tuple[SkillEntry, ...]
-    page: int
-    page_size: int
-    total: int
 
 
 class SkillDetailResponse(SkillEntry):

@@ -19,6 +19,7 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.platform.commands import Command
+from contracts.platform.lists import Page
 from contracts.skills.errors import SkillError
 
 MAX_INPUT_BYTES = 262_144
@@ -182,13 +183,10 @@ class InvocationView(VersionedContract):
     next_action: Text240 | None = None
 
 
-class InvocationListResponse(VersionedContract):
+class InvocationListResponse(Page):
     """Invocations, newest first."""
 
     invocations: tuple[InvocationView, ...]
-    page: int
-    page_size: int
-    total: int
 
 
 class ConfirmInvocationRequest(Command):

@@ -44,8 +44,7 @@ class InvocationOrder(Contract):
     version: Text80
     root: SkillRoot
     digest: Sha256 = Field(description="Of the folder that is run; a changed one is not.")
-    input_digest: Sha256 = Field(description="Of the normalised input, a blob.")
-    input_hash: Sha256
+    input_digest: Sha256 = Field(description="Of the normalised input, a blob; the record's `input_hash`.")
     context: InvocationContext | None = None
     effect: ToolEffect
     confirmation_prompt: Text500 | None = None
@@ -53,6 +52,9 @@ class InvocationOrder(Contract):
     cache_key: Sha256 | None = None
     request_digest: Sha256 | None = Field(default=None, description="Of the request, where it had a key.")
     dry_run: bool = False
+    warnings: tuple[Text240, ...] = Field(
+        default=(), description="Of the version that was chosen; every answer says them (CH-66)."
+    )
     created_at: UtcTime
 
 

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from contracts.base import Contract, Text120, Text200, UtcTime, VersionedContract
 from contracts.platform.commands import Command
+from contracts.platform.lists import Page
 
 WALLET_ADDRESS = r"^0x[a-fA-F0-9]{40}$"
 WalletAddress = Annotated[str, StringConstraints(pattern=WALLET_ADDRESS)]
@@ -65,13 +66,10 @@ class FundWalletRequest(Command):
     currency: Currency | None = None
 
 
-class WalletListResponse(VersionedContract):
+class WalletListResponse(Page):
     """Wallets by address."""
 
     wallets: tuple[Wallet, ...]
-    page: int
-    page_size: int
-    total: int
 
 
 class DebitRequest(Contract):

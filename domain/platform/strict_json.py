@@ -47,6 +47,11 @@ def json_problem(value: Any) -> str | None:
     return None
 
 
+def as_object(value: object) -> dict[str, Any] | None:
+    """A JSON value as the object it is, or None where it is none."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
 def json_depth(value: Any, most: int) -> int:
     """How deep objects and lists are nested, the outermost counted; looks no deeper than ``most`` + 1."""
     depth, level = 0, [value]

@@ -5,6 +5,7 @@ A handler answers ``{success, result?, message?, error?}``, and may add ``status
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from contracts.base import clipped
@@ -19,7 +20,7 @@ from contracts.skills.invocation import (
 )
 from contracts.skills.manifest import SkillManifest
 from domain.platform.json_schema import misfits
-from domain.platform.strict_json import json_problem
+from domain.platform.strict_json import as_object, json_problem
 from domain.skills.retrying import outcome_is_unknown, rule_of
 
 FALLBACK_WORDS = "I could not do that; it is noted for follow-up."
@@ -50,18 +51,39 @@ class Failed(Protocol):
         ...
 
 
+_TEXTS = ("message", "error")
+_FIELDS = frozenset({"success", "result", "status", "warnings", "observables", *_TEXTS})
+
+
+def answer_problem(answer: object) -> str | None:
+    """Why what a handler answered has not the shape that it must have (AM-26); none where it has."""
+    given = as_object(answer)
+    if given is None:
+        return "the handler answered no object with success, result and message"
+    if not isinstance(given.get("success"), bool):
+        return "the handler's answer has no boolean success"
+    for field in _TEXTS:
+        names_a_code = field == "error" and as_object(given.get(field)) is not None
+        if not (names_a_code or isinstance(given.get(field), str | None)):
+            return f"the handler's {field} is no text"
+    if unknown := sorted(set(given) - _FIELDS):
+        return f"the handler's answer has a field that is not known: {unknown[0][:80]}"
+    problem = json_problem(given)
+    return f"the handler's answer {problem}" if problem is not None else None
+
+
 def outcome_of(
     manifest: SkillManifest,
     effect: ToolEffect,
-    answer: object,
+    answer: Mapping[str, Any] | None,
     failure: Failed | None,
     *,
     acted: bool,
     unsure: bool = False,
 ) -> SkillOutcome:
-    """The outcome of one run. ``acted`` is whether anything that can have an effect was begun.
+    """The outcome of one run: of its answer, which has its shape (``answer_problem``), or of its failure.
 
-    ``unsure`` is whether a service does not know if that effect has happened: whatever the handler made of it, the
+    ``acted`` is whether anything that may have had an effect was begun. ``unsure`` is whether a service does not know if that effect has happened: whatever the handler made of it, the
     outcome is not known then (X-14).
     """
     outcome = _of_run(manifest, effect, answer, failure, acted=acted)
@@ -81,18 +103,16 @@ def _left_open(manifest: SkillManifest, outcome: SkillOutcome) -> SkillOutcome:
 
 
 def _of_run(
-    manifest: SkillManifest, effect: ToolEffect, answer: object, failure: Failed | None, *, acted: bool
+    manifest: SkillManifest,
+    effect: ToolEffect,
+    answer: Mapping[str, Any] | None,
+    failure: Failed | None,
+    *,
+    acted: bool,
 ) -> SkillOutcome:
-    if failure is not None:
-        return _failed(manifest, effect, failure, acted=acted)
-    given = _as_object(answer)
-    if given is None or not isinstance(given.get("success"), bool):
-        return _invalid(manifest, "The handler did not answer an object with a boolean `success`.")
-    if (problem := json_problem(given)) is not None:
-        return _invalid(manifest, f"The handler's answer {problem}.")
-    message = given.get("message")
-    if not isinstance(message, str | None):
-        return _invalid(manifest, "The handler's `message` is no text.")
+    if failure is not None or answer is None:
+        return _failed(manifest, effect, failure or _NO_ANSWER, acted=acted)
+    given, message = answer, answer.get("message")
     words = clipped(message, 1_000) if message is not None else None
     outputs = _outputs(given.get("result"))
     warnings = _texts(given.get("warnings"))
@@ -115,8 +135,18 @@ def _of_run(
     )
 
 
+@dataclass(frozen=True)
+class _NoAnswer:
+    code: str = "HANDLER_FAILED"
+    message: str = "The handler gave no answer."
+    retryable: bool | None = None
+
+
+_NO_ANSWER = _NoAnswer()
+
+
 def _failed(manifest: SkillManifest, effect: ToolEffect, failure: Failed, *, acted: bool) -> SkillOutcome:
-    if outcome_is_unknown(manifest, effect, failure.code, acted=acted, sent_surely_not=False):
+    if outcome_is_unknown(manifest, effect, failure.code, acted=acted):
         words = f"{failure.message} It may have happened all the same."
         error = error_of(manifest, "OUTCOME_UNKNOWN", words)
         return SkillOutcome(status=InvocationStatus.OUTCOME_UNKNOWN, message=FALLBACK_WORDS, error=error)
@@ -133,7 +163,7 @@ def _refused(
 ) -> SkillOutcome:
     """A handler that says by itself that it did not do it."""
     said = given.get("error")
-    named = _as_object(said)
+    named = as_object(said)
     if named is not None:
         code, message = str(named.get("code") or "HANDLER_FAILED"), str(named.get("message") or "It failed.")
     else:
@@ -208,8 +238,8 @@ def _observables(
     status: InvocationStatus,
     outputs: dict[str, Any] | None,
 ) -> Observables:
-    told = _as_object(given.get("observables")) or {}
-    metrics = _as_object(told.get("metrics")) or {}
+    told = as_object(given.get("observables")) or {}
+    metrics = as_object(told.get("metrics")) or {}
     return Observables(
         events=_objects(told.get("events")),
         metrics={name: float(value) for name, value in metrics.items() if _is_number(value)},
@@ -238,17 +268,13 @@ def _effects(
 def _outputs(result: object) -> dict[str, Any] | None:
     if result is None:
         return None
-    named = _as_object(result)
+    named = as_object(result)
     return named if named is not None else {"result": result}
-
-
-def _as_object(value: object) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def _objects(value: object) -> tuple[dict[str, Any], ...]:
     items = cast("list[object]", value) if isinstance(value, list) else []
-    return tuple(one for item in items if (one := _as_object(item)) is not None)[:MOST_EVENTS]
+    return tuple(one for item in items if (one := as_object(item)) is not None)[:MOST_EVENTS]
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -53,27 +53,22 @@ def attempts_allowed(manifest: SkillManifest, code: str) -> int:
     return min(manifest.max_attempts, rule.retries + 1)
 
 
-def may_repeat(
-    manifest: SkillManifest, effect: ToolEffect, code: str, *, acted: bool, sent_surely_not: bool
-) -> bool:
+def may_repeat(manifest: SkillManifest, effect: ToolEffect, code: str, *, acted: bool) -> bool:
     """Whether the runtime may make another attempt after this code, leaving aside how many there were (X-14).
 
-    ``acted`` is whether the attempt got as far as anything that can have an effect; ``sent_surely_not`` whether what
-    it would have sent is known not to have left. A skill whose far side knows its key (``repeatable``) and a call
-    that reads may always be repeated.
+    ``acted`` is whether the attempt began anything that may have had an effect; what is known not to have left does
+    not count. A skill whose far side knows its key (``repeatable``) and a call that reads may always be repeated.
     """
-    return rule_of(manifest, code).retryable and _is_safe(manifest, effect, acted, sent_surely_not)
+    return rule_of(manifest, code).retryable and _is_safe(manifest, effect, acted)
 
 
-def outcome_is_unknown(
-    manifest: SkillManifest, effect: ToolEffect, code: str, *, acted: bool, sent_surely_not: bool
-) -> bool:
+def outcome_is_unknown(manifest: SkillManifest, effect: ToolEffect, code: str, *, acted: bool) -> bool:
     """Whether the effect may have happened unheard, so that a person has to decide (X-14)."""
-    return code in _OUTCOME_NOT_HEARD and not _is_safe(manifest, effect, acted, sent_surely_not)
+    return code in _OUTCOME_NOT_HEARD and not _is_safe(manifest, effect, acted)
 
 
-def _is_safe(manifest: SkillManifest, effect: ToolEffect, acted: bool, sent_surely_not: bool) -> bool:
-    return effect is ToolEffect.READ or manifest.repeatable or sent_surely_not or not acted
+def _is_safe(manifest: SkillManifest, effect: ToolEffect, acted: bool) -> bool:
+    return effect is ToolEffect.READ or manifest.repeatable or not acted
 
 
 def total_timeout_ms(manifest: SkillManifest) -> int:

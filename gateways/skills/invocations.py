@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -164,7 +164,9 @@ class SkillInvocationGateway:
             given = await anyio.to_thread.run_sync(self._from_facts, manifest, request.input, caller.user_id)
         except FactMissing as missing:
             content = canonical_json(request.input).encode()
-            order = self._order(chosen, request, caller, key, correlation_id, content, request.input)
+            order = self._order(
+                chosen, request, caller, key, correlation_id, content, request.input, manifest.effect
+            )
             refusal = _unmet(missing)
             await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
             raise refusal from None
@@ -172,17 +174,18 @@ class SkillInvocationGateway:
             params = clean_input(given, manifest)
         except InputRefused as refused:
             given = canonical_json(request.input).encode()
-            order = self._order(chosen, request, caller, key, correlation_id, given, request.input)
+            order = self._order(
+                chosen, request, caller, key, correlation_id, given, request.input, manifest.effect
+            )
             refusal = as_refusal(refused.error)
             await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
             raise refusal from None
         effect, asks = effect_of(manifest, params)
         if effect is not ToolEffect.READ:
-            require_scope(caller, Scope.CALL)
+            caller.require(Scope.CALL)
         content = canonical_json(params).encode()
-        order = self._order(chosen, request, caller, key, correlation_id, content, params)
-        order = order.changed(effect=effect)
-        confirmed = request.confirmed and bool(caller.scopes & {Scope.APPROVE, Scope.ADMIN})
+        order = self._order(chosen, request, caller, key, correlation_id, content, params, effect)
+        confirmed = request.confirmed and caller.may(Scope.APPROVE)
         admitted = await self._admitted(order, manifest, content, asks=asks, confirmed=confirmed)
         record = admitted.kept.record
         if record.status in OPEN_INVOCATION_STATUSES:
@@ -261,12 +264,12 @@ class SkillInvocationGateway:
         correlation_id: str,
         content: bytes,
         params: Mapping[str, Any],
+        effect: ToolEffect,
     ) -> InvocationOrder:
         manifest, record = chosen.manifest, chosen.record
         keyed = not key.key.startswith(OWN_KEY_PREFIX)
         invocation_id = str(uuid5(_INVOCATIONS, f"{key.owner_user_id} {key.key}")) if keyed else str(uuid7())
         assert record.digest is not None, "what is ready has a digest"
-        digest = digest_of(content)
         return InvocationOrder(
             invocation_id=invocation_id,
             correlation_id=correlation_id,
@@ -277,14 +280,14 @@ class SkillInvocationGateway:
             version=manifest.version,
             root=record.root,
             digest=record.digest,
-            input_digest=digest,
-            input_hash=digest,
+            input_digest=digest_of(content),
             context=request.context,
-            effect=manifest.effect,
+            effect=effect,
             confirmation_prompt=manifest.confirmation_prompt,
             cache_key=_cache_key(manifest, params),
             request_digest=key.request_digest if keyed else None,
             dry_run=request.dry_run,
+            warnings=chosen.warnings,
             created_at=datetime.now(UTC),
         )
 
@@ -344,7 +347,7 @@ class SkillInvocationGateway:
         message: Message,
         key: CommitKey,
         recall: Recall[Answer] | None = None,
-        check: Any = None,
+        check: Callable[[], None] | None = None,
     ) -> Answer:
         async def attempt() -> Answer:
             return await update_with_start(
@@ -413,20 +416,6 @@ def _unmet(missing: FactMissing) -> Refusal:
         f"A fact that the call needs is not met: {missing.why}."[:240],
         precondition=missing.precondition[:240],
     )
-
-
-def require_scope(caller: Principal, scope: Scope) -> None:
-    """Refuses a caller without ``scope``; ``admin`` has every right.
-
-    Raises:
-        Refusal: ``FORBIDDEN``.
-    """
-    if not caller.scopes & {scope, Scope.ADMIN}:
-        raise Refusal(
-            ErrorCode.FORBIDDEN,
-            f"This needs the scope {scope.value}; ask for a token that has it.",
-            required_scope=scope.value,
-        )
 
 
 def _cache_key(manifest: SkillManifest, params: Mapping[str, Any]) -> str | None:

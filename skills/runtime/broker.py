@@ -43,8 +43,8 @@ _SERVICES = frozenset(service.value for service in BrokerService)
 class Broker:
     """The calls of one run.
 
-    ``reads`` are the calls, as ``service.method``, that change nothing. ``acted`` says that another one was begun,
-    ``unsure`` that one may have had its effect although it was answered with a refusal.
+    ``reads`` are the calls, as ``service.method``, that change nothing. ``unsure`` says that a call may have had its
+    effect although it was answered with a refusal.
     """
 
     manifest: SkillManifest
@@ -52,10 +52,18 @@ class Broker:
     services: Mapping[str, Service]
     entry: Literal["handle", "check"] = "handle"
     reads: frozenset[str] = frozenset()
-    acted: bool = False
     unsure: bool = False
-    _acts: int = field(default=0, init=False)
+    _effects: int = field(default=0, init=False)
     _log_failed: BrokerRefused | None = field(default=None, init=False)
+
+    @property
+    def acted(self) -> bool:
+        """Whether a call was begun that may have had an effect; one that surely sent nothing does not count."""
+        return self._effects > 0
+
+    def begin_effect(self) -> None:
+        """Notes that what is not a call of the broker, and may have an effect, begins."""
+        self._effects += 1
 
     async def call(self, service: str, method: str, arguments: dict[str, Any]) -> Any:
         """Does one call.
@@ -73,18 +81,22 @@ class Broker:
             if self._log_failed is not None:
                 # What is not on record first is not done (AM-43), whether or not the handler looked at the answer.
                 raise self._log_failed
-            self.acted = True
-            self._acts += 1
+            return await self._act(done, service, method, arguments)
+        return await self._done(done, service, method, arguments)
+
+    async def _act(self, done: Service, service: str, method: str, arguments: dict[str, Any]) -> Any:
+        self._effects += 1
+        try:
+            return await self._done(done, service, method, arguments)
+        except BrokerRefused as error:
+            self._effects -= error.never_left
+            self.unsure = self.unsure or error.unsure
+            raise
+
+    async def _done(self, done: Service, service: str, method: str, arguments: dict[str, Any]) -> Any:
         if service == HTTP and self.tool.auth_profile is not None:
             arguments = {**arguments, "auth_profile": self.tool.auth_profile}
-        try:
-            return await done(method, arguments)
-        except BrokerRefused as error:
-            self.unsure = self.unsure or error.unsure
-            if error.never_left:
-                self._acts -= 1
-                self.acted = self._acts > 0
-            raise
+        return await done(method, arguments)
 
     async def _write(self, log: Service, arguments: dict[str, Any]) -> Any:
         try:

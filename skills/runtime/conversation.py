@@ -10,7 +10,7 @@ import logging
 import os
 from typing import Any
 
-from skills.runtime.answers import as_object
+from domain.platform.strict_json import as_object
 from skills.runtime.broker import CALL_LOG, Broker, BrokerRefused
 from skills.runtime.confined import ConfinedProcess
 from skills.runtime.skill_run import RunFailed, SkillFailure, failed
@@ -138,14 +138,14 @@ class Conversation:
                     "OUTPUT_TOO_LARGE", f"the answer of {service}.{method} is longer than 1 MiB"
                 )
         except BrokerRefused as error:
-            reply = {"reply": number, "error": _refusal(error)}
+            reply = {"reply": number, "error": error.told()}
         except (TypeError, ValueError, KeyError) as error:
             text = f"{service}.{method} does not take these arguments ({type(error).__name__})"
-            reply = {"reply": number, "error": _refusal(BrokerRefused("INVALID_INPUT", text))}
+            reply = {"reply": number, "error": BrokerRefused("INVALID_INPUT", text).told()}
         except Exception as error:
             _logger.exception("a service failed", extra={"service": service, "method": method})
             text = f"{service}.{method} failed ({type(error).__name__})"
-            reply = {"reply": number, "error": _refusal(BrokerRefused("UNAVAILABLE", text))}
+            reply = {"reply": number, "error": BrokerRefused("UNAVAILABLE", text).told()}
         self._send(reply)
         if self._writer is not None:
             with contextlib.suppress(OSError):
@@ -162,16 +162,6 @@ def _size(message: dict[str, Any]) -> int:
 
 def _refused_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
-
-
-def _refusal(error: BrokerRefused) -> dict[str, Any]:
-    return {
-        "code": error.code,
-        "message": error.message,
-        "retryable": error.retryable,
-        "retry_after_ms": error.retry_after_ms,
-        "details": error.details,
-    }
 
 
 def _failure(told: Any) -> SkillFailure:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from contracts.skills.manifest import CommandMapping, HttpMapping
-from skills.runtime.answers import as_object
+from domain.platform.strict_json import as_object
 from skills.runtime.broker import HTTP, Broker
 from skills.runtime.mappings import arguments_of, request_of
 from skills.runtime.programs import Programs, ended_how

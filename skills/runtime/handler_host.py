@@ -1,8 +1,9 @@
 """Runs a Python handler in the confined process, and gives it its context.
 
-Imports the standard library alone: what a handler may do is decided by the broker at the other end of the channel, and
-by the operating system, never here. Messages are JSON, a line each: ``{"call", "service", "method", "arguments"}`` out,
-``{"reply", "value"}`` or ``{"reply", "error"}`` in, and at the end one ``{"answer"}`` or ``{"failure"}``.
+Imports the standard library and ``refusals`` alone: what a handler may do is decided by the broker at the other end of
+the channel, and by the operating system, never here. Messages are JSON, a line each: ``{"call", "service", "method",
+"arguments"}`` out, ``{"reply", "value"}`` or ``{"reply", "error"}`` in, and at the end one ``{"answer"}`` or
+``{"failure"}``.
 """
 
 import asyncio
@@ -16,34 +17,16 @@ import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from skills.runtime.refusals import PERMISSION_DENIED, BrokerRefused
+
 _CHUNK_BYTES = 65_536
 
 
-class CallRefused(Exception):
-    """A call of the context that was refused or failed; uncaught, the run ends with its code."""
-
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        *,
-        retryable: bool | None = None,
-        retry_after_ms: int | None = None,
-        details: dict[str, Any] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.retryable = retryable
-        self.retry_after_ms = retry_after_ms
-        self.details = details or {}
-
-
-class PermissionDenied(CallRefused):
+class PermissionDenied(BrokerRefused):
     """The manifest does not permit the call."""
 
 
-class HandlerError(CallRefused):
+class HandlerError(BrokerRefused):
     """An error with a name that the handler raises itself: ``raise context.error(CODE, "message")``."""
 
 
@@ -110,7 +93,7 @@ class _Gateway:
 class Context:
     """What a handler is given beside its parameters."""
 
-    CallRefused = CallRefused
+    CallRefused = BrokerRefused
     PermissionDenied = PermissionDenied
 
     def __init__(self, channel: "Channel", given: dict[str, Any]) -> None:
@@ -192,7 +175,7 @@ class Channel:
             if (error := reply.get("error")) is None:
                 future.set_result(reply["value"])
             else:
-                kind = PermissionDenied if error["code"] == "PERMISSION_DENIED" else CallRefused
+                kind = PermissionDenied if error["code"] == PERMISSION_DENIED else BrokerRefused
                 future.set_exception(kind(**error))
 
     def _line(self) -> bytes | None:
@@ -212,8 +195,8 @@ def run(channel: tuple[int, ...]) -> None:
     pipes = Channel(inward, outward)
     try:
         end = _run(pipes)
-    except CallRefused as error:
-        end = {"failure": _failure(error)}
+    except BrokerRefused as error:
+        end = {"failure": error.told()}
     except BaseException as error:
         traceback.print_exc()
         end = {"failure": {"code": "HANDLER_FAILED", "message": _described(error)}}
@@ -257,23 +240,13 @@ def _load(folder: str, entrypoint: str, entry: str) -> Callable[..., Any]:
     spec.loader.exec_module(module)
     function = getattr(module, entry, None)
     if not callable(function):
-        raise CallRefused("HANDLER_FAILED", f"{entrypoint} has no function {entry}(params, context)")
+        raise BrokerRefused("HANDLER_FAILED", f"{entrypoint} has no function {entry}(params, context)")
     return function
 
 
 def _described(error: BaseException) -> str:
     """The kind of an error; its text stays in the log, as it may hold what nobody else should see."""
     return f"the handler raised {type(error).__name__}"
-
-
-def _failure(error: CallRefused) -> dict[str, Any]:
-    return {
-        "code": error.code,
-        "message": error.message,
-        "retryable": error.retryable,
-        "retry_after_ms": error.retry_after_ms,
-        "details": error.details,
-    }
 
 
 def _encoded(message: dict[str, Any]) -> bytes:

@@ -1,4 +1,7 @@
-"""Refusals of the broker and of the services behind it."""
+"""Refusals of the broker and of the services behind it, on both sides of a handler's channel.
+
+Imports the standard library alone: the handler's side is the confined process.
+"""
 
 from typing import Any
 
@@ -6,7 +9,12 @@ PERMISSION_DENIED = "PERMISSION_DENIED"
 
 
 class BrokerRefused(Exception):
-    """A call that is not done: not permitted, or refused by the service, with a code of the skill's error table."""
+    """A call that is not done: not permitted, or refused by the service, with a code of the skill's error table.
+
+    Uncaught in a handler, the run ends with its code. ``unsure`` is a service's word that it may have been done all the
+    same, ``never_left`` that it surely was not, so that the run may be repeated although the call would have had an
+    effect (X-14). A handler's own word for either does not count.
+    """
 
     def __init__(
         self,
@@ -19,7 +27,6 @@ class BrokerRefused(Exception):
         unsure: bool = False,
         never_left: bool = False,
     ) -> None:
-        """``unsure`` says that it may have been done all the same, ``never_left`` that it surely was not (X-14)."""
         super().__init__(message)
         self.code = code
         self.message = message
@@ -28,6 +35,16 @@ class BrokerRefused(Exception):
         self.details = details or {}
         self.unsure = unsure
         self.never_left = never_left
+
+    def told(self) -> dict[str, Any]:
+        """The refusal as it is told over the channel."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "retryable": self.retryable,
+            "retry_after_ms": self.retry_after_ms,
+            "details": self.details,
+        }
 
 
 def denied(message: str) -> BrokerRefused:

@@ -105,7 +105,8 @@ class _Attempt:
         try:
             async with asyncio.timeout(run.seconds):
                 if run.tool.command is not None:
-                    self.broker.acted = run.manifest.acts
+                    if run.manifest.acts:
+                        self.broker.begin_effect()
                     return await run_command(run, run.tool.command, programs)
                 return await send_request(run, run.tool.http or HttpMapping(), self.broker)
         except TimeoutError:

@@ -74,7 +74,7 @@ class RanSkill:
     ``unsure`` says that a service does not know whether what it was asked for has happened.
     """
 
-    answer: Any | None
+    answer: dict[str, Any] | None
     failure: SkillFailure | None
     acted: bool
     log: str

@@ -22,9 +22,9 @@ from stores.platform.journal.journal import append
 from stores.skills.invocation_rows import (
     RECORDS,
     StoredInvocation,
+    add_answered,
     add_invocation,
     audit,
-    end_invocation,
     entries_of,
     find_invocation,
     observability_record,
@@ -166,14 +166,14 @@ class SkillAdmission:
             expires_at=now + self._expiry if waits else None,
             updated_at=now,
         )
-        kept = add_invocation(connection, record)
         if order.dry_run:
             outcome = _dry(verdict, asks=asks, cached=cached is not None)
-            return Admitted(end_invocation(connection, kept, outcome, now), fresh=False)
+            return Admitted(add_answered(connection, record, outcome, now), fresh=False)
         if cached is not None:
             source, outcome = cached
-            again = StoredInvocation(record.changed(cached_from=source), kept.version)
-            return Admitted(end_invocation(connection, again, outcome, now), fresh=False)
+            again = record.changed(cached_from=source)
+            return Admitted(add_answered(connection, again, outcome, now), fresh=False)
+        kept = add_invocation(connection, record)
         entries = entries_of(order, now)
         audit(entries, order, "admitted", {"decision": verdict.decision.value, "rule_id": verdict.rule_id})
         append(connection, entries.drafts)

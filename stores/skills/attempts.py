@@ -282,9 +282,7 @@ def _again(record: InvocationRecord, result: AttemptResult) -> int | None:
     made = retries_of(record) + 1
     if made >= attempts_allowed(record.manifest, error.code):
         return None
-    if not may_repeat(
-        record.manifest, record.order.effect, error.code, acted=result.acted, sent_surely_not=False
-    ):
+    if not may_repeat(record.manifest, record.order.effect, error.code, acted=result.acted):
         return None
     # It spreads retries; nothing secret hangs on it.
     return delay_ms(made, random.random(), result.retry_after_ms)  # noqa: S311

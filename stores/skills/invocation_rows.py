@@ -14,6 +14,7 @@ from contracts.skills.invocation import (
     InvocationStatus,
     InvocationView,
     ObservabilityRecord,
+    Observables,
     SkillOutcome,
 )
 from contracts.skills.invocation_work import InvocationOrder, InvocationRecord, InvocationStanding
@@ -113,7 +114,43 @@ def end_invocation(
     actor: str | None = None,
 ) -> StoredInvocation:
     """Writes how an invocation ended: its outcome, record, audit entry; keeps or drops cached answers."""
-    record = kept.record
+    ended, seen, digest = _ended(connection, kept.record, outcome, now)
+    changed = change_invocation(connection, kept, ended)
+    _drop_answers(connection, ended)
+    _keep_answer(connection, ended, digest, now)
+    entries = entries_of(ended.order, now).add(RECORDS, seen)
+    if ended.attempts:
+        facts: dict[str, object] = {
+            "outcome": outcome.status.value,
+            "error_code": ended.error_code,
+            "actor": actor,
+        }
+        audit(entries, ended.order, "after", facts)
+    feed_back(connection, ended, outcome, now)
+    append(connection, entries.drafts)
+    return changed
+
+
+def add_answered(
+    connection: Connection, record: InvocationRecord, outcome: SkillOutcome, now: datetime
+) -> StoredInvocation:
+    """Inserts the row of an invocation that is over without a run: a kept answer, or a dry run.
+
+    Its answer is not kept again: a kept one grows no younger by being given, and a dry run answers nothing.
+
+    Raises:
+        sqlalchemy.exc.IntegrityError: the row exists.
+    """
+    ended, seen, _ = _ended(connection, record, outcome, now)
+    kept = add_invocation(connection, ended)
+    append(connection, entries_of(ended.order, now).add(RECORDS, seen).drafts)
+    return kept
+
+
+def _ended(
+    connection: Connection, record: InvocationRecord, outcome: SkillOutcome, now: datetime
+) -> tuple[InvocationRecord, ObservabilityRecord, str]:
+    """An invocation that ended with an outcome, what is on record of it, and the digest of the outcome."""
     digest = put_blob(connection, canonical_json(outcome).encode(), now)
     started = record.attempts[0].started_at if record.attempts else record.order.created_at
     error = outcome.error.code if outcome.error is not None else None
@@ -137,15 +174,7 @@ def end_invocation(
         updated_at=now,
         completed_at=now,
     )
-    changed = change_invocation(connection, kept, ended)
-    _remember_answer(connection, ended, digest, now)
-    entries = entries_of(record.order, now).add(RECORDS, seen)
-    if record.attempts:
-        facts: dict[str, object] = {"outcome": outcome.status.value, "error_code": error, "actor": actor}
-        audit(entries, record.order, "after", facts)
-    feed_back(connection, ended, outcome, now)
-    append(connection, entries.drafts)
-    return changed
+    return ended, seen, digest
 
 
 def retries_of(record: InvocationRecord) -> int:
@@ -172,7 +201,7 @@ def audit(entries: JournalEntries, order: InvocationOrder, when: str, facts: Map
             "version": order.version,
             "effect": order.effect.value,
             "agent_id": order.context.agent_id if order.context is not None else None,
-            "input_hash": order.input_hash,
+            "input_hash": order.input_digest,
             "timestamp": rfc3339(entries.at),
             **facts,
         },
@@ -194,7 +223,7 @@ def observability_record(
         skill_name=order.function_name,
         agent_id=order.context.agent_id if order.context is not None else None,
         timestamp=now,
-        input_hash=order.input_hash,
+        input_hash=order.input_digest,
         output_hash=digest_of(canonical_json(outputs)) if outputs is not None else None,
         duration_ms=max(round(duration / timedelta(milliseconds=1)), 0),
         error_code=error_code,
@@ -212,7 +241,7 @@ def outcome_of_record(connection: Connection, record: InvocationRecord) -> Skill
 
 def view_of(connection: Connection, record: InvocationRecord) -> InvocationView:
     """An invocation as its owner sees it."""
-    outcome = outcome_of_record(connection, record) or SkillOutcome(status=InvocationStatus.SUCCESS)
+    outcome = outcome_of_record(connection, record)
     order = record.order
     waits = record.status is InvocationStatus.AWAITING_CONFIRMATION
     expires_at = record.expires_at if waits else record.awaits_until
@@ -225,11 +254,11 @@ def view_of(connection: Connection, record: InvocationRecord) -> InvocationView:
         requires_confirmation=waits,
         confirmation_prompt=order.confirmation_prompt if waits else None,
         expires_at=expires_at,
-        outputs=outcome.outputs,
-        message=outcome.message,
-        error=outcome.error,
-        warnings=record.warnings,
-        observables=outcome.observables,
+        outputs=outcome.outputs if outcome is not None else None,
+        message=outcome.message if outcome is not None else None,
+        error=outcome.error if outcome is not None else None,
+        warnings=(*order.warnings, *record.warnings),
+        observables=outcome.observables if outcome is not None else Observables(),
         attempts=record.attempts,
         cached=record.cached_from is not None,
         dry_run=order.dry_run,
@@ -254,16 +283,20 @@ def _next_action(record: InvocationRecord) -> str | None:
     return _NEXT.get(record.status)
 
 
-def _remember_answer(connection: Connection, record: InvocationRecord, digest: str, now: datetime) -> None:
-    """Keeps a good answer for its time, and drops the answers of skills that this one makes wrong (X-26)."""
-    order, manifest = record.order, record.manifest
-    if manifest.drops_cache_of and record.attempts:
+def _drop_answers(connection: Connection, record: InvocationRecord) -> None:
+    """Drops the owner's kept answers of skills that a run of this one makes wrong (X-26)."""
+    dropped = record.manifest.drops_cache_of
+    if dropped and record.attempts:
         connection.execute(
             skill_results.delete().where(
-                skill_results.c.owner == order.owner_user_id,
-                skill_results.c.skill.in_(manifest.drops_cache_of),
+                skill_results.c.owner == record.owner, skill_results.c.skill.in_(dropped)
             )
         )
+
+
+def _keep_answer(connection: Connection, record: InvocationRecord, digest: str, now: datetime) -> None:
+    """Keeps the answer of a run that succeeded, for the time that its manifest says."""
+    order, manifest = record.order, record.manifest
     if order.cache_key is None or record.status is not InvocationStatus.SUCCESS:
         return
     row = {

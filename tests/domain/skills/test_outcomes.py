@@ -12,7 +12,7 @@ from contracts.learning.observation import ToolEffect
 from contracts.skills.errors import SKILL_ERRORS
 from contracts.skills.invocation import InvocationStatus, ObservedEffectState, SkillOutcome
 from contracts.skills.manifest import SkillManifest
-from domain.skills.outcomes import FALLBACK_WORDS, outcome_of
+from domain.skills.outcomes import FALLBACK_WORDS, answer_problem, outcome_of
 from tests.domain.skills.manifests import acting, manifest
 
 SUCCESS, PARTIAL, FAILURE = InvocationStatus.SUCCESS, InvocationStatus.PARTIAL, InvocationStatus.FAILURE
@@ -38,8 +38,16 @@ class Failed:
     retryable: bool | None = None
 
 
+def came_of(answer: Any, skill: SkillManifest, effect: ToolEffect, *, acted: bool) -> SkillOutcome:
+    """The outcome of an answer; one without its shape is a failure of the run."""
+    problem = answer_problem(answer)
+    if problem is not None:
+        return outcome_of(skill, effect, None, Failed("OUTPUT_INVALID", problem), acted=acted)
+    return outcome_of(skill, effect, answer, None, acted=acted)
+
+
 def of(answer: object, skill: SkillManifest = SCORED) -> SkillOutcome:
-    return outcome_of(skill, skill.effect, answer, None, acted=True)
+    return came_of(answer, skill, skill.effect, acted=True)
 
 
 def failed(failure: Failed, skill: SkillManifest = SCORED, *, acted: bool = True) -> SkillOutcome:
@@ -227,7 +235,7 @@ def test_whatever_a_handler_answers_comes_to_an_outcome_that_can_be_kept(
     answer: Any, effect: ToolEffect, acted: bool
 ) -> None:
     """AM-26, AM-28."""
-    outcome = outcome_of(SCORED, effect, answer, None, acted=acted)
+    outcome = came_of(answer, SCORED, effect, acted=acted)
     assert SkillOutcome.model_validate_json(outcome.model_dump_json()) == outcome
     assert (outcome.error is None) == (outcome.status in (SUCCESS, PARTIAL))
     if outcome.status is FAILURE:

@@ -161,6 +161,7 @@ async def test_neither_files_of_others_nor_secrets_can_be_read_or_found(trial: T
         tmp_path / "data" / "secrets.db",
         tmp_path / "skills" / "other" / "handler.py",
         Path.home() / ".bashrc",
+        Path.home() / ".ssh",
     ]
     for place in places[:2]:
         place.parent.mkdir(parents=True)
@@ -168,7 +169,6 @@ async def test_neither_files_of_others_nor_secrets_can_be_read_or_found(trial: T
     paths = [
         *map(str, places),
         "/etc/shadow",
-        "/root/.ssh",
         "/home",
         "/var/lib",
         "/proc/1/root",

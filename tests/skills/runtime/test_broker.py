@@ -222,6 +222,35 @@ async def test_a_run_that_only_read_did_not_act(trial: Trial) -> None:
     assert (read.acted, of_reader.acted, wrote.acted) == (False, False, True)
 
 
+@pytest.mark.parametrize(("never_left", "acted"), [(True, False), (False, True)])
+@pytest.mark.parametrize("caught", [True, False])
+async def test_a_call_of_which_nothing_left_is_no_effect(
+    trial: Trial, never_left: bool, acted: bool, caught: bool
+) -> None:
+    """X-14, OC-06: a call that found nobody at the other end may be made again."""
+
+    async def unreachable(method: str, arguments: dict[str, Any]) -> Any:
+        raise BrokerRefused("VOICE_UNREACHABLE", "nobody answers", never_left=never_left)
+
+    handler = awaiting("context.memory.add(text='x')")
+    if caught:
+        handler = (
+            "async def handle(params, context):\n"
+            "    try:\n        await context.memory.add(text='x')\n"
+            "    except context.CallRefused as error:\n"
+            "        return {'success': False, 'error': {'code': error.code, 'message': str(error)}}\n"
+        )
+    ran = await trial.run(handler, permissions=EVERYTHING, services={"memory": unreachable})
+
+    assert ran.acted is acted
+    if caught:
+        error = {"code": "VOICE_UNREACHABLE", "message": "nobody answers"}
+        assert ran.answer == {"success": False, "error": error}
+    else:
+        assert ran.failure is not None
+        assert (ran.failure.code, ran.failure.message) == ("VOICE_UNREACHABLE", "nobody answers")
+
+
 async def test_a_check_may_only_read(trial: Trial) -> None:
     """O-7: asked before a person is."""
     handler = (
