@@ -26,6 +26,7 @@ from skills.runtime.allowlist import Allowlist
 from skills.runtime.broker import CALL_LOG, GATEWAY
 from skills.runtime.roots import SkillRoots
 from skills.runtime.runner import Operator
+from skills.runtime.skill_copy import remove_abandoned_runs
 from stores.abilities.ability_reads import AbilityStore
 from stores.inbox.inbox import Inbox
 from stores.memory.check_ins import CheckIns
@@ -110,6 +111,7 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     runs = SkillRuns(SkillCatalog(shared.database), skill_services(shared), operator_of(settings))
     check_ins = CheckInActivities(CheckIns(shared.database))
     invocations = SkillInvocationActivities(attempts, runs, shared.projection.wake)
+    remove_abandoned_runs()
     catalog = skill_catalog_activities(shared)
     catalog.reload()
     return (

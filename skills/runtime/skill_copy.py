@@ -3,15 +3,19 @@
 What runs is the copy: a folder that is changed between approval and run, or during it, changes nothing.
 """
 
-import shutil
+import contextlib
+import os
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from host.locked_folders import locked_folder, remove_abandoned, remove_folder
 from skills.runtime.folder_digest import MalformedFolder, read_folder
 from skills.runtime.skill_run import failed
+
+_PREFIX = "apprentice-skill-"
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ def run_folders(folder: Path, digest: str) -> Generator[RunFolders]:
         raise failed("SKILL_CHANGED", f"the folder is not what was approved: {error}") from error
     if content.digest != digest:
         raise failed("SKILL_CHANGED", "the folder has changed since it was approved")
-    place = Path(tempfile.mkdtemp(prefix="apprentice-skill-"))
+    place, lock = locked_folder(Path(tempfile.gettempdir()), _PREFIX)
     try:
         # Passed through by the user who runs the skill; what the folders hold is guarded by the sandbox.
         place.chmod(0o711)
@@ -49,4 +53,12 @@ def run_folders(folder: Path, digest: str) -> Generator[RunFolders]:
             target.chmod(0o755 if file.executable else 0o644)
         yield folders
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        # What cannot be removed now is removed when a worker starts.
+        with contextlib.suppress(OSError):
+            remove_folder(place)
+        os.close(lock)
+
+
+def remove_abandoned_runs() -> None:
+    """Removes the folders of runs whose worker was killed."""
+    remove_abandoned(Path(tempfile.gettempdir()), _PREFIX)
