@@ -122,6 +122,18 @@ async def recover_check_ins(client: Client, settings: Settings, database: Databa
     return len(found)
 
 
+async def start_unstarted(client: Client, settings: Settings, database: Database) -> int:
+    """Starts the workflow of each invocation that was let in a while ago and not begun since; how many.
+
+    The process that let it in may have ended, or Temporal been away, before the workflow was started.
+    """
+    before = datetime.now(UTC) - timedelta(seconds=LOOK_EVERY_SECONDS)
+    found = await asyncio.to_thread(InvocationReads(database).unstarted_orders, before)
+    for order in found:
+        await run_invocation(client, settings.task_queue, order, settings.console_url)
+    return len(found)
+
+
 async def keep_recovered(client: Client, settings: Settings, database: Database) -> None:
     """Recovers now, and again whenever Temporal no longer knows the nightly schedule; runs until cancelled.
 
@@ -137,6 +149,7 @@ async def keep_recovered(client: Client, settings: Settings, database: Database)
 async def _look(client: Client, settings: Settings, database: Database) -> None:
     await tell_unheard_answers(client, settings, database)
     await recover_practices(client, settings, database, UNHEARD_AFTER)
+    await start_unstarted(client, settings, database)
     try:
         await client.get_schedule_handle(NIGHTLY_SCHEDULE).describe()
     except RPCError as error:

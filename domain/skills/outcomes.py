@@ -83,8 +83,8 @@ def outcome_of(
 ) -> SkillOutcome:
     """The outcome of one run: of its answer, which has its shape (``answer_problem``), or of its failure.
 
-    ``acted`` is whether anything that may have had an effect was begun. ``unsure`` is whether a service does not know if that effect has happened: whatever the handler made of it, the
-    outcome is not known then (X-14).
+    ``acted`` is whether anything that may have had an effect was begun. ``unsure`` is whether a service does not know
+    if that effect has happened: whatever the handler made of it, the outcome is not known then (X-14).
     """
     outcome = _of_run(manifest, effect, answer, failure, acted=acted)
     return _left_open(manifest, outcome) if unsure and not _may_be_repeated(manifest, effect) else outcome

@@ -4,6 +4,7 @@ import json
 from datetime import datetime
 from typing import Any
 
+from contracts.base import rfc3339
 from contracts.skills.invocation import InvocationStatus, InvocationView
 from contracts.skills.invocation_work import InvocationOrder, InvocationRecord
 from stores.platform.blobs import get_blob
@@ -81,6 +82,18 @@ class InvocationReads:
                 for one in found
                 if one.expires_at is None or one.expires_at > now
             )
+
+    def unstarted_orders(self, before: datetime) -> tuple[InvocationOrder, ...]:
+        """The invocations that were let in before a time, wait for nobody, and were never begun; the oldest first."""
+        with self._database.read() as connection:
+            found = INVOCATIONS.all(
+                connection,
+                table.c.status == InvocationStatus.QUEUED.value,
+                table.c.updated_at < rfc3339(before),
+                order_by=(table.c.created_at, table.c.invocation_id),
+                limit=200,
+            )
+        return tuple(record.order for record in found if not record.attempts)
 
     def open_orders(self) -> tuple[InvocationOrder, ...]:
         """The invocations that have not ended, of every owner, the oldest first."""
