@@ -17,9 +17,14 @@ import worker.composition
 import worker.main
 import worker.mcp_composition
 import worker.recovery
+import worker.skill_composition
 from config.settings import Settings, load_settings
+from stores.skills.admission import SkillAdmission
+from stores.skills.attempts import SkillAttempts
+from stores.skills.ledger import Ledger
 from tests.faults.interference import Interference
 from tests.faults.trapped_calls import trapped
+from tests.faults.trapped_skills import trapped as trapped_store
 from tests.faults.traps import Traps
 
 RECOVERY_LOOKS_EVERY_SECONDS = 0.5
@@ -38,6 +43,8 @@ def run_worker(environment: Mapping[str, str], traps: Path, log: Path) -> None:
     worker.recovery.LOOK_EVERY_SECONDS = RECOVERY_LOOKS_EVERY_SECONDS
     worker.composition.Worker = _less_patient_worker
     worker.mcp_composition.ToolClient = trapped(Traps(traps))
+    worker.skill_composition.SkillAttempts = trapped_store(SkillAttempts, Traps(traps))
+    worker.skill_composition.Ledger = trapped_store(Ledger, Traps(traps))
     worker.main.run(settings)
 
 
@@ -45,6 +52,7 @@ def run_api(environment: Mapping[str, str], traps: Path, log: Path) -> None:
     """An API process."""
     settings = _begin(environment, log)
     api.services.temporal_connect_kwargs = _interfered(traps)
+    api.services.SkillAdmission = trapped_store(SkillAdmission, Traps(traps))
     create_app = api.main.create_app
 
     def create_watched_app(settings: Settings) -> Any:

@@ -8,13 +8,10 @@ from typing import Any, Literal
 
 import pytest
 
-from contracts.learning.observation import ToolEffect
 from contracts.skills.invocation import CallContext
 from contracts.skills.manifest import (
     ResourceProfile,
-    SafetyLevel,
     SkillBackend,
-    SkillManifest,
     SkillPermissions,
     ToolRecord,
 )
@@ -22,46 +19,12 @@ from host.sandbox.launch_order import PRIVILEGED, SHARED, USER
 from skills.runtime import confined
 from skills.runtime.folder_digest import read_folder
 from skills.runtime.runner import Operator, RanSkill, Service, SkillRun, run_skill
+from tests.fixtures.skill_folders import HANDLER, manifest, write_skill
+
+__all__ = ["HANDLER", "Recorder", "Trial", "manifest", "write_skill"]
 
 OPERATOR = Operator(name="Olga", telegram_id="42")
 CALL = CallContext(id="call-1", callerId="15550100", transcript="hello")
-
-
-def manifest(**fields: Any) -> SkillManifest:
-    """A manifest that permits nothing but what is said."""
-    given: dict[str, Any] = {
-        "name": "trial",
-        "function_name": "trial",
-        "version": "1.0.0",
-        "description": "A skill for a test.",
-        "capabilities": ("read", "act"),
-        "effect": ToolEffect.READ,
-        "confirmation_required": False,
-        "input_schema": {"type": "object"},
-        "input_schema_id": "trial.input",
-        "output_schema_id": "trial.output",
-        "safety_level": SafetyLevel.LOW,
-        "timeout_ms": 10_000,
-        "tools": (ToolRecord(tool_id="trial.handler", backend=SkillBackend.PYTHON, entrypoint="handler.py"),),
-    }
-    return SkillManifest(**(given | fields))
-
-
-HANDLER = "async def handle(params, context):\n    return {'success': True}\n"
-
-
-def write_skill(root: Path, name: str, handler: str = HANDLER, **fields: Any) -> Path:
-    """Writes the folder of a skill into a root."""
-    folder = root / name
-    folder.mkdir(parents=True)
-    own = {"name": name.partition("@")[0], "function_name": name.partition("@")[0].replace("-", "_")}
-    written = manifest(**(own | fields))
-    (folder / "SKILL.md").write_text(
-        f"---\nname: {own['name']}\n---\nA skill for a test.\n", encoding="utf-8"
-    )
-    (folder / "manifest.json").write_text(written.model_dump_json(), encoding="utf-8")
-    (folder / "handler.py").write_text(handler, encoding="utf-8")
-    return folder
 
 
 class Trial:

@@ -53,7 +53,7 @@ def test_the_same_key_is_booked_once_and_gets_the_first_entry(ledger: Ledger) ->
     _fund(ledger, "100")
     asked = _debit("1")
     with ThreadPoolExecutor(20) as pool:
-        running = [pool.submit(ledger.debit, asked, "alice", "test") for _ in range(60)]
+        running = [pool.submit(ledger.debit, asked, "alice", "test") for _ in range(200)]
         entries = [one.result() for one in running]
     assert {entry.tx_id for entry in entries} == {entries[0].tx_id}
     wallet = ledger.wallet(ADDRESS)
