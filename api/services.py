@@ -64,6 +64,7 @@ from stores.projects.bindings import ProjectReads
 from stores.skills.admission import SkillAdmission
 from stores.skills.agents import Agents
 from stores.skills.approvals import Approvals
+from stores.skills.call_metrics import SkillCounts
 from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
 from stores.skills.ledger import Ledger
@@ -189,6 +190,7 @@ class SkillServices:
     goals: Goals
     inbox: Inbox
     questions: Questions
+    counts: SkillCounts
     catalog_gateway: SkillCatalogGateway
     invocation_gateway: SkillInvocationGateway
     world: World
@@ -222,6 +224,7 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
         goals=Goals(database),
         inbox=Inbox(database),
         questions=Questions(database),
+        counts=SkillCounts(database),
         catalog_gateway=SkillCatalogGateway(client, settings.task_queue),
         invocation_gateway=SkillInvocationGateway(
             client, settings.task_queue, database, admission, console_url=settings.console_url

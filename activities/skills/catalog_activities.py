@@ -73,6 +73,7 @@ class SkillCatalogActivities:
                 current_digest=seen.digest,
             )
         self._allowlist.approve(seen.root, seen.name, seen.digest, order.by, now)
+        self._catalog.approved_again(seen.root, seen.name, now)
         self.reload()
         approved = next(one for one in self._catalog.named(seen.name) if one.root is seen.root)
         return ApproveSkillResponse(approved=True, skill=catalog_entry(approved))

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import anyio.to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from sqlalchemy import text
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -15,6 +15,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.platform.dependencies import Reader, ServicesDep, parse_uuid
+from api.platform.skill_metrics import SkillMetrics
 from api.services import Services
 from contracts import workflow_ids
 from contracts.errors import ErrorCode, Refusal
@@ -45,9 +46,11 @@ async def readyz(services: ServicesDep, response: Response) -> ReadinessResponse
 
 
 @router.get("/metrics", operation_id="metrics", response_class=PlainTextResponse)
-def metrics() -> PlainTextResponse:
-    """Prometheus metrics of this process."""
-    return PlainTextResponse(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+def metrics(services: ServicesDep) -> PlainTextResponse:
+    """Prometheus metrics: requests of this process, and the calls of skills of the whole installation."""
+    found = CollectorRegistry(auto_describe=False)
+    found.register(SkillMetrics(services.skills.counts))
+    return PlainTextResponse(generate_latest() + generate_latest(found), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/api/workflows/{workflow_id:path}", operation_id="workflow_link")

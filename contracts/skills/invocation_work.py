@@ -57,6 +57,11 @@ class InvocationOrder(Contract):
     )
     created_at: UtcTime
 
+    @property
+    def skill_key(self) -> str:
+        """The key in the catalog of the folder that is run, as ``SkillRecord.key``."""
+        return f"{self.root.value}/{self.skill}@{self.version}"
+
 
 class ConfirmationAnswer(Contract):
     """Who confirmed or refused, when and why."""

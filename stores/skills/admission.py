@@ -20,7 +20,6 @@ from stores.platform.blobs import put_blob, read_blob
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import append
 from stores.skills.invocation_rows import (
-    RECORDS,
     StoredInvocation,
     add_answered,
     add_invocation,
@@ -28,6 +27,7 @@ from stores.skills.invocation_rows import (
     entries_of,
     find_invocation,
     observability_record,
+    recorded,
 )
 from stores.skills.policies import policy_of
 from stores.skills.skill_tables import skill_invocations as table
@@ -214,7 +214,7 @@ def _record_refusal(connection: Connection, order: InvocationOrder, refusal: Ref
     seen = observability_record(
         order, now, duration=timedelta(), error_code=refusal.code.value, success=False
     )
-    append(connection, entries_of(order, now).add(RECORDS, seen).drafts)
+    append(connection, recorded(connection, order, seen, now).drafts)
 
 
 def _cached(connection: Connection, order: InvocationOrder, now: datetime) -> tuple[str, SkillOutcome] | None:

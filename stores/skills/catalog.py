@@ -1,13 +1,15 @@
 """The catalog of skills as the last scan found it: one row for each folder and version."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import delete, or_, select
 
-from contracts.skills.catalog import SkillRecord, SkillState
+from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.invocation_work import InvocationOrder
 from stores.platform.database import Database
+from stores.skills.health import all_health, forget_failures, hold_health, with_health
 from stores.skills.skill_tables import SKILLS, skills
 
 
@@ -27,7 +29,9 @@ class SkillCatalog:
                 row.key: SKILLS.parse(row.body)
                 for row in connection.execute(select(skills.c.key, skills.c.body))
             }
-            after = {record.key: record for record in found}
+            hold_health(connection)
+            health = all_health(connection)
+            after = {record.key: with_health(record, health) for record in found}
             gone = [key for key in before if key not in after]
             if gone:
                 connection.execute(delete(skills).where(skills.c.key.in_(gone)))
@@ -39,6 +43,12 @@ class SkillCatalog:
             for record in other:
                 SKILLS.put(connection, record)
         return tuple(sorted({record.name for record in other} | {before[key].name for key in gone}))
+
+    def approved_again(self, root: SkillRoot, name: str, now: datetime) -> None:
+        """A person approves the folder: what its runs said against it counts no more."""
+        with self._database.write() as connection:
+            hold_health(connection)
+            forget_failures(connection, root, name, now)
 
     def named(self, name: str) -> tuple[SkillRecord, ...]:
         """The folders that answer to a name: of a folder, with hyphens or underscores, or of a function."""

@@ -1,6 +1,6 @@
 """The rows of skill invocations: read, lock, compare-and-set, end; their journal entries: record and audit."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,11 +19,14 @@ from contracts.skills.invocation import (
 )
 from contracts.skills.invocation_work import InvocationOrder, InvocationRecord, InvocationStanding
 from contracts.workflow_ids import skill_invocation_id
+from domain.skills.call_metrics import counts_of
 from stores.platform.blobs import put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import insert_or
 from stores.platform.journal.journal import JournalEntries, append
+from stores.skills.call_metrics import add_counts
 from stores.skills.feedback import feed_back
+from stores.skills.health import count_failure
 from stores.skills.skill_tables import INVOCATIONS, skill_results
 from stores.skills.skill_tables import skill_invocations as table
 
@@ -118,7 +121,7 @@ def end_invocation(
     changed = change_invocation(connection, kept, ended)
     _drop_answers(connection, ended)
     _keep_answer(connection, ended, digest, now)
-    entries = entries_of(ended.order, now).add(RECORDS, seen)
+    entries = recorded(connection, ended.order, seen, now, ended.manifest.errors)
     if ended.attempts:
         facts: dict[str, object] = {
             "outcome": outcome.status.value,
@@ -127,6 +130,8 @@ def end_invocation(
         }
         audit(entries, ended.order, "after", facts)
     feed_back(connection, ended, outcome, now)
+    if (health := count_failure(connection, ended)) is not None:
+        audit(entries, ended.order, "health", {"status": health.status.value, "error_code": ended.error_code})
     append(connection, entries.drafts)
     return changed
 
@@ -143,7 +148,7 @@ def add_answered(
     """
     ended, seen, _ = _ended(connection, record, outcome, now)
     kept = add_invocation(connection, ended)
-    append(connection, entries_of(ended.order, now).add(RECORDS, seen).drafts)
+    append(connection, recorded(connection, ended.order, seen, now, ended.manifest.errors).drafts)
     return kept
 
 
@@ -181,6 +186,20 @@ def retries_of(record: InvocationRecord) -> int:
     """How often an attempt was made again; one that ended with a question to the user has not failed."""
     made = [one for one in record.attempts if one.error_code != AWAITING_ANSWER]
     return max(len(made) - 1, 0)
+def recorded(
+    connection: Connection,
+    order: InvocationOrder,
+    seen: ObservabilityRecord,
+    now: datetime,
+    declared: Collection[str] = (),
+) -> JournalEntries:
+    """Counts a call for the metrics; the journal entries that begin with its record, to be appended.
+
+    ``declared`` are the error codes that the skill's manifest names. A dry run is no call, and counts nothing.
+    """
+    if not order.dry_run:
+        add_counts(connection, order.function_name, counts_of(seen, declared))
+    return entries_of(order, now).add(RECORDS, seen)
 
 
 def entries_of(order: InvocationOrder, now: datetime) -> JournalEntries:

@@ -1,10 +1,11 @@
 """The tables of executable skills: catalog, invocations, kept answers, policy; and their documents."""
 
-from sqlalchemy import Column, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text, UniqueConstraint
 
 from contracts.errors import ErrorCode
 from contracts.skills.agents import AgentRecord
 from contracts.skills.catalog import SkillRecord
+from contracts.skills.health import SkillHealth
 from contracts.skills.invocation_work import InvocationRecord
 from contracts.skills.messages import OperatorMessage
 from contracts.skills.policy import SkillPolicy
@@ -64,6 +65,27 @@ skill_policies = Table(
     Column("owner", Text, primary_key=True),
     Column("version", Integer, nullable=False),
     Column("body", Text, nullable=False),
+)
+
+# One row for each folder against which a run of it speaks.
+skill_health = Table(
+    "skill_health",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("skill_health_by_name", "name"),
+)
+
+# One row for each count of a skill, so that a call changes a handful of rows with one statement.
+skill_counts = Table(
+    "skill_counts",
+    metadata,
+    Column("function_name", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
 )
 
 # Balances and amounts are integers of the smallest unit as text: 64 bits hold no 10 ETH.
@@ -178,6 +200,8 @@ INVOCATIONS = DocumentTable(
     message="There is no such invocation of yours.",
     conflict="The invocation has changed meanwhile; read it again.",
 )
+
+HEALTH = DocumentTable(skill_health, SkillHealth)
 
 POLICIES = DocumentTable(
     skill_policies, SkillPolicy, conflict="The rules have changed meanwhile; read them again."

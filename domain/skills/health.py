@@ -1,0 +1,57 @@
+"""Health of skills: which end of a run counts against its skill, and why a quarantined one is not run.
+
+The rules of how many failures degrade and quarantine are those of abilities (``domain.abilities.capability_health``).
+"""
+
+from contracts.abilities.capability_health import CapabilityOutcome, OutcomeKind
+from contracts.abilities.capability_manifest import HealthStatus
+from contracts.base import clipped
+from contracts.skills.health import SkillHealth
+from contracts.skills.invocation import InvocationStatus
+from contracts.skills.invocation_work import InvocationRecord
+from domain.abilities.capability_health import after_outcome, why
+
+OWN_FAULTS = frozenset(
+    {"HANDLER_FAILED", "OUTPUT_INVALID", "OUTPUT_TOO_LARGE", "PERMISSION_DENIED", "TIMEOUT"}
+)
+"""Codes that speak against the skill itself: its handler failed, hung, or asked for what it may not have.
+
+Every other code is the caller's (INVALID_INPUT, INSUFFICIENT_BALANCE), the far side's (PLATFORM_UNAVAILABLE,
+NETWORK_ERROR), or the installation's (ISOLATION_UNAVAILABLE); and what nobody knows (OUTCOME_UNKNOWN) counts for
+nothing.
+"""
+
+
+def failure_of(record: InvocationRecord) -> CapabilityOutcome | None:
+    """The failure that an ended invocation counts against its skill, if it does."""
+    if record.status is not InvocationStatus.FAILURE or not record.attempts or record.completed_at is None:
+        return None
+    code = record.error_code
+    if code not in OWN_FAULTS:
+        return None
+    return CapabilityOutcome(
+        outcome_id=record.invocation_id,
+        capability_id=record.order.skill_key[:160],
+        kind=OutcomeKind.USE,
+        success=False,
+        failure_fingerprint=code,
+        summary=f"{record.order.function_name} {record.order.version}: {code}"[:500],
+        reported_by=record.owner,
+        happened_at=record.completed_at,
+    )
+
+
+def after(health: SkillHealth, outcome: CapabilityOutcome) -> SkillHealth:
+    """The health after one outcome."""
+    change = after_outcome(health.status, health.record, outcome)
+    return health.changed(status=change.status, record=change.record, updated_at=outcome.happened_at)
+
+
+def quarantine_reason(health: SkillHealth) -> str | None:
+    """Why the skill is not run; none where its health does not forbid it."""
+    if health.status is not HealthStatus.QUARANTINED:
+        return None
+    return clipped(
+        f"{why(health.record)}; look at what it logged, then approve it again: apprentice skills approve {health.name}",
+        240,
+    )

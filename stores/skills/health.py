@@ -1,0 +1,72 @@
+"""Health of skills: failed runs are counted in the transaction that ends them, and quarantine binds at once."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from contracts.abilities.capability_health import CapabilityHealthRecord
+from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
+from contracts.skills.health import SkillHealth
+from contracts.skills.invocation_work import InvocationRecord
+from domain.skills.health import after, failure_of, quarantine_reason
+from stores.platform.database import advisory_lock
+from stores.skills.skill_tables import HEALTH, SKILLS, skill_health, skills
+
+
+def hold_health(connection: Connection) -> None:
+    """Nobody else changes the health of a skill, or the catalog by it, until the transaction ends."""
+    advisory_lock(connection, "skill-health")
+
+
+def count_failure(connection: Connection, record: InvocationRecord) -> SkillHealth | None:
+    """Counts what an ended invocation says against its skill; the health, where it has become another."""
+    failure = failure_of(record)
+    if failure is None:
+        return None
+    order = record.order
+    hold_health(connection)
+    before = HEALTH.first(connection, skill_health.c.key == order.skill_key)
+    if before is None or before.digest != order.digest:
+        fresh = CapabilityHealthRecord(capability_id=failure.capability_id)
+        before = SkillHealth(
+            key=order.skill_key,
+            name=order.skill,
+            digest=order.digest,
+            record=fresh,
+            updated_at=failure.happened_at,
+        )
+    now = after(before, failure)
+    HEALTH.put(connection, now)
+    if now.status is before.status:
+        return None
+    for found in SKILLS.all(connection, skills.c.key == now.key):
+        SKILLS.put(connection, with_health(found, {now.key: now}))
+    return now
+
+
+def all_health(connection: Connection) -> Mapping[str, SkillHealth]:
+    """The health of every folder against which anything speaks, by its key in the catalog."""
+    return {one.key: one for one in HEALTH.all(connection)}
+
+
+def with_health(record: SkillRecord, health: Mapping[str, SkillHealth]) -> SkillRecord:
+    """A folder as it is in the catalog: quarantined where the health of its present content says so."""
+    found = health.get(record.key)
+    if record.state is not SkillState.READY or found is None or found.digest != record.digest:
+        return record
+    reason = quarantine_reason(found)
+    return record if reason is None else record.changed(state=SkillState.QUARANTINED, reason=reason)
+
+
+def forget_failures(connection: Connection, root: SkillRoot, name: str, now: datetime) -> None:
+    """A person approves the skill again: what spoke against it counts no more."""
+    for found in HEALTH.all(connection, skill_health.c.name == name):
+        if found.key.startswith(f"{root.value}/"):
+            clean = CapabilityHealthRecord(capability_id=found.record.capability_id)
+            HEALTH.put(
+                connection,
+                SkillHealth(
+                    key=found.key, name=found.name, digest=found.digest, record=clean, updated_at=now
+                ),
+            )
