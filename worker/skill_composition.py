@@ -29,6 +29,7 @@ from skills.runtime.runner import Operator
 from skills.runtime.skill_copy import remove_abandoned_runs
 from stores.abilities.ability_reads import AbilityStore
 from stores.inbox.inbox import Inbox
+from stores.learning.sessions import SessionStore
 from stores.memory.check_ins import CheckIns
 from stores.memory.goals import Goals
 from stores.memory.memories import Memories
@@ -38,6 +39,7 @@ from stores.skills.call_logs import CallLogs
 from stores.skills.catalog import SkillCatalog
 from stores.skills.ledger import Ledger
 from stores.skills.messages import OperatorMessages
+from stores.skills.observing import SkillObserver
 from worker.content_services import content_services
 from worker.operator_channel import openclaw_gateway, operator_channel
 from worker.outside_services import calendar_service, identity_service, voice_service
@@ -111,6 +113,8 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     runs = SkillRuns(SkillCatalog(shared.database), skill_services(shared), operator_of(settings))
     check_ins = CheckInActivities(CheckIns(shared.database))
     invocations = SkillInvocationActivities(attempts, runs, shared.projection.wake)
+    observer = SkillObserver(shared.database, SessionStore(shared.database), shared.observations)
+    invocations = SkillInvocationActivities(attempts, runs, observer, shared.projection.wake)
     remove_abandoned_runs()
     catalog = skill_catalog_activities(shared)
     catalog.reload()

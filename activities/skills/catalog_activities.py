@@ -17,6 +17,7 @@ from contracts.skills.catalog import (
     SkillState,
 )
 from domain.skills.entries import NO_SUCH_SKILL, catalog_entry
+from domain.skills.versions import breaks_without_major, version_of
 from skills.runtime.allowlist import Allowlist
 from skills.runtime.roots import SkillRoots
 from stores.abilities.ability_reads import AbilityStore
@@ -53,8 +54,9 @@ class SkillCatalogActivities:
         """Approves a folder as it was seen; without a digest it only shows what would be approved.
 
         Raises:
-            Refusal: ``SKILL_NOT_FOUND``, ``SKILL_MALFORMED`` with the reason, ``CONFLICT`` where the folder has
-                changed since it was seen or its name is taken by another root.
+            Refusal: ``SKILL_NOT_FOUND``, ``SKILL_MALFORMED`` with the reason, which may be that required inputs
+                changed without a new major, ``CONFLICT`` where the folder has changed since it was seen or its name
+                is taken by another root.
         """
         now = datetime.now(UTC)
         seen = self._roots.inspect(order.name, order.root, now)
@@ -63,6 +65,7 @@ class SkillCatalogActivities:
         if seen.state is SkillState.MALFORMED or seen.digest is None:
             raise Refusal(ErrorCode.SKILL_MALFORMED, seen.reason or "The folder is malformed.")
         self._refuse_taken(seen)
+        self._refuse_broken_promise(seen)
         if order.digest is None:
             waiting = seen.changed(state=SkillState.AWAITING_APPROVAL)
             return ApproveSkillResponse(approved=False, skill=catalog_entry(waiting))
@@ -92,6 +95,18 @@ class SkillCatalogActivities:
             malformed=counts[SkillState.MALFORMED],
             different=different[:200],
         )
+
+    def _refuse_broken_promise(self, seen: SkillRecord) -> None:
+        """A folder whose required inputs are others than before, under the same major, is not approved (CH-65)."""
+        if seen.manifest is None:
+            return
+        known = self._catalog.manifests_of(seen.root, seen.name)
+        same_major = [one for one in known if version_of(one)[0] == version_of(seen.manifest)[0]]
+        if not same_major:
+            return
+        problem = breaks_without_major(max(same_major, key=version_of), seen.manifest)
+        if problem is not None:
+            raise Refusal(ErrorCode.SKILL_MALFORMED, problem[:240])
 
     def _refuse_taken(self, seen: SkillRecord) -> None:
         """A name that another root answers to is not approved twice (X-3)."""

@@ -21,15 +21,23 @@ from contracts.skills.invocation_work import (
     InvocationStart,
 )
 from stores.skills.attempts import SkillAttempts
+from stores.skills.observing import SkillObserver
 
 
 class SkillInvocationActivities:
     """``run_attempt`` is never retried by itself: its workflow asks what became of it first."""
 
-    def __init__(self, attempts: SkillAttempts, runs: SkillRuns, written: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        attempts: SkillAttempts,
+        runs: SkillRuns,
+        observer: SkillObserver,
+        written: Callable[[], None],
+    ) -> None:
         """``written`` has the files on disk agree with the store soon."""
         self._attempts = attempts
         self._runs = runs
+        self._observer = observer
         self._written = written
 
     @activity.defn
@@ -44,6 +52,8 @@ class SkillInvocationActivities:
                 asyncio.to_thread(self._attempts.finish, order, result, datetime.now(UTC))
             )
         self._written()
+        if plan.record.order.watched:
+            await asyncio.to_thread(self._observer.observe, order.invocation_id)
         return end
 
     @activity.defn
@@ -92,6 +102,7 @@ class SkillInvocationActivities:
         """What became of an attempt that was not heard of."""
         end = self._attempts.inspect(order)
         self._written()
+        self._observer.observe(order.invocation_id)
         return end
 
 

@@ -58,6 +58,11 @@ class InvocationOrder(Contract):
     created_at: UtcTime
 
     @property
+    def watched(self) -> bool:
+        """Whether its caller named a learning session that is to be shown what came of it."""
+        return self.context is not None and self.context.learn_session_id is not None
+
+    @property
     def skill_key(self) -> str:
         """The key in the catalog of the folder that is run, as ``SkillRecord.key``."""
         return f"{self.root.value}/{self.skill}@{self.version}"

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import Connection, delete, or_, select
 
 from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.invocation_work import InvocationOrder
+from contracts.skills.manifest import SkillManifest
 from stores.platform.database import Database
 from stores.skills.health import all_health, forget_failures, hold_health, with_health
-from stores.skills.skill_tables import SKILLS, skills
+from stores.skills.skill_tables import MANIFESTS, SKILLS, skill_manifests, skills
 
 
 class SkillCatalog:
@@ -42,6 +43,7 @@ class SkillCatalog:
             ]
             for record in other:
                 SKILLS.put(connection, record)
+            _remember_manifests(connection, found)
         return tuple(sorted({record.name for record in other} | {before[key].name for key in gone}))
 
     def approved_again(self, root: SkillRoot, name: str, now: datetime) -> None:
@@ -49,6 +51,13 @@ class SkillCatalog:
         with self._database.write() as connection:
             hold_health(connection)
             forget_failures(connection, root, name, now)
+
+    def manifests_of(self, root: SkillRoot, name: str) -> tuple[SkillManifest, ...]:
+        """The manifest of each version of a folder's skill that was ever ready."""
+        with self._database.read() as connection:
+            return MANIFESTS.all(
+                connection, skill_manifests.c.root == root.value, skill_manifests.c.name == name
+            )
 
     def named(self, name: str) -> tuple[SkillRecord, ...]:
         """The folders that answer to a name: of a folder, with hyphens or underscores, or of a function."""
@@ -73,3 +82,14 @@ class SkillCatalog:
             if found.root is order.root and found.digest == order.digest:
                 return Path(found.path)
         return None
+
+
+def _remember_manifests(connection: Connection, found: Sequence[SkillRecord]) -> None:
+    """Keeps the manifest of each folder that is ready, under its version."""
+    known = dict(connection.execute(select(skill_manifests.c.key, skill_manifests.c.body)).tuples().all())
+    for record in found:
+        manifest = record.manifest
+        if record.state is SkillState.READY and manifest is not None:
+            before = known.get(record.key)
+            if before is None or SkillManifest.model_validate_json(before) != manifest:
+                MANIFESTS.put(connection, manifest, key=record.key, root=record.root.value)

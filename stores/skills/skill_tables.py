@@ -7,6 +7,7 @@ from contracts.skills.agents import AgentRecord
 from contracts.skills.catalog import SkillRecord
 from contracts.skills.health import SkillHealth
 from contracts.skills.invocation_work import InvocationRecord
+from contracts.skills.manifest import SkillManifest
 from contracts.skills.messages import OperatorMessage
 from contracts.skills.policy import SkillPolicy
 from contracts.skills.publishing import ApprovalRecord, PublicationRecord
@@ -26,6 +27,17 @@ skills = Table(
     Column("body", Text, nullable=False),
     Index("skills_by_name", "name"),
     Index("skills_by_function", "function_name"),
+)
+
+# The manifests that were ever ready, so that a changed folder is compared with what it was (CH-65).
+skill_manifests = Table(
+    "skill_manifests",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("root", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("skill_manifests_by_name", "root", "name"),
 )
 
 skill_invocations = Table(
@@ -200,6 +212,8 @@ INVOCATIONS = DocumentTable(
     message="There is no such invocation of yours.",
     conflict="The invocation has changed meanwhile; read it again.",
 )
+
+MANIFESTS = DocumentTable(skill_manifests, SkillManifest)
 
 HEALTH = DocumentTable(skill_health, SkillHealth)
 

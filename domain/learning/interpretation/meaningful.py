@@ -52,6 +52,8 @@ _TITLE_DECORATION = re.compile(r"^[\s*•●]+|^\(\d+\)\s*|\s*\(\d+\)$")
 
 _WATCHED_FROM_INSIDE = frozenset({ObservationMode.INSIDE_AGENT, ObservationMode.MIXED})
 
+_RECEIPTS = frozenset({ObservationAdapterKind.MCP_RECEIPT, ObservationAdapterKind.WRAPPER_RECEIPT})
+
 _OBSERVING = frozenset({LearnSessionState.ARMED, LearnSessionState.CAPTURING})
 
 _WORD_LIMIT = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -134,15 +136,22 @@ def _title_names(title: str | None) -> set[str]:
     return {_normal(part) for part in parts} | {_normal(_TITLE_DECORATION.sub("", part)) for part in parts}
 
 
-def observed_tool_call(receipt: ToolCallReceipt, session: LearnSession) -> ObservedActionEvent | None:
-    """The event of a tool call, redacted; none where the session does not watch the agent from inside now."""
+def observed_tool_call(
+    receipt: ToolCallReceipt,
+    session: LearnSession,
+    kind: ObservationAdapterKind = ObservationAdapterKind.MCP_RECEIPT,
+) -> ObservedActionEvent | None:
+    """The event of a tool call, redacted; none where the session does not watch the agent from inside now.
+
+    ``kind`` is ``WRAPPER_RECEIPT`` for the run of a skill.
+    """
     if not watches_the_agent(session):
         return None
     return redact_event(
         ObservedActionEvent(
             event_id=str(uuid5(UUID(session.learn_session_id), receipt.receipt_id)),
             learn_session_id=session.learn_session_id,
-            adapter_kind=ObservationAdapterKind.MCP_RECEIPT,
+            adapter_kind=kind,
             app_family=receipt.server_id,
             action_label=_label(receipt),
             control_surface=receipt.control_surface,
@@ -164,7 +173,7 @@ def watches_the_agent(session: LearnSession) -> bool:
 def went_wrong(event: ObservedActionEvent) -> bool:
     """Whether the event is a tool call that failed or was not let through: it changed nothing."""
     return (
-        event.adapter_kind is ObservationAdapterKind.MCP_RECEIPT
+        event.adapter_kind in _RECEIPTS
         and event.after_state_ref in (ToolOutcome.FAILED, ToolOutcome.BLOCKED)
         and not event.caused_state_change
     )

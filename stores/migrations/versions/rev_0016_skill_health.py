@@ -1,4 +1,4 @@
-"""Health of skills, and what their calls add up to."""
+"""Health of skills, what their calls add up to, and the manifests that were ever ready."""
 
 from collections.abc import Sequence
 
@@ -22,6 +22,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("key"),
     )
     op.create_index("skill_health_by_name", "skill_health", ["name"])
+    op.create_table(
+        "skill_manifests",
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("root", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("key"),
+    )
+    op.create_index("skill_manifests_by_name", "skill_manifests", ["root", "name"])
     op.create_table(
         "skill_counts",
         sa.Column("function_name", sa.Text(), nullable=False),
