@@ -1,11 +1,14 @@
-"""Bounded use of disk and output: the size of a folder, and the two ends of a long output."""
+"""Bounded use of disk, memory and output: a folder's size, a process tree's memory, the two ends of a long output."""
 
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from host.process_tree import private_bytes, used_bytes
+
 _BLOCK_BYTES = 512
+_MEMORY_PAUSE_SECONDS = 0.05
 _SHORTEST_PAUSE_SECONDS = 0.02
 # Of a processor, spent on measuring.
 _SHARE_OF_TIME = 0.05
@@ -81,6 +84,27 @@ class GrowthWatch:
         except OSError:
             return 0
         return found.f_bfree * found.f_frsize
+
+
+class MemoryWatch:
+    """Notices soon that the processes below one take more memory than given, all of them together.
+
+    Looked at twenty times a second at most, and for a twentieth of a processor. Where the cheap upper bound is below
+    the limit, nothing else is read.
+    """
+
+    def __init__(self, ancestor: int, most_bytes: int) -> None:
+        self._ancestor, self._most_bytes = ancestor, most_bytes
+        self._next = 0.0
+
+    def exceeded(self, now: float) -> bool:
+        """Whether they are seen to exceed their bound; ``now`` is of ``time.monotonic``."""
+        if now < self._next:
+            return False
+        most = self._most_bytes
+        found = private_bytes(self._ancestor) > most and used_bytes(self._ancestor) > most
+        self._next = now + max(_MEMORY_PAUSE_SECONDS, (time.monotonic() - now) / _SHARE_OF_TIME)
+        return found
 
 
 class BoundedOutput:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 _POLL_MILLISECONDS = 100
 _SWEEP_PAUSE_SECONDS = 0.005
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def wait_for(child: int, lifeline: int) -> int | None:
@@ -70,6 +71,52 @@ def deleted_bytes(ancestor: int, device: int) -> int:
                     if found.st_nlink == 0 and found.st_dev == device and stat.S_ISREG(found.st_mode):
                         held[found.st_ino] = found.st_blocks * 512
     return sum(held.values())
+
+
+def private_bytes(ancestor: int) -> int:
+    """The memory of the processes below ``ancestor``, at the most: what several have in common counts for each."""
+    return sum(map(_resident, _below(ancestor)))
+
+
+def used_bytes(ancestor: int) -> int:
+    """The memory of the processes below ``ancestor``: what several have in common counts once. Takes longer."""
+    return sum(map(_proportional, _below(ancestor)))
+
+
+def _below(ancestor: int) -> set[int]:
+    """As ``_descendants``, by the kernel's own lists of children: cheap where the host has many processes."""
+    found: set[int] = set()
+    waiting = [ancestor]
+    while waiting:
+        new = _children(waiting.pop()) - found
+        found |= new
+        waiting.extend(new)
+    return found
+
+
+def _children(process: int) -> set[int]:
+    found: set[int] = set()
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{process}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found.update(map(int, Path(task, "children").read_bytes().split()))
+    return found
+
+
+def _resident(process: int) -> int:
+    try:
+        _, resident, shared, *_ = Path(f"/proc/{process}/statm").read_bytes().split()
+    except (OSError, ValueError):
+        return 0
+    return (int(resident) - int(shared)) * _PAGE_BYTES
+
+
+def _proportional(process: int) -> int:
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_bytes().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(b"Pss:"))
+    except (OSError, StopIteration):
+        return _resident(process)
 
 
 def _reaped() -> list[tuple[int, int]]:

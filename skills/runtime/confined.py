@@ -5,13 +5,13 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from contracts.skills.invocation import Isolation
-from host.bounded_use import BoundedOutput, GrowthWatch
+from host.bounded_use import BoundedOutput, GrowthWatch, MemoryWatch
 from host.process_tree import deleted_bytes
 from host.sandbox.launch_order import (
     CONFINED,
@@ -33,6 +33,8 @@ _END_SECONDS = 5.0
 _START_SECONDS = 20.0
 _LOOK_SECONDS = 0.02
 _MOST_FILES = 10_000
+_OUTGREW = "wrote more than its folder may hold"
+_OUT_OF_MEMORY = "used more memory than it may, with all that it started"
 
 _server = LaunchServer(_ENTRY)
 known_ways: dict[tuple[str, ...], str] = {}
@@ -62,7 +64,8 @@ class Confinement:
 class ConfinedProcess:
     """A process that runs. ``output`` is what it has written to its standard output and error so far.
 
-    Its folder is watched where it is no folder in memory with a size of its own; ``outgrown`` says that it was ended.
+    The memory of all that it starts is watched, and its folder where that is no folder in memory with a size of its
+    own; ``outgrown`` says what it was ended for.
     """
 
     def __init__(
@@ -71,14 +74,14 @@ class ConfinedProcess:
         isolation: Isolation,
         reports: "_Drain",
         output: BoundedOutput,
-        growth: GrowthWatch | None,
+        watches: Sequence[tuple[GrowthWatch | MemoryWatch, str]],
     ) -> None:
         self._lifeline: int | None = lifeline
         self._reports = reports
-        self._growth = asyncio.create_task(self._watch(growth)) if growth is not None else None
+        self._growth = asyncio.create_task(self._watch(watches)) if watches else None
         self.isolation = isolation
         self.output = output
-        self.outgrown = False
+        self.outgrown: str | None = None
         self.inward: int | None = None
         self.outward: int | None = None
 
@@ -113,10 +116,11 @@ class ConfinedProcess:
         self.inward = self.outward = None
         self._reports.close()
 
-    async def _watch(self, growth: GrowthWatch) -> None:
-        while not growth.exceeded(time.monotonic()):
+    async def _watch(self, watches: Sequence[tuple[GrowthWatch | MemoryWatch, str]]) -> None:
+        while self.outgrown is None:
             await asyncio.sleep(_LOOK_SECONDS)
-        self.outgrown = True
+            exceeded = (how for watch, how in watches if watch.exceeded(time.monotonic()))
+            self.outgrown = next(exceeded, None)
         self._let_go()
 
     def _let_go(self) -> None:
@@ -182,13 +186,14 @@ async def _attempt(confinement: Confinement, way: str) -> ConfinedProcess | str:
             or reports.line(UNAVAILABLE)
             or f"it ended early: {kept.text()[-300:]}"
         )
-    growth = None
+    watches: list[tuple[GrowthWatch | MemoryWatch, str]] = []
+    if launcher:
+        watches.append((MemoryWatch(launcher, order["data_bytes"] or order["memory_bytes"]), _OUT_OF_MEMORY))
     if way == SHARED:
         root = Path(order["root"])
-        growth = GrowthWatch(
-            root, order["root_bytes"], _MOST_FILES, partial(_deleted, launcher, root.stat().st_dev)
-        )
-    process = ConfinedProcess(lifeline, _isolation(json.loads(confined)), reports, kept, growth)
+        deleted = partial(_deleted, launcher, root.stat().st_dev)
+        watches.append((GrowthWatch(root, order["root_bytes"], _MOST_FILES, deleted), _OUTGREW))
+    process = ConfinedProcess(lifeline, _isolation(json.loads(confined)), reports, kept, watches)
     if confinement.has_channel:
         process.inward, process.outward = pipes.take("inward"), pipes.take("outward")
     return process

@@ -21,7 +21,6 @@ from skills.runtime.skill_run import Operator, RanSkill, RunFailed, SkillFailure
 __all__ = ["BrokerRefused", "Operator", "RanSkill", "Service", "SkillFailure", "SkillRun", "run_skill"]
 
 _NOT_STARTED = Isolation(namespaces=False, landlock=False, seccomp=False)
-_OUTGREW = "wrote more than its folder may hold"
 _BEAT_SECONDS = 1.0
 _LAST_SECONDS = 1.0
 
@@ -128,7 +127,7 @@ class _Attempt:
         except TimeoutError:
             raise self._too_long() from None
         except Ended:
-            how = _OUTGREW if process.outgrown else await _last_words(process)
+            how = process.outgrown or await _last_words(process)
             raise failed("HANDLER_FAILED", f"the handler {how} and gave no answer") from None
         finally:
             await talk.close()

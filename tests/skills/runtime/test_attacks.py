@@ -301,3 +301,36 @@ async def test_attacks_at_once_do_not_hold_up_a_good_call(trial: Trial, tmp_path
 async def _next_is_good(tmp_path: Path) -> None:
     ran = await Trial(tmp_path / "good").run(GOOD)
     assert ran.answer == {"success": True}, (ran.failure, ran.log)
+
+
+FORKS = (
+    "import os, time\n"
+    "held = b'x' * (40 << 20) if {shared} else b''\n"
+    "async def handle(params, context):\n"
+    "    for _ in range(6):\n"
+    "        if os.fork() == 0:\n"
+    "            own = b'' if {shared} else b'x' * (40 << 20)\n"
+    "            time.sleep({seconds})\n"
+    "            os._exit(0)\n"
+    "    time.sleep({seconds})\n"
+    "    return {{'success': True}}\n"
+)
+
+
+async def test_the_memory_of_all_its_processes_is_bounded_together(trial: Trial) -> None:
+    """G.2: six processes of 40 MiB each, none of them over the limit by itself."""
+    ran = await trial.run(
+        FORKS.format(shared=False, seconds=30), resources=ResourceProfile(memory_mb=128), timeout_ms=20_000
+    )
+
+    assert ran.failure is not None
+    assert ran.failure.code == "HANDLER_FAILED"
+    assert "more memory than it may" in ran.failure.message
+
+
+async def test_memory_that_its_processes_share_counts_once(trial: Trial) -> None:
+    ran = await trial.run(
+        FORKS.format(shared=True, seconds=0.4), resources=ResourceProfile(memory_mb=128), timeout_ms=20_000
+    )
+
+    assert ran.answer == {"success": True}, ran.failure
