@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import dispatch, dispatch_waiting, ingest, lessons, lifecycle, lookup, snapshot, sse
+from bench import dispatch, dispatch_waiting, ingest, lessons, lifecycle, lookup, skills, snapshot, sse
 
 CALM_LOAD_A_CPU = 0.5
 """Above this load average for each processor the machine counts as busy."""
@@ -62,6 +62,8 @@ BOUNDS = (
     Bound("dispatch_waiting", "kib_each", dispatch_waiting.MAX_KIB_EACH),
     Bound("dispatch_waiting", "core_share", dispatch_waiting.MAX_CORE_SHARE),
     Bound("dispatch_waiting", "first_answer_seconds", dispatch_waiting.MAX_ANSWER_SECONDS),
+    Bound("skills", "ratio", skills.MAX_RATIO),
+    Bound("skills", "cached_ratio", skills.MAX_CACHED_RATIO),
     Bound("lessons", "passed", lessons.MIN_PASSED, at_least=True),
     Bound("lessons", "fit.found", lessons.MIN_FOUND, at_least=True),
     Bound("lessons", "fit.refused", lessons.MIN_REFUSED, at_least=True),
@@ -78,6 +80,7 @@ def benchmarks(rounds: int) -> dict[str, Callable[[], dict[str, Any]]]:
         "snapshot": lambda: snapshot.measure(10_000, rounds),
         "sse": lambda: sse.measure(clients=500, rate=20, seconds=5, rounds=max(2, rounds // 3)),
         "dispatch": lambda: asyncio.run(dispatch.measure(rounds)),
+        "skills": lambda: asyncio.run(skills.measure(rounds)),
         "lessons": lambda: asyncio.run(lessons.measure()),
         "dispatch_waiting": lambda: asyncio.run(dispatch_waiting.measure(dispatch_waiting.WAITING, 3)),
     }
