@@ -56,7 +56,10 @@ class SkillCatalog:
         """The manifest of each version of a folder's skill that was ever ready."""
         with self._database.read() as connection:
             return MANIFESTS.all(
-                connection, skill_manifests.c.root == root.value, skill_manifests.c.name == name
+                connection,
+                skill_manifests.c.root == root.value,
+                skill_manifests.c.name == name,
+                order_by=(skill_manifests.c.key,),
             )
 
     def named(self, name: str) -> tuple[SkillRecord, ...]:
@@ -86,7 +89,8 @@ class SkillCatalog:
 
 def _remember_manifests(connection: Connection, found: Sequence[SkillRecord]) -> None:
     """Keeps the manifest of each folder that is ready, under its version."""
-    known = dict(connection.execute(select(skill_manifests.c.key, skill_manifests.c.body)).tuples().all())
+    rows = connection.execute(select(skill_manifests.c.key, skill_manifests.c.body))
+    known = {row.key: row.body for row in rows}
     for record in found:
         manifest = record.manifest
         if record.state is SkillState.READY and manifest is not None:

@@ -40,14 +40,14 @@ def count_failure(connection: Connection, record: InvocationRecord) -> SkillHeal
     HEALTH.put(connection, now)
     if now.status is before.status:
         return None
-    for found in SKILLS.all(connection, skills.c.key == now.key):
+    for found in SKILLS.all(connection, skills.c.key == now.key, order_by=(skills.c.key,)):
         SKILLS.put(connection, with_health(found, {now.key: now}))
     return now
 
 
 def all_health(connection: Connection) -> Mapping[str, SkillHealth]:
     """The health of every folder against which anything speaks, by its key in the catalog."""
-    return {one.key: one for one in HEALTH.all(connection)}
+    return {one.key: one for one in HEALTH.all(connection, order_by=(skill_health.c.key,))}
 
 
 def with_health(record: SkillRecord, health: Mapping[str, SkillHealth]) -> SkillRecord:
@@ -61,7 +61,7 @@ def with_health(record: SkillRecord, health: Mapping[str, SkillHealth]) -> Skill
 
 def forget_failures(connection: Connection, root: SkillRoot, name: str, now: datetime) -> None:
     """A person approves the skill again: what spoke against it counts no more."""
-    for found in HEALTH.all(connection, skill_health.c.name == name):
+    for found in HEALTH.all(connection, skill_health.c.name == name, order_by=(skill_health.c.key,)):
         if found.key.startswith(f"{root.value}/"):
             clean = CapabilityHealthRecord(capability_id=found.record.capability_id)
             HEALTH.put(

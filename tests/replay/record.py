@@ -30,7 +30,7 @@ async def record(name: str, setting: Setting) -> None:
             learner = await setting.walk(scene)
             client = scene.stack.client
             await client.get_workflow_handle(learn_session_id(learner.session_id)).result()
-            runs = await runs_of(client, learner.user)
+            runs = await runs_of(client, learner.user, setting.also)
             histories = [await history_of(client, run) for run in runs]
     target = HISTORIES / name
     target.mkdir(parents=True, exist_ok=True)
@@ -40,9 +40,12 @@ async def record(name: str, setting: Setting) -> None:
         (target / file).write_text(json.dumps(history, indent=1, sort_keys=True) + "\n")
 
 
-async def runs_of(client: Client, user: str) -> Sequence[WorkflowExecution]:
-    """Every run of the user's workflows, oldest first, once the last has ended and all are listed."""
-    query = f"{OWNER_ATTRIBUTE.name} = '{user}'"
+async def runs_of(client: Client, user: str, also: Sequence[str] = ()) -> Sequence[WorkflowExecution]:
+    """Every run of the user's workflows, oldest first, once the last has ended and all are listed.
+
+    ``also`` are the ids of workflows that belong to nobody.
+    """
+    query = " OR ".join([f"{OWNER_ATTRIBUTE.name} = '{user}'", *(f"WorkflowId = '{one}'" for one in also)])
     with anyio.fail_after(ENDS_WITHIN_SECONDS):
         while True:
             runs = [run async for run in client.list_workflows(query)]

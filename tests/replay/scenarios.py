@@ -12,7 +12,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
 from contracts.learning.install import SagaStepName
-from contracts.workflow_ids import learn_session_id
+from contracts.workflow_ids import SKILL_CATALOG, learn_session_id
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.model_server import ModelServer, Reply, serving
@@ -21,6 +21,7 @@ from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
 from tests.replay.practice_paths import practise, practise_with_a_model
 from tests.replay.server_look_paths import look_at_servers
 from tests.replay.sign_in_paths import sign_in
+from tests.replay.skill_paths import run_skills
 from tests.replay.tool_call_paths import call_tools
 from tests.replay.trial_paths import try_out
 from tests.replay.withdrawal_paths import withdraw
@@ -310,11 +311,17 @@ async def servers_looked_at(scene: Scene) -> Learner:
     return await look_at_servers(scene.stack, scene.env)
 
 
+async def skills_run(scene: Scene) -> Learner:
+    """Invocations of skills with every end, the catalog's commands, and a session cancelled."""
+    return await run_skills(scene.stack, scene.env)
+
+
 @dataclass(frozen=True)
 class Setting:
-    """A path with what it needs of the server and the worker."""
+    """A path with what it needs of the server and the worker; ``also`` are workflows that belong to no user."""
 
     walk: Walk
+    also: tuple[str, ...] = ()
     failing_step: SagaStepName | None = None
     with_model: bool = False
     with_tools: bool = False
@@ -342,6 +349,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "maintained": Setting(maintained),
         "tools_called": Setting(tools_called, with_tools=True),
         "signed_in": Setting(signed_in, with_tools=True),
+        "skills_run": Setting(skills_run, also=(SKILL_CATALOG,)),
         "servers_looked_at": Setting(servers_looked_at, with_tools=True),
         "continued_as_new": Setting(
             continued_as_new,

@@ -113,7 +113,7 @@ async def test_each_trouble_of_a_source_has_its_code_and_is_tried_again(
     assert (found.error.code, found.error.http_status, found.error.retryable) == (code, status, True)
     skill = bundled(SKILL)
     assert attempts_allowed(skill, code) == attempts
-    assert may_repeat(skill, skill.effect, code, acted=False, sent_surely_not=False)
+    assert may_repeat(skill, skill.effect, code, acted=False)
 
 
 @pytest.mark.acceptance("CH-13")
