@@ -46,7 +46,6 @@ def asker() -> Asker:
         root=SkillRoot.BUNDLED,
         digest="0" * 64,
         input_digest="0" * 64,
-        input_hash="0" * 64,
         effect=ToolEffect.UPDATE,
         created_at=datetime(2026, 11, 23, tzinfo=UTC),
     )
