@@ -186,6 +186,8 @@ def retries_of(record: InvocationRecord) -> int:
     """How often an attempt was made again; one that ended with a question to the user has not failed."""
     made = [one for one in record.attempts if one.error_code != AWAITING_ANSWER]
     return max(len(made) - 1, 0)
+
+
 def recorded(
     connection: Connection,
     order: InvocationOrder,
