@@ -112,7 +112,6 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     attempts = SkillAttempts(shared.database, confirmation_expiry=settings.ask_first_expiry)
     runs = SkillRuns(SkillCatalog(shared.database), skill_services(shared), operator_of(settings))
     check_ins = CheckInActivities(CheckIns(shared.database))
-    invocations = SkillInvocationActivities(attempts, runs, shared.projection.wake)
     observer = SkillObserver(shared.database, SessionStore(shared.database), shared.observations)
     invocations = SkillInvocationActivities(attempts, runs, observer, shared.projection.wake)
     remove_abandoned_runs()
