@@ -91,6 +91,7 @@ async def test_a_check_in_a_month_ahead_fires_once_after_a_restart(
         assert await recover_check_ins(stack.client, settings, stack.database) == 0
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("AI-36")
 async def test_a_cancelled_check_in_never_fires(skipping: Stack, skipping_env: TimeSkipper) -> None:
     alice = skipping.learner("alice", PERSON)
@@ -145,6 +146,7 @@ async def test_an_answer_after_a_restart_reaches_who_asked(tmp_path: Path, tempo
         assert (status, error["code"], error["current_state"]) == (409, "CONFLICT", "answered")
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("AI-32")
 async def test_a_question_that_nobody_answers_in_time_ends_in_part(
     skipping: Stack, skipping_env: TimeSkipper
