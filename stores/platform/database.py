@@ -1,8 +1,10 @@
 """SQL database, SQLite or PostgreSQL: read and write transactions, upserts, advisory locks, text search, pages."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any, TypedDict
 
 from sqlalchemy import (
@@ -33,14 +35,14 @@ SQLITE_BUSY_MS = 10_000
 class Database:
     """An engine and its transactions. Safe to share between threads; close it once."""
 
-    def __init__(self, url: str) -> None:
-        """``url`` is ``sqlite:///path`` or ``postgresql+psycopg://…``."""
+    def __init__(self, url: str, *, busy_ms: int = SQLITE_BUSY_MS) -> None:
+        """``url`` is ``sqlite:///path`` or ``postgresql+psycopg://…``; a writer of SQLite waits up to ``busy_ms``."""
         self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
         self.engine: Engine = create_engine(
             url, pool_pre_ping=not self.is_sqlite, pool_size=8, max_overflow=16, hide_parameters=True
         )
         if self.is_sqlite:
-            event.listen(self.engine, "connect", _prepare_sqlite)
+            event.listen(self.engine, "connect", partial(_prepare_sqlite, busy_ms))
             event.listen(self.engine, "begin", _begin_sqlite)
         self._writers: Engine = self.engine.execution_options(writes=True)
 
@@ -66,14 +68,14 @@ class Database:
         self.engine.dispose()
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _prepare_sqlite(busy_ms: int, connection: Any, _record: object) -> None:
     # The driver's own transaction handling begins too late and only for some statements.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
-        f"busy_timeout={SQLITE_BUSY_MS}",
+        f"busy_timeout={busy_ms}",
         "foreign_keys=ON",
     ):
         cursor.execute(f"PRAGMA {pragma}")
@@ -107,6 +109,16 @@ def advisory_lock(connection: Connection, name: str) -> None:
     """
     if connection.dialect.name != "sqlite":
         connection.execute(_LOCK, {"name": name})
+
+
+_VALUES_A_STATEMENT = 500
+
+
+def batches(values: Iterable[str]) -> Iterator[list[str]]:
+    """The values in lists that one statement can take, each of at most 500."""
+    remaining = iter(values)
+    while some := list(islice(remaining, _VALUES_A_STATEMENT)):
+        yield some
 
 
 MAX_WORDS = 10

@@ -7,11 +7,14 @@ from sqlalchemy import inspect, text
 
 from stores.platform.database import Database
 
-NEWEST = "0019"
+NEWEST = "0020"
 """The newest migration's revision. A database that has it needs no Alembic, whose import alone is felt at start."""
 
 LOCK_KEY = 0x41505052_4D494752
 """The advisory lock on PostgreSQL that lets one process at a time migrate."""
+
+WAIT_MS = 300_000
+"""How long a process waits on SQLite for another one that migrates: of a large store that takes minutes."""
 
 
 def upgrade(database_url: str) -> None:
@@ -22,7 +25,7 @@ def upgrade(database_url: str) -> None:
     Raises:
         SQLAlchemyError: the database cannot be reached, or refuses a change; it is as it was before.
     """
-    database = Database(database_url)
+    database = Database(database_url, busy_ms=WAIT_MS)
     try:
         if _revision(database) == NEWEST:
             return
