@@ -159,7 +159,7 @@ async def test_a_practice_whose_time_runs_out_while_a_model_thinks_tries_nothing
     model_server.replies(Reply(hold=True))
     alice = taught.learner()
     await begin(alice)
-    run, request = practice_of(alice.user, alice.session_id, lasts=timedelta(seconds=2))
+    run, request = practice_of(alice.user, alice.session_id, lasts=timedelta(seconds=8))
     database = Database(taught.settings.database_url)
     gateway = PracticeGateway(taught.client, taught.settings.task_queue, PracticeStore(database))
     await gateway.start(run.changed(model=MODEL), request)

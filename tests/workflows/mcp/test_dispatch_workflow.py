@@ -11,6 +11,7 @@ import pytest
 from temporalio import activity
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
 from temporalio.testing import TimeSkipper
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
@@ -297,7 +298,8 @@ async def test_of_two_answers_at_once_the_first_is_recorded_and_the_second_refus
         )
         await handle.result()
     assert len(calls.decided) == 1
-    assert sum(isinstance(one, WorkflowUpdateFailedError) for one in both) == 1
+    # The later one is refused by the call, or comes when it has ended.
+    assert sum(isinstance(one, WorkflowUpdateFailedError | RPCError) for one in both) == 1
 
 
 async def test_an_approval_for_a_session_has_the_other_calls_that_wait_look_again(
