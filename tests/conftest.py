@@ -15,6 +15,7 @@ from tests.fixtures.thoroughness import times
 
 pytest_plugins = (
     "tests.fixtures.only_here",
+    "tests.fixtures.query_plans",
     "tests.fixtures.temporal",
     "tests.fixtures.stack",
     "tests.fixtures.crowds",

@@ -32,6 +32,7 @@ from domain.abilities.availability import RECEIPTS_COUNTED, checkpoint_health
 from domain.abilities.capability_health import HealthChange, after_install
 from domain.abilities.life import AbilityFacts, legal_actions
 from stores.platform import tables
+from stores.platform.database import batches
 from stores.platform.document_table import DocumentTable
 from stores.platform.journal.journal import (
     CHECKPOINT_RECEIPTS,
@@ -162,21 +163,20 @@ def facts_of(
 def allowed_actions(
     connection: Connection, entries: Iterable[AbilityAvailabilityEntry]
 ) -> dict[str, tuple[AbilityLifecycleAction, ...]]:
-    """What their owner may do with each of these abilities now, by id; three queries however many they are."""
+    """What their owner may do with each of these abilities now, by id; a few queries however many they are."""
     wanted = {entry.ability_id: entry for entry in entries}
     if not wanted:
         return {}
     installing = abilities_installing(connection)
     table = tables.ability_versions
     query = select(table.c.ability_id, table.c.body).order_by(table.c.version.desc())
-    if len(wanted) == 1:
-        query = query.where(table.c.ability_id == next(iter(wanted)))
     versions: dict[str, list[AbilityVersion]] = defaultdict(list)
-    for row in connection.execute(query):
-        if row.ability_id in wanted:
+    current: dict[str, int] = {}
+    for some in batches(wanted):
+        for row in connection.execute(query.where(table.c.ability_id.in_(some))):
             versions[row.ability_id].append(VERSIONS.parse(row.body))
-    rows = connection.execute(select(tables.abilities.c.ability_id, tables.abilities.c.version))
-    current: dict[str, int] = {row.ability_id: row.version for row in rows}
+        in_use = select(abilities.c.ability_id, abilities.c.version).where(abilities.c.ability_id.in_(some))
+        current |= {row.ability_id: row.version for row in connection.execute(in_use)}
     return {
         ability_id: legal_actions(
             AbilityFacts(

@@ -25,7 +25,7 @@ from stores.abilities.derived_files import (
 )
 from stores.platform.database import Database
 from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
-from stores.platform.tables import ability_versions, documents, journal
+from stores.platform.tables import IS_DIRTY, ability_versions, documents, journal
 
 _FILES = (AVAILABILITY, CATALOG, BRIDGE, INVENTORY)
 
@@ -43,9 +43,7 @@ class FreshnessReads:
         of_files = select(documents.c.path, documents.c.digest, documents.c.dirty).where(
             documents.c.root == "memory", documents.c.path.in_(_FILES)
         )
-        of_skills = (
-            select(documents.c.path).where(documents.c.dirty, documents.c.root == "workspace").limit(1)
-        )
+        of_skills = select(documents.c.path).where(IS_DIRTY, documents.c.root == "workspace").limit(1)
         with self._database.read() as connection:
             rows = {row.path: row for row in connection.execute(of_files)}
             skills_unwritten = connection.scalar(of_skills) is not None

@@ -46,6 +46,7 @@ from stores.platform.database import Database
 from stores.platform.journal.journal import RECEIPTS
 from stores.platform.projection.documents import put_document, read_document
 from stores.platform.tables import (
+    IS_DIRTY,
     abilities,
     documents,
     journal,
@@ -233,7 +234,7 @@ class PendingProjection:
 
     def look(self) -> Pending:
         """Whether snapshot, catalog, bridge and receipts have changes that are not projected yet."""
-        dirty = select(documents.c.path).where(documents.c.root == "memory", documents.c.dirty)
+        dirty = select(documents.c.path).where(documents.c.root == "memory", IS_DIRTY)
         decided = select(func.max(journal.c.seq)).where(journal.c.stream == RECEIPTS)
         written = select(projection_offsets.c.seq).where(projection_offsets.c.stream == RECEIPTS)
         with self._database.read() as connection:

@@ -224,7 +224,7 @@ class ProposalReads:
             if search:
                 where.append(containing(connection, table.c.body, _SEARCHED, search))
             sessions = tables.learn_sessions
-            at_work = select(sessions.c.session_id).where(sessions.c.owner == owner, sessions.c.holds_slot)
+            at_work = select(sessions.c.session_id).where(sessions.c.owner == owner, tables.HOLDS_SLOT)
             order = (case((table.c.session_id.in_(at_work), 0), else_=1), table.c.proposal_id.desc())
             found = PROPOSALS.page(connection, wanted, *where, order_by=order)
         return LearnProposalsListResponse(

@@ -123,9 +123,11 @@ class SessionReads:
         Raises:
             Refusal: ``LEARN_SESSION_NOT_FOUND`` when there never was one.
         """
-        newest = (_SESSIONS.c.holds_slot.desc(), _SESSIONS.c.updated_at.desc())
+        of_owner = _SESSIONS.c.owner == owner
+        newest = (_SESSIONS.c.updated_at.desc(),)
         with self._database.read() as connection:
-            aggregate = SESSIONS.first(connection, _SESSIONS.c.owner == owner, order_by=newest)
+            aggregate = SESSIONS.first(connection, of_owner, tables.HOLDS_SLOT)
+            aggregate = aggregate or SESSIONS.first(connection, of_owner, order_by=newest)
             if aggregate is None:
                 raise Refusal(
                     ErrorCode.LEARN_SESSION_NOT_FOUND,
@@ -157,14 +159,14 @@ class OpenSessions:
 
     def ids(self) -> tuple[str, ...]:
         """Every session that is not at rest, oldest first; an owner has at most one."""
-        query = select(_SESSIONS.c.session_id).where(_SESSIONS.c.holds_slot).order_by(_SESSIONS.c.created_at)
+        query = select(_SESSIONS.c.session_id).where(tables.HOLDS_SLOT).order_by(_SESSIONS.c.created_at)
         with self._database.read() as connection:
             return tuple(connection.scalars(query))
 
     def one(self, session_id: str) -> LearnSessionAggregate | None:
         """The session, unless it has come to rest meanwhile."""
         with self._database.read() as connection:
-            return SESSIONS.first(connection, _SESSIONS.c.session_id == session_id, _SESSIONS.c.holds_slot)
+            return SESSIONS.first(connection, _SESSIONS.c.session_id == session_id, tables.HOLDS_SLOT)
 
 
 class OpenReferences:
@@ -182,13 +184,14 @@ class OpenReferences:
                     func.sum(_SESSIONS.c.change),
                     func.min(_SESSIONS.c.session_id),
                     func.max(_SESSIONS.c.session_id),
-                ).where(_SESSIONS.c.holds_slot)
+                ).where(tables.HOLDS_SLOT)
             ).one()
         )
         known, ids = self._read
         if signature != known:
-            by_id = (_SESSIONS.c.session_id,)
-            ids = _ids_of(SESSIONS.all(connection, _SESSIONS.c.holds_slot, order_by=by_id))
+            # The order of the partial index, in which an owner is once.
+            by_owner = (_SESSIONS.c.owner,)
+            ids = _ids_of(SESSIONS.all(connection, tables.HOLDS_SLOT, order_by=by_owner))
             self._read = (signature, ids)
         return ids
 

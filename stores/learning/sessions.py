@@ -122,13 +122,13 @@ class SessionStore:
         """The session that holds the owner's slot."""
         with self._database.read() as connection:
             return connection.scalar(
-                select(TABLE.c.session_id).where(TABLE.c.owner == owner, TABLE.c.holds_slot)
+                select(TABLE.c.session_id).where(TABLE.c.owner == owner, tables.HOLDS_SLOT)
             )
 
     def watching_the_agent(self, owner: str) -> str | None:
         """The owner's session that is shown what their agents do now, if there is one."""
         with self._database.read() as connection:
-            found = SESSIONS.first(connection, TABLE.c.owner == owner, TABLE.c.holds_slot)
+            found = SESSIONS.first(connection, TABLE.c.owner == owner, tables.HOLDS_SLOT)
         if found is None or not watches_the_agent(found.session):
             return None
         return found.session.learn_session_id

@@ -6,9 +6,8 @@ in everything: who may send them, retention, deletion (DOC3 §0C.16D).
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,11 @@ from stores.learning.learning_tables import SESSIONS
 from stores.learning.observation_ingest import OBSERVING, not_found, refuse_unless
 from stores.platform.blobs import BlobNotFoundError, get_blob, put_blob
 from stores.platform.canonical import canonical_json
-from stores.platform.database import Database, PageRequest
+from stores.platform.database import Database, PageRequest, batches
 from stores.platform.document_table import document_page
 from stores.platform.tables import blobs, learn_sessions, starting_contents, starting_states
 
 _NOT_OBSERVING = "A starting state is taken only while a session is armed or capturing."
-_ROWS_A_STATEMENT = 500
 
 
 class StartingStates:
@@ -324,18 +322,12 @@ def _remove(connection: Connection, state_id: str) -> None:
 
 def _drop_contents(connection: Connection, state_id: str, digests: Sequence[str]) -> None:
     """Removes contents from a state, and their blobs where no other state of the session has them."""
-    for some in _batches(digests):
+    for some in batches(digests):
         of_state = (starting_contents.c.state_id == state_id, starting_contents.c.sha256.in_(some))
         dropped = connection.scalars(select(starting_contents.c.blob).where(*of_state)).all()
         connection.execute(delete(starting_contents).where(*of_state))
         unused = ~exists().where(starting_contents.c.blob == blobs.c.digest)
         connection.execute(delete(blobs).where(blobs.c.digest.in_(dropped), unused))
-
-
-def _batches(values: Sequence[str]) -> Iterator[list[str]]:
-    remaining = iter(values)
-    while some := list(islice(remaining, _ROWS_A_STATEMENT)):
-        yield some
 
 
 def _write_file(path: Path, entry: StartingEntry, content: bytes) -> None:

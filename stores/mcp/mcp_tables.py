@@ -83,6 +83,7 @@ mcp_oauth_flows = Table(
     Column("used_at", Text),
     Column("body", Text, nullable=False),
     Index("mcp_oauth_flows_by_age", "expires_at"),
+    Index("mcp_oauth_flows_by_profile", "auth_profile_id"),
 )
 
 mcp_policies = Table(
@@ -130,6 +131,7 @@ mcp_dispatches = Table(
     Index("mcp_dispatches_by_owner", "owner", "dispatch_id"),
     Index("mcp_dispatches_by_status", "owner", "status", "dispatch_id"),
     Index("mcp_dispatches_by_ability", "ability_id", "status"),
+    Index("mcp_dispatches_of_all_by_status", "status", "ability_id"),
 )
 
 # Written before a call is sent and after its answer: after a crash it shows whether there may be an effect.

@@ -110,7 +110,7 @@ def candidate_facts(
     owner = candidates[0].owner_user_id
     sessions = tables.learn_sessions
     active = connection.scalar(
-        select(sessions.c.session_id).where(sessions.c.owner == owner, sessions.c.holds_slot)
+        select(sessions.c.session_id).where(sessions.c.owner == owner, tables.HOLDS_SLOT)
     )
     proposed = _traces_by_session(connection, owner)
     return tuple(
@@ -148,9 +148,8 @@ def _views(connection: Connection, candidates: Sequence[MiningCandidate]) -> tup
 def _view(connection: Connection, facts: CandidateFacts) -> MiningCandidateView:
     candidate, actions = facts.candidate, candidate_actions(facts)
     sessions = tables.learn_sessions
-    state = connection.scalar(
-        select(sessions.c.state).where(sessions.c.session_id == candidate.learn_session_id)
-    )
+    of_build = select(sessions.c.state).where(sessions.c.session_id == candidate.learn_session_id)
+    state = connection.scalar(of_build) if candidate.learn_session_id is not None else None
     proposal = PROPOSALS.find(connection, candidate.proposal_id) if candidate.proposal_id else None
     return MiningCandidateView(
         candidate=candidate,

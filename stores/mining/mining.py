@@ -45,6 +45,7 @@ from stores.mining.candidates import CandidateEntries
 from stores.mining.runs import settings_of
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import JournalDraft, append
+from stores.platform.tables import HOLDS_SLOT
 from stores.platform.tables import learn_sessions as table
 
 
@@ -72,7 +73,7 @@ class MiningTraces:
 
     def has_open_session(self, owner: str) -> bool:
         """Whether the person's one place for an open session is taken."""
-        query = select(table.c.session_id).where(table.c.owner == owner, table.c.holds_slot).limit(1)
+        query = select(table.c.session_id).where(table.c.owner == owner, HOLDS_SLOT).limit(1)
         with self._database.read() as connection:
             return connection.scalar(query) is not None
 

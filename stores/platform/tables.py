@@ -4,6 +4,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     ForeignKey,
     Index,
     Integer,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    literal_column,
     text,
 )
 
@@ -34,6 +36,7 @@ learn_sessions = Table(
     Column("updated_at", Text, nullable=False),
     Column("aggregate", Text, nullable=False),
     Index("learn_sessions_by_owner", "owner", "session_id"),
+    Index("learn_sessions_by_change", "owner", "updated_at"),
     # One session that is not at rest per owner: the database, not the application, holds the rule.
     Index(
         "one_active_session",
@@ -43,6 +46,9 @@ learn_sessions = Table(
         postgresql_where=text("holds_slot"),
     ),
 )
+
+HOLDS_SLOT: ColumnElement[bool] = literal_column("learn_sessions.holds_slot")
+"""That a session is not at rest, spelled as the partial index spells it, so that it serves."""
 
 commits = Table(
     "commits",
@@ -161,7 +167,7 @@ validation_runs = Table(
     metadata,
     Column("run_id", Text, primary_key=True),
     Column("proposal_id", Text, nullable=False, index=True),
-    Column("content_hash", Text, nullable=False),
+    Column("content_hash", Text, nullable=False, index=True),
     Column("body", Text, nullable=False),
 )
 
@@ -179,7 +185,7 @@ install_sagas = Table(
     Column("saga_id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
     Column("proposal_id", Text, nullable=False, index=True),
-    Column("state", Text, nullable=False),
+    Column("state", Text, nullable=False, index=True),
     Column("plan", Text),
     Column("body", Text, nullable=False),
 )
@@ -188,7 +194,7 @@ capabilities = Table(
     "capabilities",
     metadata,
     Column("capability_id", Text, primary_key=True),
-    Column("ability_id", Text, nullable=False),
+    Column("ability_id", Text, nullable=False, index=True),
     Column("health", Text, nullable=False),
     Column("manifest", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
@@ -205,6 +211,7 @@ abilities = Table(
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
     Column("body", Text, nullable=False),
+    Index("abilities_by_owner", "owner", "ability_id"),
 )
 
 ability_versions = Table(
@@ -212,7 +219,7 @@ ability_versions = Table(
     metadata,
     Column("ability_id", Text, primary_key=True),
     Column("version", Integer, primary_key=True),
-    Column("saga_id", Text, nullable=False),
+    Column("saga_id", Text, nullable=False, index=True),
     Column("body", Text, nullable=False),
 )
 
@@ -229,6 +236,9 @@ documents = Table(
     Column("claimed", Boolean, nullable=False, server_default=text("false")),
     Index("dirty_documents", "dirty", sqlite_where=text("dirty"), postgresql_where=text("dirty")),
 )
+
+IS_DIRTY: ColumnElement[bool] = literal_column("documents.dirty")
+"""That a document is not on the disk as it is here, spelled as the partial index spells it, so that it serves."""
 
 # The folders that the projector made in the workspace, and so removes when they are empty.
 claimed_folders = Table("claimed_folders", metadata, Column("path", Text, primary_key=True))
@@ -251,7 +261,7 @@ journal = Table(
     Column("hash", Text, nullable=False),
     UniqueConstraint("aggregate", "aggregate_seq", name="journal_chain"),
     Index("journal_by_stream", "stream", "seq"),
-    Index("journal_by_session", "session_id", "seq"),
+    Index("journal_by_session", "session_id", "stream", "seq"),
     Index("journal_by_owner", "owner", "stream", "seq"),
     Index(
         "journal_by_ability",

@@ -293,18 +293,11 @@ class AbilityCalls:
 
     def of_withdrawn(self) -> tuple[WithdrawnAbility, ...]:
         """Each ability that a person or its health has taken out of use while it has calls, with these."""
-        waits_or_runs = (
-            select(table.c.dispatch_id)
-            .where(
-                table.c.ability_id == abilities.c.ability_id,
-                table.c.status.in_(OPEN_STATUSES),
-            )
-            .exists()
-        )
+        of_open_calls = select(table.c.ability_id).where(table.c.status.in_(OPEN_STATUSES))
         query = (
             select(abilities.c.ability_id, abilities.c.body, capabilities.c.health)
             .join(capabilities, capabilities.c.ability_id == abilities.c.ability_id, isouter=True)
-            .where(waits_or_runs)
+            .where(abilities.c.ability_id.in_(of_open_calls))
             .order_by(abilities.c.ability_id)
         )
         found: dict[str, WithdrawnAbility] = {}

@@ -9,19 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, select, text, true, tuple_, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, or_, select, true, update
 
 from stores.platform.canonical import canonical_json, digest_of
-from stores.platform.database import Database, insert_or
+from stores.platform.database import Database, batches, insert_or
 from stores.platform.projection.atomic_files import FileTree
 from stores.platform.projection.documents import parents_of
-from stores.platform.tables import claimed_folders, documents
+from stores.platform.tables import IS_DIRTY, claimed_folders, documents
 
 DOCUMENTS_A_BATCH = 200
 """How many documents are in memory, and recorded in one transaction, at a time."""
-
-IS_DIRTY = text("documents.dirty")
-"""Spelled as the partial index spells it, so that the index serves it."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,12 @@ class DocumentProjection:
         """Removes what was removed, then writes what changed. What fails is kept in ``failures``."""
         with self._database.read() as connection:
             dirty = connection.execute(
-                select(documents.c.root, documents.c.path, documents.c.digest, documents.c.claimed)
-                .where(IS_DIRTY)
-                .order_by(documents.c.root, documents.c.path)
+                select(documents.c.root, documents.c.path, documents.c.digest, documents.c.claimed).where(
+                    IS_DIRTY
+                )
             ).all()
+        # Sorted here: asked to sort, SQLite walks all documents in that order and not the few of the index.
+        dirty = sorted(dirty, key=lambda row: (row.root, row.path))
         self._remove([row for row in dirty if row.digest is None])
         keys = [(row.root, row.path) for row in dirty if row.digest is not None]
         for start in range(0, len(keys), DOCUMENTS_A_BATCH):
@@ -135,8 +134,15 @@ class DocumentProjection:
     def _remove(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> None:
         if not rows:
             return
+        above = {folder for row in rows if row.root == "workspace" for folder in parents_of(row.path)}
         with self._database.read() as connection:
-            ours = set(connection.scalars(select(claimed_folders.c.path)))
+            ours = {
+                path
+                for some in batches(sorted(above))
+                for path in connection.scalars(
+                    select(claimed_folders.c.path).where(claimed_folders.c.path.in_(some))
+                )
+            }
         done: list[Row[*tuple[Any, ...]]] = []
         folders: set[str] = set()
         for row in rows:
@@ -175,7 +181,7 @@ class DocumentProjection:
         with self._database.read() as connection:
             rows = connection.execute(
                 select(documents)
-                .where(tuple_(documents.c.root, documents.c.path).in_(keys), documents.c.digest.is_not(None))
+                .where(or_(*_below_each_root(keys)), documents.c.digest.is_not(None))
                 .order_by(documents.c.root, documents.c.path)
             ).all()
         done: list[Row[*tuple[Any, ...]]] = []
@@ -297,6 +303,14 @@ class WorkspaceEdits:
             if len(content) > LARGEST_BYTES:
                 break
         return bytes(content)
+
+
+def _below_each_root(keys: Sequence[tuple[str, str]]) -> list[ColumnElement[bool]]:
+    """That a document is one of ``keys``; SQLite walks the whole table for a list of pairs."""
+    return [
+        and_(documents.c.root == root, documents.c.path.in_([path for of, path in keys if of == root]))
+        for root in sorted({root for root, _ in keys})
+    ]
 
 
 def edits_digest(edited: Mapping[str, bytes]) -> str:

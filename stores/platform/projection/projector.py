@@ -18,11 +18,11 @@ from sqlalchemy import Connection, exists, func, select, text
 
 from stores.platform.database import Database
 from stores.platform.projection.atomic_files import FileTree
-from stores.platform.projection.document_projection import IS_DIRTY, DocumentProjection, ProjectionFailure
+from stores.platform.projection.document_projection import DocumentProjection, ProjectionFailure
 from stores.platform.projection.documents import stream_path
 from stores.platform.projection.stream_projection import StreamProjection
 from stores.platform.projection.tree_verifier import TreeReport, TreeVerifier
-from stores.platform.tables import documents, journal, projection_offsets, stream_archives
+from stores.platform.tables import IS_DIRTY, documents, journal, projection_offsets, stream_archives
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from stores.platform.database import Database
 from stores.platform.journal.chains import ChainReport, verify_chains
 from stores.platform.projection.atomic_files import FileTree
 from stores.platform.projection.stream_projection import current_file, read_archives, read_lines, read_offsets
-from stores.platform.tables import documents
+from stores.platform.tables import IS_DIRTY, documents
 
 REBUILD = "run `apprentice memory rebuild`"
 KEEP_OR_DISCARD = "improve the ability to keep the edit, or run `apprentice memory rebuild --discard-edits`"
@@ -76,7 +76,7 @@ class TreeVerifier:
         return TreeReport(files, len(pending), tuple(differences), verify_chains(self._database))
 
     def _pending(self, connection: Connection) -> set[tuple[str, str]]:
-        rows = connection.execute(select(documents.c.root, documents.c.path).where(documents.c.dirty))
+        rows = connection.execute(select(documents.c.root, documents.c.path).where(IS_DIRTY))
         return {(row.root, row.path) for row in rows}
 
     def _expected(self, connection: Connection) -> Iterator[_Expected]:
