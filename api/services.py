@@ -64,12 +64,12 @@ from stores.projects.bindings import ProjectReads
 from stores.skills.admission import SkillAdmission
 from stores.skills.agents import Agents
 from stores.skills.approvals import Approvals
-from stores.skills.call_metrics import SkillCounts
 from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
 from stores.skills.ledger import Ledger
 from stores.skills.policies import SkillPolicies
 from stores.skills.questions import Questions
+from stores.skills.reports.call_metrics import SkillCounts
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from stores.skills.call_logs import CallLogs
 from stores.skills.catalog import SkillCatalog
 from stores.skills.ledger import Ledger
 from stores.skills.messages import OperatorMessages
-from stores.skills.observing import SkillObserver
+from stores.skills.reports.observing import SkillObserver
 from worker.content_services import content_services
 from worker.operator_channel import openclaw_gateway, operator_channel
 from worker.outside_services import calendar_service, identity_service, voice_service

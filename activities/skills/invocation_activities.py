@@ -21,7 +21,7 @@ from contracts.skills.invocation_work import (
     InvocationStart,
 )
 from stores.skills.attempts import SkillAttempts
-from stores.skills.observing import SkillObserver
+from stores.skills.reports.observing import SkillObserver
 
 
 class SkillInvocationActivities:

@@ -15,7 +15,7 @@ from domain.skills.call_metrics import (
     RETRIES,
     SUCCESSES,
 )
-from stores.skills.call_metrics import SkillCounts
+from stores.skills.reports.call_metrics import SkillCounts
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 

@@ -24,9 +24,9 @@ from stores.platform.blobs import put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import insert_or
 from stores.platform.journal.journal import JournalEntries, append
-from stores.skills.call_metrics import add_counts
 from stores.skills.feedback import feed_back
 from stores.skills.health import count_failure
+from stores.skills.reports.call_metrics import add_counts
 from stores.skills.skill_tables import INVOCATIONS, skill_results
 from stores.skills.skill_tables import skill_invocations as table
 

@@ -29,7 +29,7 @@ async def run(who: Learner, skill: str, given: dict[str, Any] | None = None, **b
 async def test_a_run_is_an_observation_of_the_session_that_its_caller_names(stack: Stack) -> None:
     """Names and outcome, never a value; a session of somebody else's is shown nothing."""
     who, other = stack.learner("alice", RIGHTS), stack.learner("bob", RIGHTS)
-    text = {"input_schema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+    text: dict[str, Any] = {"input_schema": {"type": "object", "properties": {"text": {"type": "string"}}}}
     await add_skill(who, stack.settings.workspace, "look-up", **text)
     for one in (who, other):
         await one.create(observation_mode="inside_agent")

@@ -358,7 +358,7 @@ async def test_a_program_that_fails_or_writes_too_much_is_an_error(trial: Trial)
     [({}, True, False), ({"unsure": True}, True, True), ({"never_left": True}, False, False)],
 )
 async def test_a_service_says_of_its_refusal_whether_anything_happened(
-    trial: Trial, said: dict[str, bool], acted: bool, unsure: bool
+    trial: Trial, said: dict[str, Any], acted: bool, unsure: bool
 ) -> None:
     """X-14: what surely never left is no act; what may have arrived is remembered, whatever the handler answers."""
 

@@ -15,7 +15,7 @@ from domain.skills.outcomes import error_of
 from stores.platform.database import Database
 from stores.skills.admission import SkillAdmission
 from stores.skills.attempts import AttemptResult, SkillAttempts
-from stores.skills.call_metrics import SkillCounts
+from stores.skills.reports.call_metrics import SkillCounts
 from tests.domain.skills.manifests import manifest
 from tests.stores.skills.admitted import NOW, Gate, order_of
 
