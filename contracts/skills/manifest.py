@@ -5,10 +5,11 @@ ontology fields and tools of 003 (L26-128). A folder holds it as ``manifest.json
 frontmatter of its SKILL.md.
 """
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from contracts.base import Contract, Text80, Text120, Text200, Text240, Text500, Text1000, UtcTime
 from contracts.learning.observation import ToolEffect
@@ -193,6 +194,14 @@ class Precondition(Contract):
     )
 
 
+def _as_time(value: object) -> object:
+    # JSON has times as texts, which strict reading refuses.
+    try:
+        return datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 class SkillManifest(Contract):
     """A skill, whichever way its folder writes it down."""
 
@@ -249,7 +258,7 @@ class SkillManifest(Contract):
     required_isolation: Literal["any", "namespaces"] = "any"
     permissions: SkillPermissions = Field(default_factory=SkillPermissions)
     tools: tuple[ToolRecord, ...] = Field(min_length=1, max_length=10)
-    deprecated_since: UtcTime | None = None
+    deprecated_since: Annotated[UtcTime, BeforeValidator(_as_time)] | None = None
 
     @property
     def acts(self) -> bool:
