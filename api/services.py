@@ -62,14 +62,14 @@ from stores.platform.secrets.store import SecretStore, open_secret_store
 from stores.platform.tokens import Tokens
 from stores.projects.bindings import ProjectReads
 from stores.skills.admission import SkillAdmission
-from stores.skills.agents import Agents
-from stores.skills.approvals import Approvals
 from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
-from stores.skills.ledger import Ledger
 from stores.skills.policies import SkillPolicies
-from stores.skills.questions import Questions
 from stores.skills.reports.call_metrics import SkillCounts
+from stores.skills.services.agents import Agents
+from stores.skills.services.approvals import Approvals
+from stores.skills.services.ledger import Ledger
+from stores.skills.services.questions import Questions
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from config.settings import Settings
 from contracts.skills.manifest import BrokerService
 from stores.platform.projection.atomic_files import FileTree
 from stores.platform.secrets.store import SecretStore, open_secret_store
-from stores.skills.agent_keys import AgentKeys
-from stores.skills.approvals import Approvals
-from stores.skills.feed_requests import FeedRequests
-from stores.skills.publications import Publications
+from stores.skills.services.agent_keys import AgentKeys
+from stores.skills.services.approvals import Approvals
+from stores.skills.services.feed_requests import FeedRequests
+from stores.skills.services.publications import Publications
 from worker.operator_channel import gateway_token
 from worker.resources import WorkerResources
 

@@ -10,8 +10,8 @@ from clients.platform.key_reference import read_api_key
 from clients.skills.caldav import CalDav
 from clients.skills.voice_app import VoiceApp
 from config.settings import Settings
-from stores.skills.calendar_files import CalendarFiles
-from stores.skills.identity_links import IdentityLinks
+from stores.skills.services.calendar_files import CalendarFiles
+from stores.skills.services.identity_links import IdentityLinks
 
 
 def calendar_service(settings: Settings) -> CalendarService:

@@ -33,13 +33,13 @@ from stores.learning.sessions import SessionStore
 from stores.memory.check_ins import CheckIns
 from stores.memory.goals import Goals
 from stores.memory.memories import Memories
-from stores.skills.agents import Agents
 from stores.skills.attempts import SkillAttempts
-from stores.skills.call_logs import CallLogs
 from stores.skills.catalog import SkillCatalog
-from stores.skills.ledger import Ledger
-from stores.skills.messages import OperatorMessages
 from stores.skills.reports.observing import SkillObserver
+from stores.skills.services.agents import Agents
+from stores.skills.services.call_logs import CallLogs
+from stores.skills.services.ledger import Ledger
+from stores.skills.services.messages import OperatorMessages
 from worker.content_services import content_services
 from worker.operator_channel import openclaw_gateway, operator_channel
 from worker.outside_services import calendar_service, identity_service, voice_service

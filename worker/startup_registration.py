@@ -18,7 +18,7 @@ from gateways.skills.invocations import SkillInvocationGateway
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database, PageRequest
 from stores.skills.admission import SkillAdmission
-from stores.skills.agents import Agents
+from stores.skills.services.agents import Agents
 
 log = structlog.get_logger(__name__)
 

@@ -44,7 +44,7 @@ from stores.skills.invocation_rows import (
     retries_of,
     view_of,
 )
-from stores.skills.questions import close_question, open_question
+from stores.skills.services.questions import close_question, open_question
 
 MOST_QUESTIONS = 20
 """How many attempts of an invocation may end with a question to its user."""

@@ -21,7 +21,7 @@ import worker.skill_composition
 from config.settings import Settings, load_settings
 from stores.skills.admission import SkillAdmission
 from stores.skills.attempts import SkillAttempts
-from stores.skills.ledger import Ledger
+from stores.skills.services.ledger import Ledger
 from tests.faults.interference import Interference
 from tests.faults.trapped_calls import trapped
 from tests.faults.trapped_skills import trapped as trapped_store

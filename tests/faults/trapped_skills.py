@@ -4,7 +4,7 @@ from typing import Any
 
 from stores.skills.admission import SkillAdmission
 from stores.skills.attempts import SkillAttempts
-from stores.skills.ledger import Ledger
+from stores.skills.services.ledger import Ledger
 from tests.faults.traps import Traps
 
 STEPS = {SkillAdmission: ("admit",), SkillAttempts: ("begin", "finish", "inspect"), Ledger: ("debit",)}

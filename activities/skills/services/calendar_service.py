@@ -15,7 +15,7 @@ from clients.skills.caldav import CalDav, CalDavFailed
 from contracts.skills.calendars import CalendarEvent, CreateEventRequest, LookUpRequest, TimeSpan
 from domain.skills.calendars.spans import WrongTime, conflicts_with, event_span, free_spans, span_of
 from skills.runtime.broker import BrokerRefused
-from stores.skills.calendar_files import CalendarFileFailed, CalendarFiles, UnknownCalendar
+from stores.skills.services.calendar_files import CalendarFileFailed, CalendarFiles, UnknownCalendar
 
 
 class Calendars(Protocol):

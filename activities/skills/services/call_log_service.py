@@ -7,7 +7,7 @@ from typing import Any
 from activities.skills.services.offered import Asker, Method
 from contracts.base import Contract
 from skills.runtime.broker import BrokerRefused
-from stores.skills.call_logs import CallLogFailed, CallLogs
+from stores.skills.services.call_logs import CallLogFailed, CallLogs
 
 
 class LogEntry(Contract):

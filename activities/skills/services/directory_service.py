@@ -17,7 +17,7 @@ from contracts.skills.wallets import WalletAddress
 from domain.skills.detached_signature import detached, signing_input
 from domain.skills.retrying import attempts_allowed
 from skills.runtime.broker import BrokerRefused
-from stores.skills.agent_keys import AgentKeys
+from stores.skills.services.agent_keys import AgentKeys
 
 
 class ReceivedProfile(Contract):

@@ -16,7 +16,7 @@ from contracts.base import Contract, Text80, rfc3339
 from domain.skills.content.feed_reading import MalformedFeed, read_feed
 from domain.skills.content.trends import Wanted, choose, window_of
 from skills.runtime.broker import BrokerRefused
-from stores.skills.feed_requests import FeedRequests
+from stores.skills.services.feed_requests import FeedRequests
 
 log = structlog.get_logger(__name__)
 

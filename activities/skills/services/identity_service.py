@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from activities.skills.services.offered import Asker, Method
 from contracts.skills.identities import LinkIdentityRequest, UnlinkIdentityRequest
 from skills.runtime.broker import BrokerRefused
-from stores.skills.identity_links import ConfigUnreadable, IdentityConflict, IdentityLinks
+from stores.skills.services.identity_links import ConfigUnreadable, IdentityConflict, IdentityLinks
 
 _Done = TypeVar("_Done")
 

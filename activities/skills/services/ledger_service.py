@@ -11,7 +11,7 @@ from activities.skills.services.offered import Asker, Method
 from contracts.base import Contract
 from contracts.skills.wallets import DebitRequest, WalletAddress
 from skills.runtime.broker import BrokerRefused
-from stores.skills.ledger import Ledger, LedgerRefused
+from stores.skills.services.ledger import Ledger, LedgerRefused
 
 SETTLEMENT = "local_ledger"
 """Where money moves: in the ledger of this installation, on no chain (X-29)."""

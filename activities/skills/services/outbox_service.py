@@ -20,7 +20,7 @@ from contracts.base import Contract, Uuid
 from contracts.errors import Refusal
 from contracts.skills.messages import MAX_MESSAGE_CHARS, MessageState, OperatorMessage
 from skills.runtime.broker import BrokerRefused
-from stores.skills.messages import OperatorMessages
+from stores.skills.services.messages import OperatorMessages
 
 LOCAL_OUTBOX = "outbox"
 """The channel of an installation without one: messages wait here to be looked at, and nobody is told of them."""

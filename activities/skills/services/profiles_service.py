@@ -14,7 +14,7 @@ from activities.skills.services.offered import Asker, Method
 from contracts.base import Contract, Uuid
 from contracts.skills.agents import AgentProfile, AgentStateRequest
 from skills.runtime.broker import BrokerRefused
-from stores.skills.agents import AgentRefused, Agents
+from stores.skills.services.agents import AgentRefused, Agents
 
 log = structlog.get_logger(__name__)
 

@@ -16,8 +16,8 @@ from contracts.skills.publishing import ApprovalRecord, Platform, PublicationRec
 from skills.runtime.broker import BrokerRefused
 from stores.platform.canonical import document_bytes
 from stores.platform.projection.atomic_files import FileTree
-from stores.skills.approvals import ApprovalRefused, Approvals
-from stores.skills.publications import FINAL, Publications
+from stores.skills.services.approvals import ApprovalRefused, Approvals
+from stores.skills.services.publications import FINAL, Publications
 
 log = structlog.get_logger(__name__)
 

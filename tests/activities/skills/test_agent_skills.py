@@ -12,7 +12,7 @@ from uuid_utils import uuid7
 from activities.skills.services.profiles_service import ProfilesService
 from contracts.skills.agents import AgentProfile, CreateAgentRequest
 from stores.platform.database import Database
-from stores.skills.agents import Agents
+from stores.skills.services.agents import Agents
 from tests.fixtures.bundled_skills import refused_code, run_bundled
 from tests.fixtures.databases import migrated
 

@@ -14,7 +14,7 @@ from clients.skills.feeds import FeedClient
 from contracts.base import rfc3339
 from domain.skills.retrying import attempts_allowed, may_repeat
 from stores.platform.database import Database
-from stores.skills.feed_requests import FeedRequests
+from stores.skills.services.feed_requests import FeedRequests
 from tests.fixtures.bundled_skills import bundled, refused_code, run_bundled
 from tests.fixtures.databases import migrated
 from tests.fixtures.model_server import ModelServer, Reply, serving

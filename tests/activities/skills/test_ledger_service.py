@@ -16,7 +16,7 @@ from contracts.skills.catalog import SkillRoot
 from contracts.skills.invocation_work import InvocationOrder
 from skills.runtime.refusals import BrokerRefused
 from stores.platform.database import Database
-from stores.skills.ledger import Ledger
+from stores.skills.services.ledger import Ledger
 from tests.domain.skills.manifests import manifest
 from tests.fixtures.databases import migrated
 

@@ -22,9 +22,9 @@ from stores.platform.database import Database
 from stores.platform.journal.journal import JournalFilter, count_entries
 from stores.platform.projection.atomic_files import FileTree
 from stores.platform.secrets.store import open_secret_store
-from stores.skills.approvals import ApprovalRefused, Approvals
 from stores.skills.invocation_rows import AUDIT
-from stores.skills.publications import HELD_FOR, Publications
+from stores.skills.services.approvals import ApprovalRefused, Approvals
+from stores.skills.services.publications import HELD_FOR, Publications
 from tests.fixtures.bundled_skills import bundled, refused_code, run_bundled
 from tests.fixtures.databases import migrated
 from tests.fixtures.model_server import Asked, ModelServer, Reply, serving

@@ -18,8 +18,8 @@ from clients.skills.directory import OpenClawDirectory
 from contracts.skills.agents import CreateAgentRequest
 from stores.platform.database import Database
 from stores.platform.secrets.store import open_secret_store
-from stores.skills.agent_keys import AgentKeys
-from stores.skills.agents import Agents
+from stores.skills.services.agent_keys import AgentKeys
+from stores.skills.services.agents import Agents
 from tests.fixtures.bundled_skills import bundled, refused_code, run_bundled
 from tests.fixtures.databases import migrated
 from tests.fixtures.model_server import Asked, ModelServer, Reply, serving

@@ -12,9 +12,9 @@ from contracts.skills.agents import AgentProfile, AgentStateRequest, AgentStatus
 from contracts.skills.wallets import CreateWalletRequest, Currency
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalFilter, count_entries
-from stores.skills.agents import AgentRefused, Agents
 from stores.skills.invocation_rows import AUDIT
-from stores.skills.ledger import Ledger
+from stores.skills.services.agents import AgentRefused, Agents
+from stores.skills.services.ledger import Ledger
 from stores.skills.skill_tables import ledger_postings
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

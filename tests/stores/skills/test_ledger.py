@@ -12,7 +12,7 @@ from contracts.skills.wallets import CreateWalletRequest, Currency, DebitRequest
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalFilter, count_entries
 from stores.skills.invocation_rows import AUDIT
-from stores.skills.ledger import Ledger, LedgerRefused
+from stores.skills.services.ledger import Ledger, LedgerRefused
 from stores.skills.skill_tables import ledger_entries, ledger_postings
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

@@ -9,7 +9,7 @@ from uuid_utils import uuid7
 from contracts.errors import Refusal
 from contracts.skills.messages import MessageState, OperatorMessage
 from stores.platform.database import Database
-from stores.skills.messages import OperatorMessages
+from stores.skills.services.messages import OperatorMessages
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from stores.skills.calendar_files import CalendarFileFailed, CalendarFiles, UnknownCalendar
-from stores.skills.call_logs import MAX_ENTRY_BYTES, CallLogFailed, CallLogs
-from stores.skills.identity_links import ConfigUnreadable, IdentityConflict, IdentityLinks
+from stores.skills.services.calendar_files import CalendarFileFailed, CalendarFiles, UnknownCalendar
+from stores.skills.services.call_logs import MAX_ENTRY_BYTES, CallLogFailed, CallLogs
+from stores.skills.services.identity_links import ConfigUnreadable, IdentityConflict, IdentityLinks
 
 
 @pytest.mark.acceptance("AM-19")
@@ -89,7 +89,7 @@ def test_changes_at_once_are_all_there(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from stores.skills.calendar_files import CalendarFiles
+from stores.skills.services.calendar_files import CalendarFiles
 files = CalendarFiles(Path(sys.argv[1]))
 print("begun", flush=True)
 for n in range(1_000_000):

@@ -27,7 +27,7 @@ from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database, PageCounts, PageRequest
 from stores.platform.journal.journal import JournalEntries, append
 from stores.skills.invocation_rows import AUDIT
-from stores.skills.ledger import LedgerRefused, book_balance, find_wallet
+from stores.skills.services.ledger import LedgerRefused, book_balance, find_wallet
 from stores.skills.skill_tables import AGENTS, agents, skill_results
 
 SHOWS_AGENTS = "get-agent-profile"

@@ -14,8 +14,8 @@ from contracts.skills.publishing import ApprovalRecord, PublicationRecord, Publi
 from domain.skills.content.checks import text_of
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import JournalEntries, append
-from stores.skills.approvals import ApprovalRefused
 from stores.skills.invocation_rows import AUDIT
+from stores.skills.services.approvals import ApprovalRefused
 from stores.skills.skill_tables import PUBLICATIONS, publications
 
 HELD_FOR = timedelta(seconds=20)
