@@ -10,7 +10,7 @@ async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
         data = event.get("data", {})
         if data.get("status") not in (None, "success"):
             failed.setdefault((event["skill_id"], data.get("error_code") or data["status"]), []).append(event)
-    goals = []
+    goals: list[dict[str, Any]] = []
     for (skill, code), events in sorted(failed.items(), key=lambda one: (-len(one[1]), one[0]))[:most]:
         times = "once" if len(events) == 1 else f"{len(events)} times"
         reason = (

@@ -34,7 +34,7 @@ async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def summary_of(turns: list[dict[str, str]], most: int) -> list[dict[str, Any]]:
     """The most telling sentences, in the order in which they were said."""
-    sentences = [
+    sentences: list[dict[str, Any]] = [
         {"turn": number, "speaker": turn["speaker"], "text": text}
         for number, turn in enumerate(turns)
         for text in sentences_of(turn["text"])

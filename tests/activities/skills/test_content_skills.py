@@ -14,8 +14,7 @@ from clients.skills.media_tools import MediaTools
 from tests.fixtures.bundled_skills import asker, bundled, refused_code, run_bundled
 from tests.fixtures.model_server import Answering, Asked, ModelServer, Reply, completion, serving
 
-# Each runs a handler in its sandbox; the way through the API is shown every day by tests of the other skills.
-pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
+pytestmark = pytest.mark.anyio
 
 FILTER, WRITE, CHECK = "semantic-filter", "generate-content", "validate-content"
 FIRST, SECOND = "gemini-3-flash", "gpt-4o-mini"
@@ -74,6 +73,7 @@ async def test_a_thousand_trends_are_scored_alike_each_time() -> None:
     assert again.outputs["filtered_trends"] == first.outputs["filtered_trends"]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-15")
 async def test_a_score_that_equals_the_threshold_is_in() -> None:
     trends = [{"topic": "luxury hotels", "engagement_score": 1}]
@@ -85,6 +85,7 @@ async def test_a_score_that_equals_the_threshold_is_in() -> None:
     assert (equal.outputs["total_output"], above.outputs["total_output"]) == (1, 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-17")
 async def test_scores_are_kept_so_that_only_new_trends_are_asked_about() -> None:
     with serving() as model:
@@ -98,6 +99,7 @@ async def test_scores_are_kept_so_that_only_new_trends_are_asked_about() -> None
     assert all("seed" in one.json for one in model.asked)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-19")
 async def test_where_a_batch_is_late_those_before_it_are_given() -> None:
     with serving() as model:
@@ -113,6 +115,7 @@ async def test_where_a_batch_is_late_those_before_it_are_given() -> None:
     assert found.warnings == ("FILTER_TIMEOUT: 300 of 500 trends were scored.",)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-19")
 @pytest.mark.produces("semantic-filter", "FILTER_TIMEOUT")
 async def test_where_the_first_batch_is_late_there_is_nothing_to_give() -> None:
@@ -123,6 +126,7 @@ async def test_where_the_first_batch_is_late_there_is_nothing_to_give() -> None:
     assert (found.error.code, found.error.http_status) == ("FILTER_TIMEOUT", 504)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-19")
 @pytest.mark.parametrize("bad", [Reply(status=404), completion("no JSON"), completion('{"scores": []}')])
 async def test_the_other_model_is_asked_where_one_fails_and_named(bad: Reply) -> None:
@@ -134,6 +138,7 @@ async def test_the_other_model_is_asked_where_one_fails_and_named(bad: Reply) ->
     assert found.warnings[0].startswith(f"LLM_ERROR: {FIRST}")
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-19", "CH-26")
 @pytest.mark.parametrize("skill", [FILTER, WRITE])
 @pytest.mark.produces("semantic-filter", "LLM_ERROR")
@@ -183,6 +188,7 @@ async def _write(services: dict[str, Any], **given: Any) -> Any:
     return await run_bundled(WRITE, asked, services, key=str(uuid4()))
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-21", "CH-25")
 async def test_content_is_written_by_templates_where_no_model_is_configured() -> None:
     found = await _write(_services())
@@ -213,6 +219,7 @@ async def test_what_offends_is_written_again_with_a_safety_instruction() -> None
     assert ["words that offend" in one for one in systems] == [False, True]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-24", "CH-26")
 @pytest.mark.produces("generate-content", "SAFETY_VIOLATION")
 async def test_what_still_offends_is_not_given_out() -> None:
@@ -256,6 +263,7 @@ def test_the_bounds_of_writing_hold(given: dict[str, Any], code: str | None) -> 
     assert refused_code(WRITE, {"trend": TREND, "persona": PERSONA, "platform": "twitter", **given}) == code
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-20")
 @pytest.mark.parametrize("field", ["trend", "persona", "platform"])
 def test_nothing_that_writing_needs_may_be_left_out(field: str) -> None:
@@ -299,6 +307,7 @@ async def test_a_slow_check_is_never_valid_and_asks_for_a_person() -> None:
     assert found.warnings[0].startswith("SAFETY_CHECK_TIMEOUT")
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-32")
 @pytest.mark.produces("validate-content", "VALIDATION_ERROR")
 async def test_a_check_that_cannot_judge_gives_an_answer_that_is_not_valid() -> None:
@@ -312,6 +321,7 @@ async def test_a_check_that_cannot_judge_gives_an_answer_that_is_not_valid() -> 
     assert unjudged.outputs["issues"][0]["message"].startswith("VALIDATION_ERROR")
 
 
+@pytest.mark.thorough
 async def test_a_model_names_claims_that_mislead() -> None:
     with serving() as model:
         model.replies(completion(json.dumps({"claims": ["Coffee does not make you fly."]})))
@@ -320,6 +330,7 @@ async def test_a_model_names_claims_that_mislead() -> None:
     assert found.outputs["confidence_score"] == 0.9
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-27", "CH-32")
 @pytest.mark.parametrize(
     ("given", "code"),
@@ -346,6 +357,7 @@ def test_times_and_kept_answers_are_as_documented() -> None:
     assert [one.cache_ttl_ms for one in skills] == [1_800_000, 0, 21_600_000]
 
 
+@pytest.mark.thorough
 async def test_the_same_scores_come_without_the_handler() -> None:
     service = ModelService(None)
     found = await ask(service, asker(FILTER), "score", {"trends": [TREND], "goals": ["cold brew"]})

@@ -15,8 +15,7 @@ from activities.skills.services.model_service import ModelService
 from clients.skills.media_tools import MediaTools
 from tests.fixtures.bundled_skills import run_bundled
 
-# Each runs a handler in its sandbox; the way through the API is shown every day by tests of the other skills.
-pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
+pytestmark = pytest.mark.anyio
 
 
 class MediaServer:
@@ -82,6 +81,7 @@ async def _write(media: MediaServer, **given: Any) -> Any:
     return await run_bundled("generate-content", asked, services, key=str(uuid4()))
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-23")
 @pytest.mark.parametrize(
     ("content_type", "tool"),
@@ -100,12 +100,14 @@ async def test_the_right_tool_makes_the_medium(media: MediaServer, content_type:
     assert "Cold brew" in media.asked[0][1]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-23")
 async def test_text_only_asks_no_tool(media: MediaServer) -> None:
     found = await _write(media, media_generation=False)
     assert (found.outputs["content"]["media_urls"], media.asked) == ([], [])
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-26")
 @pytest.mark.produces("generate-content", "MEDIA_GENERATION_FAILED")
 async def test_a_tool_that_fails_is_asked_three_times_then_content_goes_without(media: MediaServer) -> None:

@@ -29,8 +29,7 @@ from tests.fixtures.bundled_skills import bundled, refused_code, run_bundled
 from tests.fixtures.databases import migrated
 from tests.fixtures.model_server import Asked, ModelServer, Reply, serving
 
-# Each runs a handler in its sandbox; the way through the API is shown every day by tests of the other skills.
-pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
+pytestmark = pytest.mark.anyio
 
 SKILL = "publish-content"
 CONTENT: dict[str, Any] = {"content_id": str(uuid4()), "script": "We tried three coffee shops."}
@@ -100,6 +99,7 @@ def desk(tmp_path: Path, publisher: ModelServer) -> Iterator[Desk]:
     found.database.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-34", "CH-37")
 async def test_approved_content_is_published_and_audited_before_and_after(
     desk: Desk, publisher: ModelServer
@@ -119,6 +119,7 @@ async def test_approved_content_is_published_and_audited_before_and_after(
     assert publisher.asked[0].json["content"]["script"] == CONTENT["script"]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-36")
 async def test_content_is_approved_as_it_was_written_whatever_its_line_ends(desk: Desk) -> None:
     written: dict[str, Any] = {"script": "One.\r\nTwo.\tThree.", "hashtags": ["a\x00b"], "captions": ["x\ny"]}
@@ -126,6 +127,7 @@ async def test_content_is_approved_as_it_was_written_whatever_its_line_ends(desk
     assert done.error is None, done
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-35")
 @pytest.mark.produces("publish-content", "DUPLICATE_CONTENT")
 async def test_the_same_call_again_gets_the_post_that_there_is(desk: Desk, publisher: ModelServer) -> None:
@@ -139,6 +141,7 @@ async def test_the_same_call_again_gets_the_post_that_there_is(desk: Desk, publi
     assert len(publisher.asked) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-35")
 async def test_of_many_calls_at_once_one_publishes(desk: Desk, publisher: ModelServer) -> None:
     token = desk.approve()
@@ -147,6 +150,7 @@ async def test_of_many_calls_at_once_one_publishes(desk: Desk, publisher: ModelS
     assert len(publisher.asked) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-35", "CH-01")
 async def test_what_was_killed_while_it_published_is_taken_over_under_the_same_key(
     desk: Desk, publisher: ModelServer
@@ -164,6 +168,7 @@ async def test_what_was_killed_while_it_published_is_taken_over_under_the_same_k
     assert [one.headers["idempotency-key"] for one in publisher.asked] == [f"{token.jti}:twitter"]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-38", "CH-63")
 @pytest.mark.produces("publish-content", "PUBLISH_FAILED")
 async def test_a_publisher_that_refuses_is_tried_four_times_under_one_key(
@@ -184,6 +189,7 @@ async def test_a_publisher_that_refuses_is_tried_four_times_under_one_key(
     assert attempts_allowed(bundled(SKILL), "PUBLISH_FAILED") == 4
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-38")
 async def test_a_refusal_of_the_request_itself_is_not_tried_again(desk: Desk, publisher: ModelServer) -> None:
     publisher.replies(Reply(status=400))
@@ -191,6 +197,7 @@ async def test_a_refusal_of_the_request_itself_is_not_tried_again(desk: Desk, pu
     assert (failed.error.code, failed.error.retryable) == ("PUBLISH_FAILED", False)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-38")
 @pytest.mark.produces("publish-content", "PLATFORM_ERROR")
 async def test_only_an_approved_platform_stands_in_for_one_that_is_away(
@@ -221,6 +228,7 @@ async def test_a_post_on_a_platform_that_stood_in_is_the_post_of_the_same_call(
     assert len(publisher.asked) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-35")
 async def test_two_approvals_of_one_content_at_once_make_one_post(desk: Desk, publisher: ModelServer) -> None:
     done = await asyncio.gather(desk.publish(desk.approve()), desk.publish(desk.approve()))
@@ -228,6 +236,7 @@ async def test_two_approvals_of_one_content_at_once_make_one_post(desk: Desk, pu
     assert len(publisher.asked) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-34")
 async def test_without_a_publisher_content_is_kept_and_not_called_published(tmp_path: Path) -> None:
     desk = Desk(tmp_path, None)
@@ -268,6 +277,7 @@ def _forged(how: str, token: ApprovalToken) -> str:
             return f"{none}.{rest.partition('.')[0]}."
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-36")
 @pytest.mark.parametrize("how", ["none", "other key", "HS256", "signature", "no claims"])
 @pytest.mark.produces("publish-content", "INVALID_TOKEN")
@@ -287,6 +297,7 @@ async def test_a_forged_token_publishes_nothing(desk: Desk, publisher: ModelServ
     assert publisher.asked == []
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-36")
 @pytest.mark.parametrize(
     ("fields", "owner", "platform"),
@@ -305,6 +316,7 @@ async def test_a_token_is_good_for_its_content_user_and_platform_alone(
     assert publisher.asked == []
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-36")
 @pytest.mark.produces("publish-content", "TOKEN_EXPIRED")
 async def test_a_token_that_is_revoked_or_over_publishes_nothing(desk: Desk, publisher: ModelServer) -> None:
@@ -317,6 +329,7 @@ async def test_a_token_that_is_revoked_or_over_publishes_nothing(desk: Desk, pub
     assert publisher.asked == []
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-36")
 @pytest.mark.parametrize(
     ("seconds", "code"),
@@ -335,6 +348,7 @@ def test_a_token_counts_from_a_minute_before_its_issue_to_its_end(
     assert found == code
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-36")
 def test_a_life_of_more_than_two_hours_is_not_given(desk: Desk) -> None:
     assert desk.approve(ttl=7_200).expires_at > datetime.now(UTC) + timedelta(seconds=7_190)
@@ -342,6 +356,7 @@ def test_a_life_of_more_than_two_hours_is_not_given(desk: Desk) -> None:
         desk.approve(ttl=7_201)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-33")
 @pytest.mark.parametrize("field", ["content", "approval_token", "platform"])
 def test_nothing_that_publishing_needs_may_be_left_out(field: str) -> None:

@@ -24,8 +24,7 @@ from tests.fixtures.bundled_skills import bundled, refused_code, run_bundled
 from tests.fixtures.databases import migrated
 from tests.fixtures.model_server import Asked, ModelServer, Reply, serving
 
-# Each runs a handler in its sandbox; the way through the API is shown every day by tests of the other skills.
-pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
+pytestmark = pytest.mark.anyio
 
 SKILL = "register-openclaw-profile"
 
@@ -112,6 +111,7 @@ async def test_the_same_agent_again_updates_its_one_entry(desk: Desk, directory:
     assert len({asked.json["agent_profile"]["public_key"] for asked in directory.asked}) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-59")
 async def test_the_public_key_is_the_agents_and_the_private_one_is_nowhere_else(
     desk: Desk, directory: ModelServer, tmp_path: Path
@@ -124,6 +124,7 @@ async def test_the_public_key_is_the_agents_and_the_private_one_is_nowhere_else(
     assert b"PRIVATE KEY" not in b"".join(path.read_bytes() for path in tmp_path.glob("store.db*"))
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-60", "CH-63")
 @pytest.mark.parametrize(
     ("reply", "code", "status"),
@@ -152,6 +153,7 @@ async def test_without_a_gateway_nothing_is_registered_and_that_is_said(tmp_path
     desk.database.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-57", "CH-60")
 @pytest.mark.produces("register-openclaw-profile", "INVALID_PROFILE")
 async def test_only_ones_own_agents_are_registered(desk: Desk, directory: ModelServer) -> None:
@@ -167,6 +169,7 @@ async def test_only_ones_own_agents_are_registered(desk: Desk, directory: ModelS
     assert directory.asked == []
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-60")
 async def test_a_profile_that_the_directory_refuses_is_not_sent_again(
     desk: Desk, directory: ModelServer
@@ -176,6 +179,7 @@ async def test_a_profile_that_the_directory_refuses_is_not_sent_again(
     assert (failed.error.code, failed.error.retryable) == ("INVALID_PROFILE", False)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-57")
 @pytest.mark.parametrize("field", ["agent_id", "name", "status"])
 def test_a_profile_without_a_required_field_is_refused(field: str) -> None:
@@ -185,6 +189,7 @@ def test_a_profile_without_a_required_field_is_refused(field: str) -> None:
     assert refused_code(SKILL, {"agent_profile": profile}) == "INVALID_PROFILE"
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("CH-05")
 def test_its_time_is_ten_seconds() -> None:
     assert bundled(SKILL).timeout_ms == 10_000
