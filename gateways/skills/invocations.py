@@ -187,6 +187,8 @@ class SkillInvocationGateway:
         order = self._order(chosen, request, caller, key, correlation_id, content, params, effect)
         confirmed = request.confirmed and caller.may(Scope.APPROVE)
         admitted = await self._admitted(order, manifest, content, asks=asks, confirmed=confirmed)
+        if admitted.answered is not None:
+            return admitted.answered
         record = admitted.kept.record
         if record.status in OPEN_INVOCATION_STATUSES:
             await self._run(record.order, wait, asks=record.order.asks and manifest.has_check)

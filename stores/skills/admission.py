@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.skills.invocation import InvocationStatus, SkillOutcome
+from contracts.skills.invocation import InvocationStatus, InvocationView, SkillOutcome
 from contracts.skills.invocation_work import InvocationOrder, InvocationRecord
 from contracts.skills.manifest import SkillManifest
 from contracts.skills.policy import SkillBudget, SkillDecision, SkillVerdict
@@ -28,6 +28,7 @@ from stores.skills.invocation_rows import (
     find_invocation,
     observability_record,
     recorded,
+    view_with,
 )
 from stores.skills.policies import policy_of
 from stores.skills.skill_tables import skill_invocations as table
@@ -40,10 +41,10 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Admitted:
-    """What the gate made of a call: its row; ``fresh`` where a workflow is to be started for it."""
+    """What the gate made of a call: its row, and the answer where it needs no run: a kept one, or a dry run's."""
 
     kept: StoredInvocation
-    fresh: bool
+    answered: InvocationView | None = None
 
 
 class NoPlace(Exception):
@@ -84,7 +85,7 @@ class SkillAdmission:
         with self._database.write() as connection:
             found = self._known(connection, order)
             if found is not None:
-                return Admitted(found, fresh=False)
+                return Admitted(found)
             verdict = judge(
                 policy_of(connection, order.owner_user_id).rules,
                 manifest,
@@ -168,16 +169,15 @@ class SkillAdmission:
         )
         if order.dry_run:
             outcome = _dry(verdict, asks=asks, cached=cached is not None)
-            return Admitted(add_answered(connection, record, outcome, now), fresh=False)
+            return _answered(connection, record, outcome, now)
         if cached is not None:
             source, outcome = cached
-            again = record.changed(cached_from=source)
-            return Admitted(add_answered(connection, again, outcome, now), fresh=False)
+            return _answered(connection, record.changed(cached_from=source), outcome, now)
         kept = add_invocation(connection, record)
         entries = entries_of(order, now)
         audit(entries, order, "admitted", {"decision": verdict.decision.value, "rule_id": verdict.rule_id})
         append(connection, entries.drafts)
-        return Admitted(kept, fresh=True)
+        return Admitted(kept)
 
     def _refuse_without_place(self, connection: Connection, order: InvocationOrder) -> None:
         running = connection.scalar(
@@ -197,6 +197,13 @@ class SkillAdmission:
                     retry_after_seconds=1,
                 )
             )
+
+
+def _answered(
+    connection: Connection, record: InvocationRecord, outcome: SkillOutcome, now: datetime
+) -> Admitted:
+    kept = add_answered(connection, record, outcome, now)
+    return Admitted(kept, answered=view_with(kept.record, outcome))
 
 
 def _denied(verdict: SkillVerdict) -> Refusal | None:

@@ -262,7 +262,11 @@ def outcome_of_record(connection: Connection, record: InvocationRecord) -> Skill
 
 def view_of(connection: Connection, record: InvocationRecord) -> InvocationView:
     """An invocation as its owner sees it."""
-    outcome = outcome_of_record(connection, record)
+    return view_with(record, outcome_of_record(connection, record))
+
+
+def view_with(record: InvocationRecord, outcome: SkillOutcome | None) -> InvocationView:
+    """The same where its outcome, if it has one, is at hand."""
     order = record.order
     waits = record.status is InvocationStatus.AWAITING_CONFIRMATION
     expires_at = record.expires_at if waits else record.awaits_until

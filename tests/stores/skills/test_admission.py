@@ -47,20 +47,23 @@ def test_a_kept_answer_grows_no_younger_by_being_given(
     run(attempts, first.kept.record.invocation_id)
     again = gate.admit(KEPT, NOW + timedelta(seconds=299))
     assert again.kept.record.cached_from == first.kept.record.invocation_id
-    assert view(store, again.kept.record.invocation_id).outputs == {"n": 1}
-    assert gate.admit(KEPT, NOW + timedelta(seconds=301)).fresh
+    assert again.answered == view(store, again.kept.record.invocation_id)
+    assert again.answered.outputs == {"n": 1}
+    assert gate.admit(KEPT, NOW + timedelta(seconds=301)).answered is None
 
 
 def test_a_dry_run_is_no_answer_that_is_kept(gate: Gate) -> None:
     dry = gate.admit(KEPT, dry_run=True)
-    assert (dry.fresh, dry.kept.record.status) == (False, InvocationStatus.SUCCESS)
-    assert gate.admit(KEPT).fresh
+    assert dry.answered is not None
+    assert dry.answered.status is dry.kept.record.status is InvocationStatus.SUCCESS
+    assert gate.admit(KEPT).answered is None
 
 
 def test_a_kept_answer_is_one_row_that_is_written_once(gate: Gate, attempts: SkillAttempts) -> None:
     run(attempts, gate.admit(KEPT).kept.record.invocation_id)
     again = gate.admit(KEPT)
-    assert (again.fresh, again.kept.version) == (False, 1)
+    assert again.answered is not None
+    assert again.kept.version == 1
     assert again.kept.record.record is not None
     assert again.kept.record.record.success
 
