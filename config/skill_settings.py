@@ -1,5 +1,7 @@
 """Settings of executable skills: how often they may be called; what they reach is in ``outside_settings``."""
 
+from decimal import Decimal
+
 from pydantic import Field
 
 from config.content_settings import ContentSettings
@@ -21,6 +23,13 @@ class SkillSettings(ContentSettings, OutsideSettings):
     )
     skill_waits_seconds: int = Field(
         default=30, ge=0, le=300, description="How long a call waits for its place among those at once."
+    )
+
+    skill_money_per_day: Decimal = Field(
+        default=Decimal(100),
+        gt=0,
+        le=1_000_000_000,
+        description="What one user may spend by one skill within a day, in the wallet's currency.",
     )
 
     @property

@@ -79,7 +79,7 @@ def skill_services(shared: WorkerResources) -> SkillServices:
             GATEWAY: GatewayService(outbox, gateway),
             BrokerService.CALENDAR.value: calendar_service(settings),
             BrokerService.IDENTITY.value: identity_service(settings),
-            BrokerService.LEDGER.value: LedgerService(Ledger(shared.database)),
+            BrokerService.LEDGER.value: LedgerService(Ledger(shared.database), settings.skill_money_per_day),
             BrokerService.OUTBOX.value: OutboxService(outbox),
             BrokerService.INBOX.value: InboxService(
                 Inbox(shared.database), CheckIns(shared.database), _starting(settings)

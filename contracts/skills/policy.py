@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.base import Contract, Text80, Text120, Text240, VersionedContract
+from contracts.base import Contract, Text80, Text240, VersionedContract
 from contracts.learning.observation import ToolEffect
 from contracts.platform.commands import Command
 from contracts.skills.manifest import SafetyLevel
@@ -64,4 +64,3 @@ class SkillBudget(Contract):
     waits_seconds: int = Field(
         default=30, ge=0, description="How long a call over `at_once` waits for its place."
     )
-    money_per_day: Text120 = "100"

@@ -102,6 +102,21 @@ async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
     assert len(poor["attempts"]) == 1
 
 
+@pytest.mark.everyday
+@pytest.mark.acceptance("AI-13")
+async def test_a_debit_beyond_the_days_money_is_refused_and_takes_nothing(stack: Stack) -> None:
+    admin = await _wallet(stack, "alice", "500")
+    agent = stack.learner("alice", AGENT)
+    much = await _run(agent, "debit-wallet", _debit(100.01))
+    assert (much["status"], much["error"]["code"], much["error"]["http_status"]) == (
+        "failure",
+        "BUDGET_EXCEEDED",
+        429,
+    )
+    assert "renewed at" in much["error"]["message"]
+    assert (await admin.ok("GET", f"/api/wallets/{ADDRESS}"))["balance"] == "500"
+
+
 @pytest.mark.acceptance("CH-53")
 async def test_debits_of_one_key_at_once_take_one_amount(stack: Stack) -> None:
     await _wallet(stack, "alice", "20")

@@ -11,7 +11,7 @@ from activities.skills.services.offered import Asker, Method
 from contracts.base import Contract
 from contracts.skills.wallets import DebitRequest, WalletAddress
 from skills.runtime.broker import BrokerRefused
-from stores.skills.services.ledger import Ledger, LedgerRefused
+from stores.skills.services.ledger import Allowance, Ledger, LedgerRefused
 
 SETTLEMENT = "local_ledger"
 """Where money moves: in the ledger of this installation, on no chain (X-29)."""
@@ -26,8 +26,10 @@ class BalanceRequest(Contract):
 class LedgerService:
     """The wallets of whoever asks."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, money_per_day: Decimal) -> None:
+        """``money_per_day`` is what one user may spend by one skill within a day, in the wallet's currency."""
         self._ledger = ledger
+        self._a_day = money_per_day
         self.methods: Mapping[str, Method] = {
             "balance": Method(BalanceRequest, self._balance, reads=True),
             "debit": Method(DebitRequest, self._debit),
@@ -60,7 +62,11 @@ class LedgerService:
     async def _debit(self, asker: Asker, asked: DebitRequest) -> dict[str, Any]:
         try:
             entry = await asyncio.to_thread(
-                self._ledger.debit, asked, asker.owner, asker.order.correlation_id
+                self._ledger.debit,
+                asked,
+                asker.owner,
+                asker.order.correlation_id,
+                Allowance(asker.order.skill, self._a_day),
             )
         except LedgerRefused as refused:
             raise BrokerRefused(refused.code, refused.message) from None

@@ -4,7 +4,8 @@ A transaction has two postings that add up to nothing: the wallet's and that of 
 balance in the wallet's row is their sum, changed in the same SQL transaction.
 """
 
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -35,6 +36,8 @@ SPENT, FUNDED, ADJUSTED = "external:spent", "external:funded", "external:adjuste
 SHOWS_BALANCES = ("fetch-wallet-balance", "get-agent-profile")
 """The skills whose kept answers a booking makes wrong (X-26)."""
 
+_DAY = timedelta(days=1)
+
 
 class LedgerRefused(Exception):
     """A booking that was refused, with a code of the documents; nothing was booked."""
@@ -43,6 +46,14 @@ class LedgerRefused(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What one user may spend by one skill within a day, in the wallet's currency (O-12)."""
+
+    skill: str
+    a_day: Decimal
 
 
 class Ledger:
@@ -120,12 +131,14 @@ class Ledger:
                 raise Refusal(ErrorCode.IDEMPOTENCY_KEY_REUSED, refused.message) from None
             return _wallet(connection, address)
 
-    def debit(self, request: DebitRequest, owner: str, correlation_id: str) -> LedgerEntry:
+    def debit(
+        self, request: DebitRequest, owner: str, correlation_id: str, allowance: Allowance | None = None
+    ) -> LedgerEntry:
         """Takes an amount from a wallet, once under its key: the same request again gets the first entry.
 
         Raises:
             LedgerRefused: ``INSUFFICIENT_BALANCE`` (an unknown wallet has nothing), ``INVALID_INPUT``,
-                ``IDEMPOTENCY_KEY_REUSED``.
+                ``IDEMPOTENCY_KEY_REUSED``, ``BUDGET_EXCEEDED`` with when the allowance is renewed.
         """
         address = request.wallet_address.lower()
         now = datetime.now(UTC)
@@ -152,6 +165,7 @@ class Ledger:
                 request.tx_description,
                 correlation_id,
                 now,
+                allowance,
             )
 
 
@@ -190,6 +204,7 @@ def _book(
     description: str,
     correlation_id: str,
     now: datetime,
+    allowance: Allowance | None = None,
 ) -> LedgerEntry:
     """Books a change of a wallet whose lock is held; under a known key, the first entry."""
     request = digest_of(canonical_json([wallet.wallet_address, str(minor), other, description]))
@@ -211,6 +226,8 @@ def _book(
             "INSUFFICIENT_BALANCE",
             f"The wallet holds {wallet.balance} {wallet.currency.value}; nothing was taken.",
         )
+    if allowance is not None:
+        _refuse_beyond(connection, allowance, wallet, -minor, now)
     entry = LedgerEntry(
         tx_id=f"ledger:{uuid7()}",
         wallet_address=wallet.wallet_address,
@@ -226,6 +243,8 @@ def _book(
         "owner": wallet.owner_user_id,
         "key": key,
         "request_digest": request,
+        "skill": allowance.skill if allowance is not None else None,
+        "booked_at": rfc3339(now),
         "body": canonical_json(entry),
     }
     connection.execute(insert(ledger_entries).values(row))
@@ -261,6 +280,39 @@ def _book(
     )
     append(connection, entries.drafts)
     return entry
+
+
+def _refuse_beyond(
+    connection: Connection, allowance: Allowance, wallet: Wallet, minor: int, now: datetime
+) -> None:
+    """Refuses a debit that with those of the last 24 hours is more than the allowance, in this currency."""
+    advisory_lock(connection, f"skill-money {wallet.owner_user_id} {allowance.skill}")
+    bodies = connection.scalars(
+        select(ledger_entries.c.body)
+        .where(
+            ledger_entries.c.owner == wallet.owner_user_id,
+            ledger_entries.c.skill == allowance.skill,
+            ledger_entries.c.booked_at > rfc3339(now - _DAY),
+        )
+        .order_by(ledger_entries.c.booked_at)
+    )
+    spent = [one for one in map(LedgerEntry.model_validate_json, bodies) if one.currency is wallet.currency]
+    before = sum((one.amount for one in spent), Decimal())
+    wanted = from_minor(minor, wallet.currency)
+    if before + wanted <= allowance.a_day:
+        return
+    # Renewed as far as it takes: once the oldest debits are a day old.
+    freed, renewed = before + wanted, now + _DAY
+    for one in spent:
+        freed -= one.amount
+        if freed <= allowance.a_day:
+            renewed = one.booked_at + _DAY
+            break
+    raise LedgerRefused(
+        "BUDGET_EXCEEDED",
+        f"{before} of {allowance.a_day} {wallet.currency.value} are spent within a day, and {wanted} more were asked"
+        f" for; the budget is renewed at {rfc3339(renewed)}.",
+    )
 
 
 def find_wallet(connection: Connection, address: str) -> Wallet | None:

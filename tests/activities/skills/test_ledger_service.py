@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -54,7 +55,7 @@ def asker() -> Asker:
 
 async def code_of(store: Database, method: str, arguments: dict[str, Any]) -> str:
     with pytest.raises(BrokerRefused) as refused:
-        await ask(LedgerService(Ledger(store)), asker(), method, arguments)
+        await ask(LedgerService(Ledger(store), Decimal(100)), asker(), method, arguments)
     assert "skill_" not in refused.value.message, "no table, no statement"
     return refused.value.code
 

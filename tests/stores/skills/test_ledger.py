@@ -1,5 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,7 @@ from contracts.skills.wallets import CreateWalletRequest, Currency, DebitRequest
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalFilter, count_entries
 from stores.skills.invocation_rows import AUDIT
-from stores.skills.services.ledger import Ledger, LedgerRefused
+from stores.skills.services.ledger import Allowance, Ledger, LedgerRefused
 from stores.skills.skill_tables import ledger_entries, ledger_postings
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
@@ -157,3 +157,34 @@ def test_eighteen_digits_are_exact(store: Database) -> None:
     ledger.fund(address, Decimal("12.000000000000000001"), "f", "alice", "test", NOW)
     entry = ledger.debit(_debit("2", wallet_address=address, currency="ETH"), "alice", "test")
     assert entry.balance_after == Decimal("10.000000000000000001")
+
+
+def test_a_skill_spends_what_it_may_within_a_day_and_then_waits_for_it(ledger: Ledger) -> None:
+    """O-12: money by user and skill; a key that was booked is answered whatever was spent since."""
+    _fund(ledger, "300")
+    allowance = Allowance("debit-wallet", Decimal(100))
+    first = ledger.debit(_debit("60", key="first"), "alice", "test", allowance)
+    ledger.debit(_debit("40"), "alice", "test", allowance)
+    with pytest.raises(LedgerRefused) as refused:
+        ledger.debit(_debit("0.01"), "alice", "test", allowance)
+    renewed = (first.booked_at + timedelta(days=1)).isoformat(timespec="minutes")[:16]
+    assert refused.value.code == "BUDGET_EXCEEDED"
+    assert "100 of 100 USDC are spent" in refused.value.message
+    assert f"renewed at {renewed}" in refused.value.message
+    assert ledger.debit(_debit("60", key="first"), "alice", "test", allowance) == first
+    assert ledger.debit(_debit("1"), "alice", "test", Allowance("other", Decimal(1))).amount == 1
+
+
+def test_debits_at_once_never_spend_more_than_a_skill_may(ledger: Ledger) -> None:
+    _fund(ledger, "100")
+
+    def take(_: int) -> str:
+        try:
+            return ledger.debit(_debit("1"), "alice", "test", Allowance("debit-wallet", Decimal(7))).tx_id
+        except LedgerRefused as refused:
+            return refused.code
+
+    with ThreadPoolExecutor(8) as pool:
+        came = list(pool.map(take, range(20)))
+    assert sum(one.startswith("ledger:") for one in came) == 7
+    assert came.count("BUDGET_EXCEEDED") == 13
