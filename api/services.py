@@ -204,7 +204,10 @@ def skill_world(settings: Settings) -> World:
         BrokerService.VOICE: settings.voice_app_url is not None,
         BrokerService.IDENTITY: settings.openclaw_config is not None,
     }
-    return World(services=frozenset(one for one in BrokerService if configured.get(one, True)))
+    return World(
+        services=frozenset(one for one in BrokerService if configured.get(one, True)),
+        environment=settings.skill_environment,
+    )
 
 
 def open_skill_services(settings: Settings, database: Database, client: Client) -> SkillServices:
@@ -227,7 +230,12 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
         counts=SkillCounts(database),
         catalog_gateway=SkillCatalogGateway(client, settings.task_queue),
         invocation_gateway=SkillInvocationGateway(
-            client, settings.task_queue, database, admission, console_url=settings.console_url
+            client,
+            settings.task_queue,
+            database,
+            admission,
+            environment=settings.skill_environment,
+            console_url=settings.console_url,
         ),
         world=skill_world(settings),
     )

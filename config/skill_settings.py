@@ -1,6 +1,7 @@
 """Settings of executable skills: how often they may be called; what they reach is in ``outside_settings``."""
 
 from decimal import Decimal
+from typing import Literal
 
 from pydantic import Field
 
@@ -25,6 +26,9 @@ class SkillSettings(ContentSettings, OutsideSettings):
         default=30, ge=0, le=300, description="How long a call waits for its place among those at once."
     )
 
+    skill_environment: Literal["dev", "test", "production"] = Field(
+        default="production", description="Which of a skill's tools may run here, by their `allowed_env`."
+    )
     skill_money_per_day: Decimal = Field(
         default=Decimal(100),
         gt=0,

@@ -35,7 +35,12 @@ async def register_agents(client: Client, settings: Settings, database: Database
         database, confirmation_expiry=settings.ask_first_expiry, budget=settings.skill_budget
     )
     gateway = SkillInvocationGateway(
-        client, settings.task_queue, database, admission, console_url=settings.console_url
+        client,
+        settings.task_queue,
+        database,
+        admission,
+        environment=settings.skill_environment,
+        console_url=settings.console_url,
     )
     asked = 0
     for agent in await asyncio.to_thread(_all, Agents(database)):

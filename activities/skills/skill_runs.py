@@ -13,6 +13,7 @@ from contracts.skills.invocation import SkillOutcome
 from contracts.skills.invocation_work import InvocationRecord
 from domain.learning.redaction.redaction import redact
 from domain.skills.outcomes import outcome_of
+from domain.skills.selection import tool_of
 from skills.runtime.runner import Operator, RanSkill, SkillFailure, SkillRun, run_skill
 from stores.skills.attempts import AttemptPlan, AttemptResult
 from stores.skills.catalog import SkillCatalog
@@ -66,7 +67,7 @@ class SkillRuns:
         asker = Asker(record.order, record.manifest, attempt)
         run = SkillRun(
             manifest=record.manifest,
-            tool=record.manifest.tools[0],
+            tool=tool_of(record.manifest, record.order.tool_id),
             folder=folder,
             digest=record.order.digest,
             params=params,

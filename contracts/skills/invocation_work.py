@@ -47,6 +47,9 @@ class InvocationOrder(Contract):
     input_digest: Sha256 = Field(description="Of the normalised input, a blob; the record's `input_hash`.")
     context: InvocationContext | None = None
     effect: ToolEffect
+    tool_id: Text120 | None = Field(
+        default=None, description="The tool that was chosen (AI-17); the manifest's first in older orders."
+    )
     confirmation_prompt: Text500 | None = None
     asks: bool = Field(default=False, description="A person has to confirm it before it is run.")
     cache_key: Sha256 | None = None

@@ -26,8 +26,8 @@ _PRINTED = r"^[^\x00-\x1f\x7f]+$"
 """No control characters, which no fact has."""
 
 
-class FactMissing(Exception):
-    """A fact that a call needs is not known, or not for sure; ``precondition`` names it."""
+class PreconditionUnmet(Exception):
+    """What a call needs is not there, such as a fact that is not known for sure; ``precondition`` names it."""
 
     def __init__(self, precondition: str, why: str) -> None:
         super().__init__(f"{precondition}: {why}")
@@ -57,19 +57,19 @@ def filled(given: Mapping[str, Any], known: Known) -> dict[str, Any]:
     """The input with the objects of the facts that it refers to.
 
     Raises:
-        FactMissing: a reference is malformed, or its fact is not known for sure.
+        PreconditionUnmet: a reference is malformed, or its fact is not known for sure.
     """
     return {name: _filled(value, known, 0) for name, value in given.items()}
 
 
-def unmet(manifest: SkillManifest, known: Known) -> FactMissing | None:
+def unmet(manifest: SkillManifest, known: Known) -> PreconditionUnmet | None:
     """The first fact that a skill declares as a precondition and that is not known."""
     for one in manifest.preconditions:
         if one.fact is None:
             continue
         subject, _, predicate = one.fact.rpartition(" ")
         if not known(subject, predicate):
-            return FactMissing(one.name, one.description or f"{one.fact} is not known")
+            return PreconditionUnmet(one.name, one.description or f"{one.fact} is not known")
     return None
 
 
@@ -88,7 +88,9 @@ def _filled(value: Any, known: Known, level: int) -> Any:
             raise ValueError
         wanted = FactReference.model_validate(named[REFERENCE])
     except (ValidationError, ValueError):
-        raise FactMissing(REFERENCE, "a reference has subject and predicate, and nothing beside it") from None
+        raise PreconditionUnmet(
+            REFERENCE, "a reference has subject and predicate, and nothing beside it"
+        ) from None
     return _object(wanted, known)
 
 
@@ -96,13 +98,13 @@ def _object(wanted: FactReference, known: Known) -> Any:
     name = f"{wanted.subject} {wanted.predicate}"
     found = known(wanted.subject, wanted.predicate)
     if not found:
-        raise FactMissing(name, "the fact is not known")
+        raise PreconditionUnmet(name, "the fact is not known")
     if len(found) > 1 and found[1].confidence >= found[0].confidence:
-        raise FactMissing(name, "facts contradict each other, and none is surer")
+        raise PreconditionUnmet(name, "facts contradict each other, and none is surer")
     said = found[0].object
     if wanted.form == "text":
         return said
     try:
         return int(said) if wanted.form == "integer" else float(said)
     except ValueError:
-        raise FactMissing(name, f"the fact is no {wanted.form}") from None
+        raise PreconditionUnmet(name, f"the fact is no {wanted.form}") from None

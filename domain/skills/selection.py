@@ -104,6 +104,11 @@ def unmet(preconditions: Iterable[Precondition], request: FindSkillsRequest, wor
     return tuple(one.name for one in preconditions if not _holds(one, request, world))
 
 
+def tool_of(manifest: SkillManifest, tool_id: str | None) -> ToolRecord:
+    """The tool that was chosen for an invocation; the manifest's first where none was."""
+    return next((tool for tool in manifest.tools if tool.tool_id == tool_id), manifest.tools[0])
+
+
 def tools_for(manifest: SkillManifest, environment: str) -> tuple[ToolRecord, ...]:
     """The tools of a skill that may run in an environment, in the order of its manifest (AI-17)."""
     return tuple(tool for tool in manifest.tools if environment in tool.allowed_env)

@@ -41,8 +41,9 @@ from contracts.skills.manifest import SkillManifest
 from contracts.workflow_ids import skill_invocation_id
 from domain.skills.arguments import InputRefused, clean_input
 from domain.skills.entries import NO_SUCH_SKILL
-from domain.skills.filling import FactMissing, filled, has_references, unmet
+from domain.skills.filling import PreconditionUnmet, filled, has_references, unmet
 from domain.skills.policy import effect_of
+from domain.skills.selection import tools_for
 from domain.skills.versions import resolve
 from gateways.platform.updates import (
     ANSWER_WITHIN,
@@ -117,6 +118,7 @@ class SkillInvocationGateway:
         database: Database,
         admission: SkillAdmission,
         *,
+        environment: str,
         console_url: str | None = None,
         answer_within: timedelta = ANSWER_WITHIN,
     ) -> None:
@@ -127,6 +129,7 @@ class SkillInvocationGateway:
         self._catalog = SkillCatalog(database)
         self._reads = InvocationReads(database)
         self._memories = Memories(database)
+        self._environment = environment
         self._console_url = console_url
         self._answer_within = answer_within
 
@@ -156,13 +159,17 @@ class SkillInvocationGateway:
     ) -> InvocationView:
         """Asks for one invocation, and waits at most ``wait`` for its end. The same key finds the same one.
 
+        Of several tools the first that may run in this environment is taken (AI-17).
+
         Raises:
             Refusal: the documented refusals of the gate (O-7); ``TEMPORAL_UNAVAILABLE``.
         """
         manifest = chosen.manifest
         try:
+            if not tools_for(manifest, self._environment):
+                raise PreconditionUnmet("allowed_env", f"no tool of it may run in {self._environment}")
             given = await anyio.to_thread.run_sync(self._from_facts, manifest, request.input, caller.user_id)
-        except FactMissing as missing:
+        except PreconditionUnmet as missing:
             content = canonical_json(request.input).encode()
             order = self._order(
                 chosen, request, caller, key, correlation_id, content, request.input, manifest.effect
@@ -245,7 +252,7 @@ class SkillInvocationGateway:
         """The input filled from the caller's facts, where it refers to any; and the facts that the skill needs.
 
         Raises:
-            FactMissing: one of them is not known.
+            PreconditionUnmet: one of them is not known.
         """
         now = datetime.now(UTC)
 
@@ -285,6 +292,7 @@ class SkillInvocationGateway:
             input_digest=digest_of(content),
             context=request.context,
             effect=effect,
+            tool_id=next((tool.tool_id for tool in tools_for(manifest, self._environment)), None),
             confirmation_prompt=manifest.confirmation_prompt,
             cache_key=_cache_key(manifest, params),
             request_digest=key.request_digest if keyed else None,
@@ -411,11 +419,11 @@ def as_refusal(error: SkillError) -> Refusal:
     )
 
 
-def _unmet(missing: FactMissing) -> Refusal:
-    """The refusal of a call whose fact is not known; it does not repeat what the fact says."""
+def _unmet(missing: PreconditionUnmet) -> Refusal:
+    """The refusal of a call that needs what is not there; it does not repeat what a fact says."""
     return Refusal(
         ErrorCode.PRECONDITION_UNMET,
-        f"A fact that the call needs is not met: {missing.why}."[:240],
+        f"What the call needs is not there: {missing.why}."[:240],
         precondition=missing.precondition[:240],
     )
 

@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import pytest
 
+from contracts.skills.manifest import SkillBackend, ToolRecord
 from tests.fixtures.learner import Learner
 from tests.fixtures.skill_folders import add_skill, approve_skill, write_skill
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, connect, running_stack, stack_settings
@@ -62,6 +63,30 @@ async def test_a_skill_that_keeps_failing_is_refused_until_a_person_approves_it_
     assert (await run(who, "breaks"))["error"]["code"] == "HANDLER_FAILED"
     metrics = (await stack.http.get("/metrics")).text
     assert 'apprentice_skill_breaks_errors_total{error_code="HANDLER_FAILED"} 6.0' in metrics
+
+
+@pytest.mark.everyday
+@pytest.mark.acceptance("AI-17")
+async def test_of_several_tools_the_one_of_this_environment_is_run(stack: Stack) -> None:
+    who, root = stack.learner("alice", RIGHTS), stack.settings.workspace / "skills"
+
+    def says(where: str) -> str:
+        return f"async def handle(params, context):\n    return {{'success': True, 'message': '{where}'}}\n"
+
+    def tool(where: Literal["dev", "test", "production"], file: str) -> ToolRecord:
+        return ToolRecord(
+            tool_id=f"look.{where}", backend=SkillBackend.PYTHON, entrypoint=file, allowed_env=(where,)
+        )
+
+    tools = (tool("test", "handler.py"), tool("production", "real.py"))
+    folder = write_skill(root, "look", says("a test"), tools=tools)
+    (folder / "real.py").write_text(says("for real"), encoding="utf-8")
+    await approve_skill(who, "look")
+    assert (await run(who, "look"))["message"] == "for real"
+    await add_skill(who, stack.settings.workspace, "tried", says("a test"), tools=tools[:1])
+    status, error = await who.refused("POST", "/api/skills/tried/invocations", {"input": {}})
+    assert (status, error["code"], error["precondition"]) == (409, "PRECONDITION_UNMET", "allowed_env")
+    assert "may run in production" in error["message"]
 
 
 @pytest.mark.acceptance("CH-65")

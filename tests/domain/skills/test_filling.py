@@ -6,7 +6,7 @@ import pytest
 from uuid_utils import uuid7
 
 from contracts.memory.memory import Provenance, WorldFact
-from domain.skills.filling import FactMissing, filled, has_references
+from domain.skills.filling import PreconditionUnmet, filled, has_references
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 
@@ -67,7 +67,7 @@ def test_an_input_without_references_stays_as_it_is() -> None:
 def test_what_is_not_known_for_sure_is_never_guessed(
     given: dict[str, Any], facts: tuple[WorldFact, ...]
 ) -> None:
-    with pytest.raises(FactMissing):
+    with pytest.raises(PreconditionUnmet):
         filled(given, _known(*facts))
 
 
