@@ -133,12 +133,13 @@ async def busy_stack(tmp_path: Path, temporal_address: str) -> AsyncIterator[Sta
         yield stack
 
 
+@pytest.mark.acceptance("CH-53", "CH-54")
 @pytest.mark.thorough
 @pytest.mark.parametrize("one_key", [False, True])
 async def test_two_hundred_debits_at_once_take_what_there_is_and_no_more(
     busy_stack: Stack, one_key: bool
 ) -> None:
-    """CH-53, CH-54: through the gate, the workflow and the sandbox."""
+    """Through the gate, the workflow and the sandbox."""
     who = busy_stack.learner("alice", RIGHTS)
     wallet = {"wallet_address": ADDRESS, "currency": "USDC", "owner_user_id": "alice"}
     await who.ok("POST", "/api/wallets", wallet)

@@ -36,7 +36,8 @@ def test_every_code_for_a_wrong_input_is_known_to_the_api() -> None:
     assert wrong_input - {"INVALID_STATE_TRANSITION"} <= {code.value for code in SHARED}
 
 
+@pytest.mark.acceptance("AI-13")
 def test_only_a_spent_budget_may_be_asked_for_again_unchanged() -> None:
-    """AI-13: of the gate's refusals the budget alone is renewed by waiting."""
+    """Of the gate's refusals the budget alone is renewed by waiting."""
     later = {code for code in SHARED if ERROR_RULES[code].retryable}
     assert later == {ErrorCode.BUDGET_EXCEEDED}

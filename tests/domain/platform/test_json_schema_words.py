@@ -82,10 +82,10 @@ def test_a_schema_that_cannot_be_applied_is_a_misfit_of_the_whole() -> None:
     assert misfits({}, {"$ref": "#/nowhere"}) == (("", "the schema refers to something outside of it"),)
 
 
+@pytest.mark.acceptance("CH-02")
 @given(json_values)
 @settings(deadline=None)
 def test_there_are_words_exactly_where_it_does_not_fit_by_the_standard(value: object) -> None:
-    """CH-02."""
     fits = Draft202012Validator(ROWS).is_valid(value)
     assert (misfits(value, ROWS, formats=False) == ()) == fits
     assert (misfits(value, ROWS, known_good=True) == ()) == fits
@@ -103,6 +103,7 @@ def test_whatever_the_schema_the_words_hold_no_value_and_agree_with_the_first_mi
     assert (told == ()) == (misfit({"a": CANARY, "items": value}, schema, 50_000) is None)
 
 
+@pytest.mark.acceptance("CH-33", "CH-40", "CH-51")
 @pytest.mark.parametrize(
     ("name", "fits", "fails"),
     [
@@ -121,7 +122,6 @@ def test_whatever_the_schema_the_words_hold_no_value_and_agree_with_the_first_mi
     ],
 )
 def test_formats_that_the_skill_documents_name_are_rules(name: str, fits: str, fails: str) -> None:
-    """CH-33, CH-40, CH-51."""
     assert has_format(name, fits) is True
     assert has_format(name, fails) is False
 
@@ -130,6 +130,7 @@ def test_other_formats_stay_remarks() -> None:
     assert misfits("nobody", {"format": "email"}) == ()
 
 
+@pytest.mark.acceptance("CH-02")
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
@@ -152,5 +153,4 @@ def test_other_formats_stay_remarks() -> None:
     ],
 )
 def test_a_schema_is_2020_12_and_stands_alone(schema: object, problem: str | None) -> None:
-    """CH-02."""
     assert schema_problem(schema) == problem

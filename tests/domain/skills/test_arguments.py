@@ -93,8 +93,8 @@ def refused(given_: dict[str, Any], skill: SkillManifest) -> tuple[str, dict[str
     return error.code, {field.path: field.problem for field in error.fields}
 
 
+@pytest.mark.acceptance("CH-07")
 def test_defaults_are_filled_in() -> None:
-    """CH-07."""
     assert clean_input({"platform": "news", "limit": 500}, TRENDS) == {
         "platform": "news",
         "limit": 500,
@@ -114,6 +114,7 @@ def test_a_default_that_is_filled_in_is_a_copy() -> None:
     assert clean_input({"platform": "news"}, TRENDS)["excludeTopics"] == []
 
 
+@pytest.mark.acceptance("CH-07")
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [
@@ -133,12 +134,13 @@ def test_a_default_that_is_filled_in_is_a_copy() -> None:
     ],
 )
 def test_one_past_each_bound_is_refused_with_the_bound(field: str, value: object, problem: str) -> None:
-    """CH-07, X-10, X-32: INVALID_INPUT 400 with the field."""
+    """X-10, X-32: INVALID_INPUT 400 with the field."""
     assert refused({"platform": "news", field: value}, TRENDS) == ("INVALID_INPUT", {field: problem})
 
 
+@pytest.mark.acceptance("CH-13", "CH-19", "CH-26", "CH-32")
 def test_a_field_is_refused_under_the_code_that_its_document_names() -> None:
-    """CH-13, CH-19, CH-26, CH-32, X-32."""
+    """X-32."""
     assert refused({"platform": "myspace"}, TRENDS)[0] == "INVALID_PLATFORM"
     assert refused({}, TRENDS) == ("INVALID_PLATFORM", {"platform": "is required"})
     assert refused({"content": {}}, CONTENT) == ("INVALID_CONTENT", {"content.script": "is required"})
@@ -164,8 +166,9 @@ def test_a_skill_may_give_a_code_its_own_status() -> None:
     assert (caught.value.error.http_status, caught.value.error.recovery) == (404, "See the list.")
 
 
+@pytest.mark.acceptance("AM-12", "AM-41")
 def test_control_characters_go_and_line_ends_stay_where_several_lines_are_meant() -> None:
-    """AM-12, AM-41, O-9."""
+    """O-9."""
     text = "a\x00b\x1b[31mc\r\nd\te\x7f\x9bf"
     assert clean_input({"message": text, "caller_name": text}, MESSAGE) == {
         "message": "ab[31mc\nd\tef",
@@ -181,11 +184,13 @@ def test_what_is_counted_is_the_text_without_them() -> None:
     )
 
 
+@pytest.mark.acceptance("AM-42")
 def test_a_text_of_nothing_but_control_characters_is_empty() -> None:
-    """AM-42: the handler is asked, and asks the caller to repeat."""
+    """The handler is asked, and asks the caller to repeat."""
     assert clean_input({"message": "\x00\x1f"}, MESSAGE) == {"message": ""}
 
 
+@pytest.mark.acceptance("AM-12")
 @pytest.mark.parametrize(
     ("fits", "fails", "path", "problem"),
     [
@@ -202,7 +207,7 @@ def test_a_text_of_nothing_but_control_characters_is_empty() -> None:
 def test_general_limits_hold_where_the_schema_names_none(
     fits: dict[str, Any], fails: dict[str, Any], path: str, problem: str
 ) -> None:
-    """AM-12, O-9."""
+    """O-9."""
     assert clean_input(fits, FREE) == fits
     assert refused(fails, FREE) == ("INVALID_INPUT", {path: problem})
 
@@ -220,8 +225,9 @@ def nested(levels: int) -> Any:
     return value
 
 
+@pytest.mark.acceptance("AM-12")
 def test_nesting_and_size_of_the_whole_are_bounded() -> None:
-    """AM-12, O-9: depth 16 and 256 KiB, both counted on the whole input."""
+    """O-9: depth 16 and 256 KiB, both counted on the whole input."""
     assert clean_input({"tree": nested(15)}, FREE)
     assert refused({"tree": nested(16)}, FREE)[1] == {"input": "is nested deeper than 16 levels"}
     assert refused({"tree": nested(100_000)}, FREE)[1] == {"input": "is nested deeper than 16 levels"}
@@ -234,9 +240,9 @@ def test_nesting_and_size_of_the_whole_are_bounded() -> None:
     assert refused(fits, FREE)[1] == {"input": "is larger than 262144 bytes as JSON"}
 
 
+@pytest.mark.acceptance("CH-51")
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, json.loads("1e400")])
 def test_what_is_no_number_of_json_is_refused(number: float) -> None:
-    """CH-51."""
     assert refused({"n": number}, FREE)[1] == {"n": "is no finite number"}
     assert refused({"items": [number]}, FREE)[1] == {"items[0]": "is no finite number"}
 
@@ -247,8 +253,9 @@ def test_text_that_is_no_unicode_is_refused() -> None:
     }
 
 
+@pytest.mark.acceptance("AM-12", "AM-21")
 def test_unknown_names_are_refused_even_if_the_schema_does_not_close_itself() -> None:
-    """AM-12, AM-21: `recipient` and `to` have no effect because they are no arguments."""
+    """`recipient` and `to` have no effect because they are no arguments."""
     for name in ("recipient", "to", "telegramId"):
         code, fields = refused({"message": "hello", name: "somebody"}, MESSAGE)
         assert (code, list(fields)) == ("INVALID_INPUT", [name])
@@ -280,9 +287,10 @@ def test_no_value_is_told() -> None:
     assert canary not in caught.value.error.model_dump_json()
 
 
+@pytest.mark.acceptance("AM-13", "AM-15")
 @pytest.mark.parametrize("said", [True, False, "true", 1, None])
 def test_confirmed_never_reaches_the_handler_and_counts_as_the_boolean_alone(said: object) -> None:
-    """AM-13, AM-15, X-2."""
+    """X-2."""
     assert clean_input({"message": "hello", "confirmed": said}, MESSAGE) == {"message": "hello"}
     assert is_confirmed({"confirmed": said}) is (said is True)
 
@@ -296,8 +304,9 @@ SENDING = acting(
 )
 
 
+@pytest.mark.acceptance("AM-15")
 def test_models_see_confirmed_where_the_skill_can_ask() -> None:
-    """AM-15: optional, boolean, and its words tell the model to ask first."""
+    """Optional, boolean, and its words tell the model to ask first."""
     schema = exported_parameters(SENDING)
     assert schema["required"] == ["message"]
     assert schema["properties"]["confirmed"]["type"] == "boolean"
@@ -314,8 +323,8 @@ def test_one_action_that_asks_is_enough() -> None:
     assert "confirmed" not in exported_parameters(calendar.changed(actions=()))["properties"]
 
 
+@pytest.mark.acceptance("AM-10")
 def test_a_skill_is_exported_in_the_shape_of_openai() -> None:
-    """AM-10."""
     assert openai_tool(SENDING) == {
         "type": "function",
         "function": {

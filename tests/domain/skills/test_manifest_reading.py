@@ -82,8 +82,9 @@ def of_amber(**changes: Any) -> SkillManifest:
     return read_manifest("probe", page({"amber": amber(**changes)}), None, FILES)
 
 
+@pytest.mark.acceptance("AM-05", "AM-32")
 def test_the_calendar_of_the_document_is_read_as_it_stands() -> None:
-    """AM-05, AM-32, X-5, X-8."""
+    """X-5, X-8."""
     text = (AMBER / "calendar.md").read_text(encoding="utf-8")
     found = read_manifest("calendar", text, None, ("SKILL.md", "handler.js"))
     assert (found.name, found.function_name, found.version) == ("calendar", "calendar_query", "1.0.0")
@@ -103,8 +104,8 @@ def test_the_calendar_of_the_document_is_read_as_it_stands() -> None:
     assert (found.tools[0].backend, found.max_attempts, found.cache_ttl_ms) == ("node", 1, 0)
 
 
+@pytest.mark.acceptance("AM-40")
 def test_the_message_of_the_document_is_read_as_it_stands() -> None:
-    """AM-40."""
     text = (AMBER / "send-message.md").read_text(encoding="utf-8")
     found = read_manifest("send-message", text, None, FILES)
     assert (found.function_name, found.capabilities, found.timeout_ms) == ("send_message", ("act",), 5000)
@@ -123,6 +124,7 @@ def test_the_message_of_the_document_is_read_as_it_stands() -> None:
     )
 
 
+@pytest.mark.acceptance("AM-05")
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -138,7 +140,7 @@ def test_the_message_of_the_document_is_read_as_it_stands() -> None:
 )
 @pytest.mark.parametrize("change", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n")])
 def test_metadata_is_a_text_or_a_mapping(metadata: str, change: Any) -> None:
-    """AM-05, X-5: a JSON text, a mapping that is JSON, one of YAML; also with BOM and CRLF."""
+    """X-5: a JSON text, a mapping that is JSON, one of YAML; also with BOM and CRLF."""
     text = f"---\nname: probe\nversion: 1.0.0\ndescription: A probe.\nmetadata: {metadata}\n---\n# Probe\n"
     assert read_manifest("probe", change(text), None, FILES) == of_amber()
 
@@ -172,6 +174,7 @@ def test_sizes_are_capped_apart() -> None:
     )
 
 
+@pytest.mark.acceptance("AM-05", "AM-08")
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -210,10 +213,10 @@ def test_sizes_are_capped_apart() -> None:
     ],
 )
 def test_what_is_wrong_with_the_front_matter_is_said(text: str, reason: str) -> None:
-    """AM-05, AM-08."""
     assert refused(text) == reason
 
 
+@pytest.mark.acceptance("AM-06", "AM-07", "AM-29")
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -252,20 +255,20 @@ def test_what_is_wrong_with_the_front_matter_is_said(text: str, reason: str) -> 
     ],
 )
 def test_a_wrong_or_missing_field_of_amber_is_named_by_its_path(changes: dict[str, Any], reason: str) -> None:
-    """AM-06, AM-07, AM-29."""
     assert reason in refused(page({"amber": amber(**changes)}))
 
 
+@pytest.mark.acceptance("AM-14")
 def test_a_skill_that_acts_asks_unless_it_says_otherwise() -> None:
-    """AM-14."""
     assert not of_amber().confirmation_required
     assert of_amber(capabilities=["act"]).confirmation_required
     acting = of_amber(capabilities=["act"], confirmation_required=False)
     assert effect_of(acting, {}) == ("update", False)
 
 
+@pytest.mark.acceptance("AM-15")
 def test_confirmed_is_no_argument_even_if_the_manifest_says_so() -> None:
-    """AM-15, X-2: 000 L207 has it as a required parameter."""
+    """X-2: 000 L207 has it as a required parameter."""
     parameters = {
         "type": "object",
         "properties": {"text": {"type": "string"}, "confirmed": {"type": "boolean"}},
@@ -277,6 +280,7 @@ def test_confirmed_is_no_argument_even_if_the_manifest_says_so() -> None:
     assert "confirmed" in exported_parameters(found)["properties"]
 
 
+@pytest.mark.acceptance("AM-09")
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
@@ -285,7 +289,6 @@ def test_confirmed_is_no_argument_even_if_the_manifest_says_so() -> None:
     ],
 )
 def test_there_is_exactly_one_handler(files: tuple[str, ...], reason: str) -> None:
-    """AM-09."""
     assert refused(page({"amber": amber()}), files=files) == reason
 
 
@@ -297,8 +300,8 @@ def test_a_folder_has_the_name_of_a_skill(folder: str) -> None:
     assert refused(page({"amber": amber()}, "name: probe"), folder=folder)
 
 
+@pytest.mark.acceptance("CH-65")
 def test_an_older_version_may_lie_beside_the_newest() -> None:
-    """CH-65."""
     assert read_manifest("probe@1", page(), fuller(), FILES).version == "1.0.0"
     assert (
         refused(page(), fuller(), folder="probe@2") == "version: is 1.0.0, and the folder is called probe@2"
@@ -322,6 +325,7 @@ def test_a_schema_may_lie_in_a_file_of_the_folder() -> None:
     )
 
 
+@pytest.mark.acceptance("AI-05", "AI-07")
 @pytest.mark.parametrize(
     "field",
     [
@@ -331,7 +335,6 @@ def test_a_schema_may_lie_in_a_file_of_the_folder() -> None:
     ],
 )
 def test_a_skill_that_leaves_out_a_part_of_its_contract_is_refused(field: str) -> None:
-    """AI-05, AI-07."""
     reason = refused("---\nname: probe\n---\n", fuller(**{field: None}))
     assert reason.startswith(f"manifest.json: {field}: required")
 
@@ -339,6 +342,7 @@ def test_a_skill_that_leaves_out_a_part_of_its_contract_is_refused(field: str) -
 TOOL = {"tool_id": "probe", "backend": "python", "entrypoint": "handler.py"}
 
 
+@pytest.mark.acceptance("AI-05", "AI-08", "CH-02")
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -384,15 +388,14 @@ TOOL = {"tool_id": "probe", "backend": "python", "entrypoint": "handler.py"}
     ],
 )
 def test_a_wrong_field_of_manifest_json_is_named_by_its_path(changes: dict[str, Any], reason: str) -> None:
-    """AI-05, AI-08, CH-02."""
     assert reason in refused(page(), fuller(**changes))
 
 
+@pytest.mark.acceptance("AM-08")
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"name": "probe", "name": "probe"}', "[" * 50_000, "1e999", "NaN"]
 )
 def test_a_manifest_json_that_is_no_object_of_json_is_refused(text: str) -> None:
-    """AM-08."""
     assert refused(page(), text).startswith("manifest.json: ")
 
 
@@ -429,10 +432,11 @@ json_of_strangers = st.recursive(
 )
 
 
+@pytest.mark.acceptance("AM-08")
 @given(st.sampled_from(sorted(json.loads(fuller()))), json_of_strangers)
 @settings(deadline=None)
 def test_whatever_a_manifest_says_it_is_read_or_refused_with_a_reason(field: str, value: object) -> None:
-    """AM-08: never a crash at start."""
+    """Never a crash at start."""
     reasons: list[str] = []
     for skill_md, manifest_json in (
         (page(), json.dumps({**json.loads(fuller()), field: value})),

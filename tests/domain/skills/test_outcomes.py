@@ -58,8 +58,9 @@ def states(outcome: SkillOutcome) -> dict[str, str]:
     return {one.name: one.state.value for one in outcome.observables.effects}
 
 
+@pytest.mark.acceptance("AM-26")
 def test_success_carries_the_documents_own_fields() -> None:
-    """AM-26, X-13."""
+    """X-13."""
     outcome = of({"success": True, "result": {"score": 0.5}, "message": "Done."})
     assert (outcome.status, outcome.outputs, outcome.message, outcome.error) == (
         SUCCESS,
@@ -78,6 +79,7 @@ def test_whatever_a_result_is_it_is_kept(result: object, outputs: object) -> Non
     assert of({"success": True, "result": result}, manifest()).outputs == outputs
 
 
+@pytest.mark.acceptance("AM-26", "CH-02", "AI-23")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -102,7 +104,7 @@ def test_whatever_a_result_is_it_is_kept(result: object, outputs: object) -> Non
     ],
 )
 def test_an_answer_that_breaks_its_shape_or_schema_is_a_failure_with_a_code(answer: object) -> None:
-    """AM-26, CH-02, AI-23: required output lost."""
+    """Required output lost."""
     outcome = of(answer)
     assert outcome.error is not None
     assert (outcome.status, outcome.error.code, outcome.error.http_status) == (FAILURE, "OUTPUT_INVALID", 502)
@@ -111,8 +113,9 @@ def test_an_answer_that_breaks_its_shape_or_schema_is_a_failure_with_a_code(answ
     assert states(outcome) == {"scored": "failed", "told": "failed"}
 
 
+@pytest.mark.acceptance("AI-23")
 def test_an_output_that_may_be_left_out_is_left_out_with_a_warning() -> None:
-    """AI-23: optional lost."""
+    """Optional lost."""
     outcome = of({"success": True, "result": {"score": 1, "note": "too long", "more": "x"}})
     assert (outcome.status, outcome.outputs) == (PARTIAL, {"score": 1})
     assert sorted(outcome.warnings) == [
@@ -122,8 +125,9 @@ def test_an_output_that_may_be_left_out_is_left_out_with_a_warning() -> None:
     assert states(outcome) == {"scored": "satisfied", "told": "partial"}
 
 
+@pytest.mark.acceptance("AI-22")
 def test_a_handler_may_say_that_it_did_a_part() -> None:
-    """AI-22, X-38: a message that is kept and not delivered."""
+    """X-38: a message that is kept and not delivered."""
     answer = {
         "success": True,
         "status": "partial",
@@ -137,8 +141,8 @@ def test_a_handler_may_say_that_it_did_a_part() -> None:
     assert states(outcome) == {"delivered": "failed", "logged": "partial"}
 
 
+@pytest.mark.acceptance("AI-23")
 def test_observables_are_kept_as_far_as_they_are_of_their_kind() -> None:
-    """AI-23."""
     told = {
         "events": [{"kind": "seen"}, "noise"],
         "metrics": {"items": 3, "share": 0.5, "bad": "x", "flag": True},
@@ -149,6 +153,7 @@ def test_observables_are_kept_as_far_as_they_are_of_their_kind() -> None:
     assert seen.metrics == {"items": 3.0, "share": 0.5}
 
 
+@pytest.mark.acceptance("AM-35", "AM-38", "AM-42")
 @pytest.mark.parametrize(
     ("error", "code", "status", "message"),
     [
@@ -165,7 +170,7 @@ def test_observables_are_kept_as_far_as_they_are_of_their_kind() -> None:
     ],
 )
 def test_a_handler_that_says_no_is_heard(error: object, code: str, status: int, message: str) -> None:
-    """AM-35, AM-38, AM-42, X-13: its words are told, its outputs stay."""
+    """X-13: its words are told, its outputs stay."""
     outcome = of(
         {"success": False, "error": error, "message": "Which title?", "result": {"current_version": 4}}
     )
@@ -178,9 +183,10 @@ def test_a_handler_that_says_no_is_heard(error: object, code: str, status: int, 
     )
 
 
+@pytest.mark.acceptance("AM-27")
 @pytest.mark.parametrize("code", sorted(SKILL_ERRORS))
 def test_a_failed_run_has_the_status_and_recovery_of_its_code(code: str) -> None:
-    """AM-27, O-2: fallback words for the caller; every code of the documents."""
+    """O-2: fallback words for the caller; every code of the documents."""
     outcome = failed(Failed(code))
     rule = SKILL_ERRORS[code]
     assert outcome.error is not None
@@ -198,6 +204,7 @@ def test_a_run_may_know_better_whether_it_can_be_repeated() -> None:
     assert outcome.error.retryable
 
 
+@pytest.mark.acceptance("OC-07")
 @pytest.mark.parametrize(
     ("acted", "repeatable", "status"),
     [
@@ -209,7 +216,7 @@ def test_a_run_may_know_better_whether_it_can_be_repeated() -> None:
 def test_an_effect_that_may_have_happened_is_left_to_a_person(
     acted: bool, repeatable: bool, status: InvocationStatus
 ) -> None:
-    """X-14, OC-07."""
+    """X-14."""
     outcome = failed(Failed("TIMEOUT"), acting(repeatable=repeatable), acted=acted)
     assert outcome.status is status
     assert outcome.error is not None
@@ -230,11 +237,11 @@ answers = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.acceptance("AM-26", "AM-28")
 @given(answers | json_values, st.sampled_from(ToolEffect), st.booleans())
 def test_whatever_a_handler_answers_comes_to_an_outcome_that_can_be_kept(
     answer: Any, effect: ToolEffect, acted: bool
 ) -> None:
-    """AM-26, AM-28."""
     outcome = came_of(answer, SCORED, effect, acted=acted)
     assert SkillOutcome.model_validate_json(outcome.model_dump_json()) == outcome
     assert (outcome.error is None) == (outcome.status in (SUCCESS, PARTIAL))

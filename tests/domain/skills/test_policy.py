@@ -52,6 +52,7 @@ def of(skill: SkillManifest, *rules: SkillPolicyRule, life_areas: tuple[str, ...
     return judge(rules, skill, effect, life_areas, asks)
 
 
+@pytest.mark.acceptance("AI-06", "AI-12")
 @pytest.mark.parametrize(
     ("skill", "params", "decision", "rule_id"),
     [
@@ -74,12 +75,13 @@ def of(skill: SkillManifest, *rules: SkillPolicyRule, life_areas: tuple[str, ...
 def test_what_holds_before_any_rule(
     skill: SkillManifest, params: dict[str, Any], decision: SkillDecision, rule_id: str
 ) -> None:
-    """AI-06, AI-12, X-8, X-27, X-37."""
+    """X-8, X-27, X-37."""
     verdict = of(skill, **params)
     assert (verdict.decision, verdict.rule_id) == (decision, rule_id)
     assert verdict.reason
 
 
+@pytest.mark.acceptance("AI-12")
 @pytest.mark.parametrize(
     ("rules", "decision", "reason"),
     [
@@ -102,7 +104,7 @@ def test_what_holds_before_any_rule(
 def test_an_owner_rule_fits_in_all_that_it_names_and_the_strictest_decides(
     rules: tuple[SkillPolicyRule, ...], decision: SkillDecision, reason: str
 ) -> None:
-    """AI-12: stricter of two rules wins; the reason names the rule."""
+    """Stricter of two rules wins; the reason names the rule."""
     verdict = of(READING, *rules, life_areas=("work",))
     assert (verdict.decision, verdict.reason) == (decision, reason)
 
@@ -117,8 +119,8 @@ def test_an_owner_cannot_allow_away_what_asks() -> None:
     assert of(acting(), rule(ALLOW)).rule_id == "manifest-confirmation"
 
 
+@pytest.mark.acceptance("AI-06")
 def test_a_tag_that_nobody_knows_is_judged_like_the_strictest() -> None:
-    """AI-06."""
     unknown = manifest(side_effect_tags=("reads_minds",))
     verdict = of(unknown, rule(DENY, side_effect_tags=("moves_money",)))
     assert verdict.decision is DENY
@@ -135,8 +137,8 @@ def tool(**fields: Any) -> dict[str, Any]:
     return {"tool_id": "t1", "backend": "python", "entrypoint": "handler.py", **fields}
 
 
+@pytest.mark.acceptance("AI-27")
 def test_a_tool_on_the_users_device_asks_and_a_third_party_acts_only_with_a_word() -> None:
-    """AI-27."""
     device = manifest(tools=(tool(runtime_context="local_client"),))
     assert (of(device).decision, of(device).rule_id) == (ASK, "local-client")
     third = tool(runtime_context="third_party", auth_profile="crm")
@@ -187,6 +189,7 @@ rules_of_owners = st.lists(
 )
 
 
+@pytest.mark.acceptance("AI-12")
 @given(
     rules_of_owners,
     rules_of_owners,
@@ -205,7 +208,6 @@ def test_a_rule_that_is_added_never_makes_a_call_laxer(
     areas: tuple[str, ...],
     asks: bool,
 ) -> None:
-    """AI-12."""
     skill = acting(side_effect_tags=tags, safety_level=level)
     strictness = list(SkillDecision).index
     before = judge(rules, skill, effect, areas, asks)

@@ -20,6 +20,7 @@ READING = manifest(max_attempts=3, timeout_ms=30_000)
 SENDING = acting(max_attempts=3)
 
 
+@pytest.mark.acceptance("CH-62")
 @pytest.mark.parametrize(
     ("attempt", "random", "wait"),
     [(1, 0.0, 1_000), (2, 0.0, 2_000), (3, 0.0, 4_000), (1, 1.0, 2_000), (3, 0.5, 4_500)],
@@ -27,7 +28,6 @@ SENDING = acting(max_attempts=3)
 def test_a_wait_is_a_power_of_two_in_seconds_and_up_to_a_second(
     attempt: int, random: float, wait: int
 ) -> None:
-    """CH-62."""
     assert delay_ms(attempt, random) == wait
 
 
@@ -44,6 +44,7 @@ def test_what_the_far_side_asks_for_takes_the_place_of_the_wait(asked: int, wait
     assert delay_ms(1, 0.0, asked) == wait
 
 
+@pytest.mark.acceptance("CH-62", "CH-63")
 @pytest.mark.parametrize(
     ("code", "most", "attempts"),
     [
@@ -69,7 +70,7 @@ def test_what_the_far_side_asks_for_takes_the_place_of_the_wait(asked: int, wait
 def test_retries_are_counted_in_all_and_the_smaller_number_counts(
     code: str, most: int, attempts: int
 ) -> None:
-    """CH-62, CH-63, X-18."""
+    """X-18."""
     assert attempts_allowed(manifest(max_attempts=most), code) == attempts
 
 
@@ -78,8 +79,9 @@ def test_there_is_always_one_attempt_and_never_more_than_the_manifest_says(code:
     assert 1 <= attempts_allowed(manifest(max_attempts=most), code) <= most
 
 
+@pytest.mark.acceptance("CH-50")
 def test_a_skill_may_say_otherwise_for_itself() -> None:
-    """CH-50: a balance that cannot be read is not asked for again."""
+    """A balance that cannot be read is not asked for again."""
     rule = {"http_status": 503, "recovery": "The kept balance is given, marked stale."}
     wallet = manifest(max_attempts=3, errors={"NETWORK_ERROR": rule})
     assert attempts_allowed(wallet, "NETWORK_ERROR") == 1
@@ -94,8 +96,9 @@ def test_what_may_have_acted_is_not_repeated(acted: bool) -> None:
     assert outcome_is_unknown(SENDING, ToolEffect.SEND, "TIMEOUT", acted=acted) is acted
 
 
+@pytest.mark.acceptance("CH-38", "CH-56")
 def test_reads_and_keyed_effects_are_repeated() -> None:
-    """CH-38, CH-56: the publisher and the ledger know the key."""
+    """The publisher and the ledger know the key."""
     assert may_repeat(READING, ToolEffect.READ, "TIMEOUT", acted=True)
     assert may_repeat(SENDING.changed(repeatable=True), ToolEffect.SEND, "PUBLISH_FAILED", acted=True)
     assert not may_repeat(SENDING.changed(repeatable=True), ToolEffect.SEND, "INVALID_TOKEN", acted=True)

@@ -64,14 +64,15 @@ def left_out(response: FindSkillsResponse) -> dict[str, str]:
     return {one.skill: one.left_out_because for one in response.left_out}
 
 
+@pytest.mark.acceptance("AI-15")
 @pytest.mark.parametrize("row", GOLDEN, ids=lambda row: row["name"])
 def test_the_skill_that_does_it_is_the_first(row: dict[str, str]) -> None:
-    """AI-15."""
     response = found(row["asked"])
     assert names(response)[0] == row["name"]
     assert response.skills[0].fit in (Fit.YES, Fit.MAYBE)
 
 
+@pytest.mark.acceptance("AI-15", "AI-29")
 @pytest.mark.parametrize(
     ("asked", "name"),
     [
@@ -92,18 +93,19 @@ def test_the_skill_that_does_it_is_the_first(row: dict[str, str]) -> None:
     ],
 )
 def test_parameters_in_the_words_of_a_step_do_not_hide_the_skill(asked: str, name: str) -> None:
-    """AI-15, AI-29."""
     assert names(found(asked))[0] == name
 
 
+@pytest.mark.acceptance("AI-14")
 @pytest.mark.parametrize("asked", ["bake a cake", "what a fine morning", "xyzzy", "?", "restart the kernel"])
 def test_what_no_skill_does_finds_none(asked: str) -> None:
-    """AI-14: no near match is offered for what is not there."""
+    """No near match is offered for what is not there."""
     assert names(found(asked)) == []
 
 
+@pytest.mark.acceptance("AI-15")
 def test_what_the_step_does_not_allow_is_left_out_with_the_reason() -> None:
-    """AI-15: unmet precondition, too high level, wrong environment; and what the step asks for besides."""
+    """Unmet precondition, too high level, wrong environment; and what the step asks for besides."""
     asked = "debit ten dollars from the wallet"
     reasons = {
         "level": found(asked, max_safety_level=SafetyLevel.MEDIUM),
@@ -146,8 +148,9 @@ def test_a_skill_for_no_life_area_is_for_all() -> None:
     assert names(found("get the profile of the agent", life_areas=("family",)))[0] == "get-agent-profile"
 
 
+@pytest.mark.acceptance("AI-29")
 def test_a_fact_may_be_about_an_entity_of_the_step() -> None:
-    """AI-29: the precondition is met by what is known of the entity that the step names."""
+    """The precondition is met by what is known of the entity that the step names."""
     needs = ({"name": "number of the person", "fact": "$person phone_number"},)
     skill = record(name="place-call", description="Place a phone call", preconditions=needs)
     world = World(facts=frozenset({"anna phone_number"}))
@@ -160,8 +163,8 @@ def test_a_fact_may_be_about_an_entity_of_the_step() -> None:
         assert names(found("place a phone call", world, [skill], entities=entities)) == called
 
 
+@pytest.mark.acceptance("AI-14", "CH-65")
 def test_only_what_is_ready_is_found_and_each_skill_once() -> None:
-    """AI-14, CH-65."""
     registry = [
         record(name="convert-pdf", description="Convert a PDF into text", version="1.9.0"),
         record(name="convert-pdf", description="Convert a PDF into text", version="1.10.0"),
@@ -175,8 +178,8 @@ def test_only_what_is_ready_is_found_and_each_skill_once() -> None:
     assert [(one.skill, one.version) for one in response.skills] == [("convert-pdf", "1.10.0")]
 
 
+@pytest.mark.acceptance("AI-28")
 def test_a_skill_that_is_added_is_found_at_once() -> None:
-    """AI-28."""
     added = record(name="water-plants", description="Water the plants on the balcony")
     assert names(found("water the plants")) == []
     assert names(found("water the plants", registry=[*REGISTRY, added])) == ["water-plants"]
@@ -201,8 +204,9 @@ def test_candidates_say_what_to_know_before_they_are_chosen() -> None:
     )
 
 
+@pytest.mark.acceptance("AI-16")
 def test_a_ranker_may_only_order_what_matched() -> None:
-    """AI-16: strangers are dropped, what it forgets stays."""
+    """Strangers are dropped, what it forgets stays."""
     asked = FindSkillsRequest(description="generate content for this trend")
     plain = find_skills(REGISTRY, asked, WORLD)
     same = [one.model_copy() for one in plain.skills]
@@ -218,9 +222,10 @@ def test_a_ranker_may_only_order_what_matched() -> None:
 SIMILAR = [record(name=f"convert-pdf-{n}", description="Convert a PDF into text") for n in range(60)]
 
 
+@pytest.mark.acceptance("AI-15")
 @given(st.permutations(SIMILAR), st.integers(1, 50))
 def test_the_order_does_not_depend_on_that_of_the_registry(registry: list[SkillRecord], limit: int) -> None:
-    """AI-15: stable; O-8: at most the limit."""
+    """Stable; O-8: at most the limit."""
     ordered = names(found("convert the PDF into text", registry=registry, limit=limit))
     assert ordered == sorted(one.name for one in SIMILAR)[:limit]
 
@@ -236,8 +241,8 @@ def tool(tool_id: str, *environments: str) -> dict[str, Any]:
     return {"tool_id": tool_id, "backend": "python", "entrypoint": "handler.py", "allowed_env": environments}
 
 
+@pytest.mark.acceptance("AI-17")
 def test_of_several_tools_the_environment_chooses() -> None:
-    """AI-17."""
     skill = manifest(
         tools=(tool("fake", "dev", "test"), tool("real", "production"), tool("both", "dev", "production"))
     )

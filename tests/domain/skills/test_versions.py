@@ -36,11 +36,13 @@ def versions(records: tuple[SkillRecord, ...]) -> list[str]:
 ALL = [record(version) for version in ("1.0.0", "3.0.1", "2.9.0", "2.10.0", "1.4.0", "3.0.0")]
 
 
+@pytest.mark.acceptance("CH-65")
 def test_the_last_two_majors_are_served_each_in_its_newest_minor() -> None:
-    """CH-65: v1, v2, v3 present."""
+    """V1, v2, v3 present."""
     assert versions(served(ALL, NOW)) == ["3.0.1", "2.10.0"]
 
 
+@pytest.mark.acceptance("CH-64")
 @pytest.mark.parametrize(
     ("wanted", "version"),
     [
@@ -55,15 +57,15 @@ def test_the_last_two_majors_are_served_each_in_its_newest_minor() -> None:
     ],
 )
 def test_a_version_may_be_written_in_each_of_the_documented_ways(wanted: str | None, version: str) -> None:
-    """CH-64, X-30: `@v1.0` gets the newest 1.x."""
+    """X-30: `@v1.0` gets the newest 1.x."""
     found, warnings = resolve(ALL, wanted, NOW)
     assert (versions((found,)), warnings) == ([version], ())
 
 
+@pytest.mark.acceptance("CH-65")
 @pytest.mark.parametrize("wanted", ["1", "1.4.0", "skill@v1.0", "2.11", "3.1.0", "4"])
 @pytest.mark.produces("*", "VERSION_RETIRED")
 def test_a_version_that_is_not_served_is_refused_and_those_that_are_are_named(wanted: str) -> None:
-    """CH-65."""
     with pytest.raises(Refusal) as refusal:
         resolve(ALL, wanted, NOW)
     assert refusal.value.code is ErrorCode.VERSION_RETIRED
@@ -77,8 +79,9 @@ def test_what_is_no_version_is_bad_input(wanted: str) -> None:
     assert refusal.value.code is ErrorCode.VALIDATION_FAILED
 
 
+@pytest.mark.acceptance("CH-66")
 def test_a_deprecated_version_warns_for_thirty_days_and_then_goes() -> None:
-    """CH-66: served on day 30, not on day 31."""
+    """Served on day 30, not on day 31."""
     since = NOW - timedelta(days=30)
     old = [record("2.0.0"), record("1.0.0", since)]
     found, warnings = resolve(old, "v1", NOW)
@@ -100,6 +103,7 @@ def test_the_order_of_folders_does_not_matter(records: list[SkillRecord]) -> Non
     assert versions(served(records, NOW)) == ["3.0.1", "2.10.0"]
 
 
+@pytest.mark.acceptance("CH-65")
 @pytest.mark.parametrize(
     ("before", "after", "broken"),
     [
@@ -109,7 +113,7 @@ def test_the_order_of_folders_does_not_matter(records: list[SkillRecord]) -> Non
     ],
 )
 def test_required_inputs_change_with_a_major_only(before: str, after: str, broken: bool) -> None:
-    """CH-65: a new optional parameter is a minor, a changed required one a major."""
+    """A new optional parameter is a minor, a changed required one a major."""
     old = manifest(version=before, required=["text"])
     for required in ([], ["text", "more"], ["more"]):
         problem = breaks_without_major(old, manifest(version=after, required=required))
@@ -118,8 +122,9 @@ def test_required_inputs_change_with_a_major_only(before: str, after: str, broke
     assert breaks_without_major(old, manifest(version=after, required=["text"], properties=more)) is None
 
 
+@pytest.mark.acceptance("CH-65", "AI-05")
 def test_an_entry_shows_its_versions_and_what_it_takes_at_most() -> None:
-    """X-19, CH-65, AI-05."""
+    """X-19."""
     newest, older = record("2.0.0"), record("1.3.0")
     entry = catalog_entry(newest, [newest, older])
     assert (entry.version, entry.versions) == ("2.0.0", ("2.0.0", "1.3.0"))
@@ -127,8 +132,9 @@ def test_an_entry_shows_its_versions_and_what_it_takes_at_most() -> None:
     assert (entry.function_name, entry.input_schema_id, entry.state) == ("probe", "probe/input", "ready")
 
 
+@pytest.mark.acceptance("AM-03")
 def test_of_an_unlisted_folder_nothing_but_its_name_is_shown() -> None:
-    """AM-03: and how it can be approved."""
+    """And how it can be approved."""
     unread = SkillRecord(
         root=SkillRoot.WORKSPACE, name="mine", state=SkillState.AWAITING_APPROVAL, path="/w/mine", seen_at=NOW
     )
@@ -141,7 +147,7 @@ def test_of_an_unlisted_folder_nothing_but_its_name_is_shown() -> None:
     }
 
 
+@pytest.mark.acceptance("CH-66")
 def test_a_deprecated_entry_says_how_long_it_stays() -> None:
-    """CH-66."""
     entry = catalog_entry(record("1.0.0", NOW))
     assert entry.warnings == (f"Deprecated; served until {NOW + timedelta(days=30):%Y-%m-%d}.",)

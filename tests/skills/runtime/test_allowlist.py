@@ -47,8 +47,9 @@ def test_a_new_approval_takes_the_place_of_the_one_before(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.acceptance("AM-02")
 def test_the_form_of_the_document_is_read_and_kept(tmp_path: Path) -> None:
-    """AM-02: bare folder names."""
+    """Bare folder names."""
     (tmp_path / FILE_NAME).write_text('{"approvedSkills": ["calendar"]}')
     allowlist = Allowlist(tmp_path)
 

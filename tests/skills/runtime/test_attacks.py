@@ -115,12 +115,12 @@ def strangers(folder: str) -> list[str]:
     return [name for name, parent, place in found if parent in servers or place.startswith(folder)]
 
 
+@pytest.mark.acceptance("AM-25", "AM-28")
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("attack", of_kinds(UNTIL_STOPPED, "endless loop", "fork bomb", "signals ignored"))
 async def test_what_does_not_end_is_ended_with_all_that_it_started(
     trial: Trial, tmp_path: Path, attack: str
 ) -> None:
-    """AM-25, AM-28."""
     ran = await attacked(trial, UNTIL_STOPPED[attack])
 
     assert ran.failure is not None, ran.answer
@@ -128,12 +128,13 @@ async def test_what_does_not_end_is_ended_with_all_that_it_started(
     await _next_is_good(tmp_path)
 
 
+@pytest.mark.acceptance("AM-17", "AM-24")
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("attack", of_kinds(REFUSED, "100 GB written", "program", "socket", "memory"))
 async def test_what_is_not_permitted_is_refused_by_the_system(
     trial: Trial, tmp_path: Path, attack: str
 ) -> None:
-    """AM-17, AM-24: also for a handler that goes round the context."""
+    """Also for a handler that goes round the context."""
     ran = await attacked(trial, REFUSED[attack], timeout_ms=20_000)
 
     assert ran.failure is not None, (ran.answer, ran.log)
@@ -141,9 +142,10 @@ async def test_what_is_not_permitted_is_refused_by_the_system(
     await _next_is_good(tmp_path)
 
 
+@pytest.mark.acceptance("AM-25")
 @pytest.mark.usefixtures("nothing_left")
 async def test_a_daemon_ends_with_the_answer(trial: Trial, tmp_path: Path) -> None:
-    """AM-25: all children gone; the pipe that they hold open falls silent."""
+    """All children gone; the pipe that they hold open falls silent."""
     ran = await attacked(
         trial,
         "import os, time\n"
@@ -250,9 +252,10 @@ def listening() -> Iterator[int]:
             server.accept()
 
 
+@pytest.mark.acceptance("AM-24")
 @pytest.mark.parametrize("network", [False, True])
 async def test_no_handler_opens_a_connection(trial: Trial, listening: int, network: bool) -> None:
-    """AM-24: also to 127.0.0.1, also by a child; what the manifest asks for is done by the broker."""
+    """Also to 127.0.0.1, also by a child; what the manifest asks for is done by the broker."""
     ran = await trial.run(
         "import os, socket\nasync def handle(params, context):\n"
         "    told = []\n"

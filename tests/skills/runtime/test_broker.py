@@ -53,10 +53,11 @@ def services() -> dict[str, Recorder]:
     }
 
 
+@pytest.mark.acceptance("AM-17", "AM-20", "AM-21")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.produces("*", "PERMISSION_DENIED")
 async def test_a_call_is_made_where_it_is_permitted_and_only_there(trial: Trial, call: str) -> None:
-    """AM-17, AM-20, AM-21: each permission on and off; off, nothing is reached."""
+    """Each permission on and off; off, nothing is reached."""
     given = services()
     permitted = await trial.run(awaiting(call), permissions=EVERYTHING, services=given)
     assert permitted.failure is None, permitted.failure
@@ -71,9 +72,10 @@ async def test_a_call_is_made_where_it_is_permitted_and_only_there(trial: Trial,
     assert (refused.acted, [one.asked for one in reached.values() if one.asked]) == (False, [])
 
 
+@pytest.mark.acceptance("AM-17", "AM-21")
 @pytest.mark.parametrize("call", NEVER)
 async def test_what_no_permission_covers_is_refused(trial: Trial, call: str) -> None:
-    """AM-17, AM-21: other services, other hosts, another recipient."""
+    """Other services, other hosts, another recipient."""
     reached = services()
 
     refused = await trial.run(awaiting(call), permissions=EVERYTHING, services=reached)
@@ -148,8 +150,8 @@ async def test_calls_at_once_are_answered_each_with_its_own(trial: Trial) -> Non
     assert ran.answer["result"] == [0, 10, 20, 30, 40]
 
 
+@pytest.mark.acceptance("AM-19", "AM-43")
 async def test_log_entries_keep_their_order_ahead_of_what_follows_awaited_or_not(trial: Trial) -> None:
-    """AM-19, AM-43."""
     order: list[str] = []
 
     async def log(method: str, arguments: dict[str, Any]) -> None:
@@ -172,8 +174,9 @@ async def test_log_entries_keep_their_order_ahead_of_what_follows_awaited_or_not
     assert order == [*map(str, range(20)), "sent", "after"]
 
 
+@pytest.mark.acceptance("AM-43")
 async def test_what_could_not_be_logged_is_not_sent(trial: Trial) -> None:
-    """AM-43: also where the handler does not look at the answer of its log."""
+    """Also where the handler does not look at the answer of its log."""
 
     async def read_only(method: str, arguments: dict[str, Any]) -> None:
         raise BrokerRefused("DELIVERY_FAILED", "the log cannot be written")
@@ -192,8 +195,8 @@ async def test_what_could_not_be_logged_is_not_sent(trial: Trial) -> None:
     assert (gateway.asked, ran.acted) == ([], False)
 
 
+@pytest.mark.acceptance("AM-19")
 async def test_an_entry_that_is_no_json_is_an_error(trial: Trial) -> None:
-    """AM-19."""
     ran = await trial.run(
         awaiting("context.call_log.write({'a': object()})"), services={"call_log": Recorder()}
     )
@@ -222,12 +225,13 @@ async def test_a_run_that_only_read_did_not_act(trial: Trial) -> None:
     assert (read.acted, of_reader.acted, wrote.acted) == (False, False, True)
 
 
+@pytest.mark.acceptance("OC-06")
 @pytest.mark.parametrize(("never_left", "acted"), [(True, False), (False, True)])
 @pytest.mark.parametrize("caught", [True, False])
 async def test_a_call_of_which_nothing_left_is_no_effect(
     trial: Trial, never_left: bool, acted: bool, caught: bool
 ) -> None:
-    """X-14, OC-06: a call that found nobody at the other end may be made again."""
+    """X-14: a call that found nobody at the other end may be made again."""
 
     async def unreachable(method: str, arguments: dict[str, Any]) -> Any:
         raise BrokerRefused("VOICE_UNREACHABLE", "nobody answers", never_left=never_left)
@@ -285,9 +289,10 @@ async def test_more_calls_than_one_run_may_make_end_it(trial: Trial) -> None:
     assert "more than 1000 calls" in ran.failure.message
 
 
+@pytest.mark.acceptance("AM-18")
 @pytest.mark.parametrize("argument", ["; touch x", "$(id)", "`id`", "a\nb", "* ~ $HOME", "--help", "'\"\\"])
 async def test_an_argument_arrives_as_it_is(trial: Trial, argument: str) -> None:
-    """AM-18: no shell."""
+    """No shell."""
     ran = await trial.run(
         awaiting("context.exec(['printf', '%s|', params['a'], 'b'])"), {"a": argument}, permissions=EVERYTHING
     )
@@ -296,6 +301,7 @@ async def test_an_argument_arrives_as_it_is(trial: Trial, argument: str) -> None
     assert ran.answer["result"] == f"{argument}|b|"
 
 
+@pytest.mark.acceptance("AM-18")
 @pytest.mark.parametrize(
     ("argv", "code"),
     [
@@ -314,7 +320,7 @@ async def test_an_argument_arrives_as_it_is(trial: Trial, argument: str) -> None
     ],
 )
 async def test_only_the_declared_program_is_started(trial: Trial, argv: str, code: str) -> None:
-    """AM-18, X-6: a list of texts; the declared name or its very path."""
+    """X-6: a list of texts; the declared name or its very path."""
     ran = await trial.run(
         "import os\nasync def handle(params, context):\n"
         "    os.symlink('/bin/sh', 'printf')\n    os.environ['PATH'] = '.'\n"

@@ -51,8 +51,9 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
         _opened.append(str(arguments[0]))
 
 
+@pytest.mark.acceptance("AM-03")
 def test_an_unlisted_folder_is_named_and_nothing_in_it_is_opened(roots: Roots) -> None:
-    """AM-03: a pipe as SKILL.md would hold up whoever opens it."""
+    """A pipe as SKILL.md would hold up whoever opens it."""
     global _opened
     folder = roots.roots.workspace / "stranger"
     folder.mkdir(parents=True)
@@ -71,8 +72,9 @@ def test_an_unlisted_folder_is_named_and_nothing_in_it_is_opened(roots: Roots) -
     assert opened == [str(roots.roots.workspace), str(roots.roots.managed), str(roots.roots.bundled)]
 
 
+@pytest.mark.acceptance("AM-01", "AM-02")
 def test_an_approved_folder_is_ready_and_shows_its_manifest(roots: Roots) -> None:
-    """AM-01, AM-02: nothing but the approval is added."""
+    """Nothing but the approval is added."""
     write_skill(roots.roots.workspace, "trial")
     roots.approve(SkillRoot.WORKSPACE, "trial")
 
@@ -105,8 +107,9 @@ def test_the_right_to_execute_belongs_to_the_content_and_caches_do_not(roots: Ro
     assert read_folder(folder).digest != before
 
 
+@pytest.mark.acceptance("AM-02")
 def test_what_ships_with_the_product_is_approved_unless_the_list_names_others(roots: Roots) -> None:
-    """AM-02: only what is listed loads."""
+    """Only what is listed loads."""
     write_skill(roots.roots.bundled, "calendar")
     write_skill(roots.roots.bundled, "send-message")
 
@@ -123,8 +126,8 @@ def test_a_bare_name_approves_no_folder_of_another_root(roots: Roots) -> None:
     assert roots.scan(bundled=("calendar",))["workspace/calendar"].state is SkillState.AWAITING_APPROVAL
 
 
+@pytest.mark.acceptance("AM-04")
 def test_files_and_nested_folders_are_no_skills(roots: Roots) -> None:
-    """AM-04."""
     roots.roots.managed.mkdir(parents=True)
     (roots.roots.managed / "README.md").write_text("x")
     (roots.roots.managed / ".git").mkdir()
@@ -152,8 +155,9 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.acceptance("AM-08", "AM-09")
 def test_a_broken_folder_is_named_with_its_reason_and_the_good_one_is_ready(roots: Roots) -> None:
-    """AM-08, AM-09: each kind of fault beside a good one."""
+    """Each kind of fault beside a good one."""
     for number, change in enumerate(BROKEN.values()):
         change(write_skill(roots.roots.bundled, f"broken-{number}"))
     write_skill(roots.roots.bundled, "another").rename(roots.roots.bundled / "other-name")
@@ -196,8 +200,9 @@ def test_whoever_was_approved_first_keeps_the_name(roots: Roots, first: SkillRoo
     assert "its name is taken" in (refused.reason or "")
 
 
+@pytest.mark.acceptance("AM-10")
 def test_a_function_name_is_taken_as_well_however_it_is_spelled(roots: Roots) -> None:
-    """AM-10, X-33."""
+    """X-33."""
     write_skill(roots.roots.bundled, "send-message")
     write_skill(roots.roots.workspace, "other", function_name="send_message")
     roots.approve(SkillRoot.WORKSPACE, "other")

@@ -19,8 +19,9 @@ def answering(expression: str) -> str:
     return f"async def handle(params, context):\n    return {expression}\n"
 
 
+@pytest.mark.acceptance("AM-26")
 async def test_a_handlers_answer_comes_back(trial: Trial) -> None:
-    """AM-26, X-36: answer and isolation."""
+    """X-36: answer and isolation."""
     ran = await trial.run(
         answering("{'success': True, 'message': 'hello ' + params['name'], 'result': [1]}"), {"name": "you"}
     )
@@ -30,8 +31,9 @@ async def test_a_handlers_answer_comes_back(trial: Trial) -> None:
     assert (ran.acted, ran.isolation.seccomp) == (False, True)
 
 
+@pytest.mark.acceptance("AM-22", "AM-23")
 async def test_the_call_and_the_operator_are_given_to_be_read(trial: Trial) -> None:
-    """AM-22, AM-23, O-22."""
+    """O-22."""
     ran = await trial.run(
         "async def handle(params, context):\n"
         "    try:\n"
@@ -49,8 +51,9 @@ async def test_the_call_and_the_operator_are_given_to_be_read(trial: Trial) -> N
     ]  # fmt: skip
 
 
+@pytest.mark.acceptance("AM-01")
 async def test_a_handler_may_be_a_plain_function_and_bring_modules_and_data(trial: Trial) -> None:
-    """AM-01: a folder holds all that it needs."""
+    """A folder holds all that it needs."""
     trial.write("WORD = 'from beside'\n", "words.py")
     trial.write("text\n", "data.txt")
     ran = await trial.run(
@@ -63,6 +66,7 @@ async def test_a_handler_may_be_a_plain_function_and_bring_modules_and_data(tria
     assert ran.answer == {"success": True, "message": "from beside text\n"}
 
 
+@pytest.mark.acceptance("AM-26", "AM-28")
 @pytest.mark.produces("*", "OUTPUT_INVALID", "OUTPUT_TOO_LARGE")
 @pytest.mark.parametrize(
     ("expression", "code"),
@@ -92,7 +96,7 @@ async def test_a_handler_may_be_a_plain_function_and_bring_modules_and_data(tria
     ],
 )
 async def test_a_wrong_answer_is_a_failure_with_a_code(trial: Trial, expression: str, code: str) -> None:
-    """AM-26, AM-28: never a hang, never a crash, and the next call is as good as ever."""
+    """Never a hang, never a crash, and the next call is as good as ever."""
     ran = await trial.run(answering(expression))
 
     assert ran.failure is not None
@@ -101,8 +105,8 @@ async def test_a_wrong_answer_is_a_failure_with_a_code(trial: Trial, expression:
     assert again.answer == {"success": True}
 
 
+@pytest.mark.acceptance("AM-27")
 async def test_what_a_handler_raises_is_in_the_log_and_not_in_the_words(trial: Trial) -> None:
-    """AM-27."""
     ran = await trial.run("async def handle(params, context):\n    raise ValueError('number 4711')\n")
 
     assert ran.failure is not None
@@ -122,9 +126,10 @@ async def test_a_handler_names_an_error_of_its_own(trial: Trial) -> None:
     assert ran.failure.details == {"current_version": 3}
 
 
+@pytest.mark.acceptance("AM-09")
 @pytest.mark.produces("*", "HANDLER_FAILED")
 async def test_a_broken_handler_fails_with_its_reason(trial: Trial) -> None:
-    """AM-09: found at the run as well, where the check at load could not know."""
+    """Found at the run as well, where the check at load could not know."""
     assert (await trial.run("import no_such_module\n")).failure is not None
     ran = await trial.run("x = 1\n")
 
@@ -133,9 +138,10 @@ async def test_a_broken_handler_fails_with_its_reason(trial: Trial) -> None:
     assert ran.failure.code == "HANDLER_FAILED"
 
 
+@pytest.mark.acceptance("AM-25")
 @pytest.mark.produces("*", "TIMEOUT")
 async def test_time_is_over_when_it_is_over(trial: Trial) -> None:
-    """AM-25: the loser is stopped."""
+    """The loser is stopped."""
     ran = await trial.run("import time\ndef handle(params, context):\n    time.sleep(60)\n", timeout_ms=300)
 
     assert ran.failure is not None
@@ -227,8 +233,9 @@ async def test_a_run_that_is_cancelled_ends_and_says_so(trial: Trial) -> None:
         await work
 
 
+@pytest.mark.acceptance("AM-28")
 async def test_twenty_runs_at_once_do_not_meet(trial: Trial) -> None:
-    """AM-28: calls do not affect each other."""
+    """Calls do not affect each other."""
     recorder = Recorder()
     handler = (
         "async def handle(params, context):\n"

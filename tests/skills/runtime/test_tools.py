@@ -55,9 +55,10 @@ module.exports = async (params, context) => {
 """
 
 
+@pytest.mark.acceptance("AM-31")
 @needs_node
 async def test_a_javascript_handler_runs_as_the_document_writes_it(trial: Trial) -> None:
-    """AM-31: log first, then sent, nothing awaited that need not be."""
+    """Log first, then sent, nothing awaited that need not be."""
     log, gateway = Recorder(), Recorder()
     ran = await trial.run(
         SEND_MESSAGE,
@@ -78,9 +79,10 @@ async def test_a_javascript_handler_runs_as_the_document_writes_it(trial: Trial)
     assert ran.acted
 
 
+@pytest.mark.acceptance("AM-17")
 @needs_node
 async def test_a_javascript_handler_sees_refusals_and_may_answer_them(trial: Trial) -> None:
-    """AM-17: without the permission nothing is reached."""
+    """Without the permission nothing is reached."""
     log = Recorder()
     ran = await trial.run(
         SEND_MESSAGE,
@@ -94,9 +96,9 @@ async def test_a_javascript_handler_sees_refusals_and_may_answer_them(trial: Tri
     assert "PermissionDenied" in log.asked[-1][1]["entry"]["error"]
 
 
+@pytest.mark.acceptance("AM-18")
 @needs_node
 async def test_a_javascript_handler_starts_a_declared_program(trial: Trial) -> None:
-    """AM-18."""
     ran = await trial.run(
         LOOK_UP,
         {"range": "$(id); rm -rf /"},
@@ -164,6 +166,7 @@ def command(program: str, *argv: str, answer: str = "text") -> ToolRecord:
     return ToolRecord(tool_id="trial", backend=SkillBackend.OS_COMMAND, entrypoint=program, command=mapping)
 
 
+@pytest.mark.acceptance("AI-21", "AM-18")
 @pytest.mark.usefixtures("isolating_host")
 @pytest.mark.parametrize(
     ("tool", "params", "outcome"),
@@ -181,7 +184,6 @@ def command(program: str, *argv: str, answer: str = "text") -> ToolRecord:
 async def test_a_declared_program_is_a_tool(
     tmp_path: Path, tool: ToolRecord, params: dict[str, Any], outcome: object
 ) -> None:
-    """AI-21, AM-18."""
     declared = SkillPermissions(local_binaries=("printf", "false", "no-such-program", "sleep", "head"))
     ran = await run_tool(tool, tmp_path / "trial", params, declared, timeout_ms=1_500)
 
@@ -211,8 +213,9 @@ async def answers(status: int, body: Any = None) -> Any:
     return {"status": status, "body": body}
 
 
+@pytest.mark.acceptance("AI-08", "AI-27")
 async def test_a_request_goes_to_the_declared_host_alone(tmp_path: Path) -> None:
-    """AI-08, AI-27: mapping by configuration, with the profile of the tool."""
+    """Mapping by configuration, with the profile of the tool."""
     far = Recorder(lambda method, arguments: answers(200, {"ok": True}))
     tool = request(auth_profile="profile-1", runtime_context=RuntimeContext.THIRD_PARTY)
     params = {"name": "a/b", "limit": 3, "text": "x"}
@@ -264,6 +267,7 @@ async def test_a_far_side_that_cannot_be_reached_is_told_by_its_own_code(tmp_pat
     assert (ran.failure.code, ran.failure.retryable) == ("NETWORK_ERROR", True)
 
 
+@pytest.mark.acceptance("AI-08")
 @pytest.mark.parametrize(
     ("argv", "params", "arguments"),
     [
@@ -279,7 +283,7 @@ async def test_a_far_side_that_cannot_be_reached_is_told_by_its_own_code(tmp_pat
 def test_a_field_stays_one_argument(
     argv: tuple[str, ...], params: dict[str, Any], arguments: list[str]
 ) -> None:
-    """AI-08: no parameters of its own, and no splitting."""
+    """No parameters of its own, and no splitting."""
     assert arguments_of(CommandMapping(argv=argv), params) == arguments
 
 
