@@ -23,14 +23,17 @@ def locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
             os.close(lock)
 
 
-def remove_abandoned(parent: Path, prefix: str) -> None:
-    """Removes this user's folders whose lock went with their process."""
+def remove_abandoned(parent: Path, prefix: str, *, shared: bool = False) -> None:
+    """Removes the folders whose lock went with their process; in a ``shared`` parent this user's alone.
+
+    In a parent of one's own they may belong to another user: the one that a sandbox runs as.
+    """
     for root in _folders(parent, prefix):
         # One that is held, cannot be removed, or has gone, is left to its own process or to the next.
         with contextlib.suppress(OSError):
             lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                if os.fstat(lock).st_uid == os.geteuid():
+                if not shared or os.fstat(lock).st_uid == os.geteuid():
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     remove_folder(root)
             finally:

@@ -1,8 +1,9 @@
 """What content skills take and give: trends, personas, content packages (O-1). Of received ones little is required."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from contracts.base import Contract, Text80, Text120, Text200, Text500, Text1000, UtcTime, Uuid
 
@@ -17,9 +18,7 @@ Url = Annotated[str, StringConstraints(max_length=2_000)]
 
 
 class Trend(Contract):
-    """A trend as a skill receives it; sources differ, so it may have more fields."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    """A trend as a skill receives it; sources differ, so what else one says of it is passed over."""
 
     topic: Text200
     engagement_score: int = Field(ge=0)
@@ -27,6 +26,14 @@ class Trend(Contract):
     summary: Text1000 | None = None
     hashtags: tuple[Text120, ...] = Field(default=(), max_length=30)
     url: Url | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        fields = cast("Mapping[str, Any]", given)
+        return {name: value for name, value in fields.items() if name in cls.model_fields}
 
 
 class Persona(Contract):

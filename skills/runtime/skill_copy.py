@@ -61,4 +61,4 @@ def run_folders(folder: Path, digest: str) -> Generator[RunFolders]:
 
 def remove_abandoned_runs() -> None:
     """Removes the folders of runs whose worker was killed."""
-    remove_abandoned(Path(tempfile.gettempdir()), _PREFIX)
+    remove_abandoned(Path(tempfile.gettempdir()), _PREFIX, shared=True)

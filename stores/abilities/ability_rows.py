@@ -110,7 +110,9 @@ def versions_of(connection: Connection, ability_id: str) -> tuple[AbilityVersion
 
 
 def present_version(connection: Connection, ability_id: str | None) -> AbilityVersion | None:
-    """The version of the ability that is in use."""
+    """The version of the ability that is in use; none of no ability."""
+    if ability_id is None:
+        return None
     table = ability_versions
     in_use = select(abilities.c.version).where(abilities.c.ability_id == ability_id).scalar_subquery()
     return VERSIONS.first(connection, table.c.ability_id == ability_id, table.c.version == in_use)

@@ -8,6 +8,7 @@ from uuid_utils import uuid7
 from contracts.errors import ErrorCode, Refusal
 from contracts.inbox.items import SentItem, SentKind, SentState
 from contracts.memory.check_ins import CheckIn, CheckInOrder, CheckInStanding, CheckInState
+from contracts.workflow_ids import check_in_workflow_id
 from stores.inbox.inbox import put_item
 from stores.platform.database import Database, PageRequest
 from stores.platform.document_table import DocumentPage, DocumentTable
@@ -77,7 +78,7 @@ class CheckIns:
                 created_at=order.at,
                 updated_at=order.at,
             )
-            put_item(connection, item, f"check-in/{found.check_in_id}")
+            put_item(connection, item, check_in_workflow_id(found.check_in_id))
             fired = found.changed(state=CheckInState.FIRED, item_id=item.item_id, updated_at=order.at)
             CHECK_INS.replace(connection, fired)
             return CheckInStanding(state=fired.state)

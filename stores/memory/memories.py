@@ -276,7 +276,7 @@ def _loaded(
     kinds = set(wanted.kinds or MemoryKind)
     item = memory_items.c
     conditions = [item.owner == owner, item.kind.in_([kind.value for kind in kinds])]
-    conditions += _filters(wanted, item.item_id, item.at, ids)
+    conditions += _filters(owner, wanted, item.item_id, item.at, ids)
     newest = select(item.kind, item.body).where(*conditions).order_by(item.at.desc(), item.item_id)
     found = [
         memory_of_item(row.kind, row.body)
@@ -288,7 +288,7 @@ def _loaded(
     facts = FACTS.all(
         connection,
         fact.owner == owner,
-        *_filters(wanted, fact.fact_id, fact.at, ids),
+        *_filters(owner, wanted, fact.fact_id, fact.at, ids),
         order_by=(fact.at.desc(), fact.fact_id),
         limit=None if ids is not None else wanted.limit,
     )
@@ -296,6 +296,7 @@ def _loaded(
 
 
 def _filters(
+    owner: str,
     wanted: MemoryQuery,
     item_id: ColumnElement[str],
     at: ColumnElement[str],
@@ -314,7 +315,8 @@ def _filters(
         *map(area_label, wanted.life_areas),
     )
     for label in dict.fromkeys(labels):
-        labelled = select(memory_labels.c.item_id).where(memory_labels.c.label == label)
+        mine = (memory_labels.c.owner == owner, memory_labels.c.label == label)
+        labelled = select(memory_labels.c.item_id).where(*mine)
         found.append(item_id.in_(labelled))
     return found
 

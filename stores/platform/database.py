@@ -28,7 +28,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import Text
 
-SQLITE_BUSY_MS = 10_000
+SQLITE_BUSY_MS = 30_000
 """How long a SQLite writer waits for another one before it gives up."""
 
 

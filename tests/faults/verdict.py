@@ -103,8 +103,10 @@ async def assert_sound(deployment: Deployment) -> None:
 async def assert_nothing_left_of_rehearsals(deployment: Deployment, learner: Learner) -> None:
     """No folder, and no process that still runs what the user had shown."""
     folder = deployment.settings.data_dir / "rehearsals"
-    assert not folder.exists() or list(folder.iterdir()) == []
-    assert list(_processes_that_say(_file_of(learner))) == []
+    left = [path.name for path in folder.iterdir()] if folder.exists() else []
+    assert left == [], left
+    running = [str(process) for process in _processes_that_say(_file_of(learner))]
+    assert running == [], running
 
 
 def _file_of(learner: Learner) -> str:
