@@ -121,10 +121,10 @@ ledger_entries = Table(
     Column("owner", Text, nullable=False),
     Column("key", Text, nullable=False),
     Column("request_digest", Text, nullable=False),
+    Column("body", Text, nullable=False),
     # The skill that spent it, where its allowance was asked.
     Column("skill", Text),
     Column("booked_at", Text),
-    Column("body", Text, nullable=False),
     UniqueConstraint("owner", "key", name="booked_once"),
     Index("skill_ledger_entries_by_skill", "owner", "skill", "booked_at"),
     Index("skill_ledger_entries_by_wallet", "address", "tx_id"),
