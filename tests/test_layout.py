@@ -33,6 +33,8 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 MOST_MODULES_A_FOLDER = 20
+NUMBERED_SERIES = frozenset({"stores/migrations/versions"})
+"""Folders whose modules are found by their number, and that only ever grow."""
 MOST_LINES_A_MODULE = 500
 
 
@@ -43,7 +45,8 @@ def modules() -> list[Path]:
 
 def test_no_folder_has_more_modules_than_fit_on_a_screen() -> None:
     sizes = Counter(str(module.parent) for module in modules())
-    assert {folder: count for folder, count in sizes.items() if count > MOST_MODULES_A_FOLDER} == {}
+    crowded = {folder: count for folder, count in sizes.items() if count > MOST_MODULES_A_FOLDER}
+    assert crowded.keys() - NUMBERED_SERIES == set(), crowded
 
 
 def test_no_package_has_an_init_module() -> None:

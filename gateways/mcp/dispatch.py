@@ -35,7 +35,7 @@ from domain.mcp.approvals import undecidable
 from gateways.mcp.dispatch_orders import argument_names, arguments_bytes, order_of
 from gateways.platform.updates import (
     ANSWER_WITHIN,
-    REOPENINGS,
+    REOPENING_PAUSES,
     Answer,
     Message,
     Recall,
@@ -316,7 +316,8 @@ class McpDispatchGateway:
         wait = DispatchWait(dispatch_id=order.dispatch_id, until=until)
         # One id for all callers: a repeated request waits for the same update, unless the call has moved on since.
         update_id = f"dispatch/{until.value}/{since}"
-        for _ in range(REOPENINGS):
+        for pause in REOPENING_PAUSES:
+            await anyio.sleep(pause)
             with suppress(WorkflowWasClosing):
                 await update_with_start(
                     self._client,

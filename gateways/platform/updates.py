@@ -27,6 +27,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.types import MethodAsyncSingleParam
 from temporalio.workflow import UpdateMethodMultiParam
 
+from contracts.backoff import Backoff
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
 from workflows.platform.search_attributes import search_attributes_of
@@ -39,8 +40,12 @@ ANSWER_WITHIN = timedelta(seconds=10)
 MOST_IN_FLIGHT = 6
 """How many updates of this process one workflow is sent at a time; Temporal aborts those beyond ten."""
 
-REOPENINGS = 5
-"""How often an update is sent again because the workflow run was closing."""
+REOPENINGS = 10
+"""How often an update is sent because the workflow run was closing, or its task failed."""
+
+_REOPENING = Backoff(first=0.01, cap=1)
+REOPENING_PAUSES = (0.0, *map(_REOPENING.delay, range(1, REOPENINGS)))
+"""Seconds before each: a run closes in milliseconds, and a server that has just come back takes seconds."""
 
 OWN_KEY_PREFIX = "once-"
 """Prefix of server-generated idempotency keys, for requests without one: no client can repeat such a key."""
@@ -212,9 +217,14 @@ async def update_or_recall(
         async with _turn_at(workflow_id):
             if check is not None:
                 await anyio.to_thread.run_sync(check)
-            for send in ([first] if first else []) + [attempt] * REOPENINGS:
-                with suppress(WorkflowWasClosing):
+            send = first or attempt
+            for pause in REOPENING_PAUSES:
+                await asyncio.sleep(pause)
+                try:
                     return await send()
+                except WorkflowWasClosing as closing:
+                    log.info("an update was not taken", workflow_id=workflow_id, cause=str(closing.__cause__))
+                send = attempt
         raise Refusal(ErrorCode.CONFLICT, conflict)
     except Refusal:
         # May already be committed (same key at once, or lost reply): return the stored answer.
