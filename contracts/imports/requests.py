@@ -1,0 +1,152 @@
+"""Requests and answers of the import routes (DOC3 §0C.20, lines 3294-3404, 3437-3464)."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from contracts.base import Text160, Text240, Text1000, Uuid, VersionedContract
+from contracts.imports.compatibility import SkillCompatibilityReport
+from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportSource
+from contracts.imports.packs import PackId
+from contracts.learning.views.account import LearnPartialDeploymentState
+from contracts.platform.commands import Command
+from contracts.platform.lists import Page
+
+
+class SkillImportScanRequest(Command):
+    """Scan an upload. ``staged_upload_ref`` is the former name of ``temp_artifact_ref`` (rule 3, line 3502)."""
+
+    source: SkillImportSource
+    temp_artifact_ref: Text240 | None = None
+    staged_upload_ref: Text240 | None = None
+
+    @model_validator(mode="after")
+    def _names_one_artifact(self) -> Self:
+        named = {self.temp_artifact_ref, self.staged_upload_ref} - {None}
+        if len(named) != 1:
+            raise ValueError("temp_artifact_ref names the upload that is scanned")
+        return self
+
+    @property
+    def artifact_ref(self) -> str:
+        """The upload, by whichever name it was given."""
+        return self.temp_artifact_ref or self.staged_upload_ref or ""
+
+
+class SkillImportScanResponse(VersionedContract):
+    """A scanned import with its findings."""
+
+    import_record: ImportedSkillRecord
+    compatibility_report: SkillCompatibilityReport
+    receipt_id: Uuid | None = None
+
+
+class OfImport(Command):
+    """What every request on one import names."""
+
+    import_id: Uuid
+
+
+class SkillImportStageRequest(OfImport):
+    """Materialise a scanned bundle for review."""
+
+    requested_pack_id: PackId | None = None
+    stage_notes: Text1000 | None = None
+
+
+class SkillImportStageResponse(VersionedContract):
+    """A staged import."""
+
+    import_record: ImportedSkillRecord
+    materialized_bundle_ref: Text240 | None = None
+    receipt_id: Uuid | None = None
+
+
+class SkillImportApproveRequest(OfImport):
+    """Approve a reviewed import for the workspace."""
+
+    approval_note: Text1000 | None = None
+
+
+class SkillImportRejectRequest(OfImport):
+    """Turn an import down."""
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+
+
+class ImportTargetScope(StrEnum):
+    """Where an import is installed."""
+
+    PRIVATE = "private"
+    WORKSPACE = "workspace"
+
+
+class SkillImportInstallPrivateRequest(OfImport):
+    """Install a reviewed import."""
+
+    target_scope: ImportTargetScope = ImportTargetScope.PRIVATE
+
+
+class SkillImportDiscardRequest(OfImport):
+    """Drop an import."""
+
+    reason: Text1000 | None = None
+
+
+class SkillImportRetryRequest(OfImport):
+    """Try a failed step again."""
+
+    retry_kind: RetryKind
+
+
+class SkillImportTerminalActionResponse(VersionedContract):
+    """The answer to a decision on an import, and to a retry."""
+
+    import_record: ImportedSkillRecord
+    receipt_id: Uuid | None = None
+    saga_id: Uuid | None = None
+
+
+class SkillImportDetailResponse(VersionedContract):
+    """Everything that is shown of one import."""
+
+    import_record: ImportedSkillRecord
+    compatibility_report: SkillCompatibilityReport | None = None
+    partial_deployment: LearnPartialDeploymentState | None = None
+    proposal_id: Uuid | None = None
+    warnings: tuple[Text240, ...] = ()
+
+
+class SkillImportListResponse(Page):
+    """One page of a user's imports."""
+
+    items: tuple[ImportedSkillRecord, ...] = ()
+
+
+class SkillTriggerTestRequest(VersionedContract):
+    """Would this text find the import or the ability?"""
+
+    import_id: Uuid | None = None
+    ability_id: Text160 | None = None
+    trigger_text: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+    project_id: Text160 | None = None
+    context_excerpt: Annotated[str, StringConstraints(max_length=4000)] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_candidate(self) -> Self:
+        if not (self.import_id or self.ability_id):
+            raise ValueError("Either import_id or ability_id is required")
+        return self
+
+
+class SkillTriggerTestResponse(VersionedContract):
+    """Whether the runtime's matcher would pick the candidate, and why."""
+
+    matched: bool
+    candidate_ability_id: Text160 | None = None
+    candidate_import_id: Uuid | None = None
+    score: float | None = Field(default=None, ge=0, le=1)
+    reasons: tuple[Text240, ...] = ()
+    rejection_reasons: tuple[Text240, ...] = ()
+    receipt_id: Uuid | None = None
