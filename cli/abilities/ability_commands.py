@@ -14,7 +14,7 @@ from cli.platform.list_options import (
     PageSizeOption,
     SearchOption,
     SortOption,
-    left_over,
+    answer_list,
     list_query,
 )
 from cli.platform.output import FAILED, PASSED, facts, listing, unproved_list
@@ -107,7 +107,7 @@ def versions(
             version.installed_at.strftime("%Y-%m-%d %H:%M"),
             version.content_hash[:16],
         )
-    call.answer(table, *left_over(found))
+    answer_list(call, found, table, "No version is installed.")
 
 
 @api_command(app, "activate")

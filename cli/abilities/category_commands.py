@@ -11,9 +11,8 @@ from cli.platform.list_options import (
     PageSizeOption,
     SearchOption,
     SortOption,
-    left_over,
+    answer_list,
     list_query,
-    none_of,
 )
 from cli.platform.output import listing
 from contracts.abilities.categories import (
@@ -43,14 +42,10 @@ def list_categories(
     """List your categories."""
     query = list_query(page, page_size, sort, search)
     found = call.api.categories.categories(**query)
-    if not found.categories:
-        nothing = "No categories yet. Next: `apprentice categories create TITLE`."
-        call.answer(Text(none_of(found, query, nothing)))
-        return
     table = listing("category", "title", "color", whole="category")
     for category in found.categories:
         table.add_row(category.category_id, Text(category.title), Text(category.color, style=category.color))
-    call.answer(table, *left_over(found))
+    answer_list(call, found, table, "No categories yet. Next: `apprentice categories create TITLE`.", query)
 
 
 @api_command(app, "create")

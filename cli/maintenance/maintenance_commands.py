@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.list_options import answer_list
 from cli.platform.output import fail, listing
 from clients.apprentice.api import MaintenanceApi
 from contracts.maintenance.runs import MaintenanceRun, MaintenanceState
@@ -24,9 +25,6 @@ def list_runs(
 ) -> None:
     """List maintenance runs, newest first."""
     found = MaintenanceApi(call.api.http).runs(page)
-    if not found.runs:
-        call.answer("No maintenance run yet. Preview one: [cyan]apprentice maintenance run --dry-run[/].")
-        return
     table = listing("run", "started", "by", "kind", "state", "done", "failed", whole="run")
     for run in found.runs:
         table.add_row(
@@ -38,7 +36,8 @@ def list_runs(
             str(sum(sweep.done for sweep in run.sweeps)),
             str(sum(sweep.failed for sweep in run.sweeps)),
         )
-    call.answer(table)
+    nothing = "No maintenance run yet. Preview one: [cyan]apprentice maintenance run --dry-run[/]."
+    answer_list(call, found, table, nothing)
 
 
 @api_command(app, "run")

@@ -16,9 +16,8 @@ from cli.platform.list_options import (
     PageSizeOption,
     SearchOption,
     SortOption,
-    left_over,
+    answer_list,
     list_query,
-    none_of,
 )
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpPolicyApi
@@ -264,10 +263,6 @@ def list_grants(
     """List what your approvals allow beyond their own call, newest first."""
     query = list_query(page, page_size, sort, search)
     found = McpPolicyApi(call.api.http).grants(include_past=past, **query)
-    if not found.grants:
-        nothing = "No standing approvals; every call that asks first is asked about."
-        call.answer(none_of(found, query, nothing))
-        return
     table = listing("grant", "server", "tool", "for", "used", "stands")
     for grant in found.grants:
         table.add_row(
@@ -278,7 +273,9 @@ def list_grants(
             str(grant.used),
             _stands(grant),
         )
-    call.answer(table, *left_over(found))
+    answer_list(
+        call, found, table, "No standing approvals; every call that asks first is asked about.", query
+    )
 
 
 @api_command(grants_app, "revoke")

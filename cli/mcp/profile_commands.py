@@ -14,9 +14,8 @@ from cli.platform.list_options import (
     PageSizeOption,
     SearchOption,
     SortOption,
-    left_over,
+    answer_list,
     list_query,
-    none_of,
 )
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpSignInApi
@@ -44,10 +43,6 @@ def list_profiles(
     """List your sign-ins."""
     query = list_query(page, page_size, sort, search)
     found = McpSignInApi(call.api.http).profiles(**query)
-    if not found.auth_profiles:
-        nothing = "No sign-ins yet. Next: `apprentice mcp profiles create --help`."
-        call.answer(Text(none_of(found, query, nothing)))
-        return
     table = listing("sign-in", "provider", "mode", "state", "renewal", "trouble")
     for one in found.auth_profiles:
         table.add_row(
@@ -58,7 +53,7 @@ def list_profiles(
             one.refresh_policy.value,
             escape(one.last_auth_error_code or ""),
         )
-    call.answer(table, *left_over(found))
+    answer_list(call, found, table, "No sign-ins yet. Next: `apprentice mcp profiles create --help`.", query)
 
 
 @api_command(app, "create")

@@ -13,9 +13,8 @@ from cli.platform.list_options import (
     PageSizeOption,
     SearchOption,
     SortOption,
-    left_over,
+    answer_list,
     list_query,
-    none_of,
 )
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpRegistryApi
@@ -70,10 +69,6 @@ def list_servers(
     query = list_query(page, page_size, sort, search)
     found = McpRegistryApi(call.api.http).servers(**query)
     shown = [one for one in found.servers if everything or not one.deferred_design_only]
-    if not shown:
-        nothing = "No tool servers yet. Next: `apprentice mcp servers register NAME --url URL`."
-        call.answer(Text(none_of(found, query, nothing) if not found.servers else nothing))
-        return
     table = listing("server", "name", "provider", "badges", "tools", "next")
     for one in shown:
         table.add_row(
@@ -84,7 +79,8 @@ def list_servers(
             str(len(one.registry.supported_tools)),
             escape(_next(one)),
         )
-    call.answer(table, *left_over(found))
+    nothing = "No tool servers yet. Next: `apprentice mcp servers register NAME --url URL`."
+    answer_list(call, found, table, nothing, query)
 
 
 @api_command(app, "register")

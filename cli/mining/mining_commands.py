@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.list_options import answer_list
 from cli.platform.output import fail, listing
 from clients.apprentice.learning import MiningApi
 from contracts.mining.candidates import (
@@ -100,9 +101,6 @@ def candidates(
 ) -> None:
     """List what was found, newest first."""
     found = MiningApi(call.api.http).candidates(page, state=state)
-    if not found.candidates:
-        call.answer("Nothing found. Look now: [cyan]apprentice mining run[/].")
-        return
     table = listing(
         "candidate",
         "task",
@@ -126,7 +124,8 @@ def candidates(
             view.session_state.value if view.session_state else "–",
             " · ".join(action.value for action in view.allowed_actions),
         )
-    call.answer(table)
+    nothing = "Nothing found. Look now: [cyan]apprentice mining run[/]."
+    answer_list(call, found, table, nothing, {"state": state})
 
 
 @api_command(app, "accept")

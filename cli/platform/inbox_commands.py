@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.list_options import OnePageOption, left_over, none_of
 from cli.platform.output import facts
 from clients.apprentice.inbox import InboxApi
 from contracts.platform.inbox import InboxItem, InboxKind
@@ -29,20 +30,18 @@ _COLOURS = {
 def inbox(
     call: Invocation,
     kind: Annotated[InboxKind | None, typer.Option(help="Only of this kind.")] = None,
-    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    page: OnePageOption = 1,
     page_size: Annotated[int, typer.Option(min=1, max=100, help="Items a page.")] = 25,
 ) -> None:
     """List what waits for you or was sent to you, newest first."""
     found = InboxApi(call.api.http).items(page, page_size, kind)
     if not found.items:
-        call.answer("Nothing waits for you.")
+        call.answer(none_of(found, {}, "Nothing waits for you."))
         return
     parts: list[RenderableType] = []
     for one in found.items:
         parts += _shown(one)
-    left = found.total - page * page_size
-    more = [f"{found.total} in all; the next: apprentice inbox --page {page + 1}"] if left > 0 else []
-    call.answer(*parts, *more)
+    call.answer(*parts, *left_over(found))
 
 
 def _shown(one: InboxItem) -> list[RenderableType]:

@@ -3,13 +3,18 @@
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
-from contracts.platform.lists import ListCounts
+from cli.platform.invocation import Invocation
+from contracts.platform.lists import Page
 
 PageOption = Annotated[
     int | None, typer.Option(min=1, help="Which page; the whole list where none is named.")
 ]
 PageSizeOption = Annotated[int | None, typer.Option(min=1, max=100, help="Entries a page.")]
+OnePageOption = Annotated[int, typer.Option(min=1, help="Which page.")]
+"""Of a list that is always answered page by page."""
+
 SortOption = Annotated[
     str | None,
     typer.Option(help="A field to sort by, e.g. created_at; with - before it the other way round."),
@@ -26,7 +31,20 @@ def list_query(
     return {"page": page, "page_size": page_size, "sort": sort, "q": search, **equal}
 
 
-def none_of(found: ListCounts, query: ListQuery, otherwise: str) -> str:
+def answer_list(
+    call: Invocation, found: Page, table: Table, otherwise: str, query: ListQuery | None = None
+) -> None:
+    """End a command with one page of a list, and which page follows; without entries it says why.
+
+    ``otherwise`` is said of a list that is empty: what to do about it. ``query`` is what was asked for.
+    """
+    if table.row_count:
+        call.answer(table, *left_over(found))
+    else:
+        call.answer(none_of(found, query or {}, otherwise))
+
+
+def none_of(found: Page, query: ListQuery, otherwise: str) -> str:
     """What to say of a list without entries: nothing on this page, nothing that matches, or ``otherwise``."""
     if found.total:
         return f"Nothing on this page; {found.total} in all."
@@ -34,7 +52,7 @@ def none_of(found: ListCounts, query: ListQuery, otherwise: str) -> str:
     return "Nothing matches." if asked else otherwise
 
 
-def left_over(found: ListCounts) -> list[str]:
+def left_over(found: Page) -> list[str]:
     """A line about the pages that follow, if there are any."""
     more = found.page_size and found.total > found.page * found.page_size
     return [f"{found.total} in all; the next page: --page {found.page + 1}"] if more else []

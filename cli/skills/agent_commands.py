@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from rich.markup import escape
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import facts, listing
 from clients.apprentice.agents import AgentApi
 from contracts.skills.agents import CreateAgentRequest
@@ -49,14 +50,11 @@ def create(
 
 
 @api_command(app, "list")
-def list_agents(call: Invocation, page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1) -> None:
+def list_agents(call: Invocation, page: OnePageOption = 1) -> None:
     """List every agent, newest first."""
     found = AgentApi(call.api.http).list(page)
-    if not found.agents:
-        call.answer("No agents. Make one with `apprentice agents create --name NAME`.")
-        return
     table = listing("agent", "name", "status", "owner", "holds", whole="agent")
     for one in found.agents:
         row = (one.agent_id, escape(one.name), one.status.value, escape(one.owner_user_id))
         table.add_row(*row, str(one.wallet_balance))
-    call.answer(table)
+    answer_list(call, found, table, "No agents. Make one with `apprentice agents create --name NAME`.")

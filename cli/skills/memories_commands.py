@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from rich.markup import escape
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import listing
 from clients.apprentice.memory import MemoryApi
 from contracts.inbox.items import AnswerRequest
@@ -15,55 +16,46 @@ from contracts.memory.memory import MemoryKind
 
 app = typer.Typer(no_args_is_help=True, help="What skills remember of you: list, facts, check-ins, erase.")
 
-_Page = Annotated[int, typer.Option(min=1, help="Which page.")]
-
 
 @api_command(app, "list")
 def list_memories(
     call: Invocation,
     kind: Annotated[MemoryKind | None, typer.Option(help="Memories or events alone.")] = None,
-    page: _Page = 1,
+    page: OnePageOption = 1,
 ) -> None:
     """List memories and events, newest first."""
     found = MemoryApi(call.api.http).list(page, kind)
-    if not found.memories:
-        call.answer("Nothing is remembered. Skills such as store-memory-item do that.")
-        return
     table = listing("id", "at", "kind", "text", whole="id")
     for one in found.memories:
         table.add_row(one.memory_id, f"{one.at:%Y-%m-%d %H:%M}", one.kind.value, escape(one.text))
-    call.answer(table)
+    nothing = "Nothing is remembered. Skills such as store-memory-item do that."
+    answer_list(call, found, table, nothing, {"kind": kind})
 
 
 @api_command(app, "facts")
 def list_facts(
     call: Invocation,
     subject: Annotated[str | None, typer.Option(help="Facts of this subject alone.")] = None,
-    page: _Page = 1,
+    page: OnePageOption = 1,
 ) -> None:
     """List facts, the latest changed first."""
     found = MemoryApi(call.api.http).facts(page, subject)
-    if not found.facts:
-        call.answer("No facts are known. The skill upsert-world-fact asserts them.")
-        return
     table = listing("id", "fact", "version", "holds", whole="id")
     for one in found.facts:
         holds = "yes" if one.valid_to is None else f"until {one.valid_to:%Y-%m-%d %H:%M}"
         table.add_row(one.fact_id, escape(one.text), str(one.version), holds)
-    call.answer(table)
+    nothing = "No facts are known. The skill upsert-world-fact asserts them."
+    answer_list(call, found, table, nothing, {"subject": subject})
 
 
 @api_command(app, "check-ins")
-def list_check_ins(call: Invocation, page: _Page = 1) -> None:
+def list_check_ins(call: Invocation, page: OnePageOption = 1) -> None:
     """List check-ins, the next due first."""
     found = MemoryApi(call.api.http).check_ins(page)
-    if not found.check_ins:
-        call.answer("No check-ins. The skill schedule-check-in makes one.")
-        return
     table = listing("id", "due", "state", "text", whole="id")
     for one in found.check_ins:
         table.add_row(one.check_in_id, f"{one.due_at:%Y-%m-%d %H:%M}", one.state.value, escape(one.text))
-    call.answer(table)
+    answer_list(call, found, table, "No check-ins. The skill schedule-check-in makes one.")
 
 
 @api_command(app, "cancel-check-in")
@@ -76,16 +68,13 @@ def cancel_check_in(
 
 
 @api_command(app, "goals")
-def list_goals(call: Invocation, page: _Page = 1) -> None:
+def list_goals(call: Invocation, page: OnePageOption = 1) -> None:
     """List goals, the latest changed first; candidates are suggestions of skills."""
     found = MemoryApi(call.api.http).goals(page)
-    if not found.goals:
-        call.answer("No goals. The skill propose-small-adjustments suggests some.")
-        return
     table = listing("id", "state", "title", "reason", whole="id")
     for one in found.goals:
         table.add_row(one.goal_id, one.state.value, escape(one.title), escape(one.reason))
-    call.answer(table)
+    answer_list(call, found, table, "No goals. The skill propose-small-adjustments suggests some.")
 
 
 @api_command(app, "move-goal")

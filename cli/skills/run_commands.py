@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.json_arguments import read_object
+from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import ExitCode, facts, listing
 from clients.apprentice.skills import SkillApi
 from contracts.skills.invocation import (
@@ -104,19 +105,17 @@ def runs(
     call: Invocation,
     skill: Annotated[str | None, typer.Option(help="Only of this skill.")] = None,
     status: Annotated[InvocationStatus | None, typer.Option(help="Only those that stand so.")] = None,
-    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    page: OnePageOption = 1,
 ) -> None:
     """List invocations, newest first."""
     found = SkillApi(call.api.http).invocations(page, skill=skill, status=status)
-    if not found.invocations:
-        call.answer("No invocations. Run a skill with `apprentice skills run NAME`.")
-        return
     table = listing("invocation", "skill", "status", "asked", whole="invocation")
     for one in found.invocations:
         table.add_row(
             one.invocation_id, escape(one.skill), _status(one.status), f"{one.created_at:%Y-%m-%d %H:%M:%S}"
         )
-    call.answer(table)
+    nothing = "No invocations. Run a skill with `apprentice skills run NAME`."
+    answer_list(call, found, table, nothing, {"skill": skill, "status": status})
 
 
 def result(call: Invocation, invocation: _IdArgument) -> None:

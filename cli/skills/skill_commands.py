@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import facts, listing
 from cli.skills import policy_commands, run_commands
 from cli.skills.new_command import new
@@ -40,14 +41,11 @@ NameArgument = Annotated[
 @api_command(app, "list")
 def list_skills(
     call: Invocation,
-    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    page: OnePageOption = 1,
     page_size: Annotated[int, typer.Option(min=1, max=100, help="Skills a page.")] = 100,
 ) -> None:
     """List the skills by name: what may be run, what awaits approval, what is malformed."""
     found = SkillApi(call.api.http).catalog(page, page_size)
-    if not found.skills:
-        call.answer("No skills. Make one with `apprentice skills new NAME`.")
-        return
     table = listing("skill", "version", "state", "effect", "what it does")
     for one in found.skills:
         table.add_row(
@@ -57,9 +55,7 @@ def list_skills(
             "asks first" if one.confirmation_required else ", ".join(one.capabilities),
             escape(one.description or one.reason or ""),
         )
-    left = found.total - page * page_size
-    more = [f"{found.total} in all; the next: apprentice skills list --page {page + 1}"] if left > 0 else []
-    call.answer(table, *more)
+    answer_list(call, found, table, "No skills. Make one with `apprentice skills new NAME`.")
 
 
 @api_command(app, "show")

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import facts, listing
 from clients.apprentice.wallets import WalletApi
 from contracts.skills.wallets import CreateWalletRequest, Currency, FundWalletRequest, Network, Wallet
@@ -51,17 +52,15 @@ def fund(
 
 
 @api_command(app, "list")
-def list_wallets(call: Invocation, page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1) -> None:
+def list_wallets(call: Invocation, page: OnePageOption = 1) -> None:
     """List every wallet."""
     found = WalletApi(call.api.http).list(page)
-    if not found.wallets:
-        call.answer("No wallets. Make one with `apprentice wallets create ADDRESS --currency USDC`.")
-        return
     table = listing("address", "balance", "owner", "network", whole="address")
     for one in found.wallets:
         balance = f"{one.balance} {one.currency.value}"
         table.add_row(one.wallet_address, balance, escape(one.owner_user_id), one.network.value)
-    call.answer(table)
+    nothing = "No wallets. Make one with `apprentice wallets create ADDRESS --currency USDC`."
+    answer_list(call, found, table, nothing)
 
 
 @api_command(app, "show")

@@ -14,6 +14,7 @@ from contracts.learning.observation import WorkflowBoundary
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.validation import ValidationRun, ValidationStepResult
+from contracts.platform.lists import Page
 
 SAMPLE_SIZE = 10
 """How many ids a sweep's record names as examples."""
@@ -114,13 +115,10 @@ class StartMaintenanceRequest(VersionedContract):
     client_request_id: Text120 | None = None
 
 
-class MaintenanceRunsResponse(VersionedContract):
+class MaintenanceRunsResponse(Page):
     """A page of runs, newest first."""
 
     runs: tuple[MaintenanceRun, ...] = ()
-    total: int = Field(ge=0)
-    page: int = Field(ge=1)
-    page_size: int = Field(ge=1)
 
 
 class RunOpening(Contract):

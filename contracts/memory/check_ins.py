@@ -2,11 +2,10 @@
 
 from enum import StrEnum
 
-from pydantic import Field
-
 from contracts.base import Contract, Text80, Text120, UtcTime, Uuid, VersionedContract
 from contracts.memory.memory import MemoryText
 from contracts.platform.commands import Command
+from contracts.platform.lists import Page
 
 
 class CheckInState(StrEnum):
@@ -72,10 +71,7 @@ class CancelCheckInRequest(Command):
     """Cancels a check-in that has not fired."""
 
 
-class CheckInListResponse(VersionedContract):
+class CheckInListResponse(Page):
     """Check-ins, the next due first."""
 
     check_ins: tuple[CheckIn, ...]
-    page: int = Field(ge=1)
-    page_size: int
-    total: int

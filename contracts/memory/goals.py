@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 
 from contracts.base import Contract, Text80, Text120, Text240, Text1000, UtcTime, Uuid, VersionedContract
 from contracts.platform.commands import Command
+from contracts.platform.lists import Page
 
 Title = Annotated[str, StringConstraints(min_length=1, max_length=240)]
 
@@ -74,10 +75,7 @@ class MoveGoalRequest(Command):
     note: Text240 | None = None
 
 
-class GoalListResponse(VersionedContract):
+class GoalListResponse(Page):
     """Goals, the latest changed first."""
 
     goals: tuple[Goal, ...]
-    page: int = Field(ge=1)
-    page_size: int
-    total: int

@@ -13,6 +13,7 @@ from contracts.base import Contract, Text80, Text120, Text160, Text240, UtcTime,
 from contracts.errors import ErrorCode
 from contracts.learning.interpretation import ProjectScope
 from contracts.learning.session import BuildPolicy, LearnSessionState
+from contracts.platform.lists import Page
 
 MAX_CLUSTER_TRACES = 100
 """The most traces of one person that a run looks at, the newest first."""
@@ -182,13 +183,10 @@ class MiningCandidateView(CandidateActions, VersionedContract):
     install_lane: InstallLane | None = None
 
 
-class MiningCandidatesResponse(VersionedContract):
+class MiningCandidatesResponse(Page):
     """A page of the caller's candidates, newest first."""
 
     candidates: tuple[MiningCandidateView, ...] = ()
-    total: int = Field(ge=0)
-    page: int = Field(ge=1)
-    page_size: int = Field(ge=1)
 
 
 class MiningDecisionRequest(VersionedContract):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from contracts.base import Contract, Text80, Text120, Text240, UtcTime, Uuid, VersionedContract
 from contracts.platform.commands import Command
+from contracts.platform.lists import Page
 from contracts.skills.wallets import Amount, WalletAddress
 
 MAX_CAPABILITIES = 50
@@ -62,13 +63,10 @@ class CreateAgentRequest(Command):
     wallet_address: WalletAddress | None = None
 
 
-class AgentListResponse(VersionedContract):
+class AgentListResponse(Page):
     """Agents, newest first."""
 
     agents: tuple[AgentProfile, ...]
-    page: int
-    page_size: int
-    total: int
 
 
 class StateUpdates(Contract):

@@ -85,3 +85,11 @@ def test_a_new_skill_leaves_nothing_where_it_cannot_be_made(tmp_path) -> None:
     assert new("greet", "--into", str(root)).exit_code == ExitCode.USAGE
     assert list(root.iterdir()) == [root / "greet"]
     assert not list((root / "greet").iterdir())
+
+
+def test_a_list_says_which_page_follows_and_that_a_page_past_the_end_is_empty(person) -> None:
+    total = person.gets("skills", "list")["total"]
+    shown = person.types("skills", "list", "--page", "2", "--page-size", "5").stdout
+    assert f"{total} in all; the next page: --page 3" in shown
+    assert f"Nothing on this page; {total} in all." in person.types("skills", "list", "--page", "99").stdout
+    assert "No check-ins" in person.types("memories", "check-ins", "--page", "1").stdout
