@@ -168,11 +168,16 @@ class DocumentTable(Generic[M]):
 
     def put(self, connection: Connection, document: M, **columns: Any) -> None:
         """Inserts a row, or replaces the one under its key but for the ``fixed`` columns."""
-        values = self._values(document, columns)
-        statement = insert_or(connection, self.table).values(values)
-        fresh = {name: statement.excluded[name] for name in self._changeable(values)}
-        keys = [column.name for column in self.table.primary_key]
-        connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=fresh))
+        self.put_all(connection, [(document, columns)])
+
+    def put_all(self, connection: Connection, rows: Iterable[tuple[M, Mapping[str, Any]]]) -> None:
+        """``put`` for documents, each with its columns, by one statement."""
+        written = [self._values(document, columns) for document, columns in rows]
+        if written:
+            statement = insert_or(connection, self.table)
+            fresh = {name: statement.excluded[name] for name in self._changeable(written[0])}
+            keys = [column.name for column in self.table.primary_key]
+            connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=fresh), written)
 
     def replace(
         self, connection: Connection, document: M, *where: ColumnElement[bool], **columns: Any

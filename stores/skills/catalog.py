@@ -1,6 +1,6 @@
 """The catalog of skills as the last scan found it: one row for each folder and version."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -41,8 +41,7 @@ class SkillCatalog:
                 for key, record in after.items()
                 if key not in before or record.changed(seen_at=before[key].seen_at) != before[key]
             ]
-            for record in other:
-                SKILLS.put(connection, record)
+            SKILLS.put_all(connection, [(record, {}) for record in other])
             _remember_manifests(connection, found)
         return tuple(sorted({record.name for record in other} | {before[key].name for key in gone}))
 
@@ -91,9 +90,11 @@ def _remember_manifests(connection: Connection, found: Sequence[SkillRecord]) ->
     """Keeps the manifest of each folder that is ready, under its version."""
     rows = connection.execute(select(skill_manifests.c.key, skill_manifests.c.body))
     known = {row.key: row.body for row in rows}
+    fresh: dict[str, tuple[SkillManifest, Mapping[str, str]]] = {}
     for record in found:
         manifest = record.manifest
         if record.state is SkillState.READY and manifest is not None:
             before = known.get(record.key)
             if before is None or SkillManifest.model_validate_json(before) != manifest:
-                MANIFESTS.put(connection, manifest, key=record.key, root=record.root.value)
+                fresh[record.key] = manifest, {"key": record.key, "root": record.root.value}
+    MANIFESTS.put_all(connection, fresh.values())
