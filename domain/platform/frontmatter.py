@@ -8,9 +8,11 @@ like.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import cast
 
 import yaml
+from yaml.reader import ReaderError
 
 from domain.platform.strict_json import NotStrictJson, read_json
 
@@ -49,11 +51,33 @@ class FrontmatterLimits:
         return max([self.most_depth, *inner])
 
 
-class FrontmatterProblem(Exception):
-    """The front matter cannot be read; the message says where and why."""
+class FrontmatterCode(StrEnum):
+    """What is wrong with a front matter."""
 
-    def __init__(self, what: str, line: int | None = None) -> None:
-        super().__init__(f"{f' (line {line + 2})' if line is not None else ''}: {what}")
+    MISSING = "FRONTMATTER_MISSING"
+    NOT_CLOSED = "FRONTMATTER_NOT_CLOSED"
+    TOO_LARGE = "FRONTMATTER_TOO_LARGE"
+    TOO_DEEP = "FRONTMATTER_TOO_DEEP"
+    CONTROL_CHARACTER = "FRONTMATTER_CONTROL_CHARACTER"
+    NOT_YAML = "FRONTMATTER_NOT_YAML"
+    NOT_A_MAPPING = "FRONTMATTER_NOT_A_MAPPING"
+    ALIAS = "FRONTMATTER_ALIAS"
+    TAG = "FRONTMATTER_TAG"
+    SEVERAL_DOCUMENTS = "FRONTMATTER_SEVERAL_DOCUMENTS"
+    MERGE_KEY = "FRONTMATTER_MERGE_KEY"
+    DUPLICATE_KEY = "FRONTMATTER_DUPLICATE_KEY"
+    KEY_NOT_TEXT = "FRONTMATTER_KEY_NOT_TEXT"
+    INLINE_JSON = "FRONTMATTER_INLINE_JSON"
+
+
+class FrontmatterProblem(Exception):
+    """The front matter cannot be read; the message says where and why. ``line`` counts in the file, from 1."""
+
+    def __init__(self, code: FrontmatterCode, what: str, line: int | None = None) -> None:
+        self.code = code
+        self.what = what
+        self.line = line + 2 if line is not None else None
+        super().__init__(f"{f' (line {self.line})' if self.line is not None else ''}: {what}")
 
 
 def split_frontmatter(text: str) -> tuple[str, str]:
@@ -66,7 +90,8 @@ def split_frontmatter(text: str) -> tuple[str, str]:
     opening = _FENCE.match(normalised)
     closing = _FENCE.search(normalised, opening.end() + 1) if opening else None
     if opening is None or closing is None:
-        raise FrontmatterProblem("a skill starts with a front matter between two lines of ---")
+        code = FrontmatterCode.MISSING if opening is None else FrontmatterCode.NOT_CLOSED
+        raise FrontmatterProblem(code, "a skill starts with a front matter between two lines of ---")
     return normalised[opening.end() + 1 : closing.start()], normalised[closing.end() :].lstrip("\n")
 
 
@@ -89,10 +114,14 @@ def read_frontmatter(text: str, limits: FrontmatterLimits) -> dict[str, object]:
         node = _compose(front, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = cast("yaml.Mark | None", getattr(error, "problem_mark", None))
-        problem = str(getattr(error, "problem", None) or "it is not valid YAML")
-        raise FrontmatterProblem(problem, mark.line if mark else None) from error
+        problem = str(getattr(error, "problem", None) or "it holds a control character")
+        broken = isinstance(error, ReaderError)
+        code = FrontmatterCode.CONTROL_CHARACTER if broken else FrontmatterCode.NOT_YAML
+        raise FrontmatterProblem(code, problem, mark.line if mark else None) from error
     if not isinstance(node, yaml.MappingNode):
-        raise FrontmatterProblem("the front matter must be a mapping of names to values")
+        raise FrontmatterProblem(
+            FrontmatterCode.NOT_A_MAPPING, "the front matter must be a mapping of names to values"
+        )
     return _Reading(front, limits).whole(node)
 
 
@@ -102,11 +131,15 @@ def _check_events(front: str, most_depth: int) -> None:
     for event in _parse(front, Loader=yaml.SafeLoader):
         line = _line(event)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise FrontmatterProblem("anchors and aliases are not allowed; write the value out", line)
+            raise FrontmatterProblem(
+                FrontmatterCode.ALIAS, "anchors and aliases are not allowed; write the value out", line
+            )
         if getattr(event, "tag", None) is not None:
-            raise FrontmatterProblem("tags are not allowed; write the plain value", line)
+            raise FrontmatterProblem(FrontmatterCode.TAG, "tags are not allowed; write the plain value", line)
         if isinstance(event, yaml.DocumentStartEvent) and event.explicit:
-            raise FrontmatterProblem("directives and further documents are not allowed", line)
+            raise FrontmatterProblem(
+                FrontmatterCode.SEVERAL_DOCUMENTS, "directives and further documents are not allowed", line
+            )
         if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             depth += 1
             if depth > most_depth:
@@ -145,7 +178,9 @@ class _Reading:
             if _size(raw) > bound.most_bytes:
                 raise NotStrictJson(f"is larger than {bound.most_bytes} bytes")
         except NotStrictJson as problem:
-            raise FrontmatterProblem(f"{name} {problem}", _line(node)) from problem
+            raise FrontmatterProblem(
+                FrontmatterCode.INLINE_JSON, f"{name} {problem}", _line(node)
+            ) from problem
         try:
             return read_json(raw, bound.most_bytes, bound.most_depth)
         except NotStrictJson:
@@ -167,11 +202,15 @@ class _Reading:
             key = self._scalar(key_node) if isinstance(key_node, yaml.ScalarNode) else None
             line = _line(key_node)
             if not isinstance(key, str):
-                raise FrontmatterProblem("every name must be a text", line)
+                raise FrontmatterProblem(FrontmatterCode.KEY_NOT_TEXT, "every name must be a text", line)
             if key == "<<":
-                raise FrontmatterProblem("merge keys are not allowed; write the values out", line)
+                raise FrontmatterProblem(
+                    FrontmatterCode.MERGE_KEY, "merge keys are not allowed; write the values out", line
+                )
             if key in found:
-                raise FrontmatterProblem(f"the name {key[:60]!r} stands twice", line)
+                raise FrontmatterProblem(
+                    FrontmatterCode.DUPLICATE_KEY, f"the name {key[:60]!r} stands twice", line
+                )
             found[key] = value_node
         return list(found.items())
 
@@ -199,9 +238,10 @@ def _line(part: object) -> int | None:
 
 def _too_large(limits: FrontmatterLimits) -> FrontmatterProblem:
     return FrontmatterProblem(
-        f"the front matter is larger than {limits.most_bytes} bytes; keep details in references/"
+        FrontmatterCode.TOO_LARGE,
+        f"the front matter is larger than {limits.most_bytes} bytes; keep details in references/",
     )
 
 
 def _too_deep(most: int, line: int | None) -> FrontmatterProblem:
-    return FrontmatterProblem(f"nested deeper than {most} levels", line)
+    return FrontmatterProblem(FrontmatterCode.TOO_DEEP, f"nested deeper than {most} levels", line)
