@@ -7,6 +7,7 @@ from activities.maintenance.maintenance_activities import MaintenanceActivities
 from activities.mining.mining_activities import MiningActivities, MiningStores
 from activities.practice.practice_activities import PracticeActivities, PracticeThinking
 from clients.learning.model_endpoint import ModelEndpoint
+from config.own_places import TOOL_SERVERS
 from gateways.mining.mined_sessions import MinedSessions
 from gateways.practice.practice_sessions import START_FOLDER, PracticeSessions
 from stores.learning.sessions import SessionStore
@@ -87,7 +88,8 @@ def maintenance_activities(shared: WorkerResources) -> Sequence[Callable[..., An
     """Activities of nightly maintenance."""
     runs = MaintenanceStore(shared.database)
     start_files = shared.settings.data_dir / START_FOLDER
-    sweeps = nightly_sweeps(shared.database, runs, shared.observations, start_files)
+    tool_folders = shared.settings.data_dir / TOOL_SERVERS
+    sweeps = nightly_sweeps(shared.database, runs, shared.observations, start_files, tool_folders)
     maintenance = MaintenanceActivities(shared.database, runs, sweeps, shared.projection.wake)
     return (
         maintenance.open_maintenance,

@@ -37,6 +37,8 @@ class SweepName(StrEnum):
     REMOVE_TOOL_CALLS = "remove_tool_calls"
     REMOVE_GRANTS = "remove_grants"
     REMOVE_SIGN_IN_FLOWS = "remove_sign_in_flows"
+    REMOVE_INVOCATIONS = "remove_invocations"
+    REMOVE_TOOL_SERVER_FOLDERS = "remove_tool_server_folders"
 
 
 class MaintenanceTrigger(StrEnum):

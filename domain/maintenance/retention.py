@@ -24,6 +24,11 @@ MINING_CANDIDATE_KEPT = timedelta(days=90)
 TOOL_CALL_KEPT = timedelta(days=90)
 GRANT_KEPT = timedelta(days=90)
 SIGN_IN_FLOW_KEPT = timedelta(days=1)
+INVOCATION_KEPT = timedelta(days=30)
+"""An invocation of a skill, after its end (O-23)."""
+
+TOOL_FOLDER_KEPT = timedelta(days=1)
+"""The folder of a local program, since something was last added to or removed from it."""
 
 CHECKPOINT_RECEIPTS_KEPT = 100
 """The newest receipts of each ability that stay whole; of older ones only the counts do."""

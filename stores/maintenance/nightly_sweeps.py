@@ -1,25 +1,19 @@
-"""Sweeps of nightly maintenance: mining runs and candidates, practice files, documents, secrets, tool calls, grants.
-
-Receipts are journal entries and stay; the contents of a tool call go with the blobs, once no row names them.
-"""
+"""Nightly sweeps of mining runs and candidates, practice files, documents and secrets; and the list of all sweeps."""
 
 import shutil
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Column, ColumnElement, Connection, delete, exists, or_, select
+from sqlalchemy import Column, ColumnElement, Connection, delete, exists, select
 
 from contracts.base import rfc3339
 from contracts.maintenance.runs import SweepName
 from contracts.mining.candidates import CandidateState, MiningCandidate
 from contracts.mining.runs import MiningRunState
 from domain.maintenance.retention import (
-    GRANT_KEPT,
     MINING_CANDIDATE_KEPT,
     MINING_RUN_KEPT,
-    SIGN_IN_FLOW_KEPT,
-    TOOL_CALL_KEPT,
     mining_candidate_due,
     mining_run_due,
     practice_files_due,
@@ -36,14 +30,22 @@ from stores.maintenance.archive_sweeps import (
 from stores.maintenance.compaction_sweeps import ForgetKeys, RemoveBlobs, referred_digests
 from stores.maintenance.receipt_sweeps import CompactCheckpointReceipts, RotateReceipts
 from stores.maintenance.runs import MaintenanceStore, is_preview
-from stores.maintenance.sweeps import LEFT_ALONE, RetentionSweeps, Settled, keys_after
-from stores.mcp.mcp_tables import mcp_call_attempts, mcp_dispatches, mcp_grants, mcp_oauth_flows
+from stores.maintenance.sweeps import LEFT_ALONE, RetentionSweeps, Settled, folders_in, is_folder, keys_after
+from stores.maintenance.tool_sweeps import (
+    RemoveToolCalls,
+    RemoveToolServerFolders,
+    past_flow,
+    past_grant,
+    past_invocation,
+)
+from stores.mcp.mcp_tables import mcp_grants, mcp_oauth_flows
 from stores.mining.candidate_reads import CANDIDATES
 from stores.mining.runs import RUNS
 from stores.platform import tables
 from stores.platform.database import Database
 from stores.platform.tables import blobs, secrets
 from stores.platform.temporary_artifacts import ArtifactKey, drop_artifact, expired_artifacts
+from stores.skills.skill_tables import skill_invocations
 
 _RUNS = tables.mining_runs
 _CANDIDATES = tables.mining_candidates
@@ -131,9 +133,7 @@ class RemovePracticeFiles:
 
     def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
         """Session ids in their own order."""
-        if not self._folder.is_dir():
-            return []
-        kept = sorted(p.name for p in self._folder.iterdir() if _is_folder(p) and p.name > after)
+        kept = [place.name for place in folders_in(self._folder) if place.name > after]
         found: list[str] = []
         for first in range(0, len(kept), 500):
             query = select(_SESSIONS.c.session_id).where(
@@ -150,7 +150,7 @@ class RemovePracticeFiles:
         """Removes one session's start files; a preview only counts them, since no rollback brings files back."""
         held = held_session(connection, item, self._references)
         place = self._folder / item
-        if held is None or not _is_folder(place):
+        if held is None or not is_folder(place):
             return LEFT_ALONE
         if not practice_files_due(held.at_rest_at, purged=held.purged, referenced=held.referenced):
             return LEFT_ALONE
@@ -158,10 +158,6 @@ class RemovePracticeFiles:
         if not is_preview(connection, run_id):
             shutil.rmtree(place)
         return Settled(done=True, removed=files)
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
 
 
 _TRIAL, _MARK = " ", "!"
@@ -233,51 +229,20 @@ class RemoveExpired:
         return Settled(done=gone.rowcount == 1, removed=gone.rowcount)
 
 
-class RemoveToolCalls:
-    """Calls go 90 days after their end, with their attempts; one that runs or waits has no end."""
-
-    name = SweepName.REMOVE_TOOL_CALLS
-    batch = 200
-
-    def due(self, connection: Connection, now: datetime, after: str, limit: int) -> Sequence[str]:
-        """Calls in the order of their ids."""
-        old = mcp_dispatches.c.completed_at <= rfc3339(now - TOOL_CALL_KEPT)
-        return keys_after(connection, mcp_dispatches.c.dispatch_id, after, limit, old)
-
-    def settle(self, connection: Connection, item: str, now: datetime, run_id: str) -> Settled:
-        """Removes one call."""
-        past = (
-            mcp_dispatches.c.dispatch_id == item,
-            mcp_dispatches.c.completed_at <= rfc3339(now - TOOL_CALL_KEPT),
-        )
-        if connection.execute(delete(mcp_dispatches).where(*past)).rowcount != 1:
-            return LEFT_ALONE
-        attempts = connection.execute(
-            delete(mcp_call_attempts).where(mcp_call_attempts.c.dispatch_id == item)
-        ).rowcount
-        return Settled(done=True, removed=1 + attempts)
-
-
 def past_secret(now: datetime) -> ColumnElement[bool]:
     """Needs no key: nothing reveals an expired secret."""
     return secrets.c.expires_at <= rfc3339(now)
 
 
-def _past_flow(now: datetime) -> ColumnElement[bool]:
-    """A day after the sign-in ran out, used or not; what it kept sealed expires by itself."""
-    return mcp_oauth_flows.c.expires_at <= rfc3339(now - SIGN_IN_FLOW_KEPT)
-
-
-def _past_grant(now: datetime) -> ColumnElement[bool]:
-    """90 days after the standing approval was revoked or expired."""
-    before = rfc3339(now - GRANT_KEPT)
-    return or_(mcp_grants.c.expires_at <= before, mcp_grants.c.revoked_at <= before)
-
-
 def nightly_sweeps(
-    database: Database, runs: MaintenanceStore, observations: ObservationLog, practice_folder: Path
+    database: Database,
+    runs: MaintenanceStore,
+    observations: ObservationLog,
+    practice_folder: Path,
+    tool_folder: Path,
 ) -> RetentionSweeps:
-    """The sweeps over ``database`` and the start files in ``practice_folder``; the workflow decides their order."""
+    """The sweeps over ``database``, the start files in ``practice_folder`` and the folders of local tool servers in
+    ``tool_folder``; the workflow decides their order."""
     references = OpenReferences()
     return RetentionSweeps(
         database,
@@ -295,7 +260,9 @@ def nightly_sweeps(
             RemoveMiningCandidates(),
             RemovePracticeFiles(practice_folder, references),
             RemoveToolCalls(),
-            RemoveExpired(SweepName.REMOVE_GRANTS, mcp_grants.c.grant_id, _past_grant),
-            RemoveExpired(SweepName.REMOVE_SIGN_IN_FLOWS, mcp_oauth_flows.c.challenge_id, _past_flow),
+            RemoveExpired(SweepName.REMOVE_GRANTS, mcp_grants.c.grant_id, past_grant),
+            RemoveExpired(SweepName.REMOVE_SIGN_IN_FLOWS, mcp_oauth_flows.c.challenge_id, past_flow),
+            RemoveExpired(SweepName.REMOVE_INVOCATIONS, skill_invocations.c.invocation_id, past_invocation),
+            RemoveToolServerFolders(tool_folder),
         ),
     )

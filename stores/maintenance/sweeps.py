@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Column, ColumnElement, Connection, select
@@ -173,3 +174,13 @@ def _is_trouble_of_the_database(error: Exception) -> bool:
     return isinstance(error, OperationalError) or (
         isinstance(error, DBAPIError) and error.connection_invalidated
     )
+
+
+def folders_in(parent: Path) -> list[Path]:
+    """The folders below ``parent``, by name; none where it does not exist."""
+    return sorted(path for path in parent.iterdir() if is_folder(path)) if parent.is_dir() else []
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder itself, and no link to one."""
+    return path.is_dir() and not path.is_symlink()

@@ -320,7 +320,7 @@ def _drop_answers(connection: Connection, record: InvocationRecord) -> None:
 
 
 def _keep_answer(connection: Connection, record: InvocationRecord, digest: str, now: datetime) -> None:
-    """Keeps the answer of a run that succeeded, for the time that its manifest says."""
+    """Keeps the answer of a run that succeeded for as long as its manifest says, and drops those that are too old."""
     order, manifest = record.order, record.manifest
     if order.cache_key is None or record.status is not InvocationStatus.SUCCESS:
         return
@@ -332,6 +332,7 @@ def _keep_answer(connection: Connection, record: InvocationRecord, digest: str, 
         "outcome_digest": digest,
         "expires_at": rfc3339(now + timedelta(milliseconds=manifest.cache_ttl_ms)),
     }
+    connection.execute(skill_results.delete().where(skill_results.c.expires_at <= rfc3339(now)))
     statement = insert_or(connection, skill_results).values(row)
     fresh = {name: statement.excluded[name] for name in ("invocation_id", "outcome_digest", "expires_at")}
     connection.execute(statement.on_conflict_do_update(index_elements=["owner", "cache_key"], set_=fresh))

@@ -41,6 +41,8 @@ _ADDED_LATER = frozenset(
         SweepName.REMOVE_TOOL_CALLS,
         SweepName.REMOVE_GRANTS,
         SweepName.REMOVE_SIGN_IN_FLOWS,
+        SweepName.REMOVE_INVOCATIONS,
+        SweepName.REMOVE_TOOL_SERVER_FOLDERS,
     }
 )
 """Sweeps that runs recorded before them go without; each is named by its own patch."""

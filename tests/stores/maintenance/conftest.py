@@ -23,5 +23,7 @@ def nights(database: Database, tmp_path: Path) -> Iterator[Nights]:
     """Nights over the database."""
     log = ObservationLog(database)
     runs = MaintenanceStore(database)
-    yield Nights(database, runs, nightly_sweeps(database, runs, log, tmp_path / "practice"))
+    yield Nights(
+        database, runs, nightly_sweeps(database, runs, log, tmp_path / "practice", tmp_path / "tools")
+    )
     log.close()

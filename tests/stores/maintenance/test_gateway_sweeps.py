@@ -1,6 +1,8 @@
-"""Expired rows of the tool gateway are deleted: calls with their attempts, approvals, sign-ins."""
+"""What tools and skills leave is deleted past its term: calls, approvals, sign-ins, invocations, folders."""
 
+import os
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, select
@@ -8,8 +10,9 @@ from sqlalchemy import insert, select
 from contracts.base import rfc3339
 from contracts.maintenance.runs import SweepName, SweepProgress
 from stores.maintenance.compaction_sweeps import referred_digests
-from stores.mcp.mcp_tables import mcp_call_attempts, mcp_dispatches, mcp_grants, mcp_oauth_flows
+from stores.mcp.mcp_tables import mcp_call_attempts, mcp_dispatches, mcp_grants, mcp_oauth_flows, mcp_servers
 from stores.platform.database import Database
+from stores.skills.skill_tables import skill_invocations
 from tests.fixtures.past import NOW, Nights, days
 
 INSTANT = timedelta(microseconds=1)
@@ -71,6 +74,37 @@ def add_flow(database: Database, name: str, expired: timedelta, *, used: bool) -
         connection.execute(insert(mcp_oauth_flows).values(row))
 
 
+def add_invocation(database: Database, name: str, ended: timedelta | None) -> None:
+    row = {
+        "invocation_id": name,
+        "owner": "ann",
+        "skill": "debit-wallet",
+        "status": "running" if ended is None else "success",
+        "version": 1,
+        "created_at": rfc3339(NOW - days(400)),
+        "updated_at": rfc3339(NOW),
+        "completed_at": None if ended is None else rfc3339(NOW - ended),
+        "body": "{}",
+    }
+    with database.write() as connection:
+        connection.execute(insert(skill_invocations).values(row))
+
+
+def add_server(database: Database, name: str) -> None:
+    row = {
+        "server_id": name,
+        "owner": "ann",
+        "provider": "custom_local",
+        "enabled": True,
+        "version": 1,
+        "created_at": rfc3339(NOW),
+        "updated_at": rfc3339(NOW),
+        "body": "{}",
+    }
+    with database.write() as connection:
+        connection.execute(insert(mcp_servers).values(row))
+
+
 def swept(nights: Nights, sweep: SweepName, *, dry_run: bool = False, limit: int = 100) -> SweepProgress:
     return nights.run(sweep, dry_run=dry_run, limit=limit).progress(sweep)
 
@@ -128,3 +162,37 @@ def test_a_sign_in_under_way_goes_a_day_after_its_time_ran_out(nights: Nights, u
     assert swept(nights, SweepName.REMOVE_SIGN_IN_FLOWS).removed == 1
     with nights.database.read() as connection:
         assert list(connection.scalars(select(mcp_oauth_flows.c.challenge_id))) == ["just over"]
+
+
+def test_an_invocation_goes_30_days_after_its_end_and_never_while_it_runs(nights: Nights) -> None:
+    add_invocation(nights.database, "old", days(30))
+    add_invocation(nights.database, "young", days(30) - INSTANT)
+    add_invocation(nights.database, "running", None)
+
+    assert swept(nights, SweepName.REMOVE_INVOCATIONS).done == 1
+    with nights.database.read() as connection:
+        assert set(connection.scalars(select(skill_invocations.c.invocation_id))) == {"young", "running"}
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_the_folder_of_a_deleted_server_goes_when_it_was_not_used_for_a_day(
+    nights: Nights, tmp_path: Path, dry_run: bool
+) -> None:
+    add_server(nights.database, "registered")
+    for name, age in {
+        "registered": days(9),
+        "deleted": days(1),
+        "just deleted": days(1) - days(1) / 2,
+    }.items():
+        folder = tmp_path / "tools" / name
+        (folder / "cache").mkdir(parents=True)
+        at = (NOW - age).timestamp()
+        os.utime(folder, (at, at))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "tools" / "link").symlink_to(elsewhere)
+
+    assert swept(nights, SweepName.REMOVE_TOOL_SERVER_FOLDERS, dry_run=dry_run).sample_ids == ("deleted",)
+    left = {place.name for place in (tmp_path / "tools").iterdir()}
+    assert left == {"registered", "just deleted", "link"} | ({"deleted"} if dry_run else set())
+    assert elsewhere.is_dir()

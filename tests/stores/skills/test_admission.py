@@ -1,14 +1,16 @@
 """What the gate of skills lets in: kept answers, dry runs, warnings of a version (CH-11, CH-66, O-7)."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from sqlalchemy import select
 
 from contracts.skills.invocation import InvocationStatus, InvocationView, SkillOutcome
 from contracts.skills.invocation_work import AttemptOrder, GiveUpCause, GiveUpOrder
 from stores.platform.database import Database
 from stores.skills.attempts import AttemptResult, SkillAttempts
 from stores.skills.invocation_reads import InvocationReads
+from stores.skills.skill_tables import skill_results
 from tests.domain.skills.manifests import acting, manifest
 from tests.stores.skills.admitted import NOW, Gate
 
@@ -29,10 +31,12 @@ def attempts(store: Database) -> SkillAttempts:
     return SkillAttempts(store, confirmation_expiry=timedelta(minutes=30))
 
 
-def run(attempts: SkillAttempts, invocation_id: str, result: AttemptResult = DONE) -> None:
-    order = AttemptOrder(invocation_id=invocation_id, attempt=1, at=NOW)
+def run(
+    attempts: SkillAttempts, invocation_id: str, result: AttemptResult = DONE, at: datetime = NOW
+) -> None:
+    order = AttemptOrder(invocation_id=invocation_id, attempt=1, at=at)
     attempts.begin(order)
-    attempts.finish(order, result, NOW)
+    attempts.finish(order, result, at)
 
 
 def view(store: Database, invocation_id: str) -> InvocationView:
@@ -50,6 +54,17 @@ def test_a_kept_answer_grows_no_younger_by_being_given(
     assert again.answered == view(store, again.kept.record.invocation_id)
     assert again.answered.outputs == {"n": 1}
     assert gate.admit(KEPT, NOW + timedelta(seconds=301)).answered is None
+
+
+def test_answers_that_are_too_old_are_dropped_when_the_next_one_is_kept(
+    store: Database, gate: Gate, attempts: SkillAttempts
+) -> None:
+    run(attempts, gate.admit(KEPT, cache_key="1" * 64).kept.record.invocation_id)
+    late = NOW + timedelta(seconds=301)
+    last = gate.admit(KEPT, late, cache_key="2" * 64).kept.record.invocation_id
+    run(attempts, last, at=late)
+    with store.read() as connection:
+        assert list(connection.scalars(select(skill_results.c.invocation_id))) == [last]
 
 
 def test_a_dry_run_is_no_answer_that_is_kept(gate: Gate) -> None:
