@@ -7,7 +7,7 @@ are read one by one: in a batch the weights' rounding would make a vector depend
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,6 +70,13 @@ class SentenceModel:
         self.vector: Callable[[str], NDArray[np.float32]] = lru_cache(KEPT_IN_MEMORY)(self._vector)
         """The vector of a text, of length one."""
 
+    def nearest(self, text: str, others: Sequence[str]) -> tuple[float, str]:
+        """The nearest of ``others``, of which there is one at least, and how near: from -1 to 1."""
+        rows = self._np.stack([self.vector(other) for other in others])
+        likenesses = rows @ self.vector(text)
+        best = int(likenesses.argmax())
+        return min(1.0, float(likenesses[best])), others[best]
+
     def _vector(self, text: str) -> "NDArray[np.float32]":
         np = self._np
         ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
@@ -100,6 +107,14 @@ def sentence_model() -> SentenceModel:
     if isinstance(found, ModelUnavailable):
         raise found
     return found
+
+
+def nearest_by_meaning() -> Callable[[str, Sequence[str]], tuple[float, str]] | None:
+    """``SentenceModel.nearest`` of this process's model; None where it cannot be used."""
+    try:
+        return sentence_model().nearest
+    except ModelUnavailable:
+        return None
 
 
 def _file(named: tuple[str, str]) -> bytes:

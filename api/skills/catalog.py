@@ -26,6 +26,7 @@ from contracts.skills.selection import FindSkillsRequest, FindSkillsResponse
 from domain.skills.arguments import openai_tool
 from domain.skills.entries import NO_SUCH_SKILL, catalog_entry
 from domain.skills.selection import find_skills
+from host.sentence_model import nearest_by_meaning
 
 
 def _skill_name(name: Annotated[str, Path(max_length=80)]) -> str:
@@ -71,7 +72,8 @@ def find(body: FindSkillsRequest, caller: Reader, services: ServicesDep) -> Find
     asked = AbilityLookupQuery(user_query=body.description)
     learned = services.abilities.indexes().by_fit.fitting(asked, caller_user_id=caller.user_id)
     ready = services.skills.catalog.all([SkillState.READY])
-    return find_skills(ready, body, services.skills.world, abilities=learned)
+    likeness = nearest_by_meaning() if services.settings.find_by_meaning else None
+    return find_skills(ready, body, services.skills.world, abilities=learned, likeness=likeness)
 
 
 @router.post("/reload", operation_id="skill_reload")

@@ -212,6 +212,9 @@ class SkillManifest(Contract):
     function_description: Text1000 | None = Field(
         default=None, description="What models are told of the function, where it is not the description."
     )
+    trigger_phrases: tuple[Text120, ...] = Field(
+        default=(), max_length=12, description="What people say who want it, in their words; it is found by them."
+    )
     category: SkillCategory = SkillCategory.EXTERNAL
     agent_roles: tuple[Text80, ...] = ()
     capabilities: tuple[Literal["read", "act"], ...] = Field(min_length=1, max_length=2)

@@ -2,11 +2,14 @@
 
 The fit by words is that of the abilities' lookup (`domain.abilities.fit`). Whatever else the step asks for filters what
 fits, and each skill that is left out for it is named with the reason. A ranker, such as a model, may only reorder.
+
+Where a sentence model is there, what is near in meaning may fit too: a skill is only suggested, and an agent looks at
+it before it runs it, so that a suggestion too many costs less than a skill that nobody finds.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, InstallLane
 from contracts.abilities.lookup import AbilityFit, Fit
@@ -28,6 +31,12 @@ from domain.skills.policy import unknown_tags
 
 Ranker = Callable[[FindSkillsRequest, tuple[SkillCandidate, ...]], Sequence[str]]
 """Gives names of candidates in a better order."""
+
+Likeness = Callable[[str, Sequence[str]], tuple[float, str]]
+"""How near in meaning a text is to the nearest of several, from -1 to 1, and which that is."""
+
+LEAST_LIKENESS = 0.35
+"""From here a skill may fit by its meaning: of the cases of a table no wrong one came so near."""
 
 MOST_LEFT_OUT = 50
 
@@ -59,15 +68,17 @@ def find_skills(
     world: World,
     rank: Ranker | None = None,
     abilities: Iterable[AbilityFit] = (),
+    likeness: Likeness | None = None,
 ) -> FindSkillsResponse:
     """The skills that fit the step: first those that fit without a doubt, closest first, equal ones by name.
 
     Only skills that are ready are looked at, each in its newest version. ``abilities`` are the learned ones that fit
     the description by the same judgement; they stand among the skills by how closely they fit. What ``rank`` names
-    beside the candidates is dropped, and what it leaves out keeps its place behind.
+    beside the candidates is dropped, and what it leaves out keeps its place behind. ``likeness`` finds what is near in
+    meaning; without it words decide alone.
     """
     ready = _newest(records)
-    judged = _judged(ready, request.description)
+    judged = _judged(ready, request.description, likeness)
     chosen: list[SkillCandidate] = []
     left_out: list[LeftOutSkill] = []
     for name, found in judged:
@@ -230,17 +241,31 @@ def _version(manifest: SkillManifest) -> tuple[int, ...]:
     return tuple(map(int, manifest.version.split(".")))
 
 
-def _judged(skills: dict[str, SkillManifest], description: str) -> list[tuple[str, Judgement]]:
+def _judged(
+    skills: dict[str, SkillManifest], description: str, likeness: Likeness | None
+) -> list[tuple[str, Judgement]]:
     index = FitIndex(map(_as_entry, skills.values()))
     said = telling_words(description)
     found: list[tuple[str, Judgement]] = []
-    for name in skills:
+    for name, manifest in skills.items():
         judgement = index.judged(description, name, caller_user_id=_NOBODY)
         if judgement is None or judgement.fit is Fit.NO:
             judgement = _NAMED if _is_named(name, said) else None
+        if likeness is not None:
+            judgement = _with_meaning(judgement, *likeness(description, _told(manifest)))
         if judgement is not None:
             found.append((name, judgement))
     return found
+
+
+def _with_meaning(judgement: Judgement | None, near: float, text: str) -> Judgement | None:
+    """What words and meaning say together: the closer of the two, and whatever fits by either."""
+    if near < LEAST_LIKENESS:
+        return judgement
+    reason = f"near in meaning to “{text}”"
+    if judgement is None:
+        return Judgement(Fit.MAYBE, near, (reason,))
+    return replace(judgement, closeness=max(near, judgement.closeness), reasons=(*judgement.reasons, reason))
 
 
 def _is_named(name: str, said: frozenset[str]) -> bool:
@@ -268,6 +293,11 @@ def _as_entry(manifest: SkillManifest) -> AbilityAvailabilityEntry:
     )
 
 
+def _told(manifest: SkillManifest) -> tuple[str, ...]:
+    """What a skill says of itself, to be compared by meaning."""
+    return (manifest.name.replace("-", " "), *_phrases(manifest))
+
+
 def _phrases(manifest: SkillManifest) -> list[str]:
     texts = (
         manifest.description,
@@ -275,4 +305,5 @@ def _phrases(manifest: SkillManifest) -> list[str]:
         *(e.description for e in manifest.effects),
     )
     parts = (part.strip(" .;:!?") for text in texts for part in _PHRASE_ENDS.split(text))
-    return [clipped(part, 120) for part in dict.fromkeys(parts) if part][:_MOST_PHRASES]
+    described = [clipped(part, 120) for part in parts if part][:_MOST_PHRASES]
+    return [*dict.fromkeys((*manifest.trigger_phrases, *described))]
