@@ -13,6 +13,7 @@ from api import configuration, inbox
 from api.abilities import abilities, ability_commands, capabilities, categories, trials
 from api.agent_server.endpoint import AgentEndpoint
 from api.documents import acrobat
+from api.imports import imports, uploads
 from api.learning import (
     account,
     checkpoints,
@@ -83,7 +84,9 @@ ROUTERS = (
     identity.router,
     system.router,
     deprecated.router,
-    # Behind the former routes below /api/skills.
+    # Behind the former routes below /api/skills; imports before the routes of a skill's name.
+    uploads.router,
+    imports.router,
     skill_policy.router,
     approvals.router,
     skill_invocations.router,

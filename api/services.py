@@ -13,6 +13,7 @@ from contracts.mcp.servers import MCPServerCommand
 from contracts.skills.manifest import BrokerService
 from domain.mcp.registration import RegistrationRules
 from domain.skills.selection import World
+from gateways.imports.skill_imports import SkillImportGateway
 from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
 from gateways.mcp.probes import McpProbeGateway
@@ -27,6 +28,8 @@ from stores.abilities.capability_health import CapabilityHealthStore
 from stores.abilities.categories import Categories
 from stores.abilities.derived_files import PendingProjection
 from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
+from stores.imports.imports import SkillImports
+from stores.imports.uploads import BundleUploads
 from stores.inbox.inbox import Inbox
 from stores.learning.adapters import AdapterStore
 from stores.learning.base_skills import BaseSkills
@@ -242,6 +245,25 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
 
 
 @dataclass(frozen=True)
+class ImportServices:
+    """The stores and the gateway of skill imports."""
+
+    uploads: BundleUploads
+    store: SkillImports
+    gateway: SkillImportGateway
+
+
+def open_import_services(settings: Settings, database: Database, client: Client) -> ImportServices:
+    """Composes them; nothing is connected yet."""
+    imports = SkillImports(database)
+    return ImportServices(
+        uploads=BundleUploads(database),
+        store=imports,
+        gateway=SkillImportGateway(client, settings.task_queue, imports),
+    )
+
+
+@dataclass(frozen=True)
 class Services:
     """The stores, and the gateway to Temporal."""
 
@@ -270,6 +292,7 @@ class Services:
     recent_runs: RecentRuns
     mcp: McpServices
     skills: SkillServices
+    imports: ImportServices
     uploads: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, 2))
     """Slots of archives that are read at once: each may take as much memory as a starting state may keep."""
 
@@ -318,4 +341,5 @@ async def open_services(settings: Settings) -> Services:
         recent_runs=RecentRuns(database),
         mcp=open_mcp_services(settings, database, client),
         skills=open_skill_services(settings, database, client),
+        imports=open_import_services(settings, database, client),
     )

@@ -49,6 +49,9 @@ COMMANDS = {
     "skills": _Entry(
         "cli.skills.skill_commands", "app", "Executable skills: list, approve, run, see what they did."
     ),
+    "import": _Entry(
+        "cli.imports.import_commands", "app", "Bring skill bundles from elsewhere: check, review, decide."
+    ),
     "wallets": _Entry(
         "cli.skills.wallet_commands", "app", "Wallets of the local ledger, which skills debit."
     ),

@@ -25,6 +25,7 @@ AUTH_PROFILE = "auth-profile"
 SKILL_INVOCATION = "skill-invocation"
 SKILL_CATALOG = "skill-catalog"
 CHECK_IN = "check-in"
+SKILL_IMPORT = "skill-import"
 
 
 def learn_session_id(session_id: str) -> str:
@@ -95,3 +96,8 @@ def check_in_workflow_id(check_in_id: str) -> str:
 def skill_invocation_id(invocation_id: str) -> str:
     """The workflow of one invocation of a skill."""
     return f"{SKILL_INVOCATION}/{invocation_id}"
+
+
+def skill_import_workflow_id(import_id: str) -> str:
+    """The workflow of one import of a skill bundle."""
+    return f"{SKILL_IMPORT}/{import_id}"

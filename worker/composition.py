@@ -16,6 +16,7 @@ from clients.platform.key_reference import read_api_key
 from config.settings import Settings
 from stores.platform.database import Database
 from stores.platform.projection.projector import ProjectionLoop
+from worker.import_composition import IMPORT_WORKFLOWS, import_activities
 from worker.learning_composition import (
     ABILITY_WORKFLOWS,
     LEARNING_WORKFLOWS,
@@ -43,6 +44,7 @@ WORKFLOWS: Sequence[type] = (
     *MAINTENANCE_WORKFLOWS,
     *MCP_WORKFLOWS,
     *SKILL_WORKFLOWS,
+    *IMPORT_WORKFLOWS,
 )
 
 ACTIVITY_THREADS = 16
@@ -106,6 +108,7 @@ def compose(settings: Settings) -> WorkerParts:
             *maintenance_activities(shared),
             *mcp_activities(shared),
             *skill_activities(shared),
+            *import_activities(shared),
         ),
     )
 

@@ -18,12 +18,14 @@ from activities.mcp.call_stopping import CallStopping
 from config.settings import Settings
 from contracts.mcp.dispatch_work import DispatchOrder
 from contracts.workflow_ids import NIGHTLY_SCHEDULE
+from gateways.imports.skill_imports import run_import
 from gateways.learning.sessions import run_session
 from gateways.mcp.auth_profiles import run_sign_in
 from gateways.mcp.dispatch import run_dispatch
 from gateways.memory.check_ins import run_check_in
 from gateways.practice.practice import run_practice
 from gateways.skills.invocations import run_invocation
+from stores.imports.imports import SkillImports
 from stores.learning.session_reads import OpenSessions
 from stores.mcp.auth.profiles import AuthProfileStore
 from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
@@ -122,6 +124,14 @@ async def recover_check_ins(client: Client, settings: Settings, database: Databa
     return len(found)
 
 
+async def recover_imports(client: Client, settings: Settings, database: Database) -> int:
+    """Starts the workflow of each skill import that is not over; one that runs is left alone. How many."""
+    found = await asyncio.to_thread(SkillImports(database).not_over)
+    for one in found:
+        await run_import(client, settings.task_queue, one.import_id, one.owner_user_id)
+    return len(found)
+
+
 async def start_unstarted(client: Client, settings: Settings, database: Database) -> int:
     """Starts the workflow of each invocation that was let in a while ago and not begun since; how many.
 
@@ -169,14 +179,16 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
     sign_ins = await recover_sign_ins(client, settings, database)
     invocations = await recover_invocations(client, settings, database)
     check_ins = await recover_check_ins(client, settings, database)
+    imports = await recover_imports(client, settings, database)
     log.info(
-        "open sessions, practices, tool calls, sign-ins, invocations and check-ins have their workflows",
+        "open sessions, practices, tool calls, sign-ins, invocations, check-ins and imports have their workflows",
         sessions=seen,
         practices=practices,
         calls=calls,
         sign_ins=sign_ins,
         invocations=invocations,
         check_ins=check_ins,
+        imports=imports,
     )
 
 

@@ -139,6 +139,9 @@ DOCUMENT_LIMITS = {
 _STREAMED = re.compile(r"/api/learn/sessions/[^/]+/starting-states/[^/]+")
 """Routes that read an archive (``PUT``, ``application/gzip``) as it comes, and count its bytes themselves."""
 
+_FORM_ROUTE = "/api/skills/import/uploads"
+"""The route that reads a multipart form (``POST``) as it comes, and counts its bytes itself."""
+
 _ROUTES = "/api/"
 """Prefix of the routes with JSON bodies; the MCP endpoint validates its own."""
 
@@ -204,6 +207,8 @@ def _document_limit(request: Request) -> int | None:
 
 
 def _is_streamed(request: Request) -> bool:
+    if request.url.path == _FORM_ROUTE and _media_type(request) == "multipart/form-data":
+        return True
     if request.method != "PUT" or _media_type(request) != ARCHIVE_TYPE:
         return False
     return _STREAMED.fullmatch(request.url.path) is not None

@@ -49,6 +49,10 @@ TAGS = [
         "name": "skills",
         "description": "Executable skills: catalog, invocations, policy, wallets they debit, agents.",
     },
+    {
+        "name": "imports",
+        "description": "Bundles of skills from elsewhere: uploaded, scanned, staged, reviewed.",
+    },
     {"name": "inbox", "description": "What waits for a person, and what was sent to one."},
     {"name": "maintenance", "description": "The nightly tidying, for admins."},
     {"name": "identity", "description": "The caller and access tokens."},

@@ -79,6 +79,18 @@ MEANINGS: Mapping[E, str] = {
     E.PRECONDITION_UNMET: "Something that the skill needs is not there; `precondition` names it.",
     E.CONFIRMATION_REQUIRED: "A person with the scope `approve` has to confirm it.",
     E.ISOLATION_UNAVAILABLE: "This host cannot isolate the skill as it demands; `missing` says what it lacks.",
+    E.SKILL_IMPORT_FILE_TOO_LARGE: "The upload is larger than `limit_bytes`; leave out what the skill does not need.",
+    E.SKILL_IMPORT_UNSUPPORTED_MIME: "The part `bundle` has another media type than those of `accepted`.",
+    E.SKILL_IMPORT_UNSUPPORTED_EXTENSION: "The file's name ends otherwise than those of `accepted`.",
+    E.SKILL_IMPORT_ARCHIVE_REQUIRED: "There is no ZIP archive in a part named `bundle`.",
+    E.SKILL_IMPORT_UPLOAD_EXPIRED: "The upload is gone after 24 hours, or deleted; upload the bundle again.",
+    E.SKILL_IMPORT_UPLOAD_NOT_FOUND: "There is no such upload of yours.",
+    E.SKILL_IMPORT_UPLOAD_IN_USE: "`import_id` is at work on it; delete it when that has ended.",
+    E.SKILL_IMPORT_NOT_FOUND: "There is no such import of yours.",
+    E.INVALID_SKILL_IMPORT_TRANSITION: "Not in this state; `current_state`, and what is `allowed` now.",
+    E.SKILL_IMPORT_INCOMPATIBLE: "The report names errors; mend the bundle and upload it again.",
+    E.SKILL_IMPORT_NEEDS_ADAPTER: "The bundle needs an adapter; its report says for what.",
+    E.SKILL_IMPORT_NOT_INSTALLABLE: "Imported bundles cannot be installed here yet.",
     E.INVALID_INPUT: "The input does not fit the skill's schema; `fields` names each place and problem.",
     E.INVALID_PLATFORM: "The skill does not know this platform; `fields` names it.",
     E.INVALID_GOALS: "A goal is empty; `fields` names it.",
@@ -115,6 +127,8 @@ _OF_PATH_ID: Mapping[str, E] = {
     "auth_profile_id": E.MCP_AUTH_PROFILE_NOT_FOUND,
     "name": E.SKILL_NOT_FOUND,
     "invocation_id": E.SKILL_INVOCATION_NOT_FOUND,
+    "import_id": E.SKILL_IMPORT_NOT_FOUND,
+    "temp_artifact_ref": E.SKILL_IMPORT_UPLOAD_NOT_FOUND,
 }
 """The code for a path parameter that names nothing; ``NOT_FOUND`` for every other."""
 
@@ -186,7 +200,29 @@ _GATE: _Codes = (
     E.BUDGET_EXCEEDED,
     E.PRECONDITION_UNMET,
 )
+_IMPORT: _Codes = (*_SENDING, E.SKILL_IMPORT_NOT_FOUND, E.INVALID_SKILL_IMPORT_TRANSITION)
 _OF_OPERATION: Mapping[str, _Codes] = {
+    "skill_import_create": (
+        *_STORE,
+        E.TOO_MANY_REQUESTS,
+        E.SKILL_IMPORT_FILE_TOO_LARGE,
+        E.SKILL_IMPORT_UNSUPPORTED_MIME,
+        E.SKILL_IMPORT_UNSUPPORTED_EXTENSION,
+        E.SKILL_IMPORT_ARCHIVE_REQUIRED,
+    ),
+    "skill_import_upload_delete": (*_STORE, E.SKILL_IMPORT_UPLOAD_IN_USE),
+    "skill_import_scan": (*_SENDING, E.SKILL_IMPORT_UPLOAD_NOT_FOUND, E.SKILL_IMPORT_UPLOAD_EXPIRED),
+    "skill_import_stage": (
+        *_IMPORT,
+        E.SKILL_IMPORT_UPLOAD_EXPIRED,
+        E.SKILL_IMPORT_INCOMPATIBLE,
+        E.SKILL_IMPORT_NEEDS_ADAPTER,
+    ),
+    "skill_import_approve": _IMPORT,
+    "skill_import_reject": _IMPORT,
+    "skill_import_install_private": (*_IMPORT, E.SKILL_IMPORT_NOT_INSTALLABLE),
+    "skill_import_discard": _IMPORT,
+    "skill_import_retry": (*_IMPORT, E.SKILL_IMPORT_UPLOAD_EXPIRED),
     "skill_invoke": _GATE,
     "skill_invocation_confirm": _SENDING,
     "skill_invocation_cancel": _SENDING,

@@ -97,6 +97,20 @@ class LearningReceiptKind(StrEnum):
     ROLLED_BACK = "rolled_back"
     TRIAL_STARTED = "trial_started"
     TRIAL_ENDED = "trial_ended"
+    IMPORT_UPLOADED = "import_uploaded"
+    IMPORT_UPLOAD_DELETED = "import_upload_deleted"
+    IMPORT_SCAN_REQUESTED = "import_scan_requested"
+    IMPORT_STAGE_REQUESTED = "import_stage_requested"
+    IMPORT_INSTALL_REQUESTED = "import_install_requested"
+    IMPORT_RETRIED = "import_retried"
+    IMPORT_APPROVED = "import_approved"
+    IMPORT_REJECTED = "import_rejected"
+    IMPORT_DISCARDED = "import_discarded"
+    IMPORT_SCANNED = "import_scanned"
+    IMPORT_STAGED = "import_staged"
+    IMPORT_INSTALLED = "import_installed"
+    IMPORT_FAILED = "import_failed"
+    IMPORT_EXPIRED = "import_expired"
 
 
 class LearningReceipt(VersionedContract):
@@ -106,6 +120,7 @@ class LearningReceipt(VersionedContract):
     learn_session_id: Uuid | None = None
     proposal_id: Uuid | None = None
     ability_id: Text160 | None = None
+    import_id: Uuid | None = None
     event_kind: LearningReceiptKind
     reason: Text240 | None = None
     correlation_id: Text200

@@ -13,6 +13,7 @@ from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
 from contracts.maintenance.runs import SweepName
 from domain.maintenance.retention import IDEMPOTENCY_KEPT, idempotency_key_expired
+from stores.imports import import_tables
 from stores.maintenance.sweeps import LEFT_ALONE, Settled, keys_after
 from stores.mcp import mcp_tables
 from stores.platform import tables
@@ -50,6 +51,8 @@ REFERRING: tuple[Any, ...] = (
     tables.starting_contents.c.blob,
     mcp_tables.mcp_dispatches.c.body,
     mcp_tables.mcp_call_attempts.c.answer,
+    import_tables.skill_imports.c.body,
+    import_tables.skill_import_files.c.digest,
     skill_tables.skill_invocations.c.body,
     skill_tables.skill_results.c.outcome_digest,
 )

@@ -189,6 +189,17 @@ SCOPES: Mapping[str, str] = {
     "skill_approval_revoke": "approve",
     "agent_list": "admin",
     "agent_create": "admin",
+    "skill_import_create": "learn",
+    "skill_import_upload_delete": "learn",
+    "skill_import_scan": "learn",
+    "skill_import_stage": "learn",
+    "skill_import_approve": "approve",
+    "skill_import_reject": "approve",
+    "skill_import_install_private": "install",
+    "skill_import_discard": "learn",
+    "skill_import_retry": "learn",
+    "skill_import_list": "read",
+    "skill_import_detail": "read",
 }
 
 PAGED = frozenset(
@@ -226,6 +237,7 @@ PAGED = frozenset(
         "memory_facts",
         "memory_check_ins",
         "memory_goals",
+        "skill_import_list",
     }
 )
 
@@ -252,6 +264,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "memory_list": ("kind",),
     "memory_goals": ("state",),
     "skill_invocation_list": ("status",),
+    "skill_import_list": ("stage_state",),
 }
 
 FREE_TEXT: Mapping[str, tuple[str, ...]] = {
@@ -299,6 +312,7 @@ KEYED = frozenset(
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
     | {"mcp_grant_revoke", "acrobat_forget", "learn_starting_state_remove", "ability_trial_remove"}
     | {"mcp_server_delete", "mcp_auth_profile_delete", "skill_approval_revoke", "memory_erase"}
+    | {"skill_import_create", "skill_import_upload_delete"}
 )
 """The writes that take an ``Idempotency-Key``."""
 
@@ -316,6 +330,11 @@ _ABOUT: Mapping[str, Mapping[str, str]] = {
     "mcp_auth_refresh": {"server_id": "server_id"},
     "mcp_auth_revoke": {"server_id": "server_id"},
     "ability_explain_match": {"ability_id": "ability_id"},
+    "skill_import_scan": {"temp_artifact_ref": "temp_artifact_ref"},
+    **{
+        f"skill_import_{command}": {"import_id": "import_id"}
+        for command in ("stage", "approve", "reject", "install_private", "discard", "retry")
+    },
 }
 """The fields of a body that name an object, by what ``Ids`` calls it."""
 

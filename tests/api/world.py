@@ -20,6 +20,7 @@ from tests.api.mcp.grant_world import add_standing_approval
 from tests.api.mcp.mcp_world import add_tool_server
 from tests.api.mcp.sign_in_world import add_sign_in
 from tests.api.skills.memory_world import add_memories
+from tests.fixtures.importing import Importer
 from tests.fixtures.learner import Learner
 from tests.fixtures.mined import add_mined
 from tests.fixtures.practised import add_practice
@@ -80,6 +81,8 @@ class Ids:
     memory_id: str = "0199aa10-7c00-7000-8000-000000000031"
     check_in_id: str = "0199aa10-7c00-7000-8000-000000000032"
     inbox_item_id: str = "0199aa10-7c00-7000-8000-000000000033"
+    import_id: str = "0199aa10-7c00-7000-8000-000000000035"
+    temp_artifact_ref: str = "temp-artifact-0199aa10-7c00-7000-8000-000000000036"
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -127,6 +130,7 @@ async def build_world(stack: Stack) -> World:
         **await add_sign_in(alice),
         **await add_invocation(alice),
         **add_memories(stack.database, "alice"),
+        **await add_import(alice),
     }
     seen = {"checkpoint_id": "cp-01", "status": "reached", "evidence": "seen"}
     dispatch = {"dispatch_id": Ids.dispatch_id, "ability_id": installed["ability_id"]}
@@ -163,8 +167,17 @@ async def build_world(stack: Stack) -> World:
             memory_id=str(uuid7()),
             check_in_id=str(uuid7()),
             inbox_item_id=str(uuid7()),
+            import_id=str(uuid7()),
+            temp_artifact_ref=f"temp-artifact-{uuid7()}",
         ),
     )
+
+
+async def add_import(alice: Learner) -> dict[str, str]:
+    """A bundle that is scanned, staged, and waits for review; its upload is kept."""
+    importer = Importer(alice)
+    await importer.ready()
+    return {"import_id": importer.import_id, "temp_artifact_ref": importer.upload_ref}
 
 
 async def add_invocation(alice: Learner) -> dict[str, str]:

@@ -90,6 +90,15 @@ MODEL_CALL = RemoteCall(
 )
 """A language model with a waiting client: what it gets wrong is an answer, so only a lost worker is retried."""
 
+IMPORT_WORK = RemoteCall(
+    start_to_close_timeout=timedelta(minutes=10),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30), maximum_attempts=5
+    ),
+)
+"""Unpacks and reads an uploaded bundle of at most 100 MiB: refusals are final, a lost worker is retried."""
+
 SERVER_PROBE = RemoteCall(
     start_to_close_timeout=timedelta(seconds=90),
     heartbeat_timeout=timedelta(seconds=15),

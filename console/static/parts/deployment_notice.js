@@ -19,7 +19,7 @@ const OPERATIONS = {
   learn_proposal_install: "installing a proposal",
   learn_proposal_approve: "approving a proposal",
   ability_promote_shared: "sharing an ability",
-  skill_import_create: "importing a skill",
+  skill_import_install_private: "installing an imported skill",
   learn_session_practice: "practising by itself",
   mining_candidate_accept: "building what mining found",
   mcp_dispatch_create: "calling tools",

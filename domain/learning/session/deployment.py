@@ -32,9 +32,10 @@ def _part(
 COMPONENTS: tuple[Component, ...] = (
     _part(
         "skill import",
-        "skill_import_create skill_import_scan skill_import_stage",
-        "Import sessions can be created and cancelled; nothing can be scanned or staged yet.",
-        "skill_import_create",
+        # The last is of no route: the install of an imported bundle is not built.
+        "skill_import_create skill_import_scan skill_import_stage skill_import_saga",
+        "Bundles can be uploaded, scanned, staged and reviewed; none can be installed yet.",
+        "skill_import_install_private",
         [LearningEntryMode.IMPORT_SKILL],
     ),
     _part(

@@ -42,6 +42,9 @@ EVENTS = "system/capabilities/events"
 _EVENTS_OF = {"mcp": "system/mcp/capability_events", "teach": "system/learning/capability_events"}
 """Those of tool servers and of teaching are beside what they tell of; teaching leaves nothing among capabilities."""
 
+IMPORT_TRANSITIONS = "system/learning/import_transitions"
+"""The states that skill imports went through (DOC3 L4363-4373)."""
+
 TRACES = "system/capabilities/traces"
 """Execution traces of uses (DOC3 §1.1F)."""
 
@@ -337,6 +340,7 @@ class JournalEntries:
     session_id: str | None = None
     proposal_id: str | None = None
     ability_id: str | None = None
+    import_id: str | None = None
     drafts: list[JournalDraft] = field(default_factory=list[JournalDraft])
 
     def draft(
@@ -393,6 +397,7 @@ class JournalEntries:
             learn_session_id=self.session_id,
             proposal_id=self.proposal_id,
             ability_id=named,
+            import_id=self.import_id,
             event_kind=kind,
             reason=clipped(reason, 240) if reason is not None else None,
             correlation_id=self.correlation_id,

@@ -14,7 +14,8 @@ from host.folder_archive import ArchiveLimits, pack_folder
 from stores.platform.database import Database
 from tests.api.mcp.mcp_world import TOOL_NAME, add_tool_server, discovered
 from tests.api.skills.memory_world import add_memories
-from tests.fixtures.learner import Learner
+from tests.fixtures.importing import good_bundle, zipped
+from tests.fixtures.learner import Learner, UploadForm
 from tests.fixtures.mined import add_mined
 from tests.fixtures.pdf_documents import written
 from tests.fixtures.stack import Stack
@@ -64,6 +65,31 @@ async def skills_run(alice: Learner, ask: Ask) -> None:
     await ask("skill_approval_revoke", jti=given_out["jti"])
     await ask("skill_reload", {})
     await ask("skill_approve", {}, name="debit-wallet")
+
+
+async def imported(alice: Learner, ask: Ask) -> None:
+    """Bundles of skills: uploads, one of which is deleted, and every command on imports of others."""
+    kept = await ask("skill_import_create", UploadForm("tidy-tables.zip", good_bundle()))
+    await ask("skill_import_upload_delete", temp_artifact_ref=kept["temp_artifact"]["temp_artifact_ref"])
+    for command, body in (("approve", {}), ("reject", {"reason": "no"}), ("discard", {})):
+        about = {"import_id": await _staged(ask)}
+        await ask(f"skill_import_{command}", {**about, **body})
+    broken = await ask("skill_import_create", UploadForm("notes.zip", zipped({"notes.txt": "hello"})))
+    failed = await ask("skill_import_scan", _of(broken))
+    about = {"import_id": failed["import_record"]["import_id"]}
+    await ask("skill_import_retry", {**about, "retry_kind": "scan"})
+
+
+async def _staged(ask: Ask) -> str:
+    kept = await ask("skill_import_create", UploadForm("tidy-tables.zip", good_bundle()))
+    scanned = await ask("skill_import_scan", _of(kept))
+    import_id: str = scanned["import_record"]["import_id"]
+    await ask("skill_import_stage", {"import_id": import_id})
+    return import_id
+
+
+def _of(kept: dict[str, Any]) -> dict[str, str]:
+    return {"source": "manual_upload", "temp_artifact_ref": kept["temp_artifact"]["temp_artifact_ref"]}
 
 
 async def remembered(alice: Learner, ask: Ask, database: Database) -> None:

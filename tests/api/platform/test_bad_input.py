@@ -216,6 +216,8 @@ NOT_FOUND = {
     "goal_id": ErrorCode.NOT_FOUND,
     "check_in_id": ErrorCode.NOT_FOUND,
     "inbox_item_id": ErrorCode.NOT_FOUND,
+    "import_id": ErrorCode.SKILL_IMPORT_NOT_FOUND,
+    "temp_artifact_ref": ErrorCode.SKILL_IMPORT_UPLOAD_NOT_FOUND,
 }
 MALFORMED = (
     "1",

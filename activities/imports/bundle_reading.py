@@ -1,0 +1,73 @@
+"""Reads an uploaded archive: unpacks it into a folder of its own, finds the skill in it, and reports on it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from activities.imports.import_activities import ScannedBundle
+from contracts.base import clipped
+from contracts.imports.compatibility import FindingSeverity, SkillCompatibilityFinding
+from contracts.imports.import_work import SkillImport
+from domain.imports.archive_problems import ArchiveRefused
+from domain.imports.bundles import Bundles
+from domain.imports.compatibility import Installed, compatibility_report, refusal_report
+from domain.imports.skill_problems import SkillRefused
+from skills.imports.archive_reader import unpack
+from skills.imports.bundle_reader import materialise, read_bundles
+
+
+class BundleReader:
+    """Reads archives; the folder that one is unpacked into is gone afterwards."""
+
+    def __init__(self, installed: Callable[[str], Installed]) -> None:
+        """``installed`` are the names that an owner has here already."""
+        self._installed = installed
+
+    def __call__(self, present: SkillImport, archive: bytes) -> ScannedBundle:
+        """What the archive holds. Its shallowest skill is imported; the report names every other with its reason."""
+        with TemporaryDirectory(prefix="apprentice-import-") as folder:
+            packed, into = Path(folder, "bundle.zip"), Path(folder, "bundle")
+            packed.write_bytes(archive)
+            try:
+                bundles = read_bundles(into, unpack(packed, into))
+            except ArchiveRefused as refused:
+                return _refused(refused.code, refused.message, refused.path_hint)
+            except SkillRefused as refused:
+                return _refused(refused.code, refused.message, "SKILL.md")
+            if not bundles.skills:
+                first = bundles.refused[0]
+                return _refused(first.code, first.message, first.path_hint)
+            chosen = bundles.skills[0]
+            also = (*bundles.findings, *_others(bundles))
+            report = compatibility_report(chosen, self._installed(present.owner_user_id), also).report
+            made = materialise(into, chosen, Path(folder, "made"))
+            files = {
+                path.relative_to(made).as_posix(): path.read_bytes()
+                for path in sorted(made.rglob("*"))
+                if path.is_file()
+            }
+            return ScannedBundle(report, clipped(chosen.skill.name, 80), files)
+
+
+def _others(bundles: Bundles) -> Iterator[SkillCompatibilityFinding]:
+    """The skills of the archive that are not imported, each with its reason."""
+    for other in bundles.skills[1:]:
+        said = f"The archive holds the skill {other.skill.name} too; pack it by itself to import it."
+        yield _info("OTHER_SKILL_NOT_IMPORTED", said, other.folder)
+    for one in bundles.refused:
+        said = f"Another skill of the archive cannot be read ({one.code}): {one.message}"
+        yield _info("OTHER_SKILL_REFUSED", said, one.path_hint)
+
+
+def _refused(code: str, message: str, path: str | None) -> ScannedBundle:
+    report = refusal_report(str(code), message, path)
+    return ScannedBundle(report, error_code=str(code), error=clipped(message, 240))
+
+
+def _info(code: str, message: str, path: str) -> SkillCompatibilityFinding:
+    return SkillCompatibilityFinding(
+        code=code,
+        severity=FindingSeverity.INFO,
+        message=clipped(message, 1000),
+        path_hint=clipped(path, 240) or None,
+    )

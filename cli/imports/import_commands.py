@@ -1,0 +1,228 @@
+"""``apprentice import``: bring skill bundles from elsewhere, see what was found in them, decide about them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+from rich.console import RenderableType
+from rich.text import Text
+
+from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.list_options import OnePageOption, answer_list
+from cli.platform.output import facts, listing
+from clients.apprentice.imports import ImportApi
+from contracts.imports.compatibility import SkillCompatibilityReport
+from contracts.imports.import_record import (
+    ImportedSkillRecord,
+    RetryKind,
+    SkillImportSource,
+    SkillImportState,
+)
+from contracts.imports.requests import (
+    ImportTargetScope,
+    SkillImportApproveRequest,
+    SkillImportDiscardRequest,
+    SkillImportInstallPrivateRequest,
+    SkillImportRejectRequest,
+    SkillImportRetryRequest,
+    SkillImportScanRequest,
+    SkillImportStageRequest,
+)
+from contracts.imports.uploads import MOST_UPLOAD_BYTES, SkillImportUploadMetadata, TempArtifactRef
+
+app = typer.Typer(no_args_is_help=True, help="Bring skill bundles from elsewhere: check, review, decide.")
+
+_File = Annotated[Path, typer.Argument(help="The ZIP archive of the skill's folder.", metavar="FILE.zip")]
+_Import = Annotated[str, typer.Argument(help="The id of the import.", metavar="IMPORT")]
+_Source = Annotated[SkillImportSource, typer.Option(help="Where the bundle comes from.")]
+_Pack = Annotated[str | None, typer.Option(help="The pack that it shall belong to.")]
+_Note = Annotated[str | None, typer.Option(help="Why; it is kept with the receipt.")]
+
+
+@api_command(app, "add")
+def add(
+    call: Invocation, file: _File, source: _Source = SkillImportSource.MANUAL_UPLOAD, pack: _Pack = None
+) -> None:
+    """Upload a bundle, scan it, and say what was found."""
+    kept = _uploaded(call, file, source, pack)
+    _scan(call, kept.temp_artifact_ref, source)
+
+
+@api_command(app, "upload")
+def upload(
+    call: Invocation, file: _File, source: _Source = SkillImportSource.MANUAL_UPLOAD, pack: _Pack = None
+) -> None:
+    """Upload a bundle; it is kept for 24 hours."""
+    kept = _uploaded(call, file, source, pack)
+    call.answer(
+        facts(
+            [
+                ("upload", kept.temp_artifact_ref),
+                ("bytes", str(kept.byte_size)),
+                ("SHA-256", kept.content_hash_sha256),
+                ("expires", f"{kept.expires_at:%Y-%m-%d %H:%M} UTC"),
+            ]
+        ),
+        f"Scan it: apprentice import scan {kept.temp_artifact_ref}",
+    )
+
+
+@api_command(app, "delete-upload")
+def delete_upload(
+    call: Invocation, ref: Annotated[str, typer.Argument(help="The handle of the upload.", metavar="UPLOAD")]
+) -> None:
+    """Delete an upload."""
+    ImportApi(call.api.http).delete_upload(ref)
+    call.answer("Deleted.")
+
+
+@api_command(app, "scan")
+def scan(
+    call: Invocation,
+    ref: Annotated[str, typer.Argument(help="The handle of the upload.", metavar="UPLOAD")],
+    source: _Source = SkillImportSource.MANUAL_UPLOAD,
+) -> None:
+    """Unpack and scan an upload, and say what was found."""
+    _scan(call, ref, source)
+
+
+@api_command(app, "stage")
+def stage(call: Invocation, import_id: _Import, pack: _Pack = None, note: _Note = None) -> None:
+    """Keep the files of a scanned bundle for review."""
+    request = SkillImportStageRequest(import_id=import_id, requested_pack_id=pack, stage_notes=note)
+    found = ImportApi(call.api.http).stage(request)
+    call.answer(_facts(found.import_record), *_next_of(found.import_record))
+
+
+@api_command(app, "approve")
+def approve(call: Invocation, import_id: _Import, note: _Note = None) -> None:
+    """Approve a reviewed bundle."""
+    _act(call, "approve", SkillImportApproveRequest(import_id=import_id, approval_note=note))
+
+
+@api_command(app, "reject")
+def reject(
+    call: Invocation,
+    import_id: _Import,
+    reason: Annotated[str, typer.Option(help="Why; it is kept with the receipt.")],
+) -> None:
+    """Turn a reviewed bundle down."""
+    _act(call, "reject", SkillImportRejectRequest(import_id=import_id, reason=reason))
+
+
+@api_command(app, "install")
+def install(
+    call: Invocation,
+    import_id: _Import,
+    scope: Annotated[ImportTargetScope, typer.Option(help="For whom.")] = ImportTargetScope.PRIVATE,
+) -> None:
+    """Install a reviewed bundle."""
+    _act(call, "install-private", SkillImportInstallPrivateRequest(import_id=import_id, target_scope=scope))
+
+
+@api_command(app, "discard")
+def discard(call: Invocation, import_id: _Import, note: _Note = None) -> None:
+    """Drop an import."""
+    _act(call, "discard", SkillImportDiscardRequest(import_id=import_id, reason=note))
+
+
+@api_command(app, "retry")
+def retry(
+    call: Invocation,
+    import_id: _Import,
+    kind: Annotated[RetryKind, typer.Argument(help="The step that failed.")],
+) -> None:
+    """Do a failed step again."""
+    _act(call, "retry", SkillImportRetryRequest(import_id=import_id, retry_kind=kind))
+
+
+@api_command(app, "show")
+def show(call: Invocation, import_id: _Import) -> None:
+    """Show one import and what was found in it."""
+    found = ImportApi(call.api.http).show(import_id)
+    warned = [Text(f"! {one}", style="yellow") for one in found.warnings]
+    call.answer(_facts(found.import_record), *_findings(found.compatibility_report), *warned)
+
+
+@api_command(app, "list")
+def list_imports(
+    call: Invocation,
+    page: OnePageOption = 1,
+    state: Annotated[SkillImportState | None, typer.Option(help="Only in this state.")] = None,
+) -> None:
+    """List your imports, newest first."""
+    found = ImportApi(call.api.http).list(page, stage_state=state.value if state else None)
+    table = listing("import", "skill", "state", "from", whole="import")
+    for one in found.items:
+        came_as = Text(one.original_filename or one.source.value)
+        table.add_row(one.import_id, Text(one.skill_name), one.stage_state.value, came_as)
+    answer_list(call, found, table, "No imports. Begin one with `apprentice import add FILE.zip`.")
+
+
+def _uploaded(call: Invocation, file: Path, source: SkillImportSource, pack: str | None) -> TempArtifactRef:
+    try:
+        if file.stat().st_size > MOST_UPLOAD_BYTES:
+            raise NothingToDo(f"{file} has more than {MOST_UPLOAD_BYTES} bytes, the most of an upload.")
+        content = file.read_bytes()
+    except OSError as error:
+        raise NothingToDo(f"{file} cannot be read: {error.strerror or error}.") from None
+    metadata = SkillImportUploadMetadata(source=source, requested_pack_id=pack)
+    return ImportApi(call.api.http).upload(file.name, content, metadata).temp_artifact
+
+
+def _scan(call: Invocation, ref: str, source: SkillImportSource) -> None:
+    request = SkillImportScanRequest(source=source, temp_artifact_ref=ref)
+    with call.busy("scanning"):
+        found = ImportApi(call.api.http).scan(request)
+    record = found.import_record
+    call.answer(_facts(record), *_findings(found.compatibility_report), *_next_of(record))
+
+
+def _act(call: Invocation, action: str, request: BaseModel) -> None:
+    found = ImportApi(call.api.http).act(action, request)
+    call.answer(_facts(found.import_record), *_next_of(found.import_record))
+
+
+_NEXT = {
+    SkillImportState.SCAN_COMPLETE: "Stage it: apprentice import stage {}",
+    SkillImportState.READY_FOR_REVIEW: "Decide: apprentice import approve, reject or discard {}",
+    SkillImportState.SCAN_FAILED: "Mend the bundle and add it again, or: apprentice import retry {} scan",
+    SkillImportState.STAGE_FAILED: "Try again: apprentice import retry {} stage",
+    SkillImportState.INSTALL_FAILED: "Try again: apprentice import retry {} install",
+    SkillImportState.EXPIRED: "The upload is gone; add the bundle again.",
+}
+
+
+def _next_of(record: ImportedSkillRecord) -> list[str]:
+    said = _NEXT.get(record.stage_state)
+    return [said.format(record.import_id)] if said else []
+
+
+def _facts(record: ImportedSkillRecord) -> RenderableType:
+    lines = [
+        ("import", record.import_id),
+        ("skill", record.skill_name),
+        ("state", record.stage_state.value),
+        ("file", record.original_filename or ""),
+        ("pack", record.skill_pack or ""),
+        ("last error", record.last_error_code or ""),
+    ]
+    return facts([(name, value) for name, value in lines if value])
+
+
+_COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
+
+
+def _findings(report: SkillCompatibilityReport | None) -> list[RenderableType]:
+    if report is None:
+        return []
+    judged = "compatible" if report.compatible else "not compatible"
+    if report.requires_adapter:
+        judged += ", needs an adapter"
+    shown: list[RenderableType] = [Text(f"{judged}; {len(report.findings)} findings")]
+    for one in report.findings:
+        place = f" ({one.path_hint})" if one.path_hint else ""
+        line = Text(f"{one.severity.value:8}", style=_COLOURS[one.severity.value])
+        shown.append(line.append(f"{one.code}{place}: {one.message}", style="default"))
+    return shown

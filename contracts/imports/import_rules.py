@@ -1,0 +1,126 @@
+"""Which command a skill import takes in which state, and what follows from its work (DOC3 §0C.20, lines 3486-3513).
+
+Workflow and store ask the same rules.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.imports.import_record import RETRIES, TERMINAL, TRANSITIONS, RetryKind, TransitionActor
+from contracts.imports.import_record import SkillImportState as S
+from contracts.imports.import_work import ImportCommand, ImportOrder, SkillImport
+
+
+class Move(NamedTuple):
+    """Where a command is taken, where it leads, and who decides it."""
+
+    taken_in: frozenset[S]
+    to: S
+    actor: TransitionActor
+
+
+MOVES: Mapping[ImportCommand, Move] = {
+    ImportCommand.STAGE: Move(frozenset({S.SCAN_COMPLETE}), S.STAGING, TransitionActor.USER),
+    ImportCommand.APPROVE: Move(frozenset({S.READY_FOR_REVIEW}), S.APPROVED, TransitionActor.REVIEWER),
+    ImportCommand.REJECT: Move(frozenset({S.READY_FOR_REVIEW}), S.REJECTED, TransitionActor.REVIEWER),
+    ImportCommand.INSTALL: Move(frozenset({S.READY_FOR_REVIEW}), S.INSTALL_QUEUED, TransitionActor.REVIEWER),
+    ImportCommand.DISCARD: Move(
+        frozenset({S.SCAN_COMPLETE, S.STAGING, S.READY_FOR_REVIEW}), S.DISCARDED, TransitionActor.USER
+    ),
+}
+"""The commands that move an import; a scan opens one, and a retry moves by its kind."""
+
+WORKING: Mapping[S, RetryKind] = {to: kind for kind, (_, to) in RETRIES.items()}
+"""The states in which work is under way, and which."""
+
+DONE: Mapping[RetryKind, tuple[S, S]] = {
+    RetryKind.SCAN: (S.SCAN_COMPLETE, S.SCAN_FAILED),
+    RetryKind.STAGE: (S.READY_FOR_REVIEW, S.STAGE_FAILED),
+    RetryKind.INSTALL: (S.INSTALLED_PRIVATE, S.INSTALL_FAILED),
+}
+"""Where work leads that ends well, and that fails."""
+
+
+def is_legal(before: S, after: S) -> bool:
+    """Whether the transition is one of the document's graph."""
+    return after in TRANSITIONS.get(before, frozenset())
+
+
+def move_of(order: ImportOrder) -> Move:
+    """The move of a command on an import that exists."""
+    if order.command is ImportCommand.RETRY:
+        assert order.retry_kind is not None, "the request names the kind of a retry"
+        failed, again = RETRIES[order.retry_kind]
+        return Move(frozenset({failed}), again, TransitionActor.USER)
+    return MOVES[order.command]
+
+
+def allowed_commands(state: S) -> tuple[str, ...]:
+    """The commands that an import takes in a state, a retry by its kind."""
+    found = [command.value for command, move in MOVES.items() if state in move.taken_in]
+    found += [f"retry {kind.value}" for kind, (failed, _) in RETRIES.items() if failed is state]
+    return tuple(found)
+
+
+def objection(present: SkillImport, order: ImportOrder, now: datetime) -> Refusal | None:
+    """Why an import does not take a command now; None where it does."""
+    move = move_of(order)
+    if present.state not in move.taken_in:
+        return _not_in_this_state(present, order)
+    needs_upload = order.command is ImportCommand.STAGE or order.retry_kind is RetryKind.STAGE
+    if needs_upload and present.upload_expires_at <= now:
+        return upload_expired()
+    if order.command is ImportCommand.STAGE:
+        return _unfit(present)
+    if order.command is ImportCommand.INSTALL:
+        return not_installable()
+    return None
+
+
+def not_installable() -> Refusal:
+    """The refusal of an install: imported bundles are reviewed and approved, and not yet installed."""
+    return Refusal(
+        ErrorCode.SKILL_IMPORT_NOT_INSTALLABLE,
+        "Imported bundles cannot be installed here yet: they have no validated proposal for the install saga.",
+    )
+
+
+def upload_expired() -> Refusal:
+    """The refusal of work on an upload whose time is over, or that was deleted."""
+    return Refusal(
+        ErrorCode.SKILL_IMPORT_UPLOAD_EXPIRED,
+        "The upload has expired or was deleted; upload the bundle again: POST /api/skills/import/uploads.",
+    )
+
+
+def _not_in_this_state(present: SkillImport, order: ImportOrder) -> Refusal:
+    asked = order.command.value
+    if order.retry_kind is not None and order.command is ImportCommand.RETRY:
+        asked = f"retry {order.retry_kind.value}"
+    allowed = allowed_commands(present.state)
+    over = (
+        "it is over; upload the bundle anew" if present.state in TERMINAL else "wait until its work is done"
+    )
+    can = f"it takes: {', '.join(allowed)}" if allowed else over
+    return Refusal(
+        ErrorCode.INVALID_SKILL_IMPORT_TRANSITION,
+        f"An import that is {present.state.value} does not take {asked}; {can}.",
+        current_state=present.state.value,
+        allowed=list(allowed),
+    )
+
+
+def _unfit(present: SkillImport) -> Refusal | None:
+    if present.record.requires_adapter:
+        return Refusal(
+            ErrorCode.SKILL_IMPORT_NEEDS_ADAPTER,
+            "The bundle needs an adapter before it can be staged; its report says for what.",
+        )
+    if not present.compatible:
+        return Refusal(
+            ErrorCode.SKILL_IMPORT_INCOMPATIBLE,
+            "The scan found errors in the bundle; mend what its report names and upload it again.",
+        )
+    return None

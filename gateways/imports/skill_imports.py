@@ -1,0 +1,122 @@
+"""Gateway to the workflows of skill imports: commands, and starts of those that were lost."""
+
+from datetime import timedelta
+from functools import partial
+from uuid import UUID, uuid5
+
+import anyio.to_thread
+from temporalio.client import Client, WithStartWorkflowOperation
+
+from contracts.errors import ErrorCode, Refusal
+from contracts.imports.import_work import ImportOrder, ImportOutcome, ImportStart
+from contracts.platform.commands import CommitKey
+from contracts.workflow_ids import skill_import_workflow_id
+from gateways.platform.updates import (
+    OWN_KEY_PREFIX,
+    Recall,
+    StartOptions,
+    start_options,
+    start_or_join,
+    update_id_of,
+    update_or_recall,
+    update_with_start,
+)
+from stores.imports.imports import SkillImports, new_import_id
+from workflows.imports.skill_import_workflow import KIND, SkillImportWorkflow
+
+_IMPORTS = UUID("6a1f1c0e-2d0b-4c55-9a57-0f6a3f0f7d22")
+"""The UUID namespace of imports that were asked for with an idempotency key."""
+
+ANSWERS_WITHIN = timedelta(seconds=60)
+"""How long a command waits for its work: then the client has to read the import instead."""
+
+
+def import_id_for(key: CommitKey) -> str:
+    """The id of the import that a scan under this key opens: the same key, the same import."""
+    if key.key.startswith(OWN_KEY_PREFIX):
+        return new_import_id()
+    return str(uuid5(_IMPORTS, f"{key.owner_user_id}/{key.key}"))
+
+
+def _options(import_id: str, owner: str, task_queue: str) -> StartOptions:
+    return start_options(
+        skill_import_workflow_id(import_id),
+        task_queue,
+        kind=KIND,
+        owner=owner,
+        summary=f"import of a skill bundle by {owner}"[:200],
+    )
+
+
+async def run_import(client: Client, task_queue: str, import_id: str, owner: str) -> None:
+    """Starts the workflow of an import that the store has; one that runs stays.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``; nothing was started.
+    """
+    start = ImportStart(import_id=import_id, owner_user_id=owner)
+    await start_or_join(client, SkillImportWorkflow.run, start, _options(import_id, owner, task_queue))
+
+
+class SkillImportGateway:
+    """Sends commands to imports; every failure is raised as a ``Refusal``."""
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        imports: SkillImports,
+        *,
+        answers_within: timedelta = ANSWERS_WITHIN,
+    ) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._imports = imports
+        self._answers_within = answers_within
+
+    async def send(self, order: ImportOrder) -> ImportOutcome:
+        """Sends one command, and answers when the work that it begins has ended.
+
+        A command whose key was used before is answered from the store.
+
+        Raises:
+            Refusal: what the import refuses; ``CONFLICT`` when its work takes longer than a client waits;
+                ``TEMPORAL_UNAVAILABLE``.
+        """
+        return await update_or_recall(
+            partial(self._attempt, order),
+            workflow_id=skill_import_workflow_id(order.import_id),
+            conflict="The import is changing too fast; repeat the command.",
+            recall=Recall(order.commit_key, self._imports.recall, tell=self._make_known),
+        )
+
+    async def _attempt(self, order: ImportOrder) -> ImportOutcome:
+        owner = order.owner_user_id
+        present = await anyio.to_thread.run_sync(self._imports.find, order.import_id)
+        start = WithStartWorkflowOperation(
+            SkillImportWorkflow.run,
+            ImportStart(import_id=order.import_id, owner_user_id=owner),
+            **_options(order.import_id, owner, self._task_queue),
+        )
+        return await update_with_start(
+            self._client,
+            start,
+            SkillImportWorkflow.command,
+            order,
+            within=self._answers_within,
+            # Temporal repeats refusals too: a command that is repeated once the import has changed is another one.
+            update_id=update_id_of(order.commit_key, present.version if present is not None else 0),
+            no_answer=_still_at_work,
+        )
+
+    async def _make_known(self, outcome: ImportOutcome) -> None:
+        present = outcome.present
+        if not present.is_over:
+            await run_import(self._client, self._task_queue, present.import_id, present.owner_user_id)
+
+
+def _still_at_work() -> Refusal:
+    return Refusal(
+        ErrorCode.TEMPORAL_UNAVAILABLE,
+        "No answer yet: the work goes on once a worker takes it; read the import to see how it stands.",
+    )

@@ -1,0 +1,337 @@
+"""Store of skill imports: every change is one transaction with its transition, its receipt, and the command's key."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, insert, select
+from uuid_utils import uuid7
+
+from contracts.base import clipped
+from contracts.errors import ErrorCode, Refusal
+from contracts.imports.compatibility import SkillCompatibilityReport
+from contracts.imports.import_record import (
+    TERMINAL,
+    ImportedSkillRecord,
+    RetryKind,
+    SkillImportSource,
+    SkillImportTransition,
+    SourceRefKind,
+    TransitionActor,
+)
+from contracts.imports.import_record import SkillImportState as S
+from contracts.imports.import_rules import DONE, WORKING, is_legal, move_of, objection, upload_expired
+from contracts.imports.import_work import (
+    ImportCommand,
+    ImportOrder,
+    ImportOutcome,
+    ImportReceipt,
+    SkillImport,
+    StoredUpload,
+    WorkDone,
+    WorkSettled,
+)
+from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+from contracts.platform.commands import CommitKey
+from contracts.workflow_ids import skill_import_workflow_id
+from stores.imports.import_tables import IMPORTS, UPLOADS, skill_import_files, skill_imports
+from stores.platform.answers import recalled, remember
+from stores.platform.blobs import get_blob, put_blob, read_blob
+from stores.platform.canonical import canonical_json
+from stores.platform.database import Database, PageRequest
+from stores.platform.document_table import DocumentPage
+from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalEntries, append
+
+BUNDLE_PREFIX = "materialized-bundle/"
+REPORT_PREFIX = "compatibility-report/"
+UNNAMED = "unnamed"
+"""The name of a skill whose bundle has not been read."""
+
+_RECEIPTS: Mapping[ImportCommand, Receipt] = {
+    ImportCommand.SCAN: Receipt.IMPORT_SCAN_REQUESTED,
+    ImportCommand.STAGE: Receipt.IMPORT_STAGE_REQUESTED,
+    ImportCommand.INSTALL: Receipt.IMPORT_INSTALL_REQUESTED,
+    ImportCommand.RETRY: Receipt.IMPORT_RETRIED,
+    ImportCommand.APPROVE: Receipt.IMPORT_APPROVED,
+    ImportCommand.REJECT: Receipt.IMPORT_REJECTED,
+    ImportCommand.DISCARD: Receipt.IMPORT_DISCARDED,
+}
+
+_ENDS: Mapping[S, Receipt] = {
+    S.SCAN_COMPLETE: Receipt.IMPORT_SCANNED,
+    S.READY_FOR_REVIEW: Receipt.IMPORT_STAGED,
+    S.INSTALLED_PRIVATE: Receipt.IMPORT_INSTALLED,
+    S.EXPIRED: Receipt.IMPORT_EXPIRED,
+}
+"""The receipts of work that ended; every other end is a failure."""
+
+
+class SkillImports:
+    """The imports of all users. Safe to share between threads; every change may be tried again."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, import_id: str) -> SkillImport | None:
+        """An import of any owner; None before its scan was asked for."""
+        with self._database.read() as connection:
+            return IMPORTS.find(connection, import_id)
+
+    def owned(self, import_id: str, owner: str) -> SkillImport:
+        """The owner's import.
+
+        Raises:
+            Refusal: ``SKILL_IMPORT_NOT_FOUND``.
+        """
+        with self._database.read() as connection:
+            return IMPORTS.owned(connection, import_id, owner)
+
+    def page(self, owner: str, wanted: PageRequest, state: S | None) -> DocumentPage[SkillImport]:
+        """The owner's imports, newest first."""
+        table = skill_imports.c
+        where = [table.owner == owner]
+        if state is not None:
+            where.append(table.state == state.value)
+        newest_first = (table.created_at.desc(), table.import_id.desc())
+        with self._database.read() as connection:
+            return IMPORTS.page(connection, wanted, *where, order_by=newest_first)
+
+    def report(self, present: SkillImport) -> SkillCompatibilityReport | None:
+        """What the newest scan found; None before one has ended."""
+        if present.report_blob is None:
+            return None
+        with self._database.read() as connection:
+            return read_blob(connection, present.report_blob, SkillCompatibilityReport)
+
+    def files(self, import_id: str) -> dict[str, bytes]:
+        """The staged files by their paths; none before the bundle is staged."""
+        table = skill_import_files.c
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(table.path, table.digest).where(table.import_id == import_id).order_by(table.path)
+            )
+            return {path: get_blob(connection, digest) for path, digest in rows}
+
+    def not_over(self) -> tuple[SkillImport, ...]:
+        """Every import that has not ended, for the worker to start the workflows that Temporal has lost."""
+        table = skill_imports.c
+        going_on = [state.value for state in S if state not in TERMINAL]
+        with self._database.read() as connection:
+            return IMPORTS.all(connection, table.state.in_(going_on), order_by=(table.import_id,))
+
+    def recall(self, key: CommitKey) -> ImportOutcome | None:
+        """What an earlier command with this key came to, with the import as it stands.
+
+        Raises:
+            Refusal: ``IDEMPOTENCY_KEY_REUSED``.
+        """
+        with self._database.read() as connection:
+            receipt = recalled(connection, key, ImportReceipt)
+            if receipt is None:
+                return None
+            return ImportOutcome(receipt=receipt, present=IMPORTS.get(connection, receipt.import_id))
+
+    def command(self, order: ImportOrder) -> ImportOutcome:
+        """Takes one command; repeated under its key it answers what it came to.
+
+        Raises:
+            Refusal: ``SKILL_IMPORT_NOT_FOUND``, ``INVALID_SKILL_IMPORT_TRANSITION``, ``SKILL_IMPORT_UPLOAD_EXPIRED``,
+                ``SKILL_IMPORT_INCOMPATIBLE``, ``SKILL_IMPORT_NEEDS_ADAPTER``, ``IDEMPOTENCY_KEY_REUSED``.
+        """
+        assert order.at is not None, "the workflow sets the time"
+        with self._database.write() as connection:
+            known = recalled(connection, order.commit_key, ImportReceipt)
+            if known is not None:
+                return ImportOutcome(receipt=known, present=IMPORTS.get(connection, known.import_id))
+            if order.command is ImportCommand.SCAN:
+                present, entries = _opened(connection, order, order.at)
+            else:
+                present, entries = _commanded(connection, order, order.at)
+            receipt_id = _receipt(entries, _RECEIPTS[order.command], order.note or present.record.skill_name)
+            append(connection, entries.drafts)
+            receipt = ImportReceipt(
+                import_id=present.import_id, receipt_id=receipt_id, saga_id=present.saga_id
+            )
+            remember(connection, order.commit_key, receipt, order.at)
+            return ImportOutcome(receipt=receipt, present=present)
+
+    def settle(self, settled: WorkSettled) -> SkillImport:
+        """Moves an import on by what its work came to; nothing where it is no longer at that work."""
+        done, now = settled.done, settled.at
+        with self._database.write() as connection:
+            present = IMPORTS.get(connection, settled.import_id, lock=True)
+            if WORKING.get(present.state) is not settled.kind:
+                return present
+            well, failed = DONE[settled.kind]
+            to = S.EXPIRED if done.expired else failed if done.error_code else well
+            if not is_legal(present.state, to):
+                to = failed
+            entries = _entries(present, now)
+            changed = _with_work(present, settled.kind, done, failed=to is failed)
+            reason = done.error or done.error_code or f"{settled.kind.value} is done"
+            changed = _moved(entries, changed, to, TransitionActor.SYSTEM, reason, now)
+            _receipt(entries, _ENDS.get(to, Receipt.IMPORT_FAILED), reason)
+            append(connection, entries.drafts)
+            return _written(connection, present, changed)
+
+    def keep_report(self, report: SkillCompatibilityReport, now: datetime) -> str:
+        """Keeps a report and returns its digest; an import refers to it when its scan is settled."""
+        with self._database.write() as connection:
+            return put_blob(connection, canonical_json(report).encode(), now)
+
+    def keep_files(self, import_id: str, files: Mapping[str, bytes], now: datetime) -> str:
+        """Keeps the files of a staged bundle, all or none, in the place of those kept before; their reference."""
+        with self._database.write() as connection:
+            connection.execute(delete(skill_import_files).where(skill_import_files.c.import_id == import_id))
+            rows = [
+                {
+                    "import_id": import_id,
+                    "path": path,
+                    "digest": put_blob(connection, content, now),
+                    "size_bytes": len(content),
+                }
+                for path, content in sorted(files.items())
+            ]
+            if rows:
+                connection.execute(insert(skill_import_files), rows)
+        return f"{BUNDLE_PREFIX}{import_id}"
+
+
+def _opened(connection: Connection, order: ImportOrder, now: datetime) -> tuple[SkillImport, JournalEntries]:
+    """A new import of an upload, being scanned."""
+    if IMPORTS.find(connection, order.import_id) is not None:
+        raise Refusal(ErrorCode.CONFLICT, "This import exists already; scan the upload as a new one.")
+    upload = UPLOADS.owned(connection, order.upload_ref or "", order.owner_user_id, lock=True)
+    if upload.expires_at <= now:
+        raise upload_expired()
+    pending = _new(order, upload, now)
+    entries = _entries(pending, now)
+    uploaded = _moved(entries, pending, S.UPLOADED, TransitionActor.USER, "uploaded", now)
+    scanning = _moved(entries, uploaded, S.SCANNING, TransitionActor.USER, "scan requested", now)
+    opened = scanning.changed(version=1)
+    IMPORTS.add(connection, opened)
+    return opened, entries
+
+
+def _new(order: ImportOrder, upload: StoredUpload, now: datetime) -> SkillImport:
+    record = ImportedSkillRecord(
+        import_id=order.import_id,
+        source=order.source or SkillImportSource.MANUAL_UPLOAD,
+        skill_name=UNNAMED,
+        source_ref_kind=SourceRefKind.TEMP_ARTIFACT,
+        source_ref=upload.upload_ref,
+        original_filename=upload.artifact.original_filename,
+        stage_state=S.UPLOAD_PENDING,
+        skill_pack=upload.metadata.requested_pack_id,
+        created_at=now,
+        updated_at=now,
+    )
+    return SkillImport(
+        record=record,
+        owner_user_id=order.owner_user_id,
+        upload_ref=upload.upload_ref,
+        upload_digest=upload.artifact.content_hash_sha256,
+        upload_expires_at=upload.expires_at,
+        correlation_id=order.correlation_id,
+    )
+
+
+def _commanded(
+    connection: Connection, order: ImportOrder, now: datetime
+) -> tuple[SkillImport, JournalEntries]:
+    present = IMPORTS.owned(connection, order.import_id, order.owner_user_id, lock=True)
+    refusal = objection(present, order, now)
+    if refusal is not None:
+        raise refusal
+    move = move_of(order)
+    entries = JournalEntries(
+        skill_import_workflow_id(present.import_id),
+        present.owner_user_id,
+        order.correlation_id,
+        now,
+        import_id=present.import_id,
+    )
+    changed = present.changed(retried=None)
+    if order.command is ImportCommand.RETRY:
+        count = present.record.retry_count + 1
+        changed = present.changed(
+            retried=order.retry_kind, record=present.record.changed(retry_count=count, last_error_code=None)
+        )
+    elif order.requested_pack_id is not None:
+        changed = changed.changed(record=changed.record.changed(skill_pack=order.requested_pack_id))
+    if order.target_scope is not None:
+        changed = changed.changed(target_scope=order.target_scope)
+    changed = _moved(entries, changed, move.to, move.actor, order.note or order.command.value, now)
+    return _written(connection, present, changed), entries
+
+
+def _with_work(present: SkillImport, kind: RetryKind, done: WorkDone, *, failed: bool) -> SkillImport:
+    """The import with what its work found; where that failed, with the failure counted."""
+    record = present.record.changed(last_error_code=done.error_code)
+    changed = present
+    if kind is RetryKind.SCAN:
+        record = record.changed(
+            skill_name=done.skill_name or record.skill_name,
+            requires_adapter=done.requires_adapter,
+            skill_pack=record.skill_pack or done.suggested_pack_id,
+        )
+        if done.report_blob is not None:
+            record = record.changed(compatibility_report_ref=f"{REPORT_PREFIX}{done.report_blob}")
+        changed = changed.changed(report_blob=done.report_blob, compatible=done.compatible)
+    if done.bundle_ref is not None:
+        record = record.changed(source_ref_kind=SourceRefKind.MATERIALIZED_BUNDLE, source_ref=done.bundle_ref)
+    if failed and present.retried is kind:
+        times = present.failed_retries.get(kind, 0) + 1
+        changed = changed.changed(failed_retries={**present.failed_retries, kind: times})
+    return changed.changed(
+        record=record,
+        saga_id=done.saga_id or present.saga_id,
+        proposal_id=done.proposal_id or present.proposal_id,
+    )
+
+
+def _moved(
+    entries: JournalEntries, present: SkillImport, to: S, actor: TransitionActor, reason: str, now: datetime
+) -> SkillImport:
+    """The import in its next state, and the transition in the log."""
+    assert is_legal(present.state, to), f"{present.state} does not lead to {to}"
+    entries.add(
+        IMPORT_TRANSITIONS,
+        SkillImportTransition(
+            import_id=present.import_id,
+            from_state=present.state,
+            to_state=to,
+            actor=actor,
+            reason=clipped(reason, 240),
+            correlation_id=entries.correlation_id,
+            created_at=now,
+        ),
+    )
+    return present.changed(record=present.record.changed(stage_state=to, updated_at=now))
+
+
+def _entries(present: SkillImport, now: datetime) -> JournalEntries:
+    return JournalEntries(
+        skill_import_workflow_id(present.import_id),
+        present.owner_user_id,
+        present.correlation_id,
+        now,
+        import_id=present.import_id,
+    )
+
+
+def _receipt(entries: JournalEntries, kind: Receipt, reason: str) -> str:
+    """Collects a receipt; its id."""
+    entries.receipt(kind, reason)
+    receipt_id: str = entries.drafts[-1].document["receipt_id"]
+    return receipt_id
+
+
+def _written(connection: Connection, before: SkillImport, after: SkillImport) -> SkillImport:
+    written = after.changed(version=before.version + 1)
+    IMPORTS.compare_and_set(connection, written, before.version)
+    return written
+
+
+def new_import_id() -> str:
+    """The id of an import that no key names."""
+    return str(uuid7())

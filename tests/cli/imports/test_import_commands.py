@@ -1,0 +1,42 @@
+"""``apprentice import`` against a whole running service: add a bundle, review it, decide."""
+
+from pathlib import Path
+from typing import Any
+
+from cli.platform.output import ExitCode
+from tests.fixtures.importing import good_bundle, zipped
+
+
+def test_a_bundle_is_added_staged_and_approved_by_what_each_answer_says(person: Any, tmp_path: Path) -> None:
+    bundle = tmp_path / "tidy-tables.zip"
+    bundle.write_bytes(good_bundle())
+    added = person.types("import", "add", str(bundle))
+    assert added.exit_code == ExitCode.OK, added.stderr
+    assert "compatible; 1 findings" in added.stdout
+    assert "PORTABILITY_GRADE: direct" in added.stdout
+    listed = person.gets("import", "list")["items"]
+    import_id = listed[0]["import_id"]
+    assert f"apprentice import stage {import_id}" in " ".join(added.stdout.split())
+    assert "apprentice import approve" in person.types("import", "stage", import_id).stdout
+    refused = person.types("import", "install", import_id)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "SKILL_IMPORT_NOT_INSTALLABLE" in refused.stderr
+    assert person.gets("import", "approve", import_id)["import_record"]["stage_state"] == "approved"
+    assert "approved" in person.types("import", "show", import_id).stdout
+    again = person.types("import", "discard", import_id)
+    assert again.exit_code == ExitCode.REFUSED
+
+
+def test_a_bundle_that_is_none_says_what_is_wrong_with_it(person: Any, tmp_path: Path) -> None:
+    bundle = tmp_path / "notes.zip"
+    bundle.write_bytes(zipped({"notes.txt": "hello"}))
+    added = person.types("import", "add", str(bundle))
+    assert added.exit_code == ExitCode.OK, added.stderr
+    assert "SKILL_MD_MISSING" in added.stdout
+    import_id = person.gets("import", "list", "--state", "scan_failed")["items"][0]["import_id"]
+    assert person.gets("import", "retry", import_id, "scan")["import_record"]["retry_count"] == 1
+    missing = person.types("import", "add", str(tmp_path / "nowhere.zip"))
+    assert missing.exit_code == ExitCode.USAGE
+    bundle.rename(tmp_path / "notes.txt")
+    wrong = person.types("import", "upload", str(tmp_path / "notes.txt"))
+    assert "SKILL_IMPORT_UNSUPPORTED_EXTENSION" in wrong.stderr

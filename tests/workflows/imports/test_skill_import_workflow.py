@@ -1,0 +1,172 @@
+"""An import from upload to decision, through API, workflow, activities and store."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.testing import TimeSkipper
+
+from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
+from tests.fixtures.importing import Importer, good_bundle, zipped
+from tests.fixtures.stack import Stack, running_stack, stack_settings
+from worker.recovery import recover_imports
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def alice(stack: Stack) -> Importer:
+    return Importer(stack.learner())
+
+
+def transitions(stack: Stack, importer: Importer) -> list[tuple[str, str, str]]:
+    wanted = JournalFilter(streams=(IMPORT_TRANSITIONS,), aggregate=f"skill-import/{importer.import_id}")
+    with stack.database.read() as connection:
+        entries = read_entries(connection, wanted)
+    return [(one.document["from_state"], one.document["to_state"], one.document["actor"]) for one in entries]
+
+
+async def test_a_good_bundle_is_scanned_staged_and_parked_for_review(stack: Stack, alice: Importer) -> None:
+    await alice.upload()
+    scanned = await alice.scan()
+    assert scanned["import_record"]["stage_state"] == "scan_complete"
+    assert scanned["import_record"]["skill_name"] == "tidy-tables"
+    assert scanned["compatibility_report"]["compatible"] is True
+    staged = await alice.act("stage", stage_notes="for the finance team")
+    assert staged["import_record"]["stage_state"] == "ready_for_review"
+    assert staged["materialized_bundle_ref"] == f"materialized-bundle/{alice.import_id}"
+    assert set(stack.services.imports.store.files(alice.import_id)) == {"SKILL.md", "references/columns.md"}
+    assert transitions(stack, alice) == [
+        ("upload_pending", "uploaded", "user"),
+        ("uploaded", "scanning", "user"),
+        ("scanning", "scan_complete", "system"),
+        ("scan_complete", "staging", "user"),
+        ("staging", "ready_for_review", "system"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "state"),
+    [
+        ("approve", {"approval_note": "fine"}, "approved"),
+        ("reject", {"reason": "not needed"}, "rejected"),
+        ("discard", {}, "discarded"),
+    ],
+)
+async def test_a_reviewed_import_is_decided_once(
+    stack: Stack, alice: Importer, action: str, fields: dict[str, str], state: str
+) -> None:
+    await alice.ready()
+    answer = await alice.act(action, **fields)
+    assert answer["import_record"]["stage_state"] == state
+    assert answer["receipt_id"]
+    for other in ("stage", "approve", "discard"):
+        assert await alice.refused(other) == (409, "INVALID_SKILL_IMPORT_TRANSITION")
+    receipts = await alice.learner.ok("GET", "/api/learn/receipts")
+    kinds = [one["event_kind"] for one in receipts["receipts"] if one.get("import_id") == alice.import_id]
+    assert kinds[0] == f"import_{state}"
+
+
+async def test_an_archive_that_holds_no_skill_fails_its_scan_and_is_retried_by_its_kind(
+    stack: Stack, alice: Importer
+) -> None:
+    await alice.upload(zipped({"notes.txt": "hello"}))
+    scanned = await alice.scan()
+    assert scanned["import_record"]["stage_state"] == "scan_failed"
+    assert scanned["compatibility_report"]["compatible"] is False
+    assert await alice.refused("stage") == (409, "INVALID_SKILL_IMPORT_TRANSITION")
+    assert await alice.refused("retry", retry_kind="stage") == (409, "INVALID_SKILL_IMPORT_TRANSITION")
+    for _ in range(3):
+        retried = await alice.act("retry", retry_kind="scan")
+        assert retried["import_record"]["stage_state"] == "scan_failed"
+    detail = await alice.detail()
+    assert detail["import_record"]["retry_count"] == 3
+    assert [one.partition(":")[0] for one in detail["warnings"]] == ["retry_limit_reached"]
+
+
+@pytest.mark.acceptance("skill_import_retry_idempotent")
+async def test_the_same_retry_under_one_request_id_is_done_once(stack: Stack, alice: Importer) -> None:
+    await alice.upload(zipped({"notes.txt": "hello"}))
+    await alice.scan()
+    first = await alice.act("retry", retry_kind="scan", client_request_id="again-1")
+    second = await alice.act("retry", retry_kind="scan", client_request_id="again-1")
+    assert first == second
+    assert (await alice.detail())["import_record"]["retry_count"] == 1
+    moves = [move[:2] for move in transitions(stack, alice)]
+    assert moves.count(("scan_failed", "scanning")) == 1
+
+
+async def test_a_scan_repeated_under_its_request_id_opens_one_import(stack: Stack, alice: Importer) -> None:
+    await alice.upload()
+    first = await alice.scan(client_request_id="scan-1")
+    assert await alice.scan(client_request_id="scan-1") == first
+    listed = await alice.learner.ok("GET", "/api/skills/import/list")
+    assert (listed["total"], len(listed["items"])) == (1, 1)
+
+
+async def test_the_upload_of_a_parked_review_can_be_deleted_and_the_review_goes_on(
+    stack: Stack, alice: Importer
+) -> None:
+    await alice.ready()
+    deleted = await alice.learner.ok("DELETE", f"/api/skills/import/uploads/{alice.upload_ref}")
+    assert deleted["deleted"] is True
+    assert (await alice.act("approve"))["import_record"]["stage_state"] == "approved"
+
+
+async def test_another_users_import_and_upload_are_not_found(stack: Stack, alice: Importer) -> None:
+    await alice.ready()
+    bob = Importer(stack.learner("bob"), upload_ref=alice.upload_ref, import_id=alice.import_id)
+    assert await bob.refused("approve") == (404, "SKILL_IMPORT_NOT_FOUND")
+    status, error = await bob.learner.refused("GET", f"/api/skills/import/{alice.import_id}")
+    assert (status, error["code"]) == (404, "SKILL_IMPORT_NOT_FOUND")
+    status, error = await bob.learner.refused(
+        "POST",
+        "/api/skills/import/scan",
+        {"source": "manual_upload", "temp_artifact_ref": alice.upload_ref},
+    )
+    assert (status, error["code"]) == (404, "SKILL_IMPORT_UPLOAD_NOT_FOUND")
+
+
+async def test_a_parked_review_gets_its_workflow_back_when_temporal_has_lost_it(
+    stack: Stack, alice: Importer
+) -> None:
+    await alice.ready()
+    handle = stack.client.get_workflow_handle(f"skill-import/{alice.import_id}")
+    await handle.terminate()
+    assert await recover_imports(stack.client, stack.settings, stack.database) == 1
+    assert (await alice.act("reject", reason="no"))["import_record"]["stage_state"] == "rejected"
+
+
+@pytest.fixture
+async def skipping(tmp_path: Path, skipping_env: TimeSkipper) -> AsyncIterator[Stack]:
+    async with running_stack(stack_settings(tmp_path), skipping_env.client) as running:
+        yield running
+
+
+async def test_after_24_hours_the_upload_is_gone_and_a_retried_scan_ends_expired(
+    skipping: Stack, skipping_env: TimeSkipper
+) -> None:
+    alice = Importer(skipping.learner())
+    await alice.upload(zipped({"notes.txt": "hello"}))
+    await alice.scan()
+    handle = skipping.client.get_workflow_handle(f"skill-import/{alice.import_id}")
+    await skipping_env.fast_forward(handle, timedelta(hours=25))
+    retried = await alice.act("retry", retry_kind="scan")
+    assert retried["import_record"]["stage_state"] == "expired"
+    assert await alice.refused("retry", retry_kind="scan") == (409, "INVALID_SKILL_IMPORT_TRANSITION")
+
+
+async def test_a_scanned_bundle_is_not_staged_after_24_hours_and_a_review_never_ends_by_itself(
+    skipping: Stack, skipping_env: TimeSkipper
+) -> None:
+    late, parked = Importer(skipping.learner()), Importer(skipping.learner())
+    await late.upload(good_bundle(more="late"))
+    await late.scan()
+    await parked.ready()
+    for one in (late, parked):
+        handle = skipping.client.get_workflow_handle(f"skill-import/{one.import_id}")
+        await skipping_env.fast_forward(handle, timedelta(days=2))
+    assert await late.refused("stage") == (410, "SKILL_IMPORT_UPLOAD_EXPIRED")
+    assert await late.state() == "scan_complete"
+    assert (await parked.act("approve"))["import_record"]["stage_state"] == "approved"

@@ -1,0 +1,33 @@
+"""Workflows and activities of skill imports, for the worker."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from activities.imports.bundle_reading import BundleReader
+from activities.imports.import_activities import ImportActivities
+from stores.imports.imports import SkillImports
+from stores.imports.installed_names import InstalledNames
+from stores.imports.uploads import BundleUploads
+from worker.resources import WorkerResources
+from workflows.imports.skill_import_workflow import SkillImportWorkflow
+
+IMPORT_WORKFLOWS: Sequence[type] = (SkillImportWorkflow,)
+
+
+def import_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
+    """Activities of imports."""
+    database = shared.database
+    imports = ImportActivities(
+        SkillImports(database),
+        BundleUploads(database),
+        BundleReader(InstalledNames(database).of),
+        shared.projection.wake,
+    )
+    return (
+        imports.read_import,
+        imports.command_import,
+        imports.settle_import,
+        imports.scan_bundle,
+        imports.stage_bundle,
+        imports.install_bundle,
+    )
