@@ -213,7 +213,9 @@ class SkillManifest(Contract):
         default=None, description="What models are told of the function, where it is not the description."
     )
     trigger_phrases: tuple[Text120, ...] = Field(
-        default=(), max_length=12, description="What people say who want it, in their words; it is found by them."
+        default=(),
+        max_length=12,
+        description="What people say who want it, in their words; it is found by them.",
     )
     category: SkillCategory = SkillCategory.EXTERNAL
     agent_roles: tuple[Text80, ...] = ()
