@@ -13,8 +13,8 @@ _EXPORT = re.compile(r"\bmodule\s*\.\s*exports\b|\bexports\s*\.\s*handle\b")
 _CHECK_SECONDS = 10.0
 
 
-def check_handlers(manifest: SkillManifest, content: FolderContent) -> None:
-    """Refuses a manifest one of whose tools names a handler that is not there, or cannot be called.
+def check_python_handlers(manifest: SkillManifest, content: FolderContent) -> None:
+    """Refuses a manifest one of whose tools names a handler in Python that is not there, or cannot be called.
 
     Raises:
         MalformedFolder: with the tool's file and the reason.
@@ -22,7 +22,16 @@ def check_handlers(manifest: SkillManifest, content: FolderContent) -> None:
     for tool in manifest.tools:
         if tool.backend is SkillBackend.PYTHON:
             _check_python(manifest, tool, content)
-        elif tool.backend is SkillBackend.NODE:
+
+
+def check_javascript_handlers(manifest: SkillManifest, content: FolderContent) -> None:
+    """The same of handlers in JavaScript; what it says depends on whether Node is installed.
+
+    Raises:
+        MalformedFolder: with the tool's file and the reason.
+    """
+    for tool in manifest.tools:
+        if tool.backend is SkillBackend.NODE:
             _check_javascript(tool, content)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from contracts.skills.catalog import SkillAllowlist, SkillRecord, SkillRoot, SkillState
 from contracts.skills.manifest import RESERVED_FUNCTIONS, SkillManifest
 from skills.runtime.folder_digest import FolderContent, MalformedFolder, read_folder
-from skills.runtime.handler_check import check_handlers
+from skills.runtime.handler_check import check_javascript_handlers
 from skills.runtime.skill_reading import read_skill
 
 MAX_FOLDERS = 500
@@ -137,7 +137,7 @@ def _understood(name: str, content: FolderContent) -> tuple[SkillManifest, str]:
         )
     if manifest.function_name in RESERVED_FUNCTIONS:
         raise MalformedFolder(f"the function name {manifest.function_name} is reserved")
-    check_handlers(manifest, content)
+    check_javascript_handlers(manifest, content)
     return manifest, documentation
 
 

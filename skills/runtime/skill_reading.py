@@ -3,6 +3,7 @@
 from contracts.skills.manifest import SkillManifest
 from domain.skills.manifest_reading import MalformedSkill, read_manifest
 from skills.runtime.folder_digest import FolderContent, MalformedFolder
+from skills.runtime.handler_check import check_python_handlers
 
 MANIFEST, DOCUMENTATION, SCHEMAS = "manifest.json", "SKILL.md", "schemas/"
 _DOCUMENTATION_LENGTH = 65_536
@@ -18,7 +19,8 @@ def read_skill(folder_name: str, content: FolderContent) -> tuple[SkillManifest,
     """The manifest of a folder, and the text of its SKILL.md; read once a process while its content is the same.
 
     Raises:
-        MalformedFolder: it has none, or one that says something wrong; with the path of the field.
+        MalformedFolder: it has none, or one that says something wrong, with the path of the field; or a handler in
+            Python that it names is not there or cannot be called.
     """
     key = (folder_name, content.digest)
     found = _kept.get(key)
@@ -46,4 +48,5 @@ def _read(folder_name: str, content: FolderContent) -> tuple[SkillManifest, str]
         manifest = read_manifest(folder_name, documentation, content.text(MANIFEST), files, schemas)
     except MalformedSkill as error:
         raise MalformedFolder(error.reason) from error
+    check_python_handlers(manifest, content)
     return manifest, documentation[:_DOCUMENTATION_LENGTH]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 import api.main
 import api.services
@@ -93,7 +94,15 @@ def _begin(environment: Mapping[str, str], log: Path) -> Settings:
 def _less_patient_worker(*arguments: Any, **options: Any) -> Worker:
     """What a dead worker was to do next is given to another one after a moment, not after two seconds."""
     options["sticky_queue_schedule_to_start_timeout"] = timedelta(milliseconds=200)
+    options["workflow_runner"] = worker.composition.sandboxed(_Unchecked)
     return Worker(*arguments, **options)
+
+
+class _Unchecked(SandboxedWorkflowRunner):
+    """The sandbox; no workflow is tried out at the start of a worker, as every other worker of the tests does."""
+
+    def prepare_workflow(self, defn: Any) -> None:
+        """Does nothing."""
 
 
 def _interfered(traps: Path) -> Callable[[Settings], dict[str, Any]]:
