@@ -8,7 +8,7 @@ INSTALLED := .venv/installed
 export PYTHONDONTWRITEBYTECODE :=
 EXPORT := --quiet --no-emit-project --no-annotate --no-header
 
-.PHONY: demo up test check acceptance bench format lock clean
+.PHONY: demo up test check acceptance bench bench-scan format lock clean
 
 demo: $(INSTALLED)  ## watch an ability being taught; KEEP=1 leaves everything running
 	$(BIN)/apprentice demo $(if $(KEEP),--keep)
@@ -31,6 +31,9 @@ check: $(INSTALLED)  ## format, lint, types, layers
 
 bench: $(INSTALLED)  ## everything beside its floor; ARGS="--only lookup"
 	$(BIN)/python -m bench $(ARGS)
+
+bench-scan: $(INSTALLED)  ## what the scanner of foreign skills finds and wrongly accuses; SKILLS=folder of good ones
+	$(BIN)/python -m bench.scan $(SKILLS)
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

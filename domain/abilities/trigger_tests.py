@@ -88,12 +88,26 @@ def run_trigger_tests(
     decoy's field can still be taught. ``meanings`` gives what the abilities mean where that has a say in what fits.
     """
     candidate = _candidate(draft, owner_user_id)
+    file = _read_cases(draft)
+    missing = missing_cases(cases, f" {file}" if isinstance(file, str) else "")
+    return (*missing, *trigger_outcomes(candidate, cases, decoys, others, meanings))
+
+
+def trigger_outcomes(
+    candidate: AbilityAvailabilityEntry,
+    cases: Sequence[TriggerCase],
+    decoys: Sequence[AbilityAvailabilityEntry],
+    others: Sequence[AbilityAvailabilityEntry],
+    meanings: "Callable[[Sequence[AbilityAvailabilityEntry]], Meanings | None]" = lambda _: None,
+) -> tuple[TriggerOutcome, ...]:
+    """The same of any ability that is not installed yet, an imported one too, asked by its owner; see there."""
+    owner_user_id = candidate.owner_user_id
     rivals = {other.ability_id: other for other in others if not _is_same_skill(other, candidate)}
     beside = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
     entries = [candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()]
     index = FitIndex(entries, meanings(entries))
     judge = partial(index.judged, ability_id=candidate.ability_id, caller_user_id=owner_user_id)
-    outcomes = list(_missing_cases(draft, cases))
+    outcomes: list[TriggerOutcome] = []
     counted = dict.fromkeys(TriggerCaseKind, 0)
     for case in cases:
         counted[case.kind] += 1
@@ -201,12 +215,11 @@ def _answers_though_negative(draft: AbilityFit) -> str:
     )
 
 
-def _missing_cases(draft: SkillDraft, cases: Iterable[TriggerCase]) -> Iterator[TriggerOutcome]:
+def missing_cases(cases: Iterable[TriggerCase], why: str = "") -> Iterator[TriggerOutcome]:
+    """A failed outcome for each kind that has fewer cases than the minimum (P-26); ``why`` ends its details."""
     kinds = [case.kind for case in cases]
-    file = _read_cases(draft)
     for kind in TriggerCaseKind:
         if kinds.count(kind) < MIN_CASES_PER_KIND:
-            why = f" {file}" if isinstance(file, str) else ""
             yield TriggerOutcome(
                 test_case_id=f"trigger/minimum-{kind}",
                 label=f"At least {MIN_CASES_PER_KIND} {kind} cases",

@@ -26,7 +26,10 @@ _LANGUAGES = {
     **dict.fromkeys(
         ("rb", "ruby", "php", "pl", "perl", "lua", "go", "rs", "java", "swift", "c", "cpp"), "other"
     ),
-    **dict.fromkeys(("json", "yaml", "yml", "toml", "ini", "cfg", "xml", "plist", "csv"), "data"),
+    **dict.fromkeys(
+        ("json", "yaml", "yml", "toml", "ini", "cfg", "xml", "plist", "csv", "xsd", "xsl", "svg", "css"),
+        "data",
+    ),
     **dict.fromkeys(("yar", "yara", "sigma", "rules"), "signatures"),
 }
 PROGRAMS = frozenset({"py", "js", "other"})
