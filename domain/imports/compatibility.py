@@ -65,11 +65,12 @@ _MOST_REPAIR_TEXT = 300
 
 @dataclass(frozen=True)
 class Installed:
-    """The names of what there is here already: tools, connected servers, skills, and namespaces in use."""
+    """The names of what there is here already: tools, connected servers, skills, support packs, used namespaces."""
 
     tools: frozenset[str] = frozenset()
     connectors: frozenset[str] = frozenset()
     skills: frozenset[str] = frozenset()
+    support_packs: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
 
@@ -93,11 +94,12 @@ def compatibility_report(
     """
     namespace = portable_frontmatter(bundle.skill).assigned_namespace or namespace_of(bundle.skill.name)
     missing = list(_missing(bundle, installed))
+    names = list(_names(bundle, installed, namespace))
     findings = [
         *also,
         *bundle.findings,
         *_repairs(bundle),
-        *_names(bundle, installed, namespace),
+        *names,
         *missing,
         *_dependencies(bundle, installed),
         *_programs(bundle),
@@ -105,7 +107,9 @@ def compatibility_report(
         *description_findings(bundle.skill),
         *text_findings(bundle),
     ]
-    requires_adapter = bool(missing)
+    # A collision needs one as well: the skill cannot be installed before its tools are called otherwise.
+    collides = any(finding.code in _COLLISIONS for finding in names)
+    requires_adapter = bool(missing) or collides
     grade = _grade(bundle, findings, requires_adapter)
     findings.append(info("PORTABILITY_GRADE", f"{grade.value}: {_GRADES[grade]}"))
     report = SkillCompatibilityReport(
@@ -126,6 +130,7 @@ def refusal_report(code: str, message: str, path_hint: str | None = None) -> Ski
     )
 
 
+_COLLISIONS = frozenset({"TOOL_SHADOWING", "NAMESPACE_TAKEN"})
 _GRADES = {
     PortabilityGrade.DIRECT: "it can be used as it is.",
     PortabilityGrade.ADAPTER_REQUIRED: "it needs tools or connections that are not here yet.",
@@ -201,6 +206,9 @@ def _dependencies(bundle: SkillBundle, installed: Installed) -> Iterator[SkillCo
             yield error("DEPENDENCY_ON_ITSELF", "It depends on itself. Remove it from depends_on.")
         elif name not in installed.skills:
             yield error("DEPENDENCY_MISSING", f"It depends on the skill {name}. Install that one first.")
+    for pack in portable_frontmatter(bundle.skill).support_packs:
+        if pack not in installed.support_packs:
+            yield error("SUPPORT_PACK_MISSING", f"It needs the support pack {pack}. Add that one first.")
 
 
 def _programs(bundle: SkillBundle) -> Iterator[SkillCompatibilityFinding]:

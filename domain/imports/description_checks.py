@@ -38,13 +38,14 @@ def description_findings(skill: ReadSkill) -> Iterator[SkillCompatibilityFinding
     # The rules on words hold for languages that write Latin letters with spaces between words.
     latin = sum(letter.isascii() for letter in text if letter.isalpha()) * 2 > len(text.replace(" ", ""))
     telling = {word for word in re.findall(r"\w+", text.casefold()) if word not in _EMPTY_WORDS}
+    telling_too_little = latin and (len(text) < _SHORTEST or len(telling) < _FEWEST_TELLING)
     if found := _PLACEHOLDER.search(text):
         yield warning(
             "DESCRIPTION_PLACEHOLDER",
             f"The description still says {found[0]!r}. Say what the skill does and when to use it.",
             "SKILL.md",
         )
-    elif latin and (len(text) < _SHORTEST or len(telling) < _FEWEST_TELLING):
+    elif telling_too_little:
         yield warning(
             "DESCRIPTION_VAGUE",
             "The description says too little for an agent to choose the skill by. Say what it does and when to use it.",
@@ -54,6 +55,13 @@ def description_findings(skill: ReadSkill) -> Iterator[SkillCompatibilityFinding
         yield info(
             "DESCRIPTION_WITHOUT_WHEN",
             "The description does not say when to use the skill. Add a sentence that starts with: Use when.",
+            "SKILL.md",
+        )
+    if (_PLACEHOLDER.search(text) or telling_too_little) and not listed(skill.metadata, "triggers", 200):
+        yield info(
+            "EXAMPLES_TO_WRITE",
+            f"Write {_FEWEST_EXAMPLES} requests that should find the skill, {_FEWEST_EXAMPLES} in other words, and "
+            f"{_FEWEST_EXAMPLES} that should not, as metadata.triggers and metadata.negative_triggers.",
             "SKILL.md",
         )
     for field, what in (("triggers", "use"), ("negative_triggers", "when it is not to be used")):

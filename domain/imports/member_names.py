@@ -199,7 +199,7 @@ def _key(path: str) -> str:
 
 
 def _kind_of(one: str, other: str) -> ArchiveCode:
-    if one.casefold() == other.casefold():
+    if one.lower() == other.lower():
         return ArchiveCode.CASE_COLLISION
     compatible = [unicodedata.normalize("NFKC", text).casefold() for text in (one, other)]
     same = compatible[0] == compatible[1]

@@ -83,8 +83,9 @@ def _host_needs(metadata: Mapping[str, str], need: str) -> Iterator[str]:
         if isinstance(found, dict):
             fields = cast("dict[str, object]", found)
             requires = fields.get("requires")
-            for place in (fields, requires if isinstance(requires, dict) else {}):
-                items = cast("dict[str, object]", place).get(need)
+            places = [fields, cast("dict[str, object]", requires)] if isinstance(requires, dict) else [fields]
+            for place in places:
+                items = place.get(need)
                 if isinstance(items, list):
                     yield from (item[:120] for item in cast("list[object]", items) if isinstance(item, str))
 

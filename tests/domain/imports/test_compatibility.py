@@ -39,6 +39,7 @@ def test_a_plain_skill_is_compatible_and_direct() -> None:
     assert codes(found) == ["PORTABILITY_GRADE"]
 
 
+@pytest.mark.acceptance("9.11-3")
 def test_what_is_not_connected_requires_an_adapter() -> None:
     said = "allowed-tools: Read Bash(git:*) mcp__outlook__send jira:search draw\n" + metadata(
         connector_hints="crm; outlook"
@@ -54,10 +55,12 @@ def test_what_is_not_connected_requires_an_adapter() -> None:
     assert not compatibility_report(bundle(said), there).report.requires_adapter
 
 
+@pytest.mark.acceptance("0.11C-4", "9.17-1")
 @pytest.mark.parametrize("tool", ["send_mail", "Send-Mail", "sendmail", "bash"])
 def test_a_tool_that_could_be_taken_for_another_makes_it_incompatible(tool: str) -> None:
     found = compatibility_report(bundle(tools=(tool,)), Installed(tools=frozenset({"send_mail"})))
     assert not found.report.compatible
+    assert found.report.requires_adapter
     assert codes(found, FindingSeverity.ERROR) == ["TOOL_SHADOWING"]
 
 
@@ -74,6 +77,7 @@ def test_a_name_that_is_taken_is_an_error_and_one_that_is_close_a_warning() -> N
     assert codes(close, FindingSeverity.WARNING) == ["NAME_CLOSE"]
 
 
+@pytest.mark.acceptance("0.11C-5")
 def test_tools_run_in_a_namespace_of_the_skill() -> None:
     found = compatibility_report(bundle(tools=("Save attachment",)), Installed())
     assert found.namespace == namespace_of("pack-week")
@@ -90,6 +94,17 @@ def test_a_skill_that_it_depends_on_has_to_be_installed() -> None:
     assert [one.message for one in found.report.findings if one.code == "DEPENDENCY_MISSING"] == [
         "It depends on the skill list-files. Install that one first."
     ]
+
+
+def test_a_support_pack_that_it_needs_has_to_be_here() -> None:
+    said = bundle(metadata(support_packs="ledgers"))
+    assert codes(compatibility_report(said, Installed()), FindingSeverity.ERROR) == ["SUPPORT_PACK_MISSING"]
+    assert compatibility_report(said, Installed(support_packs=frozenset({"ledgers"}))).report.compatible
+
+
+def test_large_schemas_in_the_text_are_pointed_out() -> None:
+    body = "```json\n" + '{"a": 1}\n' * 70 + "```\n"
+    assert "PARAMETER_DOCS_INLINE" in codes(compatibility_report(bundle(body=body), Installed()))
 
 
 def test_programs_and_paths_of_one_computer_make_it_local() -> None:
@@ -120,6 +135,7 @@ def test_files_that_the_text_names_have_to_be_there() -> None:
     ]
 
 
+@pytest.mark.acceptance("9.11-2")
 @pytest.mark.parametrize(
     ("description", "code"),
     [
@@ -134,6 +150,8 @@ def test_a_description_by_which_nobody_can_choose_is_warned_of(description: str,
     skill = read_skill(f"---\nname: pack-week\ndescription: {description}\n---\nx\n".encode(), "pack-week")
     found = compatibility_report(SkillBundle("", "SKILL.md", skill, ()), Installed())
     assert codes(found)[:1] == [code]
+    if code != "DESCRIPTION_WITHOUT_WHEN":
+        assert "EXAMPLES_TO_WRITE" in codes(found)
     assert found.report.compatible
 
 
