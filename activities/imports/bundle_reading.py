@@ -8,9 +8,13 @@ from activities.imports.import_activities import ScannedBundle
 from contracts.base import clipped
 from contracts.imports.compatibility import FindingSeverity, SkillCompatibilityFinding
 from contracts.imports.import_work import SkillImport
+from contracts.imports.scanning import ScanFinding
 from domain.imports.archive_problems import ArchiveRefused
-from domain.imports.bundles import Bundles
+from domain.imports.bundles import Bundles, SkillBundle
 from domain.imports.compatibility import Installed, compatibility_report, refusal_report
+from domain.imports.scanner.scan import scan_files
+from domain.imports.scanner.scanned_file import HEAD_BYTES, ScannedFile
+from domain.imports.scanner.verdicts import blocks, compatibility_finding
 from domain.imports.skill_problems import SkillRefused
 from skills.imports.archive_reader import unpack
 from skills.imports.bundle_reader import materialise, read_bundles
@@ -38,7 +42,8 @@ class BundleReader:
                 first = bundles.refused[0]
                 return _refused(first.code, first.message, first.path_hint)
             chosen = bundles.skills[0]
-            also = (*bundles.findings, *_others(bundles))
+            scanned = map(_scan_finding, scan_files(_scanned_files(into, chosen)))
+            also = (*bundles.findings, *_others(bundles), *scanned)
             report = compatibility_report(chosen, self._installed(present.owner_user_id), also).report
             made = materialise(into, chosen, Path(folder, "made"))
             files = {
@@ -47,6 +52,25 @@ class BundleReader:
                 if path.is_file()
             }
             return ScannedBundle(report, clipped(chosen.skill.name, 80), files)
+
+
+def _scanned_files(root: Path, chosen: SkillBundle) -> Iterator[ScannedFile]:
+    """The files of the skill as they were packed."""
+    for file in chosen.files:
+        content = (root / chosen.folder / file.path).read_bytes()
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            text = None
+        yield ScannedFile(file.path, text, file.size, file.executable, content[:HEAD_BYTES])
+
+
+def _scan_finding(found: ScanFinding) -> SkillCompatibilityFinding:
+    """A finding of the scanner; one that does not surely block is a warning, which who approves goes on in spite of."""
+    finding = compatibility_finding(found)
+    if finding.severity is FindingSeverity.ERROR and not blocks(found):
+        return finding.changed(severity=FindingSeverity.WARNING)
+    return finding
 
 
 def _others(bundles: Bundles) -> Iterator[SkillCompatibilityFinding]:
