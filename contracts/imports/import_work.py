@@ -62,7 +62,6 @@ class SkillImport(VersionedContract):
     owner_user_id: Text120
     version: int = 0
     upload_ref: Text240
-    upload_digest: Sha256
     upload_expires_at: UtcTime
     report_blob: Sha256 | None = None
     compatible: bool = False

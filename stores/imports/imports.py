@@ -229,7 +229,6 @@ def _new(order: ImportOrder, upload: StoredUpload, now: datetime) -> SkillImport
         record=record,
         owner_user_id=order.owner_user_id,
         upload_ref=upload.upload_ref,
-        upload_digest=upload.artifact.content_hash_sha256,
         upload_expires_at=upload.expires_at,
         correlation_id=order.correlation_id,
     )

@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 from uuid_utils import uuid7
 
+from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_rules import upload_expired
@@ -116,6 +117,13 @@ class BundleUploads:
                 expire_artifact(connection, owner, (KIND,), digest, now, now)
             _tell(connection, upload, LearningReceiptKind.IMPORT_UPLOAD_DELETED, now, correlation_id)
         return SkillImportDeleteUploadResponse(deleted=True, temp_artifact_ref=upload_ref)
+
+
+def forget_uploads(connection: Connection, owner: str, digest: str, now: datetime) -> int:
+    """Deletes the owner's uploads of one content that have expired; how many."""
+    table = skill_import_uploads.c
+    expired = (table.owner == owner, table.digest == digest, table.expires_at <= rfc3339(now))
+    return connection.execute(delete(skill_import_uploads).where(*expired)).rowcount
 
 
 def _refuse_in_use(connection: Connection, upload_ref: str) -> None:

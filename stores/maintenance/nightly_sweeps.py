@@ -18,6 +18,8 @@ from domain.maintenance.retention import (
     mining_run_due,
     practice_files_due,
 )
+from stores.imports.uploads import KIND as SKILL_BUNDLE
+from stores.imports.uploads import forget_uploads
 from stores.learning.observations import ObservationLog
 from stores.learning.session_reads import OpenReferences
 from stores.learning.trials import drop_trial, expired_trials
@@ -200,6 +202,8 @@ class RemoveContent:
         key = ArtifactKey(*item[1:].split("|", 2))
         if not drop_artifact(connection, key, now):
             return LEFT_ALONE
+        if key.kind == SKILL_BUNDLE:
+            forget_uploads(connection, key.owner, key.digest, now)
         if referred_digests(connection, {key.digest}):
             return Settled(done=True, removed=1)
         content = connection.execute(delete(blobs).where(blobs.c.digest == key.digest)).rowcount

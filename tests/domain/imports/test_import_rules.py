@@ -59,7 +59,6 @@ def standing(state: S, **fields: object) -> SkillImport:
         record=record,
         owner_user_id="alice",
         upload_ref="temp-artifact-1",
-        upload_digest="0" * 64,
         upload_expires_at=NOW + timedelta(hours=24),
         compatible=True,
         correlation_id="test",
