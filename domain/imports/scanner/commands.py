@@ -8,6 +8,7 @@ from contracts.imports.scanning import ScanCode
 from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
 from domain.imports.scanner.hosts import well_known
 from domain.imports.scanner.passages import PROGRAMS, Kind, Passage
+from domain.imports.scanner.searching import Search
 from domain.imports.scanner.standing import only_named
 
 _FETCH = (
@@ -45,7 +46,7 @@ _RC = (
 @dataclass(frozen=True, slots=True)
 class _Rule:
     code: ScanCode
-    pattern: re.Pattern[str]
+    pattern: Search
     why: str
     weight: Weight = BLOCKS
     in_prose: Weight | None = None
@@ -55,7 +56,7 @@ class _Rule:
 def _rule(
     code: ScanCode, pattern: str, why: str, weight: Weight = BLOCKS, in_prose: Weight | None = None
 ) -> _Rule:
-    return _Rule(code, re.compile(pattern, re.IGNORECASE), why, weight, in_prose)
+    return _Rule(code, Search(pattern), why, weight, in_prose)
 
 
 _RUN_WHY = (

@@ -13,6 +13,7 @@ from contracts.imports.scanning import ScanCode
 from domain.imports.scanner.findings import BLOCKS, WARNS, Found, Weight
 from domain.imports.scanner.hosts import addresses, collector, well_known
 from domain.imports.scanner.passages import Kind, Passage
+from domain.imports.scanner.searching import Search
 from domain.imports.scanner.standing import only_named
 
 MAX_STATEMENTS = 5_000
@@ -40,11 +41,10 @@ GUARDED_PLACES = (
     r"\.ethereum/keystore|\.electrum|"
     r"\.(?:bash|zsh|python|psql|mysql)_history|(?<![\w.])~/\.env\b|\$HOME/\.env\b"
 )
-_GUARDED_PLACE = re.compile(
+_GUARDED_PLACE = Search(
     GUARDED_PLACES + r"|[\"']\.(?:aws|ssh)[\"']\s*[/,]\s*[\"'](?:credentials|id_\w+)(?![\w.]*pub)",
-    re.IGNORECASE,
 )
-_GUARDED_READS = re.compile(
+_GUARDED_READS = Search(
     r"\bsecurity\s+(?:find-(?:generic|internet)-password|dump-keychain|export)\b|\bgh\s+auth\s+token\b|"
     r"\bgcloud\s+auth\s+(?:application-default\s+)?print-access-token\b|\baws\s+configure\s+(?:get|"
     r"export-credentials)\b|"
@@ -53,17 +53,15 @@ _GUARDED_READS = re.compile(
     r"list)\(\s*(?:dict\()?\s*os\.environ\b(?!\[|\.get)|os\.environ\.(?:items|copy)\(|"
     r"\bprocess\.env\s*[,)}]|\.\.\.process\.env|(?:\$\(|`|^|[;|&]\s*)(?:env|printenv|set|"
     r"export\s+-p)\s*(?:\||\)|`|>)|Get-ChildItem\s+env:|ENV\.to_",
-    re.IGNORECASE,
 )
-_PRIVATE = re.compile(
+_PRIVATE = Search(
     r"(?:~|\$HOME|\$\{HOME\}|home\(\)|homedir\(\)|process\.env\.HOME|%USERPROFILE%|"
     r"expanduser)[^\n]{0,40}(?:Documents|Desktop|Downloads|Pictures|Library/Messages|\.gitconfig|Mail\b)|"
     r"\btar\s+-?\w*c\w*\s[^\n|]{0,60}(?:~|\$HOME|\s\.(?=\s|$)|\$PWD|/home|/Users)|"
     r"\bzip\s+-\w*r\w*\s[^\n|]{0,60}(?:~|\$HOME|\s\.(?=\s|$))|\bpbpaste\b|\bxclip\s+-o\b|Get-Clipboard\b|"
     r"chat\.db\b",
-    re.IGNORECASE,
 )
-_REMOTE = re.compile(
+_REMOTE = Search(
     r"\burlopen\(|\burlretrieve\(|\brequests\.(?:get|post|request)\(|\bhttpx\.(?:get|post|stream)\(|"
     r"\baiohttp\b|\bfetch\(\s*[\"'`$\w]|\baxios(?:\.\w+)?\(|"
     r"\bhttps?\.get\(|\bgot\(|\bURI\.(?:open|parse)|\bopen\(\s*[\"']https?:|\bNet::HTTP\b|"
@@ -72,9 +70,8 @@ _REMOTE = re.compile(
     r"Invoke-RestMethod)\b|\bcurl_exec\(|\bimportScripts\(\s*[\"']https?:|"
     r"\b(?:curl|wget)\b[^\n|;&]{0,300}(?:\s-o\s*\S|\s-O\b|--output|--remote-name|(?<![2&])>\s*\S)|"
     r"\bwget\s+(?:-\w+\s+)*[\"']?https?:|\bcurl\b[^\n]{0,200}\s-\w*O\w*\b",
-    re.IGNORECASE,
 )
-_DECODED = re.compile(
+_DECODED = Search(
     r"\b(?:url_?safe_)?b(?:64|32|85|16)decode\(|\ba85decode\(|\bdecodebytes\(|\bunhexlify\(|\bfromhex\(|"
     r"\bcodecs\.decode\(|\bzlib\.decompress\(|\blzma\.decompress\(|\bbz2\.decompress\(|"
     r"\bgzip\.decompress\(|\bmarshal\.loads?\(|\batob\(|Buffer\.from\([^)\n]{1,4000}[\"'](?:base64|"
@@ -82,9 +79,8 @@ _DECODED = re.compile(
     r"\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bBase64\.(?:strict_|urlsafe_)?decode(?:64)?|"
     r"\.unpack1?\(\s*[\"'](?:m|H)|(?:\$\(|`)[^)`\n]{0,400}\b(?:base64\s+(?:-\w*[dD]|--decode)|xxd\s+-r)|"
     r"join\([^)\n]{0,40}\bchr\(|\bchr\([^)\n]{0,20}\^|base64\s+(?:-\w*[dD]\w*|--decode)[^\n|]{0,80}>\s*\S",
-    re.IGNORECASE,
 )
-_RUNS = re.compile(
+_RUNS = Search(
     r"(?<![\w.$>])(?:exec|eval|compile|execSync|execFileSync|system|popen|shell_exec|passthru|__import__|"
     r"assert_options|create_function|Function|instance_eval)\s*\(\s*|"
     r"\bnew\s+Function\s*\(|\b(?:os\.(?:system|popen)|vm\.run\w+|child_process\.exec(?:Sync)?|"
@@ -93,16 +89,14 @@ _RUNS = re.compile(
     r"\bsubprocess\.\w+\(\s*(?!\[?\s*f?[\"'])\[?\s*|\bsubprocess\.\w+\(\s*\[\s*[\"'](?:\S*/)?(?:(?:ba|"
     r"z)?sh|python[\d.]*|node|perl|cmd|powershell)[\"']\s*,\s*(?:[\"']-\w+[\"']\s*,\s*)?|"
     r"\beval\s+(?=[\"$A-Z(])|\b(?:ba|z|da)?sh\s+-\w*c\s+|\b(?:ba|z|da)?sh\s*<<<\s*|(?:\biex|Invoke-Expression)\b\s*\(?",
-    re.IGNORECASE,
 )
-_RUNS_FILE = re.compile(
+_RUNS_FILE = Search(
     r"(?:^|[;&|(]\s*|\bthen\s+|\bdo\s+)(?:sudo\s+|nohup\s+|exec\s+)*(?:(?:ba|z|da)?sh|source|\.|"
     r"python[\d.]*|node|perl|ruby|open|xdg-open|start|installer\s+-pkg|msiexec\s+/i|Start-Process|"
     r"dpkg\s+-i|chmod\s+(?:\+x|a\+x|u\+x|7\d\d))\s+(?:-\w+\s+)*[\"']?(?P<file>[^\s\"';|&]+)|"
     r"(?:^|[;&|(]\s*)(?:sudo\s+|nohup\s+|exec\s+)*(?P<own>(?:\./|/|~/|\$HOME/|\$\{?\w+\}?/)[^\s\"';|&)]+)",
-    re.IGNORECASE,
 )
-_SENDS = re.compile(
+_SENDS = Search(
     r"\bcurl\b[^\n|;]{0,400}(?:\s-d\b|--data|\s-F\b|--form|\s-T\b|--upload-file|\s--json\b|-X\s*(?:POST|"
     r"PUT)|\s-H\b[^\n]{0,60}\$|https?://[^\s]{0,200}\$)|\|\s*curl\b|\bwget\b[^\n|;]{0,300}(?:--post|"
     r"--body|https?://[^\s]{0,200}[$`])|"
@@ -115,7 +109,6 @@ _SENDS = re.compile(
     r"\b(?:nslookup|dig|host|ping)\b[^\n]{0,60}(?:\$\(|`|\$\w)|\b(?:Invoke-RestMethod|Invoke-WebRequest|"
     r"iwr|irm)\b[^\n]{0,300}(?:-Method\s+Post|-Body|-InFile)|\bUploadString\(|\bUploadFile\(|"
     r"\bNet::HTTP\.post|\bgit\s+push\s+https?:|>\s*/dev/(?:tcp|udp)/",
-    re.IGNORECASE,
 )
 _ENDS_SEND = re.compile(r"\.end\(|\.write\(", re.IGNORECASE)
 _ASSIGNS = re.compile(

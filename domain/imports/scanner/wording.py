@@ -11,6 +11,7 @@ from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
 from domain.imports.scanner.flows import GUARDED_PLACES
 from domain.imports.scanner.hosts import collector, well_known
 from domain.imports.scanner.passages import Kind, Passage
+from domain.imports.scanner.searching import Search
 from domain.imports.scanner.standing import only_named
 
 _PERSON = r"(?:the\s+|your\s+|any\s+)?(?:users?|humans?|persons?|operators?|owners?|them|anyone|anybody)\b"
@@ -57,7 +58,7 @@ _ASKED = re.compile(
 @dataclass(frozen=True, slots=True)
 class _Rule:
     code: ScanCode
-    pattern: re.Pattern[str]
+    pattern: Search
     why: str
     weight: Weight = BLOCKS
     negates: bool = False
@@ -65,7 +66,7 @@ class _Rule:
 
 
 def _rule(code: ScanCode, pattern: str, why: str, weight: Weight = BLOCKS, *, negates: bool = False) -> _Rule:
-    return _Rule(code, re.compile(pattern, re.IGNORECASE | re.DOTALL), why, weight, negates)
+    return _Rule(code, Search(pattern, re.DOTALL), why, weight, negates)
 
 
 _OVERRIDES = "Tells the agent to drop the instructions it works under. No skill needs that."
