@@ -95,7 +95,7 @@ class _Fields:
         return found
 
     def _title(self) -> str:
-        heading = re.search(r"^# +(.+)$", self._body, re.MULTILINE)
+        heading = re.search(r"^# {1,3}(.{1,200})", self._body, re.MULTILINE)
         return re.sub(r"(?i)^skill:\s*|\s+skill$", "", heading[1].strip()) if heading else ""
 
     def _description(self) -> str:

@@ -68,8 +68,15 @@ class ReadSkill:
 
     def diff(self) -> str:
         """The repairs as a unified diff of SKILL.md; empty without any."""
-        before, after = (text.splitlines(keepends=True) for text in (self.original, self.text))
-        return "".join(difflib.unified_diff(before, after, "SKILL.md as packed", "SKILL.md as repaired"))
+        before, after = (text.split("\n") for text in (self.original, self.text))
+        # The text after the front matter is the same, and may be long.
+        same = 0
+        while same < min(len(before), len(after)) and before[-1 - same] == after[-1 - same]:
+            same += 1
+        end = max(0, same - 3)
+        before, after = before[: len(before) - end], after[: len(after) - end]
+        lines = difflib.unified_diff(before, after, "SKILL.md as packed", "SKILL.md as repaired", lineterm="")
+        return "".join(f"{line}\n" for line in lines)
 
 
 def read_skill(content: bytes, folder: str | None) -> ReadSkill:

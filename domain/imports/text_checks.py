@@ -20,9 +20,12 @@ _ANYBODY = frozenset((
     "developer", "example", "shared", "public", "runner", "node", "ubuntu", "vscode", "agent", "claude",
     "linuxbrew", "app", "youruser", "someone", "alice", "bob", "john", "jane",
 ))  # fmt: skip
-_LINKED = re.compile(r"\]\(\s*(?:\./)?([^)\s:#?]+\.\w{1,8})(?:#[^)]*)?\s*\)")
+# Each repetition is bounded: a megabyte may be made so that it is searched for ever.
+_LINKED = re.compile(
+    r"\]\([ \t]{0,3}(?:\./)?([^()\[\]\s:#?]{1,200}\.\w{1,8})(?:#[^()\s]{0,200})?[ \t]{0,3}\)"
+)
 _OWN_FOLDERS = re.compile(
-    r"(?<![\w/.~$}-])(?:\./)?((?:scripts|references|assets|schemas)/[\w./-]*\w\.[a-z]\w{0,7})\b"
+    r"(?<![\w/.~$}-])(?:\./)?((?:scripts|references|assets|schemas)/[\w./-]{0,200}\w\.[a-z]\w{0,7})\b"
 )
 
 

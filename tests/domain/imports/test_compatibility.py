@@ -195,3 +195,15 @@ def test_the_front_matter_of_the_document_is_read_from_metadata() -> None:
         "Packs the files of the week.",
         "Use when asked to pack.",
     )
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["](a", "](a.", "[x](", "scripts/a.", "```json\n", "~~~\n```\n", "/home/a", "\n \n", "# \t", "a  "],
+)
+def test_a_megabyte_of_any_piece_is_read_to_its_end(piece: str) -> None:
+    body = "# Pack" + "\t" * 2000 + "x\n" + piece * (900_000 // len(piece)) + "x"
+    skill = read_skill(f"---\ndescription: Packs the week.\n---\n{body}".encode(), None)
+    found = compatibility_report(SkillBundle("", "SKILL.md", skill, ()), Installed())
+    assert found.report.compatible
+    assert skill.diff()
