@@ -55,7 +55,7 @@ def test_what_is_not_connected_requires_an_adapter() -> None:
     assert not compatibility_report(bundle(said), there).report.requires_adapter
 
 
-@pytest.mark.acceptance("0.11C-4", "9.17-1")
+@pytest.mark.acceptance("0.11C-4", "9.17-1", "9.17-2")
 @pytest.mark.parametrize("tool", ["send_mail", "Send-Mail", "sendmail", "bash"])
 def test_a_tool_that_could_be_taken_for_another_makes_it_incompatible(tool: str) -> None:
     found = compatibility_report(bundle(tools=(tool,)), Installed(tools=frozenset({"send_mail"})))
@@ -77,7 +77,7 @@ def test_a_name_that_is_taken_is_an_error_and_one_that_is_close_a_warning() -> N
     assert codes(close, FindingSeverity.WARNING) == ["NAME_CLOSE"]
 
 
-@pytest.mark.acceptance("0.11C-5")
+@pytest.mark.acceptance("0.11C-5", "9.17-2")
 def test_tools_run_in_a_namespace_of_the_skill() -> None:
     found = compatibility_report(bundle(tools=("Save attachment",)), Installed())
     assert found.namespace == namespace_of("pack-week")
