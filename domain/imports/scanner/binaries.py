@@ -39,7 +39,8 @@ def unexpected_binary(file: ScannedFile) -> Iterator[Found]:
     """What a file is by its first bytes and its name."""
     kind = next((name for head, name in _PROGRAM_HEADS if file.head.startswith(head)), None)
     extension = file.extension
-    if file.text is not None:
+    # A small program may happen to be valid UTF-8; no text holds a NUL.
+    if file.text is not None and "\0" not in file.text:
         if extension in _SCRIPT_HOSTS:
             yield _found(ScanCode.PROGRAM_FILE, WARNS, "Is a script that Windows runs when it is opened.")
         return

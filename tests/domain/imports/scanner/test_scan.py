@@ -99,3 +99,9 @@ def test_a_path_with_a_turned_direction_is_found() -> None:
     found = scan_files([_file("x", "report\u202efdp.md")])
     assert [one.code for one in found] == [ScanCode.HIDDEN_TEXT]
     assert found[0].path == "report\\u202efdp.md"
+
+
+def test_a_program_that_happens_to_be_valid_text_is_a_program() -> None:
+    head = b"\x7fELF\x02\x01\x01" + bytes(20)
+    found = scan_files([ScannedFile("run", head.decode(), len(head), head=head)])
+    assert [one.code for one in found] == [ScanCode.PROGRAM_FILE]
