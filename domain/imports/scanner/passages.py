@@ -6,9 +6,11 @@ list of constants is given), since the same words are an order in one place and 
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 
 MAX_PASSAGE = 4_000
 """Longer passages (minified scripts) are looked at in pieces of this many characters."""
@@ -195,26 +197,26 @@ class _Prose:
 
 
 def _continues(lines: list[str], place: int) -> bool:
-    """Whether a list goes on after this empty line."""
-    while place < len(lines) and not lines[place].strip():
-        place += 1
-    return place < len(lines) and (_ITEM.match(lines[place]) is not None)
+    """Whether a list goes on within three lines of this empty one."""
+    following = next((line for line in lines[place : place + 3] if line.strip()), "")
+    return _ITEM.match(following) is not None
 
 
 def _sentences(paragraph: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     if not paragraph:
         return
-    joined = ""
     starts: list[tuple[int, int]] = []
+    length = 0
     for number, line in paragraph:
-        starts.append((len(joined), number))
-        joined += line.strip() + " "
+        starts.append((length, number))
+        length += len(line.strip()) + 1
+    joined = " ".join(line.strip() for _, line in paragraph) + " "
     at = 0
     for piece in (*_SENTENCE.finditer(joined), None):
         end = piece.start() if piece else len(joined)
         sentence = joined[at:end].strip()
         if sentence:
-            yield max((s for s in starts if s[0] <= at), default=starts[0])[1], sentence
+            yield starts[bisect_right(starts, at, key=itemgetter(0)) - 1][1], sentence
         at = piece.end() if piece else end
 
 

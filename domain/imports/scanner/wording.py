@@ -273,6 +273,9 @@ _BLOCKS_OF_TEXT = (
         "Writes orders into the files that the agent reads in every session: they outlive the skill.",
     ),
 )
+_MOST_OF_A_BLOCK = 20_000
+"""Characters of a paragraph or a list that are looked at as one."""
+
 _AGAIN = re.compile(
     r"\b(?:every|each) (?:\d+ )?(?:session|hours?|minutes?|days?|time|run|start|morning|request|task)\b|"
     r"\bat the start of\b|\bperiodically\b|\bheartbeat\b|\bexactly\b|\bwhatever\b|"
@@ -340,7 +343,7 @@ def _given_away(passage: Passage) -> Iterator[Found]:
 
 
 def _of_block(block: list[Passage]) -> Iterator[Found]:
-    whole = " ".join(one.text for one in block)
+    whole = " ".join(one.text for one in block)[:_MOST_OF_A_BLOCK]
     first = block[0]
     for rule in _BLOCKS_OF_TEXT:
         match = rule.pattern.search(whole)
