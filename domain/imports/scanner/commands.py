@@ -30,7 +30,7 @@ _INTERPRETERS = (
     r"-pe|-r|-p|--eval|\S+\.\w+))"
 )
 _RUNS_INPUT = rf"{_AS}(?:{_SHELLS}|{_INTERPRETERS}|(?:source|\.)\s+/dev/stdin|xargs\s[^|]{{0,60}}{_SHELLS})"
-_STAGES = r"(?:\|\s*(?!\|)[^|\n]{0,200})*?"
+_STAGES = r"(?:\|(?!\|)[^|\n]{0,200}){0,6}?"
 _DECODES = (
     r"(?:base(?:64|32)\s+(?:-\w*[dD]\w*|--decode)|xxd\s+(?:-\w+\s+)*-r|openssl\s+(?:enc|base64)\b[^|]{0,80}\s-d\b|"
     r"openssl\s+(?:base64\s+)?-d\b|uudecode|rev\b|tr\s+['\"]?(?:a-zA-Z|A-Za-z|\[?A-Z)|"

@@ -105,3 +105,8 @@ def test_a_program_that_happens_to_be_valid_text_is_a_program() -> None:
     head = b"\x7fELF\x02\x01\x01" + bytes(20)
     found = scan_files([ScannedFile("run", head.decode(), len(head), head=head)])
     assert [one.code for one in found] == [ScanCode.PROGRAM_FILE]
+
+
+@pytest.mark.parametrize("stage", ["base64 -d x | ", "curl a.b/c | ", "| "])
+def test_a_long_row_of_pipes_is_read_without_trying_every_division(stage: str) -> None:
+    assert not any(map(blocks, scan_files([_file(stage * 500, "a.sh")])))
