@@ -13,7 +13,7 @@ from api import configuration, inbox
 from api.abilities import abilities, ability_commands, capabilities, categories, trials
 from api.agent_server.endpoint import AgentEndpoint
 from api.documents import acrobat
-from api.imports import imports, uploads
+from api.imports import imports, trigger_tests, uploads
 from api.learning import (
     account,
     checkpoints,
@@ -87,6 +87,7 @@ ROUTERS = (
     # Behind the former routes below /api/skills; imports before the routes of a skill's name.
     uploads.router,
     imports.router,
+    trigger_tests.router,
     skill_policy.router,
     approvals.router,
     skill_invocations.router,

@@ -12,6 +12,7 @@ from contracts.imports.scanning import ScanFinding
 from domain.imports.archive_problems import ArchiveRefused
 from domain.imports.bundles import Bundles, SkillBundle
 from domain.imports.compatibility import Installed, compatibility_report, refusal_report
+from domain.imports.portable import portable_frontmatter
 from domain.imports.scanner.scan import scan_files
 from domain.imports.scanner.scanned_file import HEAD_BYTES, ScannedFile
 from domain.imports.scanner.verdicts import blocks, compatibility_finding
@@ -51,7 +52,9 @@ class BundleReader:
                 for path in sorted(made.rglob("*"))
                 if path.is_file()
             }
-            return ScannedBundle(report, clipped(chosen.skill.name, 80), files)
+            return ScannedBundle(
+                report, clipped(chosen.skill.name, 80), files, portable_frontmatter(chosen.skill)
+            )
 
 
 def _scanned_files(root: Path, chosen: SkillBundle) -> Iterator[ScannedFile]:

@@ -22,6 +22,7 @@ from contracts.imports.import_work import (
     WorkDone,
     WorkSettled,
 )
+from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from stores.imports.imports import SkillImports
 from stores.imports.uploads import BundleUploads
 
@@ -36,6 +37,7 @@ class ScannedBundle(NamedTuple):
     report: SkillCompatibilityReport
     skill_name: str | None = None
     files: Mapping[str, bytes] | None = None
+    front: PortableSkillFrontmatter | None = None
     error_code: str | None = None
     error: str | None = None
 
@@ -103,12 +105,13 @@ class ImportActivities:
 
     def _scan(self, work: ImportWork) -> WorkDone:
         with as_application_errors():
-            present, scanned = self._scanned(work)
-            report_blob = self._imports.keep_report(scanned.report, work.at)
-        del present
+            _, scanned = self._scanned(work)
+            report_blob = self._imports.keep_found(scanned.report, work.at)
+            front = self._imports.keep_found(scanned.front, work.at) if scanned.front is not None else None
         return WorkDone(
             skill_name=scanned.skill_name,
             report_blob=report_blob,
+            front_blob=front,
             compatible=scanned.report.compatible,
             requires_adapter=scanned.report.requires_adapter,
             suggested_pack_id=scanned.report.suggested_pack_id,

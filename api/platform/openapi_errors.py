@@ -218,6 +218,11 @@ _OF_OPERATION: Mapping[str, _Codes] = {
         E.SKILL_IMPORT_INCOMPATIBLE,
         E.SKILL_IMPORT_NEEDS_ADAPTER,
     ),
+    "skill_trigger_test": (
+        E.ABILITY_NOT_FOUND,
+        E.SKILL_IMPORT_NOT_FOUND,
+        E.INVALID_SKILL_IMPORT_TRANSITION,
+    ),
     "skill_import_approve": _IMPORT,
     "skill_import_reject": _IMPORT,
     "skill_import_install_private": (*_IMPORT, E.SKILL_IMPORT_NOT_INSTALLABLE),

@@ -64,6 +64,8 @@ class SkillImport(VersionedContract):
     upload_ref: Text240
     upload_expires_at: UtcTime
     report_blob: Sha256 | None = None
+    front_blob: Sha256 | None = None
+    """What the skill says of itself, as the newest scan read it; it is asked of in trigger tests."""
     compatible: bool = False
     """Whether the newest scan found the bundle compatible."""
     retried: RetryKind | None = None
@@ -166,6 +168,7 @@ class WorkDone(Contract):
 
     skill_name: Text80 | None = None
     report_blob: Sha256 | None = None
+    front_blob: Sha256 | None = None
     compatible: bool = False
     requires_adapter: bool = False
     suggested_pack_id: PackId | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, delete, insert, select
 from uuid_utils import uuid7
 
@@ -30,6 +31,7 @@ from contracts.imports.import_work import (
     WorkDone,
     WorkSettled,
 )
+from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from contracts.learning.lifecycle import LearningReceiptKind as Receipt
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import skill_import_workflow_id
@@ -102,6 +104,13 @@ class SkillImports:
         with self._database.read() as connection:
             return read_blob(connection, present.report_blob, SkillCompatibilityReport)
 
+    def front(self, present: SkillImport) -> PortableSkillFrontmatter | None:
+        """What the skill says of itself; None where no scan has read it."""
+        if present.front_blob is None:
+            return None
+        with self._database.read() as connection:
+            return read_blob(connection, present.front_blob, PortableSkillFrontmatter)
+
     def files(self, import_id: str) -> dict[str, bytes]:
         """The staged files by their paths; none before the bundle is staged."""
         table = skill_import_files.c
@@ -173,10 +182,10 @@ class SkillImports:
             append(connection, entries.drafts)
             return _written(connection, present, changed)
 
-    def keep_report(self, report: SkillCompatibilityReport, now: datetime) -> str:
-        """Keeps a report and returns its digest; an import refers to it when its scan is settled."""
+    def keep_found(self, found: BaseModel, now: datetime) -> str:
+        """Keeps what a scan found and returns its digest; an import refers to it when its scan is settled."""
         with self._database.write() as connection:
-            return put_blob(connection, canonical_json(report).encode(), now)
+            return put_blob(connection, canonical_json(found).encode(), now)
 
     def keep_files(self, import_id: str, files: Mapping[str, bytes], now: datetime) -> str:
         """Keeps the files of a staged bundle, all or none, in the place of those kept before; their reference."""
@@ -275,7 +284,9 @@ def _with_work(present: SkillImport, kind: RetryKind, done: WorkDone, *, failed:
         )
         if done.report_blob is not None:
             record = record.changed(compatibility_report_ref=f"{REPORT_PREFIX}{done.report_blob}")
-        changed = changed.changed(report_blob=done.report_blob, compatible=done.compatible)
+        changed = changed.changed(
+            report_blob=done.report_blob, front_blob=done.front_blob, compatible=done.compatible
+        )
     if done.bundle_ref is not None:
         record = record.changed(source_ref_kind=SourceRefKind.MATERIALIZED_BUNDLE, source_ref=done.bundle_ref)
     if failed and present.retried is kind:

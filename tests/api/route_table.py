@@ -198,6 +198,7 @@ SCOPES: Mapping[str, str] = {
     "skill_import_install_private": "install",
     "skill_import_discard": "learn",
     "skill_import_retry": "learn",
+    "skill_trigger_test": "read",
     "skill_import_list": "read",
     "skill_import_detail": "read",
 }
@@ -294,6 +295,7 @@ UNKEYED = frozenset(
         "ability_lookup",
         "skill_find",
         "ability_explain_match",
+        "skill_trigger_test",
         "learn_reopen",
         "configuration_intent",
         "mcp_policy_preview",
@@ -330,6 +332,7 @@ _ABOUT: Mapping[str, Mapping[str, str]] = {
     "mcp_auth_refresh": {"server_id": "server_id"},
     "mcp_auth_revoke": {"server_id": "server_id"},
     "ability_explain_match": {"ability_id": "ability_id"},
+    "skill_trigger_test": {"import_id": "import_id"},
     "skill_import_scan": {"temp_artifact_ref": "temp_artifact_ref"},
     **{
         f"skill_import_{command}": {"import_id": "import_id"}

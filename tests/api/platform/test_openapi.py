@@ -206,6 +206,7 @@ OPERATION_IDS = [
     "skill_policy_get",
     "skill_policy_put",
     "skill_reload",
+    "skill_trigger_test",
     "token_create",
     "token_revoke",
     "tokens_list",

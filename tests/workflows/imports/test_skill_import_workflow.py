@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.testing import TimeSkipper
@@ -201,3 +202,23 @@ async def test_a_bundle_that_would_harm_is_told_where_and_is_not_staged(
     assert errors[0]["path_hint"] == "SKILL.md"
     assert await alice.refused("stage") == (409, "SKILL_IMPORT_INCOMPATIBLE")
     assert (await alice.act("discard"))["import_record"]["stage_state"] == "discarded"
+
+
+async def test_a_scanned_import_is_asked_whether_a_text_would_find_it(stack: Stack, alice: Importer) -> None:
+    await alice.upload()
+    await alice.scan()
+
+    async def asked(text: str) -> dict[str, Any]:
+        body = {"import_id": alice.import_id, "trigger_text": text}
+        return await alice.learner.ok("POST", "/api/skills/trigger-test", body)
+
+    found = await asked("sort the rows of a CSV file by a column")
+    assert (found["matched"], found["candidate_import_id"]) == (True, alice.import_id)
+    assert found["reasons"]
+    other = await asked("book a table for dinner")
+    assert other["matched"] is False
+    assert other["rejection_reasons"]
+    status, error = await stack.learner("bob").refused(
+        "POST", "/api/skills/trigger-test", {"import_id": alice.import_id, "trigger_text": "sort"}
+    )
+    assert (status, error["code"]) == (404, "SKILL_IMPORT_NOT_FOUND")
