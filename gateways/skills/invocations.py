@@ -73,7 +73,7 @@ from workflows.skills.skill_messages import InvocationWait
 _INVOCATIONS = UUID("0d2c5a44-5b0e-4f1c-9a0b-2f4d7c6b9e10")
 """The UUID namespace of invocations that were requested with an idempotency key."""
 
-_LOOKS_FOR_A_PLACE_SECONDS = 0.1
+_LOOKS_FOR_A_PLACE_SECONDS, _LONGEST_BETWEEN_LOOKS_SECONDS = 0.1, 1.0
 
 
 @dataclass(frozen=True)
@@ -315,13 +315,16 @@ class SkillInvocationGateway:
             return self._admission.admit(order, manifest, content, now, asks=asks, confirmed=confirmed)
 
         give_up_at = time.monotonic() + self._admission.budget.waits_seconds
+        # Each look takes the store's only writer: who has waited for long looks more seldom.
+        pause = _LOOKS_FOR_A_PLACE_SECONDS
         while True:
             try:
                 return await anyio.to_thread.run_sync(admit)
             except NoPlace as none:
                 if time.monotonic() >= give_up_at:
                     raise none.refusal from None
-            await anyio.sleep(_LOOKS_FOR_A_PLACE_SECONDS)
+            await anyio.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_BETWEEN_LOOKS_SECONDS)
 
     async def _run(self, order: InvocationOrder, wait: timedelta | None, *, asks: bool) -> None:
         """Starts the workflow, and waits for its end where the caller does, or until its check has let it ask."""
