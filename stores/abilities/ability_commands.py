@@ -40,7 +40,7 @@ from stores.abilities.ability_rows import (
     versions_of,
 )
 from stores.abilities.capability_health import settled
-from stores.abilities.derived_files import rebuild_bridge, refresh_snapshot
+from stores.abilities.derived_files import update_bridge, update_snapshot
 from stores.platform import tables
 from stores.platform.answers import recalled, remember
 from stores.platform.database import Database
@@ -98,8 +98,8 @@ class AbilityCommand:
             entry = settled(connection, entry, standing_of(connection, ability_id=entry.ability_id))
         self._write_ability(entry, current.version)
         self._write_life()
-        rebuild_bridge(connection, self._now)
-        refresh_snapshot(connection, self._now)
+        update_bridge(connection, self._now, order.ability_id, present.entry.primary_capability_id)
+        update_snapshot(connection, self._now, order.ability_id)
         receipt = AbilityReceipt(
             ability_id=order.ability_id,
             action=order.action,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, or_, select
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
@@ -16,6 +16,7 @@ from contracts.abilities.availability import (
     AbilityVersionsResponse,
     InstallLane,
     SkillCatalogCurrent,
+    SkillCatalogEntry,
 )
 from contracts.abilities.lookup import AbilityExplainMatchResponse, AbilityLookupQuery, AbilityLookupResult
 from domain.abilities.availability import state_of
@@ -36,6 +37,7 @@ from stores.abilities.ability_vectors import AbilityVectors
 from stores.abilities.derived_files import AVAILABILITY, CATALOG
 from stores.platform.database import Database
 from stores.platform.projection.documents import read_document
+from stores.platform.projection.parted_documents import read_frame, read_parts
 from stores.platform.tables import abilities, documents
 
 if TYPE_CHECKING:
@@ -68,7 +70,9 @@ class AbilityStore:
 
     def is_skill(self, slug: str, reader: str) -> bool:
         """Whether a skill of this name is installed that ``reader`` may see."""
-        return any(entry.skill_slug == slug and visible(entry, reader) for entry in self.entries())
+        with self._database.read() as connection:
+            entry = ABILITIES.first(connection, abilities.c.slug == slug)
+        return entry is not None and visible(entry, reader)
 
     def lookup(self, query: AbilityLookupQuery, *, caller_user_id: str, now: datetime) -> AbilityLookupResult:
         """The matches by the documented score, each with its fit, and what fits whatever its score."""
@@ -94,7 +98,7 @@ class AbilityStore:
             with self._database.read() as connection:
                 digest = connection.scalar(
                     select(documents.c.digest).where(
-                        documents.c.root == "memory", documents.c.path == AVAILABILITY
+                        documents.c.root == "memory", documents.c.path == AVAILABILITY.path
                     )
                 )
                 if self._indexed is not None and self._indexed[0] == digest:
@@ -113,7 +117,7 @@ class AbilityStore:
     def availability(self, user_id: str) -> AbilityAvailabilityResponse:
         """The snapshot as the user may see it."""
         with self._database.read() as connection:
-            entries = [entry for entry in all_entries(connection) if visible(entry, user_id)]
+            entries = visible_entries(connection, user_id)
             newest = connection.scalar(select(func.max(abilities.c.updated_at)))
             mine = [entry for entry in entries if entry.owner_user_id == user_id]
             allowed = allowed_actions(connection, mine)
@@ -176,13 +180,13 @@ class AbilityStore:
     def catalog(self, user_id: str) -> SkillCatalogCurrent:
         """The skills catalog as the user may see it."""
         with self._database.read() as connection:
-            content = read_document(connection, "memory", CATALOG)
-            seen = {entry.ability_id for entry in all_entries(connection) if visible(entry, user_id)}
-        if content is None:
+            frame = read_frame(connection, CATALOG)
+            seen = [entry.ability_id for entry in visible_entries(connection, user_id)]
+            found = read_parts(connection, CATALOG, seen)
+        if frame is None:
             return SkillCatalogCurrent(items=(), refreshed_at=_NEVER)
-        whole = SkillCatalogCurrent.model_validate_json(content)
-        items = tuple(item for item in whole.items if item.ability_id in seen)
-        return whole.changed(items=items)
+        items = tuple(SkillCatalogEntry.model_validate_json(found[one]) for one in sorted(found))
+        return SkillCatalogCurrent.model_validate_json(frame).changed(items=items)
 
     def slugs(self) -> frozenset[str]:
         """The names of every ability's folder in the workspace, however it stands and whosever it is."""
@@ -195,10 +199,20 @@ class AbilityStore:
             return connection.scalar(select(abilities.c.owner).where(abilities.c.slug == slug))
 
 
+def visible_entries(connection: Connection, user_id: str) -> list[AbilityAvailabilityEntry]:
+    """The abilities that the user may see, by id."""
+    mine_or_shared = or_(abilities.c.owner == user_id, abilities.c.lane.in_(_SHARED))
+    # Sorted here: asked to sort, SQLite walks all abilities in that order.
+    found = ABILITIES.all(connection, mine_or_shared, order_by=())
+    return sorted((one for one in found if visible(one, user_id)), key=lambda one: one.ability_id)
+
+
+_SHARED = (InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED)
+
+
 def visible(entry: AbilityAvailabilityEntry, user_id: str) -> bool:
     """Whether the user may see it: private, quarantined and archived abilities are their owner's alone."""
-    shared = entry.install_lane in (InstallLane.APPROVED_WORKSPACE, InstallLane.SHARED_PROMOTED)
-    return (shared and entry.archived_at is None) or entry.owner_user_id == user_id
+    return (entry.install_lane in _SHARED and entry.archived_at is None) or entry.owner_user_id == user_id
 
 
 def _item(

@@ -40,6 +40,7 @@ from stores.platform.journal.journal import (
     JournalFilter,
     read_entries,
 )
+from stores.platform.projection.parted_documents import PartedDocument, mark_behind
 from stores.platform.tables import (
     abilities,
     ability_contents,
@@ -63,6 +64,9 @@ VERSIONS = DocumentTable(ability_versions, AbilityVersion)
 CONTENTS = DocumentTable(ability_contents, AbilityContent)
 LIVES = DocumentTable(tables.ability_lives, AbilityLife)
 
+
+BRIDGE = PartedDocument("system/capabilities/bridge_entries_current.json", "entries")
+"""The capability bridge; the entries of what changed without a change of health are marked as behind."""
 
 HEALTH_RECORDS = DocumentTable(capability_health, CapabilityHealthRecord)
 """Callers give ``installed_at``."""
@@ -245,6 +249,26 @@ def capability_rows(connection: Connection) -> Sequence[RowMapping]:
     return connection.execute(_WITH_RECORD).mappings().all()
 
 
+def capability_rows_of(connection: Connection, wanted: Iterable[str]) -> list[RowMapping]:
+    """The rows of these capabilities as in ``capability_rows``, by id."""
+    rows: list[RowMapping] = []
+    for some in batches(sorted(wanted)):
+        query = _WITH_RECORD.where(capabilities.c.capability_id.in_(some))
+        rows += connection.execute(query).mappings()
+    return rows
+
+
+def capability_ids(connection: Connection, of_abilities: Iterable[str]) -> tuple[str, ...]:
+    """The ids of the capabilities that belong to some abilities, sorted."""
+    query = select(capabilities.c.capability_id)
+    found = (
+        one
+        for some in batches(of_abilities)
+        for one in connection.scalars(query.where(capabilities.c.ability_id.in_(some)))
+    )
+    return tuple(sorted(found))
+
+
 def capability_row(connection: Connection, capability_id: str) -> RowMapping | None:
     """One capability's row with its record, as in ``capability_rows``."""
     query = _WITH_RECORD.where(capabilities.c.capability_id == capability_id)
@@ -334,7 +358,7 @@ def tell_capability(
 def put_standing(
     connection: Connection, standing: Standing, status: HealthStatus, record: CapabilityHealthRecord
 ) -> None:
-    """Writes a capability's health and the evidence for it."""
+    """Writes a capability's health and the evidence for it; the bridge follows with its next change."""
     capability_id = standing.manifest.capability_id
     installed_at = connection.scalar(
         select(capabilities.c.updated_at).where(capabilities.c.capability_id == capability_id)
@@ -346,6 +370,7 @@ def put_standing(
             .values(health=status.value)
         )
     HEALTH_RECORDS.put(connection, record, installed_at=installed_at)
+    mark_behind(connection, BRIDGE, capability_id)
 
 
 def put_capability(

@@ -15,19 +15,19 @@ from contracts.abilities.lifecycle import AbilityOutcomes
 from contracts.learning.checkpoints import CheckpointStatus
 from contracts.learning.lifecycle import LearningReceiptKind as Receipt
 from domain.abilities.availability import Seen, freshness
+from stores.abilities.ability_rows import BRIDGE
 from stores.abilities.derived_files import (
     AVAILABILITY,
-    BRIDGE,
     CATALOG,
     INVENTORY,
-    read_bridge,
+    read_bridge_state,
     read_inventory,
 )
 from stores.platform.database import Database
 from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
 from stores.platform.tables import IS_DIRTY, ability_versions, documents, journal
 
-_FILES = (AVAILABILITY, CATALOG, BRIDGE, INVENTORY)
+_FILES = (AVAILABILITY.path, CATALOG.path, BRIDGE.path, INVENTORY)
 
 
 class FreshnessReads:
@@ -47,14 +47,14 @@ class FreshnessReads:
         with self._database.read() as connection:
             rows = {row.path: row for row in connection.execute(of_files)}
             skills_unwritten = connection.scalar(of_skills) is not None
-            digests = tuple(rows[path].digest if path in rows else None for path in (BRIDGE, INVENTORY))
+            digests = tuple(rows[path].digest if path in rows else None for path in (BRIDGE.path, INVENTORY))
             bridge, inventory = self._read(connection, (digests[0], digests[1]))
         unwritten = {path for path, row in rows.items() if row.dirty}
         seen = Seen(
             bridge=bridge,
             inventory=inventory,
-            snapshot_unwritten=not unwritten.isdisjoint({AVAILABILITY, CATALOG}),
-            bridge_unwritten=BRIDGE in unwritten,
+            snapshot_unwritten=not unwritten.isdisjoint({AVAILABILITY.path, CATALOG.path}),
+            bridge_unwritten=BRIDGE.path in unwritten,
             skills_unwritten=skills_unwritten,
         )
         return freshness(seen, now)
@@ -65,7 +65,7 @@ class FreshnessReads:
         with self._lock:
             known = self._known
         if known is None or known[0] != digests:
-            kept = read_bridge(connection)
+            kept = read_bridge_state(connection)
             known = (digests, kept.bridge_state if kept else BridgeState.FRESH, read_inventory(connection))
             with self._lock:
                 self._known = known

@@ -25,7 +25,7 @@ from domain.mcp.route_scoring import servers_required
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import Standing, capability_row, entry_of, standing_in
 from stores.abilities.capability_health import no_such_capability
-from stores.abilities.derived_files import health_state, read_bridge, read_inventory
+from stores.abilities.derived_files import health_state, read_bridge_state, read_inventory
 from stores.platform.database import Database
 
 ExplainRoute = Callable[[Connection, RouteExplainRequest, DispatchCaller, datetime], RouteExplanation]
@@ -51,7 +51,7 @@ class CapabilityExplainer:
         with self._database.read() as connection:
             standing, ability = _found(connection, asked.capability_id, caller.user_id)
             inventory = read_inventory(connection)
-            kept = read_bridge(connection)
+            kept = read_bridge_state(connection)
             health = health_state(standing, ability, inventory, now)
             manifest = standing.manifest
             route = self._route(connection, manifest, asked, caller, now)

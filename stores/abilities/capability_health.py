@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, RowMapping, select, update
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, CheckpointHealth, InstallLane
 from contracts.abilities.capability_health import (
@@ -40,12 +40,13 @@ from domain.abilities.availability import (
 )
 from domain.abilities.capability_health import HealthChange, after_outcome, is_due, unusable_reason, why
 from domain.abilities.execution_traces import captures_traces
-from stores.abilities.ability_reads import visible
+from stores.abilities.ability_reads import visible, visible_entries
 from stores.abilities.ability_rows import (
     ABILITIES,
     Standing,
-    all_entries,
+    capability_ids,
     capability_rows,
+    capability_rows_of,
     entry_of,
     put_standing,
     standing_in,
@@ -53,13 +54,15 @@ from stores.abilities.ability_rows import (
 )
 from stores.abilities.derived_files import (
     health_state,
+    kept_entries,
     kept_health,
     put_inventory,
-    read_bridge,
+    read_bridge_state,
     read_inventory,
     rebuild_or_keep,
-    refresh_snapshot,
     stats_of,
+    update_or_keep,
+    update_snapshot,
 )
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
@@ -131,7 +134,7 @@ def settle_ability(
             .where(abilities.c.ability_id == entry.ability_id)
             .values(body=canonical_json(changed), updated_at=rfc3339(now))
         )
-        refresh_snapshot(connection, now)
+        update_snapshot(connection, now, entry.ability_id)
     return changed
 
 
@@ -162,7 +165,7 @@ def _applied(
     entries.changed(standing, change)
     entries.canary(outcome, standing, change)
     if change.status is not standing.status or outcome.kind is OutcomeKind.CANARY:
-        rebuild_or_keep(connection, now)
+        update_or_keep(connection, now, ability_id)
     if entry is not None and change.status is not standing.status:
         moved = replace(standing, status=change.status, record=change.record)
         after = settle_ability(connection, entry, moved, now)
@@ -228,42 +231,39 @@ class CapabilityHealthStore:
     def bridge(self, reader: str, now: datetime) -> CapabilityBridgeCurrent:
         """The bridge as it was last built, as far as ``reader`` may see it; ``stale`` on an old inventory."""
         with self._database.read() as connection:
-            kept = read_bridge(connection)
+            kept = read_bridge_state(connection)
             if kept is None:
                 return CapabilityBridgeCurrent(bridge_state=BridgeState.FRESH, entries=(), rebuilt_at=_NEVER)
-            seen = _visible_ids(connection, reader)
+            entries = kept_entries(connection, _visible_ids(connection, reader))
             inventory = read_inventory(connection)
         return kept.changed(
-            bridge_state=bridge_state(kept.bridge_state, inventory, now),
-            entries=tuple(entry for entry in kept.entries if entry.capability_id in seen),
+            bridge_state=bridge_state(kept.bridge_state, inventory, now), entries=tuple(entries.values())
         )
 
     def health(self, reader: str, now: datetime) -> CapabilityHealthCurrent:
         """Installed, healthy and usable now, of every capability that ``reader`` may see, as of ``now``."""
         with self._database.read() as connection:
-            seen = _visible_ids(connection, reader)
+            abilities = {entry.ability_id: entry for entry in visible_entries(connection, reader)}
+            seen = frozenset(capability_ids(connection, abilities))
             inventory = read_inventory(connection)
-            abilities = {entry.ability_id: entry for entry in all_entries(connection)}
             states = [
                 health_state(one, abilities.get(one.ability_id), inventory, now)
-                for one in _readable(connection)
+                for one in _readable(capability_rows_of(connection, seen))
             ]
-            known = {one.capability_id for one in states}
-            kept = [one for one in kept_health(connection) if one.capability_id not in known]
+            kept = kept_health(connection, seen - {one.capability_id for one in states})
         # What cannot be read any more is shown as it last was, and never as available.
         gone = {
             "session_availability": SessionAvailability.UNKNOWN,
             "installed_state": InstalledState.MISSING,
         }
-        states += [one.changed(**gone) for one in kept]
-        return health_current((one for one in states if one.capability_id in seen), now)
+        return health_current((*states, *(one.changed(**gone) for one in kept)), now)
 
     def stats(self, reader: str, now: datetime) -> CapabilityStatsCurrent:
         """How often each capability that ``reader`` may see was used, and how its checkpoints went."""
         with self._database.read() as connection:
             seen = _visible_ids(connection, reader)
-            stats = [stats_of(one) for one in _readable(connection)]
-        return stats_current((one for one in stats if one.capability_id in seen), now)
+            stats = [stats_of(one) for one in _readable(capability_rows_of(connection, seen))]
+        return stats_current(stats, now)
 
     def require_visible(self, capability_id: str, reader: str) -> None:
         """Refuses what ``reader`` may not see.
@@ -272,7 +272,7 @@ class CapabilityHealthStore:
             Refusal: ``NOT_FOUND``.
         """
         with self._database.read() as connection:
-            if capability_id not in _visible_ids(connection, reader):
+            if not _is_visible(connection, capability_id, reader):
                 raise no_such_capability()
 
     def recheckable(self, capability_id: str, reader: str) -> HealthStatus:
@@ -283,14 +283,12 @@ class CapabilityHealthStore:
                 quarantined its ability or it is switched off: no recheck can bring that back.
         """
         with self._database.read() as connection:
-            seen = _visible_ids(connection, reader)
-            found = next(
-                (one for one in _readable(connection) if one.manifest.capability_id == capability_id), None
-            )
-            held_back = _held_back(connection)
-        if found is None or capability_id not in seen:
+            seen = _is_visible(connection, capability_id, reader)
+            found = _one(connection, capability_id)
+            held_back = found is not None and _is_held_back(connection, found.ability_id)
+        if found is None or not seen:
             raise no_such_capability()
-        if found.ability_id in held_back:
+        if held_back:
             raise Refusal(
                 ErrorCode.CONFLICT,
                 "Its ability was quarantined by a person; lift that quarantine instead.",
@@ -305,36 +303,32 @@ class CapabilityHealthStore:
     def due(self, selection: ReprobeSelection) -> tuple[str, ...]:
         """The capabilities to recheck, by id: the one asked for, that of an ability, or those that are due."""
         with self._database.read() as connection:
-            held_back = _held_back(connection)
-            found = [one for one in _readable(connection) if one.ability_id not in held_back]
-        if selection.capability_id is not None:
-            return tuple(
-                one.manifest.capability_id
-                for one in found
-                if one.manifest.capability_id == selection.capability_id
-            )
-        if selection.ability_id is not None:
-            return tuple(
-                one.manifest.capability_id for one in found if one.ability_id == selection.ability_id
-            )
-        due = [one for one in found if is_due(one.status, one.record, selection.now)]
-        return tuple(one.manifest.capability_id for one in due)[:MOST_AT_ONCE]
+            if selection.capability_id is not None:
+                rows = capability_rows_of(connection, [selection.capability_id])
+            elif selection.ability_id is not None:
+                rows = capability_rows_of(connection, capability_ids(connection, [selection.ability_id]))
+            else:
+                rows = capability_rows(connection)
+            asked_for = selection.capability_id is not None or selection.ability_id is not None
+            found = [
+                one for one in _readable(rows) if asked_for or is_due(one.status, one.record, selection.now)
+            ]
+            free = [one for one in found if not _is_held_back(connection, one.ability_id)]
+        due = tuple(one.manifest.capability_id for one in free)
+        return due if asked_for else due[:MOST_AT_ONCE]
 
     def standing(self, capability_id: str) -> tuple[Standing, str | None] | None:
         """A capability with its ability's owner; ``None`` when it is not installed."""
         with self._database.read() as connection:
-            found = next(
-                (one for one in _readable(connection) if one.manifest.capability_id == capability_id), None
-            )
+            found = _one(connection, capability_id)
             entry = entry_of(connection, found.ability_id) if found is not None else None
         return None if found is None else (found, entry.owner_user_id if entry is not None else None)
 
     def required_caps(self) -> tuple[str, ...]:
         """Everything that installed capabilities require of the runtime, by name."""
         with self._database.read() as connection:
-            return tuple(
-                sorted({cap for one in _readable(connection) for cap in one.manifest.required_runtime_caps})
-            )
+            readable = _readable(capability_rows(connection))
+            return tuple(sorted({cap for one in readable for cap in one.manifest.required_runtime_caps}))
 
     def keep_inventory(self, inventory: RuntimeInventory) -> None:
         """Keeps what the runtime was seen to have, and settles bridge and abilities after it."""
@@ -342,7 +336,7 @@ class CapabilityHealthStore:
             # Every row before any file: others that settle one ability hold its row when they write the files.
             held = [
                 hold_ability(connection, ability_id)
-                for ability_id in sorted({one.ability_id for one in _readable(connection)})
+                for ability_id in sorted({one.ability_id for one in _readable(capability_rows(connection))})
             ]
             put_inventory(connection, inventory)
             rebuild_or_keep(connection, inventory.checked_at)
@@ -360,9 +354,9 @@ def no_such_capability() -> Refusal:
     )
 
 
-def _readable(connection: Connection) -> Iterable[Standing]:
+def _readable(rows: Iterable[RowMapping]) -> Iterable[Standing]:
     found: list[Standing] = []
-    for row in capability_rows(connection):
+    for row in rows:
         try:
             found.append(standing_in(row))
         except ValueError:
@@ -370,16 +364,31 @@ def _readable(connection: Connection) -> Iterable[Standing]:
     return found
 
 
-def _visible_ids(connection: Connection, reader: str) -> frozenset[str]:
-    abilities = {entry.ability_id for entry in all_entries(connection) if visible(entry, reader)}
-    rows = connection.execute(select(capabilities.c.capability_id, capabilities.c.ability_id))
-    return frozenset(row.capability_id for row in rows if row.ability_id in abilities)
+def _one(connection: Connection, capability_id: str) -> Standing | None:
+    """One capability; ``None`` when it is not installed, or cannot be read."""
+    return next(iter(_readable(capability_rows_of(connection, [capability_id]))), None)
 
 
-def _held_back(connection: Connection) -> frozenset[str]:
-    return frozenset(
-        entry.ability_id for entry in all_entries(connection) if entry.install_lane is InstallLane.QUARANTINED
+def _visible_ids(connection: Connection, reader: str) -> tuple[str, ...]:
+    return capability_ids(connection, [one.ability_id for one in visible_entries(connection, reader)])
+
+
+def _is_visible(connection: Connection, capability_id: str, reader: str) -> bool:
+    entry = _ability_of(connection, capability_id)
+    return entry is not None and visible(entry, reader)
+
+
+def _is_held_back(connection: Connection, ability_id: str) -> bool:
+    """Whether a person has quarantined the ability."""
+    entry = entry_of(connection, ability_id)
+    return entry is not None and entry.install_lane is InstallLane.QUARANTINED
+
+
+def _ability_of(connection: Connection, capability_id: str) -> AbilityAvailabilityEntry | None:
+    ability_id = connection.scalar(
+        select(capabilities.c.ability_id).where(capabilities.c.capability_id == capability_id)
     )
+    return entry_of(connection, ability_id) if ability_id is not None else None
 
 
 OUTCOMES = "system/capabilities/outcomes"

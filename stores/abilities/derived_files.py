@@ -1,14 +1,16 @@
 """Files derived from all abilities and capabilities, and whether they are projected yet.
 
-The bridge (DOC3 §1.1C) with health and stats, the availability snapshot with the catalog, the runtime inventory.
+The bridge (DOC3 §1.1C) with health and stats, the availability snapshot with the catalog, the runtime inventory. A
+change updates the entries of the ability that changed; deriving everything anew gives the same, and mends it.
 """
 
 import time
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from contracts.abilities.availability import (
@@ -18,7 +20,6 @@ from contracts.abilities.availability import (
     SkillCatalogEntry,
 )
 from contracts.abilities.capability_health import (
-    CapabilityHealthCurrent,
     CapabilityHealthState,
     CapabilityStats,
     InstalledState,
@@ -40,24 +41,40 @@ from domain.abilities.availability import (
 )
 from domain.abilities.capability_health import CANARY_FAILED
 from domain.learning.session.deployment import Pending, refuse_blocked
-from stores.abilities.ability_rows import Standing, all_entries, capability_rows, standing_in
+from stores.abilities.ability_rows import (
+    BRIDGE,
+    Standing,
+    all_entries,
+    capability_row,
+    capability_rows,
+    entry_of,
+    standing_in,
+)
 from stores.platform.canonical import document_bytes
 from stores.platform.database import Database
 from stores.platform.journal.journal import RECEIPTS
 from stores.platform.projection.documents import put_document, read_document
+from stores.platform.projection.parted_documents import (
+    Part,
+    PartedDocument,
+    parts_behind,
+    put_parts,
+    read_frame,
+    read_parts,
+)
 from stores.platform.tables import (
     IS_DIRTY,
     abilities,
+    capabilities,
     documents,
     journal,
     projection_offsets,
 )
 
-AVAILABILITY = "system/abilities/availability_current.json"
-CATALOG = "system/abilities/catalog_current.json"
-BRIDGE = "system/capabilities/bridge_entries_current.json"
-HEALTH = "system/capabilities/health_current.json"
-STATS = "system/capabilities/stats_current.json"
+AVAILABILITY = PartedDocument("system/abilities/availability_current.json", "abilities")
+CATALOG = PartedDocument("system/abilities/catalog_current.json", "items")
+HEALTH = PartedDocument("system/capabilities/health_current.json", "capabilities")
+STATS = PartedDocument("system/capabilities/stats_current.json", "capabilities")
 INVENTORY = "system/capabilities/runtime_inventory_current.json"
 
 BRIDGE_FILES = (BRIDGE, HEALTH, STATS)
@@ -70,7 +87,7 @@ LOOK_AGAIN_SECONDS = 0.05
 
 
 def rebuild_bridge(connection: Connection, as_of: datetime) -> None:
-    """Rewrites the bridge and the files beside it from the capabilities there are.
+    """Derives the bridge and the files beside it from all the capabilities there are.
 
     A capability whose row cannot be read keeps its last good entry, and the bridge says ``partial``; when none
     can be read everything stays as it was and the bridge says ``stale`` (DOC3 L4672, §9.19-3). So does
@@ -89,52 +106,130 @@ def rebuild_bridge(connection: Connection, as_of: datetime) -> None:
         return
     state = bridge_state(BridgeState.PARTIAL if unreadable else BridgeState.FRESH, inventory, as_of)
     abilities = {entry.ability_id: entry for entry in all_entries(connection)}
-    entries = [_entry(standing, abilities.get(standing.ability_id)) for standing in standings]
-    states = [
-        health_state(standing, abilities.get(standing.ability_id), inventory, as_of) for standing in standings
-    ]
-    if unreadable:
-        entries += [one for one in bridge_entries(connection) if one.capability_id in unreadable]
-        states += [
-            one.changed(installed_state=InstalledState.MISSING)
-            for one in kept_health(connection)
-            if one.capability_id in unreadable
-        ]
-    for path, document in (
-        (BRIDGE, bridge_document(entries, state, as_of)),
-        (HEALTH, health_current(states, as_of)),
-        (STATS, stats_current(map(stats_of, standings), as_of)),
-    ):
-        put_document(connection, "memory", path, document_bytes(document))
+    derived = _BridgeParts()
+    for standing in standings:
+        derived.take(standing, abilities.get(standing.ability_id), inventory, as_of)
+    derived.entries.update(kept_entries(connection, unreadable))
+    for one in kept_health(connection, unreadable):
+        derived.states[one.capability_id] = one.changed(installed_state=InstalledState.MISSING)
+    # Of use, nothing is said of what cannot be read.
+    derived.put(connection, state, as_of, whole=True)
+
+
+def update_bridge(connection: Connection, as_of: datetime, ability_id: str, *renamed: str | None) -> None:
+    """As ``rebuild_bridge`` where only one ability, its capability or its use has changed: reads only those.
+
+    ``renamed`` are names that its capability had, and may not have any more. Whatever else has changed, such as an
+    inventory that grew too old or a row that cannot be read, has everything derived anew.
+    """
+    inventory = read_inventory(connection)
+    if not _others_stand(connection, inventory, as_of):
+        rebuild_bridge(connection, as_of)
+        return
+    own = select(capabilities.c.capability_id).where(capabilities.c.ability_id == ability_id)
+    named = {*connection.scalars(own), *parts_behind(connection, BRIDGE), *filter(None, renamed)}
+    derived = _BridgeParts()
+    for name in sorted(named):
+        row = capability_row(connection, name)
+        if row is None:
+            derived.drop(name)
+            continue
+        try:
+            standing = standing_in(row)
+        except ValueError:
+            rebuild_bridge(connection, as_of)
+            return
+        derived.take(standing, entry_of(connection, standing.ability_id), inventory, as_of)
+    derived.put(connection, BridgeState.FRESH, as_of, whole=False)
+
+
+def update_or_keep(connection: Connection, as_of: datetime, ability_id: str) -> None:
+    """As ``update_bridge``; a failure of the store itself leaves the last good files, marked ``stale``."""
+    _or_keep(connection, lambda: update_bridge(connection, as_of, ability_id))
 
 
 def rebuild_or_keep(connection: Connection, as_of: datetime) -> None:
     """As ``rebuild_bridge``; a failure of the store itself leaves the last good files, marked ``stale``."""
-    try:
-        with connection.begin_nested():
-            rebuild_bridge(connection, as_of)
-    except SQLAlchemyError:
-        mark_stale(connection)
+    _or_keep(connection, lambda: rebuild_bridge(connection, as_of))
 
 
 def mark_stale(connection: Connection) -> None:
     """Marks the last good bridge as stale, if there is one."""
-    kept = read_bridge(connection)
+    kept = read_bridge_state(connection)
     if kept is not None and kept.bridge_state is not BridgeState.STALE:
-        stale = kept.changed(bridge_state=BridgeState.STALE)
-        put_document(connection, "memory", BRIDGE, document_bytes(stale))
+        put_parts(connection, BRIDGE, kept.changed(bridge_state=BridgeState.STALE), {})
 
 
-def read_bridge(connection: Connection) -> CapabilityBridgeCurrent | None:
-    """The bridge as it was last built."""
-    content = read_document(connection, "memory", BRIDGE)
-    return CapabilityBridgeCurrent.model_validate_json(content) if content is not None else None
+def read_bridge_state(connection: Connection) -> CapabilityBridgeCurrent | None:
+    """The bridge as it was last built, without its entries."""
+    frame = read_frame(connection, BRIDGE)
+    return CapabilityBridgeCurrent.model_validate_json(frame) if frame is not None else None
 
 
-def bridge_entries(connection: Connection) -> tuple[CapabilityRegistryBridgeEntry, ...]:
-    """The entries of the bridge as it was last built."""
-    kept = read_bridge(connection)
-    return kept.entries if kept is not None else ()
+def kept_entries(
+    connection: Connection, capability_ids: Iterable[str]
+) -> dict[str, CapabilityRegistryBridgeEntry]:
+    """Those entries of the bridge as it was last built, by capability id."""
+    found = read_parts(connection, BRIDGE, capability_ids)
+    return {
+        name: CapabilityRegistryBridgeEntry.model_validate_json(part) for name, part in sorted(found.items())
+    }
+
+
+def kept_health(connection: Connection, capability_ids: Iterable[str]) -> tuple[CapabilityHealthState, ...]:
+    """The health of those capabilities as it was last written."""
+    found = read_parts(connection, HEALTH, capability_ids)
+    return tuple(CapabilityHealthState.model_validate_json(part) for _, part in sorted(found.items()))
+
+
+def _or_keep(connection: Connection, derive: Callable[[], None]) -> None:
+    try:
+        with connection.begin_nested():
+            derive()
+    except SQLAlchemyError:
+        mark_stale(connection)
+
+
+def _others_stand(connection: Connection, inventory: RuntimeInventory | None, as_of: datetime) -> bool:
+    """Whether what the bridge says of every other capability is what deriving it now would say."""
+    kept = read_bridge_state(connection)
+    return (
+        kept is not None
+        and kept.bridge_state is BridgeState.FRESH
+        and bridge_state(BridgeState.FRESH, inventory, as_of) is BridgeState.FRESH
+    )
+
+
+class _BridgeParts:
+    """Entries of bridge, health and stats that were derived, by capability id."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, CapabilityRegistryBridgeEntry | None] = {}
+        self.states: dict[str, CapabilityHealthState | None] = {}
+        self._stats: dict[str, CapabilityStats | None] = {}
+
+    def take(
+        self,
+        standing: Standing,
+        ability: AbilityAvailabilityEntry | None,
+        inventory: RuntimeInventory | None,
+        as_of: datetime,
+    ) -> None:
+        """Derives the entries of one capability."""
+        name = standing.manifest.capability_id
+        self.entries[name] = _entry(standing, ability)
+        self.states[name] = health_state(standing, ability, inventory, as_of)
+        self._stats[name] = stats_of(standing)
+
+    def drop(self, name: str) -> None:
+        """There is no such capability."""
+        self.entries[name] = self.states[name] = self._stats[name] = None
+
+    def put(self, connection: Connection, state: BridgeState, as_of: datetime, *, whole: bool) -> None:
+        """Writes the three documents."""
+        put_parts(connection, BRIDGE, bridge_document((), state, as_of), self.entries, whole=whole)
+        put_parts(connection, HEALTH, health_current((), as_of), self.states, whole=whole)
+        put_parts(connection, STATS, stats_current((), as_of), self._stats, whole=whole)
 
 
 def health_state(
@@ -182,37 +277,58 @@ def _entry(standing: Standing, ability: AbilityAvailabilityEntry | None) -> Capa
     )
 
 
-def kept_health(connection: Connection) -> tuple[CapabilityHealthState, ...]:
-    """The health of capabilities as it was last written."""
-    content = read_document(connection, "memory", HEALTH)
-    return CapabilityHealthCurrent.model_validate_json(content).capabilities if content is not None else ()
-
-
-_ONLY_IN_SNAPSHOT = sorted(
-    AbilityAvailabilityEntry.model_fields.keys() - SkillCatalogEntry.model_fields.keys()
-)
+_ONLY_IN_SNAPSHOT = AbilityAvailabilityEntry.model_fields.keys() - SkillCatalogEntry.model_fields.keys()
 _NONE: list[str] = []
 
 
 def refresh_snapshot(connection: Connection, as_of: datetime) -> None:
-    """Rewrites the availability snapshot and the catalog from the abilities there are, by id.
+    """Derives the availability snapshot and the catalog from all the abilities there are.
 
     The rows hold every ability as its contract is written, and so it goes into the files: reading thousands
-    into models and writing them out again would take most of the time of each change.
+    into models and writing them out again would take most of the time.
     """
-    columns = (abilities.c.body, abilities.c.created_at, abilities.c.updated_at)
-    rows = connection.execute(select(*columns).order_by(abilities.c.ability_id)).all()
-    entries: list[dict[str, Any]] = orjson.loads(f"[{','.join(row.body for row in rows)}]")
-    snapshot = AbilityAvailabilitySnapshot(abilities=(), snapshot_as_of=as_of).model_dump(mode="json")
-    put_document(connection, "memory", AVAILABILITY, document_bytes({**snapshot, "abilities": entries}))
-    # An entry becomes its catalog item in place: thousands of new dictionaries would cost more than writing them.
-    for entry, row in zip(entries, rows, strict=True):
-        for name in _ONLY_IN_SNAPSHOT:
-            entry.pop(name, None)
-        entry["created_at"], entry["updated_at"] = row.created_at, row.updated_at
-        entry["tags"] = entry["category_ids"] = _NONE
-    catalog = SkillCatalogCurrent(items=(), refreshed_at=as_of).model_dump(mode="json")
-    put_document(connection, "memory", CATALOG, document_bytes({**catalog, "items": entries}))
+    rows = connection.execute(_ABILITY_ROWS).all()
+    _put_snapshot(connection, as_of, rows, whole=True)
+
+
+def update_snapshot(connection: Connection, as_of: datetime, ability_id: str) -> None:
+    """As ``refresh_snapshot`` where only one ability has changed: reads only that."""
+    if read_frame(connection, AVAILABILITY) is None or read_frame(connection, CATALOG) is None:
+        refresh_snapshot(connection, as_of)
+        return
+    rows = connection.execute(_ABILITY_ROWS.where(abilities.c.ability_id == ability_id)).all()
+    gone = () if rows else (ability_id,)
+    _put_snapshot(connection, as_of, rows, gone, whole=False)
+
+
+_ABILITY_ROWS = select(
+    abilities.c.ability_id, abilities.c.body, abilities.c.created_at, abilities.c.updated_at
+)
+
+
+def _put_snapshot(
+    connection: Connection,
+    as_of: datetime,
+    rows: Iterable[Row[*tuple[Any, ...]]],
+    gone: Iterable[str] = (),
+    *,
+    whole: bool,
+) -> None:
+    entries: dict[str, Part | None] = dict.fromkeys(gone)
+    items: dict[str, Part | None] = dict.fromkeys(gone)
+    for row in rows:
+        entries[row.ability_id] = entry = orjson.loads(row.body)
+        items[row.ability_id] = _catalog_item(entry, row)
+    snapshot = AbilityAvailabilitySnapshot(abilities=(), snapshot_as_of=as_of)
+    put_parts(connection, AVAILABILITY, snapshot, entries, whole=whole)
+    catalog = SkillCatalogCurrent(items=(), refreshed_at=as_of)
+    put_parts(connection, CATALOG, catalog, items, whole=whole)
+
+
+def _catalog_item(entry: Mapping[str, Any], row: Row[*tuple[Any, ...]]) -> dict[str, Any]:
+    shown = {name: value for name, value in entry.items() if name not in _ONLY_IN_SNAPSHOT}
+    times = {"created_at": row.created_at, "updated_at": row.updated_at}
+    return {**shown, **times, "tags": _NONE, "category_ids": _NONE}
 
 
 def read_inventory(connection: Connection) -> RuntimeInventory | None:
@@ -242,9 +358,9 @@ class PendingProjection:
             newest = connection.scalar(decided) or 0
             reached = connection.scalar(written) or 0
         return Pending(
-            availability=AVAILABILITY in paths,
-            catalog=CATALOG in paths,
-            bridge=BRIDGE in paths,
+            availability=AVAILABILITY.path in paths,
+            catalog=CATALOG.path in paths,
+            bridge=BRIDGE.path in paths,
             receipts=newest > reached,
         )
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from pydantic import Field, JsonValue
@@ -33,18 +34,20 @@ from stores.abilities.ability_rows import (
     validated_at,
     versions_of,
 )
-from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, rebuild_bridge, refresh_snapshot
+from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, update_bridge, update_snapshot
 from stores.learning.drafts import load_bundle
 from stores.platform import tables
 from stores.platform.blobs import get_blob, put_blob
-from stores.platform.canonical import canonical_json, digest_of, document_bytes
+from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.projection.documents import (
     DocumentRoot,
+    document_digest,
     list_documents,
     put_document,
     read_document,
     remove_document,
 )
+from stores.platform.projection.parted_documents import PartedDocument, put_parts, read_frame, remove_parted
 
 
 class FileChange(Contract):
@@ -61,8 +64,11 @@ class InstallPlan(Contract):
 
     version: int
     files: tuple[FileChange, ...]
-    derived_before: dict[str, str | None]
+    derived_before: dict[str, str | None] = Field(default_factory=dict)
+    """Of plans made before derived documents were kept in parts: the whole documents, as blobs."""
     derived_after: dict[str, str | None] = Field(default_factory=dict)
+    frames_before: dict[str, str | None] = Field(default_factory=dict)
+    """The derived documents without their entries, as each step found them."""
     prior_ability: dict[str, JsonValue] | None = None
     prior_capability: dict[str, JsonValue] | None = None
     accepted: UnprovedAcceptance | None = None
@@ -109,10 +115,6 @@ def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
     return InstallPlan(
         version=(newest or 0) + 1,
         files=_file_changes(connection, request, proposal, bundle, accepted),
-        derived_before={
-            path: kept_digest(connection, "memory", path, request.requested_at)
-            for path in (*BRIDGE_FILES, *SNAPSHOT_FILES)
-        },
         prior_ability=dict(prior) if prior is not None else None,
         prior_capability=dict(capability) if capability is not None else None,
         accepted=accepted,
@@ -227,17 +229,11 @@ def manifest_of(bundle: DraftBundle) -> str:
     return canonical_json(json.loads(content))
 
 
-def present_digest(connection: Connection, path: str) -> str | None:
-    """The digest of a derived file as it stands."""
-    content = read_document(connection, "memory", path)
-    return digest_of(content) if content is not None else None
-
-
-DERIVED: dict[SagaStepName, Sequence[str]] = {
+DERIVED: dict[SagaStepName, Sequence[PartedDocument]] = {
     SagaStepName.REBUILD_BRIDGE: BRIDGE_FILES,
     SagaStepName.REFRESH_AVAILABILITY: SNAPSHOT_FILES,
 }
-"""The files that a step derives from all rows, not from its own alone."""
+"""The documents in which a step changes its ability's entries, among those of all."""
 
 
 def do_effect(
@@ -253,13 +249,13 @@ def do_effect(
             return _put_files(connection, plan, "workspace", forward=True)
         case SagaStepName.REBUILD_BRIDGE:
             _put_capability(connection, request, plan)
-            rebuild_bridge(connection, request.requested_at)
+            update_bridge(connection, request.requested_at, request.ability_id)
             return len(BRIDGE_FILES)
         case SagaStepName.REFRESH_AVAILABILITY:
             _put_ability(connection, request, plan)
             if _was_out_of_service(plan):
-                rebuild_bridge(connection, request.requested_at)
-            refresh_snapshot(connection, request.requested_at)
+                update_bridge(connection, request.requested_at, request.ability_id)
+            update_snapshot(connection, request.requested_at, request.ability_id)
             return len(SNAPSHOT_FILES)
 
 
@@ -279,21 +275,23 @@ def undo_effect(
             _restore_row(
                 connection, tables.capabilities, "capability_id", capability_id, plan.prior_capability
             )
-            _restore_derived(connection, plan, BRIDGE_FILES, rebuild_bridge)
+            derive = partial(update_bridge, connection, datetime.now(UTC), request.ability_id, capability_id)
+            _restore_derived(connection, plan, BRIDGE_FILES, derive)
         case SagaStepName.REFRESH_AVAILABILITY:
             _restore_row(connection, tables.abilities, "ability_id", request.ability_id, plan.prior_ability)
             versions = tables.ability_versions
             connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
             forget_content(connection, request.ability_id, plan.version)
             if _was_out_of_service(plan):
-                rebuild_bridge(connection, datetime.now(UTC))
-            _restore_derived(connection, plan, SNAPSHOT_FILES, refresh_snapshot)
+                update_bridge(connection, datetime.now(UTC), request.ability_id)
+            derive = partial(update_snapshot, connection, datetime.now(UTC), request.ability_id)
+            _restore_derived(connection, plan, SNAPSHOT_FILES, derive)
 
 
-def with_digests(connection: Connection, plan: InstallPlan, paths: Sequence[str]) -> InstallPlan:
-    """Remembers what the derived files became, to detect later changes."""
-    after = {**plan.derived_after, **{path: present_digest(connection, path) for path in paths}}
-    return plan.changed(derived_after=after)
+def with_digests(connection: Connection, plan: InstallPlan, derived: Sequence[PartedDocument]) -> InstallPlan:
+    """Remembers what the derived documents became, to detect later changes."""
+    after = {one.path: document_digest(connection, "memory", one.path) for one in derived}
+    return plan.changed(derived_after={**plan.derived_after, **after})
 
 
 def _put_files(connection: Connection, plan: InstallPlan, root: DocumentRoot, *, forward: bool) -> int:
@@ -412,28 +410,31 @@ def _restore_row(
         connection.execute(insert(table).values(**prior))
 
 
-def with_files_before(
-    connection: Connection, request: InstallSagaInput, plan: InstallPlan, paths: Sequence[str]
+def with_frames_before(
+    connection: Connection, plan: InstallPlan, derived: Sequence[PartedDocument]
 ) -> InstallPlan:
-    """Keeps the derived files as the step finds them: other installs may have come since the plan."""
-    found = {path: kept_digest(connection, "memory", path, request.requested_at) for path in paths}
-    return plan.changed(derived_before={**plan.derived_before, **found})
+    """Keeps the derived documents as the step finds them: other installs may have come since the plan."""
+    frames = {one.path: read_frame(connection, one) for one in derived}
+    found = {path: None if frame is None else frame.decode() for path, frame in frames.items()}
+    return plan.changed(frames_before={**plan.frames_before, **found})
 
 
 def _restore_derived(
-    connection: Connection,
-    plan: InstallPlan,
-    paths: Sequence[str],
-    derive: Callable[[Connection, datetime], None],
+    connection: Connection, plan: InstallPlan, derived: Sequence[PartedDocument], derive: Callable[[], None]
 ) -> None:
-    """Puts derived files back byte for byte, or derives them anew where another install came between."""
-    untouched = all(present_digest(connection, path) == plan.derived_after.get(path) for path in paths)
+    """Derives the ability's entries from its rows, which are as they were; documents that nobody else has changed
+    since are byte for byte what they were."""
+    untouched = all(
+        one.path in plan.frames_before
+        and document_digest(connection, "memory", one.path) == plan.derived_after.get(one.path)
+        for one in derived
+    )
+    derive()
     if not untouched:
-        derive(connection, datetime.now(UTC))
         return
-    for path in paths:
-        digest = plan.derived_before.get(path)
-        if digest is not None:
-            put_document(connection, "memory", path, get_blob(connection, digest))
-        elif read_document(connection, "memory", path) is not None:
-            remove_document(connection, "memory", path)
+    for one in derived:
+        frame = plan.frames_before[one.path]
+        if frame is None:
+            remove_parted(connection, one)
+        else:
+            put_parts(connection, one, frame.encode(), {})

@@ -23,7 +23,7 @@ from stores.learning.install_effects import (
     make_plan,
     undo_effect,
     with_digests,
-    with_files_before,
+    with_frames_before,
 )
 from stores.learning.learning_tables import SAGAS, SESSIONS
 from stores.platform import tables
@@ -60,7 +60,7 @@ class InstallStore:
                 plan = make_plan(connection, request)
             first_time = _state_of(saga, step) is not SagaStepState.DONE
             if step in DERIVED and first_time:
-                plan = with_files_before(connection, request, plan, DERIVED[step])
+                plan = with_frames_before(connection, plan, DERIVED[step])
             files = do_effect(connection, request, plan, step)
             if step in DERIVED and first_time:
                 plan = with_digests(connection, plan, DERIVED[step])

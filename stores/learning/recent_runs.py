@@ -178,7 +178,7 @@ class RecentRuns:
         newest_first = (learn_sessions.c.session_id.desc(),)
         with self._database.read() as connection:
             sessions = SESSIONS.all(connection, *captured, order_by=newest_first, limit=SESSIONS_READ)
-            resting_on = _proposals_by_trace(connection, owner)
+            resting_on = _proposals_by_trace(connection, owner, sessions)
             busy = {
                 trace
                 for aggregate in sessions
@@ -196,10 +196,17 @@ class RecentRuns:
         return sorted(found.values(), key=lambda run: run.part.events[-1].created_at, reverse=True)
 
 
-def _proposals_by_trace(connection: Connection, owner: str) -> defaultdict[str, list[ProposalState]]:
+def _proposals_by_trace(
+    connection: Connection, owner: str, sessions: Sequence[LearnSessionAggregate]
+) -> defaultdict[str, list[ProposalState]]:
+    """The states of the proposals that rest on the runs of ``sessions``, the newest of them first."""
     found: defaultdict[str, list[ProposalState]] = defaultdict(list)
-    of_owner = proposals.c.owner == owner
-    for proposal in PROPOSALS.all(connection, of_owner, order_by=(proposals.c.proposal_id,)):
+    if not sessions:
+        return found
+    # Ids of sessions rise with time, and what was learned from a run was learned after it.
+    oldest = sessions[-1].session.learn_session_id
+    since = (proposals.c.owner == owner, proposals.c.session_id >= oldest)
+    for proposal in PROPOSALS.all(connection, *since, order_by=()):
         for trace in proposal.source_trace_ids:
             found[trace].append(proposal.proposal_state)
     return found

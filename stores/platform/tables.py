@@ -141,6 +141,7 @@ proposals = Table(
     Column("archived_at", Text),
     Column("body", Text, nullable=False),
     Index("proposals_by_owner", "owner", "proposal_id"),
+    Index("proposals_by_session", "owner", "session_id"),
 )
 
 proposal_rounds = Table(
@@ -212,6 +213,8 @@ abilities = Table(
     Column("updated_at", Text, nullable=False),
     Column("body", Text, nullable=False),
     Index("abilities_by_owner", "owner", "ability_id"),
+    Index("abilities_by_lane", "lane", "ability_id"),
+    Index("abilities_by_change", "updated_at"),
 )
 
 ability_versions = Table(
@@ -234,11 +237,28 @@ documents = Table(
     Column("dirty", Boolean, nullable=False),
     # Set before the first write to the workspace: a file that someone else made is never touched.
     Column("claimed", Boolean, nullable=False, server_default=text("false")),
+    # The list of the document whose entries are rows of document_parts; ``content`` is the document without them.
+    Column("parts", Text),
     Index("dirty_documents", "dirty", sqlite_where=text("dirty"), postgresql_where=text("dirty")),
 )
 
 IS_DIRTY: ColumnElement[bool] = literal_column("documents.dirty")
 """That a document is not on the disk as it is here, spelled as the partial index spells it, so that it serves."""
+
+# Entries of documents of the memory tree that list all there is of something, each as it is in the file.
+document_parts = Table(
+    "document_parts",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("part", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    # Facts of it have changed that do not make the file be written: the next change takes them in.
+    Column("behind", Boolean, nullable=False, server_default=text("false")),
+    Index("behind_document_parts", "path", sqlite_where=text("behind"), postgresql_where=text("behind")),
+)
+
+IS_BEHIND: ColumnElement[bool] = literal_column("document_parts.behind")
+"""That a part lags behind its facts, spelled as the partial index spells it, so that it serves."""
 
 # The folders that the projector made in the workspace, and so removes when they are empty.
 claimed_folders = Table("claimed_folders", metadata, Column("path", Text, primary_key=True))

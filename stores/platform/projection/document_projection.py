@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, or_, s
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database, batches, insert_or
 from stores.platform.projection.atomic_files import FileTree
-from stores.platform.projection.documents import parents_of
+from stores.platform.projection.documents import assembled, parents_of, read_document
 from stores.platform.tables import IS_DIRTY, claimed_folders, documents
 
 DOCUMENTS_A_BATCH = 200
@@ -28,6 +28,16 @@ class ProjectionFailure:
     root: str
     path: str
     reason: str
+
+
+@dataclass(frozen=True)
+class WrittenDocument:
+    """A document that was written, with the digest and the size of its file."""
+
+    root: str
+    path: str
+    digest: str
+    size: int
 
 
 class ForeignFileError(OSError):
@@ -69,19 +79,20 @@ class DocumentProjection:
         A workspace file that holds something else was edited by hand: it is left alone until an install that
         has taken the edit in, or a rebuild, writes it.
         """
-        with self._database.read() as connection:
-            rows = connection.execute(
-                select(
-                    documents.c.root, documents.c.path, func.length(documents.c.content).label("size")
-                ).where(documents.c.digest.is_not(None), ~documents.c.dirty)
-            ).all()
-        self._mark_dirty([row for row in rows if self._is_damaged(row)])
+        self._mark_dirty([one for one in self._documents_written() if self._is_damaged(one)])
 
     def mark_differing(self, *, discard_edits: bool) -> None:
         """Marks dirty every document whose file has other bytes or permissions than it should.
 
         Unless ``discard_edits``, workspace files that were edited by hand are left alone, as by ``mend``.
         """
+        differing = [one for one in self._documents_written() if not self._is_true(one)]
+        wrong = [row for row in differing if discard_edits or not self._is_edited(row)]
+        self.edits_kept = len(differing) - len(wrong)
+        self._mark_dirty(wrong)
+
+    def _documents_written(self) -> list[WrittenDocument]:
+        found: list[WrittenDocument] = []
         with self._database.read() as connection:
             rows = connection.execute(
                 select(
@@ -89,19 +100,23 @@ class DocumentProjection:
                     documents.c.path,
                     documents.c.digest,
                     func.length(documents.c.content).label("size"),
+                    documents.c.parts,
                 ).where(documents.c.digest.is_not(None), ~documents.c.dirty)
             ).all()
-        differing = [row for row in rows if not self._is_true(row)]
-        wrong = [row for row in differing if discard_edits or not self._is_edited(row)]
-        self.edits_kept = len(differing) - len(wrong)
-        self._mark_dirty(wrong)
+            for row in rows:
+                digest, size = row.digest, row.size
+                if row.parts is not None:
+                    content = read_document(connection, row.root, row.path) or b""
+                    digest, size = digest_of(content), len(content)
+                found.append(WrittenDocument(row.root, row.path, digest, size))
+        return found
 
-    def _is_edited(self, row: Row[*tuple[Any, ...]]) -> bool:
+    def _is_edited(self, row: WrittenDocument) -> bool:
         if row.root == "memory" or self._is_damaged(row):
             return False
         return digest_of(b"".join(self._trees[row.root].chunks(row.path))) != row.digest
 
-    def _is_damaged(self, row: Row[*tuple[Any, ...]]) -> bool:
+    def _is_damaged(self, row: WrittenDocument) -> bool:
         size = self._trees[row.root].size(row.path)
         if size is None or row.root == "memory":
             return size != row.size
@@ -114,14 +129,14 @@ class DocumentProjection:
         held = b"".join(self._trees[row.root].chunks(row.path))
         return content is not None and bytes(content).startswith(held)
 
-    def _is_true(self, row: Row[*tuple[Any, ...]]) -> bool:
+    def _is_true(self, row: WrittenDocument) -> bool:
         tree = self._trees[row.root]
         found = tree.status(row.path)
         if found is None or not stat.S_ISREG(found.st_mode) or stat.S_IMODE(found.st_mode) != tree.file_mode:
             return False
         return digest_of(b"".join(tree.chunks(row.path))) == row.digest
 
-    def _mark_dirty(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> None:
+    def _mark_dirty(self, rows: Sequence[WrittenDocument]) -> None:
         if rows:
             with self._database.write() as connection:
                 connection.execute(
@@ -184,10 +199,16 @@ class DocumentProjection:
                 .where(or_(*_below_each_root(keys)), documents.c.digest.is_not(None))
                 .order_by(documents.c.root, documents.c.path)
             ).all()
+            put_together = {
+                row.path: assembled(connection, row.path, row.content, row.parts)
+                for row in rows
+                if row.parts is not None
+            }
         done: list[Row[*tuple[Any, ...]]] = []
         for row in self._claim(rows):
             try:
-                self._trees[row.root].replace(row.path, [bytes(row.content)])
+                whole = put_together[row.path] if row.parts is not None else bytes(row.content)
+                self._trees[row.root].replace(row.path, [whole])
                 done.append(row)
             except OSError as error:
                 self._fail(row.root, row.path, error)

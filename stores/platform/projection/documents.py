@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from stores.platform.canonical import digest_of
 from stores.platform.database import insert_for
-from stores.platform.tables import documents, journal
+from stores.platform.tables import document_parts, documents, journal
 
 TEMPORARY_SUFFIX = ".apprentice-tmp"
 """Ends the name of a file while it is being written."""
@@ -115,14 +115,14 @@ def put_document(connection: Connection, root: DocumentRoot, path: str, content:
     if known == digest:
         return
     if known is None:
-        _refuse_conflicts(connection, root, path)
+        refuse_conflicts(connection, root, path)
     row = {"root": root, "path": path, "content": content, "digest": digest, "dirty": True, "claimed": False}
     connection.execute(_puts(connection.dialect.name), row)
 
 
 def remove_document(connection: Connection, root: DocumentRoot, path: str) -> None:
     """Removes the file ``path`` below ``root``; nothing happens when there is none."""
-    gone = {"content": null(), "digest": null(), "dirty": true()}
+    gone = {"content": null(), "digest": null(), "dirty": true(), "parts": null()}
     connection.execute(
         update(documents).where(*_at(root, checked_path(path)), documents.c.digest.is_not(None)).values(gone)
     )
@@ -130,8 +130,33 @@ def remove_document(connection: Connection, root: DocumentRoot, path: str) -> No
 
 def read_document(connection: Connection, root: DocumentRoot, path: str) -> bytes | None:
     """What the file ``path`` below ``root`` holds, on disk or soon; None when there is no such file."""
-    content: bytes | None = connection.scalar(select(documents.c.content).where(*_at(root, path)))
-    return None if content is None else bytes(content)
+    row = connection.execute(
+        select(documents.c.content, documents.c.parts).where(*_at(root, path))
+    ).one_or_none()
+    if row is None or row.content is None:
+        return None
+    return bytes(row.content) if row.parts is None else assembled(connection, path, row.content, row.parts)
+
+
+def document_digest(connection: Connection, root: DocumentRoot, path: str) -> str | None:
+    """What tells this state of the document from every other; None when there is no such file."""
+    return connection.scalar(_DIGEST, {"of_root": root, "of_path": path})
+
+
+def assembled(connection: Connection, path: str, frame: bytes, field: str) -> bytes:
+    """A document with its parts: ``frame``, the document whose list ``field`` is empty, and each entry of the list.
+
+    The bytes are those that ``document_bytes`` makes of the whole.
+    """
+    rows = connection.execute(
+        select(document_parts.c.part, document_parts.c.content).where(document_parts.c.path == path)
+    ).all()
+    if not rows:
+        return bytes(frame)
+    # Sorted here: databases sort text each in their own way.
+    parts = [bytes(row.content) for row in sorted(rows, key=lambda row: row.part)]
+    before, empty, after = bytes(frame).partition(f'\n  "{field}": ['.encode())
+    return b"".join((before, empty, b"\n", b",\n".join(parts), b"\n  ", after))
 
 
 def list_documents(connection: Connection, root: DocumentRoot, folder: str = "") -> tuple[str, ...]:
@@ -157,7 +182,8 @@ def _below(folder: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
 @cache
 def _puts(dialect: str) -> Executable:
     statement = insert_for(dialect, documents)
-    fresh = {"content": statement.excluded.content, "digest": statement.excluded.digest, "dirty": true()}
+    excluded = statement.excluded
+    fresh = {"content": excluded.content, "digest": excluded.digest, "dirty": true(), "parts": null()}
     return statement.on_conflict_do_update(index_elements=["root", "path"], set_=fresh)
 
 
@@ -165,7 +191,12 @@ def _at(root: str, path: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]
     return documents.c.root == root, documents.c.path == path
 
 
-def _refuse_conflicts(connection: Connection, root: str, path: str) -> None:
+def refuse_conflicts(connection: Connection, root: str, path: str) -> None:
+    """Refuses a new document where a file, a folder or a stream is.
+
+    Raises:
+        DocumentConflictError: another document, or a stream, needs the same place as something else.
+    """
     inside = and_(documents.c.path > f"{path}/", documents.c.path < f"{path}0")
     above = documents.c.path.in_(parents_of(path)) if "/" in path else false()
     rival = connection.scalar(

@@ -249,6 +249,10 @@ SETTLE_SECONDS = 0.05
 """How long a wake waits for what follows it at once, which is projected together with it; it also lets the commit's
 own work go first."""
 
+MOST_SETTLE_SECONDS = 2.0
+"""As above, where the last projection took long: files that list thousands are written less often, and the writer
+rests twice as long as it works."""
+
 LOOK_SECONDS = 1.0
 """How often the loop looks without being woken, for what other processes have written (one query). It and the next
 must be below the time for which an install waits for the files (``PendingProjection`` of stores/abilities)."""
@@ -287,12 +291,14 @@ class ProjectionLoop:
         while True:
             stopping = self._stop.is_set()
             self._wake.clear()
+            begun = time.monotonic()
             pause = LOOK_SECONDS if self._try(self._projector.catch_up) else RETRY_SECONDS
+            rest = min(2 * (time.monotonic() - begun), MOST_SETTLE_SECONDS)
             if stopping:
                 return
             if self._wake.wait(pause):
                 idle = 0.0
-                self._stop.wait(SETTLE_SECONDS)
+                self._stop.wait(max(SETTLE_SECONDS, rest))
             elif (idle := idle + pause) >= IDLE_SECONDS:
                 idle = 0.0
                 self._try(self._anchor)

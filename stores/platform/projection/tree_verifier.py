@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 from stores.platform.database import Database
 from stores.platform.journal.chains import ChainReport, verify_chains
 from stores.platform.projection.atomic_files import FileTree
+from stores.platform.projection.documents import read_document
 from stores.platform.projection.stream_projection import current_file, read_archives, read_lines, read_offsets
 from stores.platform.tables import IS_DIRTY, documents
 
@@ -84,10 +85,8 @@ class TreeVerifier:
             documents.c.digest.is_not(None), ~documents.c.dirty
         )
         for row in connection.execute(live.order_by(documents.c.root, documents.c.path)).all():
-            content: bytes | None = connection.scalar(
-                select(documents.c.content).where(documents.c.root == row.root, documents.c.path == row.path)
-            )
-            yield _Expected(row.root, row.path, [bytes(content or b"")], is_stream=False)
+            content = read_document(connection, row.root, row.path)
+            yield _Expected(row.root, row.path, [content or b""], is_stream=False)
         offsets = read_offsets(connection)
         projected = max((offset.seq for offset in offsets.values()), default=0)
         archives = {

@@ -35,8 +35,8 @@ def test_the_snapshot_and_the_catalog_are_the_rows_by_id(tmp_path: Path) -> None
                 )
             )
         refresh_snapshot(connection, NOW)
-        snapshot = read_document(connection, "memory", AVAILABILITY)
-        catalog = read_document(connection, "memory", CATALOG)
+        snapshot = read_document(connection, "memory", AVAILABILITY.path)
+        catalog = read_document(connection, "memory", CATALOG.path)
     database.close()
 
     ordered = tuple(sorted(entries, key=lambda entry: entry.ability_id))

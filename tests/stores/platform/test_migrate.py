@@ -7,11 +7,18 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
+from contracts.abilities.capability_health import CapabilityStats, CapabilityStatsCurrent
+from stores.abilities.ability_rows import BRIDGE
+from stores.abilities.derived_files import HEALTH, STATS
 from stores.memory.check_ins import metadata
 from stores.memory.text_search import is_words
 from stores.migrations.runner import MIGRATIONS
+from stores.platform.canonical import document_bytes
 from stores.platform.database import Database
 from stores.platform.migrate import NEWEST, upgrade
+from stores.platform.projection.documents import read_document
+from stores.platform.projection.parted_documents import read_frame, read_parts
+from tests.fixtures.installed import INSTALLED_AT
 
 PROCESSES = 4
 
@@ -165,3 +172,35 @@ def test_a_database_of_the_newest_schema_is_opened_without_the_migration_tool(da
         " sys.exit('alembic' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program, database_url], check=True)
+
+
+def test_documents_that_list_everything_are_kept_in_parts_and_read_as_they_were(database_url: str) -> None:
+    upgrade(database_url)
+    database = Database(database_url)
+    frame = CapabilityStatsCurrent(capabilities=(), stats_as_of=INSTALLED_AT)
+    entries = tuple(CapabilityStats(capability_id=f"learned.{number}", uses=number) for number in range(3))
+    several = document_bytes(frame.changed(capabilities=entries))
+    nested = document_bytes({"entries": [{"a": [1], "capability_id": "x }, y"}]})
+    whole = {STATS.path: several, HEALTH.path: document_bytes(frame), BRIDGE.path: nested}
+    with database.write() as connection:
+        connection.execute(text("DROP TABLE document_parts"))
+        connection.execute(text("ALTER TABLE documents DROP COLUMN parts"))
+        for name in ("abilities_by_lane", "abilities_by_change", "proposals_by_session"):
+            connection.execute(text(f"DROP INDEX {name}"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0021'"))
+        for path, content in whole.items():
+            connection.execute(
+                text(
+                    "INSERT INTO documents (root, path, content, digest, dirty)"
+                    " VALUES ('memory', :path, :content, 'd', false)"
+                ),
+                {"path": path, "content": content},
+            )
+    upgrade(database_url)
+    with database.read() as connection:
+        assert {path: read_document(connection, "memory", path) for path in whole} == whole
+        assert read_frame(connection, STATS) == document_bytes(frame)
+        assert read_parts(connection, BRIDGE, ["x }, y"]).keys() == {"x }, y"}
+        (part,) = read_parts(connection, STATS, ["learned.2"]).values()
+    database.close()
+    assert CapabilityStats.model_validate_json(part) == entries[2]
