@@ -57,6 +57,8 @@ READS = {
     "history": "/api/learn/history",
 }
 
+COPIES_AT_ONCE = 500
+
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TEACHER = "somebody-else"
 
@@ -118,20 +120,21 @@ def _renamed(value: Any, tail: str, owner: str) -> Any:
 async def grow(stack: Stack, lessons: int, owner: str) -> None:
     """Has a lesson taught, and copies it ``lessons`` times."""
     teacher = stack.learner(_TEACHER)
-    await teacher.teach("Summarise what the others sold", allow_private_install=True)
+    await teacher.teach("Tidy the calendar of the garden club", allow_private_install=True)
     await teacher.propose_act("install", {"install_lane": "experimental_private"})
     if not lessons:
         return
     lesson = Lesson(stack.database)
-    with stack.database.write() as connection:
-        for start in range(0, lessons, 500):
-            rows: dict[Table, list[dict[str, Any]]] = {}
-            for number in range(start, min(start + 500, lessons)):
-                for table, copies in lesson.copies(number + 1, owner if number % 2 else f"other-{number}"):
-                    rows.setdefault(table, []).extend(copies)
+    for start in range(0, lessons, COPIES_AT_ONCE):
+        rows: dict[Table, list[dict[str, Any]]] = {}
+        for number in range(start, min(start + COPIES_AT_ONCE, lessons)):
+            for table, copies in lesson.copies(number + 1, owner if number % 2 else f"other-{number}"):
+                rows.setdefault(table, []).extend(copies)
+        with stack.database.write() as connection:
             for table, copies in rows.items():
                 if copies:
                     connection.execute(insert(table), copies)
+    with stack.database.write() as connection:
         rebuild_bridge(connection, datetime.now(UTC))
         refresh_snapshot(connection, datetime.now(UTC))
 
@@ -152,6 +155,7 @@ async def lesson(alice: Learner, goal: str) -> dict[str, float]:
     await alice.act("stop")
     propose = await timed(alice.propose)
     validate = await timed(alice.prove)
+    assert await alice.state() == "ready_for_review", "what is measured must pass its checks"
 
     async def install() -> None:
         await alice.propose_act("approve")

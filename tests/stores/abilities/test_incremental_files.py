@@ -35,6 +35,7 @@ from stores.platform.migrate import upgrade
 from stores.platform.projection.documents import read_document
 from stores.platform.tables import abilities, capabilities
 from tests.fixtures.installed import install, manifest
+from tests.fixtures.thoroughness import times
 
 NAMES = st.sampled_from([f"learned.report-{number}" for number in range(4)])
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -170,7 +171,7 @@ def migrated(tmp_path: Path) -> Path:
 def test_after_any_changes_the_files_are_what_deriving_them_anew_gives(migrated: Path) -> None:
     Derived.migrated = migrated
     Derived.TestCase.settings = settings(
-        max_examples=25,
+        max_examples=times(40),
         stateful_step_count=20,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
