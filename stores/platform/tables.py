@@ -245,21 +245,6 @@ documents = Table(
 IS_DIRTY: ColumnElement[bool] = literal_column("documents.dirty")
 """That a document is not on the disk as it is here, spelled as the partial index spells it, so that it serves."""
 
-# Entries of documents of the memory tree that list all there is of something, each as it is in the file.
-document_parts = Table(
-    "document_parts",
-    metadata,
-    Column("path", Text, primary_key=True),
-    Column("part", Text, primary_key=True),
-    Column("content", LargeBinary, nullable=False),
-    # Facts of it have changed that do not make the file be written: the next change takes them in.
-    Column("behind", Boolean, nullable=False, server_default=text("false")),
-    Index("behind_document_parts", "path", sqlite_where=text("behind"), postgresql_where=text("behind")),
-)
-
-IS_BEHIND: ColumnElement[bool] = literal_column("document_parts.behind")
-"""That a part lags behind its facts, spelled as the partial index spells it, so that it serves."""
-
 # The folders that the projector made in the workspace, and so removes when they are empty.
 claimed_folders = Table("claimed_folders", metadata, Column("path", Text, primary_key=True))
 

@@ -12,8 +12,14 @@ from sqlalchemy import Connection, delete, select, true, update
 
 from stores.platform.canonical import digest_of, document_bytes
 from stores.platform.database import batches, insert_or
-from stores.platform.projection.documents import checked_path, refuse_conflicts, remove_document
-from stores.platform.tables import IS_BEHIND, document_parts, documents
+from stores.platform.projection.documents import (
+    IS_BEHIND,
+    checked_path,
+    document_parts,
+    refuse_conflicts,
+    remove_document,
+)
+from stores.platform.tables import documents
 
 _PARTS = document_parts.c
 
