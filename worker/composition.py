@@ -145,7 +145,7 @@ def build_worker(
         activity_executor=parts.executor,
         workflow_runner=runner or sandboxed(),
         interceptors=[LogContext()],
-        # Otherwise the SDK hashes every module that is loaded, which takes a third of the start. Nothing is routed by it.
+        # Otherwise the SDK hashes every loaded module, a third of the start. Nothing is routed by it.
         build_id=f"apprentice-{version('apprentice')}",
         max_cached_workflows=CACHED_WORKFLOWS,
         # What a killed worker was to do next is given to another one after this time.

@@ -237,13 +237,22 @@ documents = Table(
     Column("dirty", Boolean, nullable=False),
     # Set before the first write to the workspace: a file that someone else made is never touched.
     Column("claimed", Boolean, nullable=False, server_default=text("false")),
-    # The list of the document whose entries are rows of document_parts; ``content`` is the document without them.
-    Column("parts", Text),
+    Column("parts", Text),  # The list whose entries are rows of document_parts: ``content`` lacks them.
     Index("dirty_documents", "dirty", sqlite_where=text("dirty"), postgresql_where=text("dirty")),
 )
 
 IS_DIRTY: ColumnElement[bool] = literal_column("documents.dirty")
 """That a document is not on the disk as it is here, spelled as the partial index spells it, so that it serves."""
+
+document_parts = Table(
+    "document_parts",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("part", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("behind", Boolean, nullable=False, server_default=text("false")),
+    Index("behind_document_parts", "path", sqlite_where=text("behind"), postgresql_where=text("behind")),
+)
 
 # The folders that the projector made in the workspace, and so removes when they are empty.
 claimed_folders = Table("claimed_folders", metadata, Column("path", Text, primary_key=True))

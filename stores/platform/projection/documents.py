@@ -8,45 +8,22 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from sqlalchemy import (
-    Boolean,
-    Column,
     ColumnElement,
     Connection,
     Executable,
-    Index,
-    LargeBinary,
-    Table,
-    Text,
     and_,
     bindparam,
     false,
-    literal_column,
     null,
     or_,
     select,
-    text,
     true,
     update,
 )
 
 from stores.platform.canonical import digest_of
 from stores.platform.database import insert_for
-from stores.platform.tables import documents, journal, metadata
-
-# Entries of documents of the memory tree that list all there is of something, each as it is in the file.
-document_parts = Table(
-    "document_parts",
-    metadata,
-    Column("path", Text, primary_key=True),
-    Column("part", Text, primary_key=True),
-    Column("content", LargeBinary, nullable=False),
-    # Facts of it have changed that do not make the file be written: the next change takes them in.
-    Column("behind", Boolean, nullable=False, server_default=text("false")),
-    Index("behind_document_parts", "path", sqlite_where=text("behind"), postgresql_where=text("behind")),
-)
-
-IS_BEHIND: ColumnElement[bool] = literal_column("document_parts.behind")
-"""That a part lags behind its facts, spelled as the partial index spells it, so that it serves."""
+from stores.platform.tables import document_parts, documents, journal
 
 TEMPORARY_SUFFIX = ".apprentice-tmp"
 """Ends the name of a file while it is being written."""

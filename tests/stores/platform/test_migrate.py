@@ -187,7 +187,7 @@ def test_documents_that_list_everything_are_kept_in_parts_and_read_as_they_were(
         connection.execute(text("ALTER TABLE documents DROP COLUMN parts"))
         for name in ("abilities_by_lane", "abilities_by_change", "proposals_by_session"):
             connection.execute(text(f"DROP INDEX {name}"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0021'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0022'"))
         for path, content in whole.items():
             connection.execute(
                 text(
