@@ -5,13 +5,14 @@ The file is put together from the rows when it is projected or read (``documents
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
-from sqlalchemy import Connection, delete, literal_column, select, true, update
+from sqlalchemy import Connection, Executable, delete, literal_column, select, true, update
 
 from stores.platform.canonical import digest_of, document_bytes
-from stores.platform.database import batches, insert_or
+from stores.platform.database import batches, insert_for
 from stores.platform.projection.documents import (
     checked_path,
     refuse_conflicts,
@@ -66,23 +67,37 @@ def put_parts(
         for some in batches(sorted(gone)):
             connection.execute(delete(document_parts).where(_PARTS.path == path, _PARTS.part.in_(some)))
     if written:
-        added = insert_or(connection, document_parts)
-        values = {"content": added.excluded.content, "behind": added.excluded.behind}
         connection.execute(
-            added.on_conflict_do_update(index_elements=["path", "part"], set_=values),
+            _puts_part(connection.dialect.name),
             [
                 {"path": path, "part": name, "content": content, "behind": False}
                 for name, content in written.items()
             ],
         )
     row = {
+        "root": "memory",
+        "path": path,
         "content": framed,
         "digest": _next_digest(digest, framed, written, gone),
         "parts": document.field,
         "dirty": True,
+        "claimed": False,
     }
-    added = insert_or(connection, documents).values(root="memory", path=path, claimed=False, **row)
-    connection.execute(added.on_conflict_do_update(index_elements=["root", "path"], set_=row))
+    connection.execute(_puts_frame(connection.dialect.name), row)
+
+
+@cache
+def _puts_part(dialect: str) -> Executable:
+    statement = insert_for(dialect, document_parts)
+    fresh = {"content": statement.excluded.content, "behind": statement.excluded.behind}
+    return statement.on_conflict_do_update(index_elements=["path", "part"], set_=fresh)
+
+
+@cache
+def _puts_frame(dialect: str) -> Executable:
+    statement = insert_for(dialect, documents)
+    fresh = {name: statement.excluded[name] for name in ("content", "digest", "parts", "dirty")}
+    return statement.on_conflict_do_update(index_elements=["root", "path"], set_=fresh)
 
 
 def remove_parted(connection: Connection, document: PartedDocument) -> None:
