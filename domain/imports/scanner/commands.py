@@ -1,4 +1,4 @@
-"""Commands that do harm in one line: fetched and run, decoded and run, doors, leftovers, protection switched off."""
+"""Commands that do harm in one line: download or decode and run, reverse shells, persistence, disabled protection."""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from contracts.imports.scanning import ScanCode
 from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
-from domain.imports.scanner.hosts import well_known
+from domain.imports.scanner.known_hosts import well_known
+from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import PROGRAMS, Kind, Passage
 from domain.imports.scanner.searching import Search
-from domain.imports.scanner.standing import only_named
 
 _FETCH = (
     r"\b(?:curl|wget|aria2c|http|https|xh|lwp-download|lynx\s+-source|"

@@ -10,15 +10,15 @@ from contracts.imports.compatibility import FindingSeverity
 from contracts.imports.scanning import ScanCode, ScanConfidence, ScanFinding
 from domain.imports.scanner.binaries import unexpected_binary
 from domain.imports.scanner.commands import harmful_commands
-from domain.imports.scanner.doors import doors
+from domain.imports.scanner.data_flow import data_flow_findings
 from domain.imports.scanner.findings import WARNS, Found, finding
-from domain.imports.scanner.flows import flows
+from domain.imports.scanner.hidden_characters import unseen_characters
 from domain.imports.scanner.obfuscation import obfuscated
 from domain.imports.scanner.passages import Kind, language_of, passages
+from domain.imports.scanner.prompt_injection import suspicious_wording
+from domain.imports.scanner.reverse_shells import reverse_shells
 from domain.imports.scanner.scanned_file import ScannedFile
 from domain.imports.scanner.tool_scope import broad_tools
-from domain.imports.scanner.unseen import unseen_characters
-from domain.imports.scanner.wording import suspicious_wording
 
 MAX_CHARACTERS = 1_000_000
 """Of one file."""
@@ -83,6 +83,6 @@ def _everything(file: ScannedFile) -> Iterator[Found]:
     code = (one for one in found if one.kind is Kind.CODE and one.language != "data")
     for _, group in groupby(code, key=lambda one: one.block):
         statements = list(group)
-        yield from flows(statements)
-        yield from doors(statements)
+        yield from data_flow_findings(statements)
+        yield from reverse_shells(statements)
         yield from obfuscated(statements)

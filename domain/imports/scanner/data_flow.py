@@ -11,10 +11,10 @@ from enum import StrEnum
 
 from contracts.imports.scanning import ScanCode
 from domain.imports.scanner.findings import BLOCKS, WARNS, Found, Weight
-from domain.imports.scanner.hosts import addresses, collector, well_known
+from domain.imports.scanner.known_hosts import addresses, collector, well_known
+from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import Kind, Passage
 from domain.imports.scanner.searching import Search
-from domain.imports.scanner.standing import only_named
 
 MAX_STATEMENTS = 5_000
 """Of one file or fence; a longer one is followed so far."""
@@ -161,7 +161,7 @@ class _Known:
         return set[Taint]().union(*held)
 
 
-def flows(passages: Iterable[Passage]) -> Iterator[Found]:
+def data_flow_findings(passages: Iterable[Passage]) -> Iterator[Found]:
     """What the statements of one file or fence do together, in their order."""
     known = _Known()
     sending = False

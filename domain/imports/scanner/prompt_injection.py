@@ -7,12 +7,12 @@ from itertools import groupby
 
 from contracts.imports.scanning import ScanCode
 from domain.imports.scanner.commands import is_run
+from domain.imports.scanner.data_flow import GUARDED_PLACES
 from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
-from domain.imports.scanner.flows import GUARDED_PLACES
-from domain.imports.scanner.hosts import collector, well_known
+from domain.imports.scanner.known_hosts import collector, well_known
+from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import Kind, Passage
 from domain.imports.scanner.searching import Search
-from domain.imports.scanner.standing import only_named
 
 _PERSON = r"(?:the\s+|your\s+|any\s+)?(?:users?|humans?|persons?|operators?|owners?|them|anyone|anybody)\b"
 _ORDERS = (

@@ -1,12 +1,12 @@
-"""Doors that are opened over several statements: a connection outward, a shell, and what ties the two together."""
+"""Reverse shells over several statements: a connection outward, a shell, and what ties the two together."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from contracts.imports.scanning import ScanCode
 from domain.imports.scanner.findings import BLOCKS, Found
+from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import Passage
-from domain.imports.scanner.standing import only_named
 
 WINDOW = 40
 """Within how many statements the three parts stand."""
@@ -29,7 +29,7 @@ _PARTS = (
 _LOOPBACK = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|[\"']::1[\"']", re.I)
 
 
-def doors(statements: Sequence[Passage]) -> Iterator[Found]:
+def reverse_shells(statements: Sequence[Passage]) -> Iterator[Found]:
     """A shell that is tied to a connection, once for each place."""
     places: list[int] = [-WINDOW - 1] * len(_PARTS)
     for number, passage in enumerate(statements):
