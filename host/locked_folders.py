@@ -23,6 +23,23 @@ def locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
             os.close(lock)
 
 
+@contextlib.contextmanager
+def temporary_folder(parent: Path, prefix: str, *, shared: bool = False) -> Iterator[Path]:
+    """A new folder under ``parent``, removed at the end; what killed processes left there is removed before.
+
+    ``shared`` is as of ``remove_abandoned``.
+    """
+    remove_abandoned(parent, prefix, shared=shared)
+    root, lock = locked_folder(parent, prefix)
+    try:
+        yield root
+    finally:
+        try:
+            remove_folder(root)
+        finally:
+            os.close(lock)
+
+
 def remove_abandoned(parent: Path, prefix: str, *, shared: bool = False) -> None:
     """Removes the folders whose lock went with their process; in a ``shared`` parent this user's alone.
 

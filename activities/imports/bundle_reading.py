@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 
 from activities.imports.import_activities import ScannedBundle
 from contracts.base import clipped
@@ -17,12 +17,15 @@ from domain.imports.scanner.scan import scan_files
 from domain.imports.scanner.scanned_file import HEAD_BYTES, ScannedFile
 from domain.imports.scanner.verdicts import blocks, compatibility_finding
 from domain.imports.skill_problems import SkillRefused
+from host.locked_folders import temporary_folder
 from skills.imports.archive_reader import unpack
 from skills.imports.bundle_reader import materialise, read_bundles
 
+_PREFIX = "apprentice-import-"
+
 
 class BundleReader:
-    """Reads archives; the folder that one is unpacked into is gone afterwards."""
+    """Reads archives; the folder that one is unpacked into is gone afterwards, or when the next one is read."""
 
     def __init__(self, installed: Callable[[str], Installed]) -> None:
         """``installed`` are the names that an owner has here already."""
@@ -30,8 +33,8 @@ class BundleReader:
 
     def __call__(self, present: SkillImport, archive: bytes) -> ScannedBundle:
         """What the archive holds. Its shallowest skill is imported; the report names every other with its reason."""
-        with TemporaryDirectory(prefix="apprentice-import-") as folder:
-            packed, into = Path(folder, "bundle.zip"), Path(folder, "bundle")
+        with temporary_folder(Path(gettempdir()), _PREFIX, shared=True) as folder:
+            packed, into = folder / "bundle.zip", folder / "bundle"
             packed.write_bytes(archive)
             try:
                 bundles = read_bundles(into, unpack(packed, into))
@@ -46,7 +49,7 @@ class BundleReader:
             scanned = map(_scan_finding, scan_files(_scanned_files(into, chosen)))
             also = (*bundles.findings, *_others(bundles), *scanned)
             report = compatibility_report(chosen, self._installed(present.owner_user_id), also).report
-            made = materialise(into, chosen, Path(folder, "made"))
+            made = materialise(into, chosen, folder / "made")
             files = {
                 path.relative_to(made).as_posix(): path.read_bytes()
                 for path in sorted(made.rglob("*"))

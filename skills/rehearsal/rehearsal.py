@@ -3,12 +3,11 @@
 The folder of a rehearsal is new and removed at its end, or later where its worker was killed.
 """
 
-import os
 import posixpath
 import shlex
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from domain.learning.commands.command_safety import (
 )
 from domain.learning.proof.conditions import objection
 from domain.learning.redaction.redaction import redact
-from host.locked_folders import locked_folder, remove_abandoned, remove_folder
+from host.locked_folders import temporary_folder
 from skills.rehearsal.effects import EffectWitness, TargetWatch, UnsafeTarget, place_safe_targets
 from skills.rehearsal.folder_contents import ReadContents
 from skills.rehearsal.report import (
@@ -56,18 +55,9 @@ from skills.rehearsal.shell_session import (
 _PREFIX = "rehearsal-"
 
 
-@contextmanager
-def fresh_folder(parent: Path) -> Generator[Path]:
+def fresh_folder(parent: Path) -> AbstractContextManager[Path]:
     """A new folder under ``parent``, held by a lock of the kernel's for as long as it is used."""
-    remove_abandoned(parent, _PREFIX)
-    root, lock = locked_folder(parent, _PREFIX)
-    try:
-        yield root
-    finally:
-        try:
-            remove_folder(root)
-        finally:
-            os.close(lock)
+    return temporary_folder(parent, _PREFIX)
 
 
 MODES_WITHOUT_RUN = frozenset({TestPolicyMode.READ_ONLY, TestPolicyMode.DRY_RUN_ONLY})
