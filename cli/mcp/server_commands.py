@@ -80,7 +80,10 @@ def list_servers(
             escape(_next(one)),
         )
     nothing = "No tool servers yet. Next: `apprentice mcp servers register NAME --url URL`."
-    answer_list(call, found, table, nothing, query)
+    if found.servers and not shown:
+        call.answer(nothing)
+    else:
+        answer_list(call, found, table, nothing, query)
 
 
 @api_command(app, "register")

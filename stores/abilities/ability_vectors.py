@@ -73,7 +73,10 @@ class AbilityVectors:
             kept = self._kept(digests)
             new: dict[str, NDArray[np.float16]] = {}
             if _WORKS not in kept:
-                new[_WORKS] = plain_works(model.vector).astype("float16")
+                made = {_WORKS: plain_works(model.vector).astype("float16")}
+                # Seconds of work that belong to no ability: kept for drafts as well.
+                self._keep(made, digests, tidy=False)
+                kept |= made
             missing = [one for one in told if one not in kept]
             for one in missing[:MAX_NEW] if keep else missing:
                 new[one] = _vectors(model, told[one].texts)
@@ -81,7 +84,7 @@ class AbilityVectors:
                     if (name := _WORD + word) not in kept and name not in new:
                         new[name] = _vectors(model, (word,))
             if keep:
-                self._keep(new, digests)
+                self._keep(new, digests, tidy=True)
         known = {one: rows.astype("float32") for one, rows in (kept | new).items()}
         works = known.pop(_WORKS)
         said = {one: (told[one], rows) for one, rows in known.items() if one in told}
@@ -99,11 +102,15 @@ class AbilityVectors:
             if digests.get(name) == digest
         }
 
-    def _keep(self, new: "Mapping[str, NDArray[np.float16]]", digests: Mapping[str, str]) -> None:
-        """Keeps ``new`` and removes what belongs to no ability; a database that cannot now stops no lookup."""
+    def _keep(
+        self, new: "Mapping[str, NDArray[np.float16]]", digests: Mapping[str, str], *, tidy: bool
+    ) -> None:
+        """Keeps ``new``, and with ``tidy`` removes what belongs to no ability.
+
+        A database that cannot now stops no lookup.
+        """
         try:
-            with self._database.read() as connection:
-                gone = set(connection.scalars(select(_ROW.ability_id))) - set(digests)
+            gone = self._names() - set(digests) if tidy else set[str]()
             if not new and not gone:
                 return
             with self._database.write() as connection:
@@ -117,6 +124,10 @@ class AbilityVectors:
                     )
         except SQLAlchemyError as error:
             _log.warning("vectors_not_kept", error=type(error).__name__)
+
+    def _names(self) -> set[str]:
+        with self._database.read() as connection:
+            return set(connection.scalars(select(_ROW.ability_id)))
 
 
 def _vectors(model: SentenceModel, texts: Iterable[str]) -> "NDArray[np.float16]":
