@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 
@@ -24,7 +24,7 @@ def locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 @contextlib.contextmanager
-def temporary_folder(parent: Path, prefix: str, *, shared: bool = False) -> Iterator[Path]:
+def temporary_folder(parent: Path, prefix: str, *, shared: bool = False) -> Generator[Path]:
     """A new folder under ``parent``, removed at the end; what killed processes left there is removed before.
 
     ``shared`` is as of ``remove_abandoned``.
