@@ -114,7 +114,7 @@ def _require_owner(services: Services, workflow_id: str, owner: str) -> None:
 def _store_problem(services: Services) -> str | None:
     try:
         with services.database.read() as connection:
-            connection.execute(text("SELECT 1 FROM learn_sessions LIMIT 1"))
+            connection.scalar(text("SELECT 1 FROM learn_sessions LIMIT 1"))
     except Exception as error:
         return f"the store does not answer: {type(error).__name__}"
     return None

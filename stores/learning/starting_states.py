@@ -230,7 +230,7 @@ def _find(connection: Connection, state_id: str) -> StartingState | None:
 
 def _lock(connection: Connection, session_id: str) -> None:
     """Serialises what changes the states of one session, the end of its observation among it."""
-    connection.execute(
+    connection.scalar(
         select(learn_sessions.c.session_id).where(learn_sessions.c.session_id == session_id).with_for_update()
     )
 

@@ -1,11 +1,13 @@
 """SQL database, SQLite or PostgreSQL: read and write transactions, upserts, advisory locks, text search, pages."""
 
+import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, TypedDict
+from weakref import WeakSet
 
 from sqlalchemy import (
     Column,
@@ -39,10 +41,16 @@ class Database:
         """``url`` is ``sqlite:///path`` or ``postgresql+psycopg://…``; a writer of SQLite waits up to ``busy_ms``."""
         self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
         self.engine: Engine = create_engine(
-            url, pool_pre_ping=not self.is_sqlite, pool_size=8, max_overflow=16, hide_parameters=True
+            url,
+            connect_args={"factory": _SqliteConnection} if self.is_sqlite else {},
+            pool_pre_ping=not self.is_sqlite,
+            pool_size=8,
+            max_overflow=16,
+            hide_parameters=True,
         )
         if self.is_sqlite:
             event.listen(self.engine, "connect", partial(_prepare_sqlite, busy_ms))
+            event.listen(self.engine, "reset", _close_cursors)
             event.listen(self.engine, "begin", _begin_sqlite)
         self._writers: Engine = self.engine.execution_options(writes=True)
 
@@ -66,6 +74,31 @@ class Database:
     def close(self) -> None:
         """Closes every pooled connection."""
         self.engine.dispose()
+
+
+class _SqliteConnection(sqlite3.Connection):
+    """Knows its cursors. One that was not read to its end keeps its snapshot beyond the end of the transaction.
+
+    The connection's next write then fails at once with "database is locked", however long it may wait, when another
+    connection has written meanwhile.
+    """
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+
+    def cursor(self, factory: Any = sqlite3.Cursor) -> Any:
+        cursor = super().cursor(factory)
+        self._cursors.add(cursor)
+        return cursor
+
+    def close_cursors(self) -> None:
+        while self._cursors:
+            self._cursors.pop().close()
+
+
+def _close_cursors(connection: _SqliteConnection, *_: object) -> None:
+    connection.close_cursors()
 
 
 def _prepare_sqlite(busy_ms: int, connection: Any, _record: object) -> None:
