@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import structlog
 from temporalio.client import Client
 
 import skills
@@ -20,6 +21,7 @@ from activities.skills.services.skill_services import SkillServices
 from activities.skills.skill_runs import SkillRuns
 from config.settings import Settings
 from contracts.memory.check_ins import CheckIn
+from contracts.skills.catalog import SkillState
 from contracts.skills.manifest import BrokerService
 from gateways.memory.check_ins import run_check_in
 from skills.runtime.allowlist import Allowlist
@@ -49,6 +51,8 @@ from workflows.skills.skill_catalog_workflow import SkillCatalogWorkflow
 from workflows.skills.skill_invocation_workflow import SkillInvocationWorkflow
 
 SKILL_WORKFLOWS: Sequence[type] = (SkillInvocationWorkflow, SkillCatalogWorkflow, CheckInWorkflow)
+
+log = structlog.get_logger(__name__)
 
 BUNDLED = Path(*skills.__path__) / "bundled"
 
@@ -116,7 +120,15 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     invocations = SkillInvocationActivities(attempts, runs, observer, shared.projection.wake)
     remove_abandoned_runs()
     catalog = skill_catalog_activities(shared)
-    catalog.reload()
+    found = catalog.reload()
+    ready = SkillCatalog(shared.database).all([SkillState.READY])
+    log.info(
+        "skills were loaded",
+        skills=[one.name for one in ready],
+        tools=len(ready),
+        awaiting_approval=found.awaiting_approval,
+        malformed=found.malformed,
+    )
     return (
         invocations.run_attempt,
         invocations.check_invocation,

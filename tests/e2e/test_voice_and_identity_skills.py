@@ -23,7 +23,7 @@ def placed(asked: Asked) -> tuple[int, bytes]:
 
 
 @pytest.mark.everyday
-@pytest.mark.acceptance("OC-03", "OC-04", "OC-05", "OC-08", "OC-10", "OC-12")
+@pytest.mark.acceptance("OC-03", "OC-04", "OC-05", "OC-08", "OC-10", "OC-12", "OC-22")
 async def test_a_call_is_placed_by_one_request_and_its_answer_handed_through(
     tmp_path: Path, temporal_address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -97,7 +97,7 @@ async def test_each_failure_of_a_call_is_told_apart_and_names_no_call(
                 await failed(kind)
 
 
-@pytest.mark.acceptance("OC-06", "OC-09")
+@pytest.mark.acceptance("OC-06", "OC-09", "OC-22")
 @pytest.mark.produces("place-call", "VOICE_NOT_CONFIGURED", "VOICE_UNREACHABLE")
 async def test_without_a_voice_app_or_with_one_that_is_gone_no_call_is_placed(
     tmp_path: Path, temporal_address: str

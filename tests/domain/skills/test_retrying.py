@@ -20,7 +20,7 @@ READING = manifest(max_attempts=3, timeout_ms=30_000)
 SENDING = acting(max_attempts=3)
 
 
-@pytest.mark.acceptance("CH-62")
+@pytest.mark.acceptance("CH-04", "CH-62")
 @pytest.mark.parametrize(
     ("attempt", "random", "wait"),
     [(1, 0.0, 1_000), (2, 0.0, 2_000), (3, 0.0, 4_000), (1, 1.0, 2_000), (3, 0.5, 4_500)],
