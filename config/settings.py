@@ -266,6 +266,11 @@ class Settings(McpSettings, SkillSettings):
         """What the embedded Temporal server keeps."""
         return self.data_dir / "temporal"
 
+    def references(self) -> tuple[str, ...]:
+        """Where every key is that the settings name: ``env:NAME`` or ``file:PATH``."""
+        named = (getattr(self, name) for name in type(self).model_fields if name.endswith("_ref"))
+        return tuple(reference for reference in named if isinstance(reference, str))
+
     @property
     def log_dir(self) -> Path:
         """The log files of the parts that ``apprentice up`` runs."""

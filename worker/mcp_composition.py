@@ -170,10 +170,14 @@ def tool_caller(
     settings: Settings, database: Database, conversations: KeptConversations | None = None
 ) -> ToolCallers:
     """Callers of tools: the MCP client, and the adapters built into the worker."""
-    return ToolCallers(tool_client(settings, conversations), {MCPProvider.ACROBAT: AcrobatTools(database)})
+    return ToolCallers(
+        tool_client(settings, database, conversations), {MCPProvider.ACROBAT: AcrobatTools(database)}
+    )
 
 
-def tool_client(settings: Settings, conversations: KeptConversations | None = None) -> ToolClient:
+def tool_client(
+    settings: Settings, database: Database, conversations: KeptConversations | None = None
+) -> ToolClient:
     """The MCP client, within what the settings allow."""
     return ToolClient(
         allow_private=settings.mcp_allow_private_addresses,
@@ -181,7 +185,12 @@ def tool_client(settings: Settings, conversations: KeptConversations | None = No
         local_environment=settings.mcp_local_environment,
         kept=conversations,
         grounds=ProgramGrounds(ProgramPlaces(own_places(settings)), settings.data_dir / TOOL_SERVERS),
-        own_secrets=OwnSecrets(settings.data_dir),
+        own_secrets=OwnSecrets(
+            settings.data_dir,
+            secret_store(settings, database),
+            settings.references(),
+            settings.mcp_local_environment,
+        ),
     )
 
 

@@ -2,15 +2,14 @@
 
 Each call opens and closes a conversation; where the server keeps state, the calls of one party share one
 (``conversations``). The token is in the ``Authorization`` header of that conversation alone. Listings are read within
-bounds. Secrets that a server was given, and those of this installation, are masked in its answers, errors and listings,
-which are kept, shown and given to agents.
+bounds. Secrets that a server was given, and all that this installation keeps, are masked in its answers, errors and
+listings, which are kept, shown and given to agents.
 """
 
 import os
-import re
 import ssl
-from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -33,10 +32,10 @@ from clients.mcp.call_failures import ToolCallFailed, failed
 from clients.mcp.conversation import Bounds, OfTheCaller, Transports
 from clients.mcp.conversations import Beat, Conversations, KeptConversations
 from clients.mcp.local_program import ProgramGrounds
+from clients.mcp.secret_fingerprints import ACCESS_TOKEN, SHORTEST, Fingerprints, covered
 from clients.mcp.wire_record import WireRecord
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolCall, ToolFailureKind
-from contracts.platform.identity import ACCESS_TOKEN_PREFIX
 from domain.learning.redaction.secret_names import MASK, is_secret_name
 from domain.platform.json_schema import misfit
 
@@ -119,36 +118,33 @@ def server_name(client: Client) -> str | None:
     return info.name[:120] if info is not None else None
 
 
-ACCESS_TOKEN = re.compile(re.escape(ACCESS_TOKEN_PREFIX) + r"[A-Za-z0-9_-]{43}")
-"""Every access token of this service has this form, whosever it is."""
+OwnSecrets = Callable[[], Fingerprints]
 
-OwnSecrets = Callable[[], Iterable[str]]
-
-SHORTEST = 8
-"""Shorter ones would be found in what is no secret at all."""
+NOTHING_KEPT = Fingerprints()
+"""Where no secret is kept."""
 
 _M = TypeVar("_M", bound=BaseModel)
+_S = TypeVar("_S")
 
 
 class EchoedSecrets:
-    """The secrets that one server is given, and those of this installation."""
+    """The secrets that one server is given, and those that this installation keeps."""
 
     def __init__(
         self,
         server: MCPServerRegistryEntry,
         bearer: str | None,
         environ: Mapping[str, str] = os.environ,
-        own: Iterable[str] = (),
+        own: Fingerprints = NOTHING_KEPT,
     ) -> None:
-        """``bearer`` is sent along; of a program's variables, those count whose name is a secret's; ``own`` are of this
-        installation. What has the form of an access token is masked whosever it is."""
+        """``bearer`` is sent along; of a program's variables, those count whose name is a secret's; ``own`` are kept by
+        this installation. What has the form of an access token is masked whosever it is."""
         refs = server.command.environment_refs if server.command is not None else {}
         named = (
             environ.get(ref, "") for name, ref in refs.items() if is_secret_name(name) or is_secret_name(ref)
         )
-        # The longest first: one may be part of another.
-        given = sorted({bearer or "", *named, *own}, key=len, reverse=True)
-        self._secrets = tuple(secret for secret in given if len(secret) >= SHORTEST)
+        self._given = tuple(secret for secret in {bearer or "", *named} if len(secret) >= SHORTEST)
+        self._own = own
 
     def masked(self, said: _M) -> _M:
         """``said`` with every secret masked that was given, and with every access token."""
@@ -156,27 +152,10 @@ class EchoedSecrets:
         masked = self._in(plain)
         return said if masked == plain else type(said).model_validate(masked)
 
-    @contextmanager
-    def masked_failures(self) -> Generator[None]:
-        """A failure that leaves the block says no secret.
-
-        Raises:
-            ToolCallFailed: the same, masked.
-        """
-        try:
-            yield
-        except ToolCallFailed as raised:
-            masked = self.masked(raised.failure)
-            if masked is raised.failure:
-                raise
-            raise ToolCallFailed(masked) from None
-
     def _in(self, value: Any) -> Any:
         match value:
             case str():
-                for secret in self._secrets:
-                    value = value.replace(secret, MASK)
-                return ACCESS_TOKEN.sub(MASK, value)
+                return covered(value, self._spans(value), MASK) if len(value) >= SHORTEST else value
             case list():
                 return [self._in(part) for part in cast("list[Any]", value)]
             case dict():
@@ -184,6 +163,16 @@ class EchoedSecrets:
                 return {self._in(name): self._in(part) for name, part in parts.items()}
             case _:
                 return value
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        for secret in self._given:
+            start = text.find(secret)
+            while start >= 0:
+                yield start, start + len(secret)
+                start = text.find(secret, start + 1)
+        for token in ACCESS_TOKEN.finditer(text):
+            yield token.span()
+        yield from self._own.spans(text)
 
 
 __all__ = ["Discovery", "ToolCallFailed", "ToolClient"]
@@ -216,12 +205,12 @@ class ToolClient:
         resolve: Resolve = system_resolve,
         kept: KeptConversations | None = None,
         grounds: ProgramGrounds | None = None,
-        own_secrets: OwnSecrets = tuple,
+        own_secrets: OwnSecrets = Fingerprints,
     ) -> None:
         """``allow_private`` admits this machine and network, and HTTP. ``local_programs`` are the programs that
         may be started, as they are registered; of ``environ`` they are given what is in ``local_environment``, and
-        ``grounds`` says where they run. Without ``kept`` no conversation outlasts its call. ``own_secrets`` gives those
-        of this installation, which no answer may hold.
+        ``grounds`` says where they run. Without ``kept`` no conversation outlasts its call. ``own_secrets`` gives
+        those that this installation keeps, which no answer may hold; it may take its time, and is asked in a thread.
         """
         self._environ = environ
         self._own_secrets = own_secrets
@@ -262,12 +251,11 @@ class ToolClient:
             result = await _asked(client, call, record)
             return await _answer(client, call, result)
 
-        echoed = EchoedSecrets(server, bearer, self._environ, self._own_secrets())
-        with echoed.masked_failures():
+        async with self._masked_failures(server, bearer):
             answer = await self._conversations.hold(
                 server, bearer, beat, Bounds(call.timeout_ms, call.max_output_bytes), converse, call.party
             )
-        return echoed.masked(answer)
+        return await self._masked(server, bearer, lambda echoed: echoed.masked(answer))
 
     def has_open(self, server: MCPServerRegistryEntry, call: ToolCall, bearer: str | None) -> bool:
         """Whether the call would go on in a conversation that is open."""
@@ -283,12 +271,34 @@ class ToolClient:
         async def converse(client: Client, _: WireRecord) -> Discovery:
             return await listed(client)
 
-        echoed = EchoedSecrets(server, bearer, self._environ, self._own_secrets())
-        with echoed.masked_failures():
+        async with self._masked_failures(server, bearer):
             found = await self._conversations.hold(
                 server, bearer, beat, Bounds(DISCOVERY_WITHIN_MS, MAX_LISTING_BYTES), converse
             )
-        return replace(found, tools=tuple(map(echoed.masked, found.tools)))
+        tools = await self._masked(server, bearer, lambda echoed: tuple(map(echoed.masked, found.tools)))
+        return replace(found, tools=tools)
+
+    @asynccontextmanager
+    async def _masked_failures(
+        self, server: MCPServerRegistryEntry, bearer: str | None
+    ) -> AsyncGenerator[None]:
+        try:
+            yield
+        except ToolCallFailed as raised:
+            failure = raised.failure
+        else:
+            return
+        raise ToolCallFailed(await self._masked(server, bearer, lambda echoed: echoed.masked(failure)))
+
+    async def _masked(
+        self, server: MCPServerRegistryEntry, bearer: str | None, mask: Callable[[EchoedSecrets], _S]
+    ) -> _S:
+        """What ``mask`` makes with the secrets that are known after the answer: one may have come meanwhile."""
+
+        def masked() -> _S:
+            return mask(EchoedSecrets(server, bearer, self._environ, self._own_secrets()))
+
+        return await anyio.to_thread.run_sync(masked)
 
 
 async def _asked(client: Client, call: ToolCall, record: WireRecord) -> CallToolResult:

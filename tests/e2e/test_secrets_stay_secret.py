@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 import pytest
@@ -229,7 +229,28 @@ def uses_an_api_key(app: Application, life: Life, server: MisbehavingServer) -> 
     return server_id
 
 
-def signs_in(app: Application, life: Life, provider: AuthorizationServer) -> str:
+def has_others_secrets(
+    app: Application, life: Life, provider: AuthorizationServer, server: MisbehavingServer
+) -> None:
+    """A server without any sign-in says what belongs to other ones, and the key that notices are signed with."""
+    (registered,) = [secret for secret in provider.clients.values() if secret]
+    theirs = [list(provider.access_tokens)[-1], *provider.refresh_tokens, registered, life.secrets["API key"]]
+    theirs += [life.secrets["environment"], life.secrets["webhook key"]]
+    server_id = app.server("Knows too much", endpoint_url=server.url)
+    app.discovers(server_id)
+    app.allows(server_id)
+    server.order(
+        "answer", structured={"effects": 1, "line": f"found {' and '.join(theirs)} & {quote(theirs[0])}"}
+    )
+    answered = app.calls(server_id, "append_line", line="x")
+    assert (
+        answered["result"]["structured_content"]["line"]
+        == f"found {' and '.join(['[MASKED]'] * 6)} & [MASKED]"
+    )
+    server.lift()
+
+
+def signs_in(app: Application, life: Life, provider: AuthorizationServer, server: MisbehavingServer) -> str:
     """A person signs in, the token is renewed, used, and ended."""
     server_id = app.server("With a sign-in", app.profile("oauth2_delegated"), endpoint_url=provider.url)
     begun = app.call("POST", f"/api/mcp/servers/{server_id}/auth/start", {"server_id": server_id}).json()
@@ -252,6 +273,7 @@ def signs_in(app: Application, life: Life, provider: AuthorizationServer) -> str
     secrets = [secret for secret in provider.clients.values() if secret]
     life.secrets |= {f"registered client's secret {n}": secret for n, secret in enumerate(secrets)}
     assert len(provider.access_tokens) == len(refresh) == 2
+    has_others_secrets(app, life, provider, server)
     provider.ways.token_error = "invalid_grant"
     app.call("POST", f"/api/mcp/servers/{server_id}/auth/refresh", {"server_id": server_id, "force": True})
     return server_id
@@ -336,7 +358,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
         with running(life, environment) as app:
             servers = [
                 uses_an_api_key(app, life, server),
-                signs_in(app, life, provider),
+                signs_in(app, life, provider, server),
                 uses_a_client_secret(app, life, services),
                 runs_a_local_program(app, life, folder),
                 waits_for_a_person(app, life, server, listener),

@@ -5,6 +5,8 @@ caller's, so that a secret changes together with the row that refers to it.
 """
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -207,6 +209,18 @@ class Revealed(NamedTuple):
         return f"Revealed(value=…, version={self.version})"
 
 
+class OpenedSecret(NamedTuple):
+    """One of many secrets in clear. The value is not shown when it is printed."""
+
+    ref: str
+    version: int
+    kind: str
+    value: str
+
+    def __repr__(self) -> str:
+        return f"OpenedSecret(ref={self.ref!r}, version={self.version}, value=…)"
+
+
 class SecretStore:
     """Secrets by reference. Safe to share between threads and processes."""
 
@@ -252,6 +266,28 @@ class SecretStore:
             # It may have been sealed anew, and its old key dropped, between the reading of the two.
             with self._database.read() as connection:
                 return self.reveal_within(connection, ref, owner)
+
+    def versions(self) -> dict[str, int]:
+        """The version of every secret by its reference, whoever's it is and expired or not; needs no key."""
+        with self._database.read() as connection:
+            return {row.ref: row.version for row in connection.execute(select(table.c.ref, table.c.version))}
+
+    def each(self, refs: Sequence[str]) -> Iterator[OpenedSecret]:
+        """These secrets, whoever's they are and expired or not, to be recognised where they may not stand.
+
+        What no key opens, and what is gone meanwhile, is left out.
+
+        Raises:
+            SecretKeysUnavailable: the keys cannot be read.
+        """
+        for start in range(0, len(refs), PAGE):
+            with self._database.read() as connection:
+                rows = connection.execute(
+                    select(table).where(table.c.ref.in_(refs[start : start + PAGE]))
+                ).all()
+            for row in rows:
+                with suppress(SecretKeyLost, SecretTampered):
+                    yield OpenedSecret(row.ref, row.version, row.kind, opened(row, self._keys))
 
     def replace(self, ref: str, owner: str, value: str, expected_version: int) -> int:
         """Puts ``value`` in the place of version ``expected_version``; returns the new version.

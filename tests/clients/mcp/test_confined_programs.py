@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from clients.mcp.local_program import ProgramGrounds
+from clients.mcp.secret_fingerprints import Fingerprints, fingerprints_of
 from clients.mcp.tool_client import ToolClient
 from contracts.mcp.servers import MCPServerCommand
 from contracts.mcp.tools import ToolAnswer, ToolFailureKind
@@ -119,7 +120,7 @@ class World:
         (self.code / "program.py").write_text(PROGRAM)
         self._calls = calls
 
-    def client(self, own_secrets: Callable[[], tuple[str, ...]] = tuple) -> ToolClient:
+    def client(self, own_secrets: Callable[[], Fingerprints] = Fingerprints) -> ToolClient:
         """A client that confines programs as the worker does."""
         places = ProgramPlaces((self.data,), self.home)
         grounds = ProgramGrounds(places, self.data / "tool-servers")
@@ -243,7 +244,7 @@ async def test_our_own_tokens_and_keys_are_masked_wherever_a_program_has_them_fr
         arguments=(str(world.code / "program.py"),),
         readable_folders=(str(world.work),),
     )
-    calls.client = world.client(lambda: (KEY,))
+    calls.client = world.client(lambda: Fingerprints(fingerprints_of(KEY)))
     server = registered(transport="local_bridge", command=command)
     answer = await calls.make(server, arguments={"kind": "read", "path": str(leaked)})
     assert text(answer) == "token [MASKED], key [MASKED]="

@@ -2,11 +2,10 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clients.mcp.call_failures import ToolCallFailed
+from clients.mcp.secret_fingerprints import Fingerprints, fingerprints_of
 from clients.mcp.tool_client import EchoedSecrets
 from contracts.mcp.servers import MCPServerCommand
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolFailure, ToolFailureKind
@@ -49,11 +48,16 @@ def test_a_failure_says_no_token_and_keeps_what_else_it_says() -> None:
         http_status=401,
         www_authenticate=f'Bearer error="{TOKEN}"',
     )
-    with pytest.raises(ToolCallFailed) as caught, EchoedSecrets(REMOTE, TOKEN).masked_failures():
-        raise ToolCallFailed(failure)
-    assert TOKEN not in f"{caught.value!r} {caught.value.failure!r} {caught.value.__cause__!r}"
-    assert caught.value.failure.http_status == 401
-    assert caught.value.failure.www_authenticate == 'Bearer error="[MASKED]"'
+    masked = EchoedSecrets(REMOTE, TOKEN).masked(failure)
+    assert TOKEN not in repr(masked)
+    assert masked.http_status == 401
+    assert masked.www_authenticate == 'Bearer error="[MASKED]"'
+
+
+def test_what_is_kept_for_others_is_masked_beside_what_is_given() -> None:
+    own = Fingerprints(fingerprints_of(f"{TOKEN}-of-another"))
+    said = MCPToolDefinition(tool_name="t", description=f"{TOKEN}-of-another, {TOKEN}, a token")
+    assert EchoedSecrets(REMOTE, TOKEN, own=own).masked(said).description == "[MASKED], [MASKED], a token"
 
 
 def test_a_programs_variables_count_where_their_name_is_a_secrets() -> None:
