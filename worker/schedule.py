@@ -38,6 +38,7 @@ from workflows.mcp.mcp_messages import SweepStart
 from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow
 from workflows.mining.skill_mining_messages import MiningStart
 from workflows.mining.skill_mining_workflow import SkillMiningWorkflow
+from workflows.platform.presets import WORKFLOW_TASK_TIMEOUT
 from workflows.platform.search_attributes import (
     KIND_ATTRIBUTE,
     OWNER_ATTRIBUTE,
@@ -111,6 +112,7 @@ def _action(
         start,
         id=schedule_id,
         task_queue=settings.task_queue,
+        task_timeout=WORKFLOW_TASK_TIMEOUT,
         static_summary=summary,
         typed_search_attributes=search_attributes_of(schedule_id),
     )
@@ -192,6 +194,7 @@ def _essence(schedule: Schedule) -> tuple[object, ...]:
         schedule.spec.time_zone_name or "UTC",
         action.workflow,
         action.task_queue,
+        action.task_timeout,
         action.id,
         schedule.policy.overlap,
         schedule.policy.catchup_window,

@@ -30,6 +30,7 @@ from temporalio.workflow import UpdateMethodMultiParam
 from contracts.backoff import Backoff
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
+from workflows.platform.presets import WORKFLOW_TASK_TIMEOUT
 from workflows.platform.search_attributes import search_attributes_of
 
 log = structlog.get_logger(__name__)
@@ -65,6 +66,7 @@ class StartOptions(TypedDict):
     static_summary: str
     search_attributes: TypedSearchAttributes
     memo: Mapping[str, Any] | None
+    task_timeout: timedelta
     static_details: NotRequired[str]
 
 
@@ -86,6 +88,7 @@ def start_options(
         static_summary=summary,
         search_attributes=search_attributes_of(kind, owner),
         memo=memo,
+        task_timeout=WORKFLOW_TASK_TIMEOUT,
     )
 
 

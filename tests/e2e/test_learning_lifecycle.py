@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from temporalio.client import WorkflowExecutionStatus
 
 from contracts.learning.session import LearnSessionState
+from gateways.platform.updates import ANSWER_WITHIN
 from stores.platform.tables import learn_sessions, proposals
 from tests.fixtures.learner import SALES_REPORT
 from tests.fixtures.stack import Stack
@@ -409,3 +410,21 @@ async def test_a_session_that_did_not_ask_to_be_watched_takes_no_observation(sta
     assert (status, error["code"]) == (403, "FORBIDDEN")
     assert (await alice.ok("GET", path))["observations"] == []
     assert await alice.state() == "armed"
+
+
+async def test_a_task_that_a_killed_worker_had_is_given_to_another_before_a_command_gives_up(
+    stack: Stack,
+) -> None:
+    alice = stack.learner()
+    await alice.teach()
+    query = f"TaskQueue = '{stack.settings.task_queue}'"
+    started = {
+        found.workflow_type: await anext(
+            aiter(stack.client.get_workflow_handle(found.id, run_id=found.run_id).fetch_history_events())
+        )
+        async for found in stack.client.list_workflows(query)
+    }
+    assert {"LearnSessionWorkflow", "ValidationRunWorkflow"} <= set(started)
+    for kind, event in started.items():
+        attributes = event.workflow_execution_started_event_attributes
+        assert attributes.workflow_task_timeout.ToTimedelta() < ANSWER_WITHIN / 2, kind

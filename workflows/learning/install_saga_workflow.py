@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.workflow_ids import install_saga_id
     from workflows.learning.session_decision import SessionDecision
     from workflows.platform.child_summary import ChildSummary
-    from workflows.platform.presets import SAGA_STEP, STORE_CALL, UNDO_STEP
+    from workflows.platform.presets import SAGA_STEP, STORE_CALL, UNDO_STEP, WORKFLOW_TASK_TIMEOUT
     from workflows.platform.refusals import application_error_in, cause_of
     from workflows.platform.search_attributes import KIND_ATTRIBUTE
 
@@ -297,6 +297,7 @@ async def run_saga(aggregate: LearnSessionAggregate) -> InstallSagaOutput:
             InstallSagaWorkflow.run,
             request,
             id=install_saga_id(request.saga_id),
+            task_timeout=WORKFLOW_TASK_TIMEOUT,
             static_summary=ChildSummary(
                 f"Install {request.skill_slug} ({request.lane.value})", install_saga_id(request.saga_id)
             ),

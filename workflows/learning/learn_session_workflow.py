@@ -4,6 +4,7 @@ With the options of its start, for gateways and recovery.
 """
 
 from contextlib import suppress
+from datetime import timedelta
 from typing import TypedDict
 
 from temporalio import workflow
@@ -38,6 +39,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from workflows.learning.session_core import SessionCore, StoreIsAhead
     from workflows.learning.session_decision import SessionDecision, phase_of
+    from workflows.platform.presets import WORKFLOW_TASK_TIMEOUT
     from workflows.platform.refusals import refused
     from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE, STATE_ATTRIBUTE
 
@@ -268,6 +270,7 @@ class Opening(TypedDict):
     static_summary: str
     static_details: str
     search_attributes: TypedSearchAttributes
+    task_timeout: timedelta
 
 
 def opening_of(aggregate: LearnSessionAggregate, task_queue: str) -> Opening:
@@ -286,6 +289,7 @@ def opening_of(aggregate: LearnSessionAggregate, task_queue: str) -> Opening:
                 SearchAttributePair(KIND_ATTRIBUTE, "learn-session"),
             ]
         ),
+        task_timeout=WORKFLOW_TASK_TIMEOUT,
     )
 
 

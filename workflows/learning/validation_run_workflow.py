@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.learning.learn_session_messages import ValidateCommand
     from workflows.learning.session_decision import SessionDecision
     from workflows.platform.child_summary import ChildSummary
-    from workflows.platform.presets import CHECK_CALL, REHEARSAL
+    from workflows.platform.presets import CHECK_CALL, REHEARSAL, WORKFLOW_TASK_TIMEOUT
     from workflows.platform.refusals import cause_of
     from workflows.platform.search_attributes import KIND_ATTRIBUTE
 
@@ -289,6 +289,7 @@ async def run_checks(aggregate: LearnSessionAggregate) -> ValidationRunOutput:
             ValidationRunWorkflow.run,
             request,
             id=validation_run_id(request.validation_run_id),
+            task_timeout=WORKFLOW_TASK_TIMEOUT,
             static_summary=ChildSummary(
                 _summary_of(aggregate, request), validation_run_id(request.validation_run_id)
             ),

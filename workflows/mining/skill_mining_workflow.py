@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.mining.mined_skill_workflow import MinedSkillWorkflow
     from workflows.mining.skill_mining_messages import MinedSkillStart, MiningEnd, MiningPosition, MiningStart
     from workflows.platform.child_summary import ChildSummary
-    from workflows.platform.presets import STORE_CALL, SWEEP_PAGE
+    from workflows.platform.presets import STORE_CALL, SWEEP_PAGE, WORKFLOW_TASK_TIMEOUT
     from workflows.platform.refusals import application_error_in
     from workflows.platform.search_attributes import KIND_ATTRIBUTE, OWNER_ATTRIBUTE
 
@@ -131,6 +131,7 @@ class SkillMiningWorkflow:
                     MinedSkillWorkflow.run,
                     MinedSkillStart(build=build),
                     id=mined_skill_id(candidate.candidate_id),
+                    task_timeout=WORKFLOW_TASK_TIMEOUT,
                     static_summary=ChildSummary(
                         f"mined skill of {candidate.owner_user_id}", mined_skill_id(candidate.candidate_id)
                     ),

@@ -5,6 +5,13 @@ from typing import TypedDict
 
 from temporalio.common import RetryPolicy
 
+WORKFLOW_TASK_TIMEOUT = timedelta(seconds=3)
+"""After this a workflow task that a killed worker had taken is given to another; the server's default is 10 s.
+
+A command waits ten seconds for its answer, so that one which came at the moment of the kill still gets it. A task
+whose local activities take longer goes on: the worker reports that it is alive.
+"""
+
 
 class LocalCall(TypedDict):
     """How a local activity is tried: within the worker, for work of milliseconds."""
