@@ -15,7 +15,7 @@ from domain.imports.compatibility import Installed, compatibility_report, refusa
 from domain.imports.portable import portable_frontmatter
 from domain.imports.scanner.scan import scan_files
 from domain.imports.scanner.scanned_file import HEAD_BYTES, ScannedFile
-from domain.imports.scanner.verdicts import blocks, compatibility_finding
+from domain.imports.scanner.verdicts import blocks, compatibility_finding, held_in_report
 from domain.imports.skill_problems import SkillRefused
 from host.locked_folders import temporary_folder
 from skills.imports.archive_reader import unpack
@@ -46,8 +46,8 @@ class BundleReader:
                 first = bundles.refused[0]
                 return _refused(first.code, first.message, first.path_hint)
             chosen = bundles.skills[0]
-            scanned = map(_scan_finding, scan_files(_scanned_files(into, chosen)))
-            also = (*bundles.findings, *_others(bundles), *scanned)
+            scanned = scan_files(_scanned_files(into, chosen))
+            also = (*bundles.findings, *_others(bundles), *map(_scan_finding, scanned))
             report = compatibility_report(chosen, self._installed(present.owner_user_id), also).report
             made = materialise(into, chosen, folder / "made")
             files = {
@@ -56,7 +56,11 @@ class BundleReader:
                 if path.is_file()
             }
             return ScannedBundle(
-                report, clipped(chosen.skill.name, 80), files, portable_frontmatter(chosen.skill)
+                report,
+                clipped(chosen.skill.name, 80),
+                files,
+                portable_frontmatter(chosen.skill),
+                held=held_in_report(scanned, report),
             )
 
 

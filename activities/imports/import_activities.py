@@ -23,6 +23,7 @@ from contracts.imports.import_work import (
     WorkSettled,
 )
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
+from contracts.imports.scanning import ScanHold
 from stores.imports.imports import SkillImports
 from stores.imports.uploads import BundleUploads
 
@@ -38,6 +39,7 @@ class ScannedBundle(NamedTuple):
     skill_name: str | None = None
     files: Mapping[str, bytes] | None = None
     front: PortableSkillFrontmatter | None = None
+    held: ScanHold | None = None
     error_code: str | None = None
     error: str | None = None
 
@@ -114,6 +116,7 @@ class ImportActivities:
             front_blob=front,
             compatible=scanned.report.compatible,
             requires_adapter=scanned.report.requires_adapter,
+            held=scanned.held,
             suggested_pack_id=scanned.report.suggested_pack_id,
             error_code=scanned.error_code,
             error=scanned.error,

@@ -27,6 +27,8 @@ from contracts.imports.requests import (
     SkillImportStageResponse,
     SkillImportTerminalActionResponse,
 )
+from contracts.imports.scanning import OverrideAsked
+from contracts.platform.identity import Scope
 from domain.imports.import_warnings import warnings_of
 from gateways.imports.skill_imports import import_id_for
 
@@ -88,6 +90,7 @@ async def stage(body: SkillImportStageRequest, frame: LearnerFrame) -> SkillImpo
             body,
             note=masked(body.stage_notes),
             requested_pack_id=body.requested_pack_id,
+            override=_override(frame, body.override_reason),
         )
         record = shown(outcome.present)
         staged = record.source_ref_kind is SourceRefKind.MATERIALIZED_BUNDLE
@@ -103,7 +106,10 @@ async def stage(body: SkillImportStageRequest, frame: LearnerFrame) -> SkillImpo
 @router.post("/approve", operation_id="skill_import_approve")
 async def approve(body: SkillImportApproveRequest, frame: ApproverFrame) -> SkillImportTerminalActionResponse:
     """Approves a reviewed bundle for the workspace. It installs nothing."""
-    return await _decided(frame, ImportCommand.APPROVE, body, note=masked(body.approval_note))
+    override = _override(frame, body.override_reason)
+    return await _decided(
+        frame, ImportCommand.APPROVE, body, note=masked(body.approval_note), override=override
+    )
 
 
 @router.post("/reject", operation_id="skill_import_reject")
@@ -117,7 +123,10 @@ async def install_private(
     body: SkillImportInstallPrivateRequest, frame: InstallerFrame
 ) -> SkillImportTerminalActionResponse:
     """Installs a reviewed bundle for the one who imported it."""
-    return await _decided(frame, ImportCommand.INSTALL, body, target_scope=body.target_scope)
+    override = _override(frame, body.override_reason)
+    return await _decided(
+        frame, ImportCommand.INSTALL, body, target_scope=body.target_scope, override=override
+    )
 
 
 @router.post("/discard", operation_id="skill_import_discard")
@@ -152,6 +161,8 @@ def detail(import_id: ImportId, caller: Reader, services: ServicesDep) -> SkillI
         import_record=shown(present),
         compatibility_report=services.imports.store.report(present),
         proposal_id=present.proposal_id,
+        held_up_by=present.held,
+        override=present.override,
         warnings=warnings_of(present, datetime.now(UTC)),
     )
 
@@ -188,6 +199,19 @@ async def _send(frame: CommandFrame, command: ImportCommand, body: OfImport, **f
         **fields,
     )
     return await frame.services.imports.gateway.send(order)
+
+
+def _override(frame: CommandFrame, reason: str | None) -> OverrideAsked | None:
+    """The caller's wish to go on in spite of findings; the import decides whether their scope is enough.
+
+    Raises:
+        Refusal: ``FORBIDDEN`` where the caller may override nothing.
+    """
+    if reason is None:
+        return None
+    frame.caller.require(Scope.APPROVE, "To go on in spite of what a scan found")
+    scope = Scope.ADMIN if frame.caller.may(Scope.ADMIN) else Scope.APPROVE
+    return OverrideAsked(reason=masked(reason), scope=scope, token_id=frame.caller.token_id)
 
 
 def _with_one_name(body: SkillImportScanRequest) -> SkillImportScanRequest:

@@ -29,6 +29,7 @@ from contracts.imports.requests import (
     SkillImportScanRequest,
     SkillImportStageRequest,
 )
+from contracts.imports.scanning import ScanHold, ScanOverride
 from contracts.imports.uploads import MOST_UPLOAD_BYTES, SkillImportUploadMetadata, TempArtifactRef
 
 app = typer.Typer(no_args_is_help=True, help="Bring skill bundles from elsewhere: check, review, decide.")
@@ -37,6 +38,12 @@ _File = Annotated[Path, typer.Argument(help="The ZIP archive of the skill's fold
 _Import = Annotated[str, typer.Argument(help="The id of the import.", metavar="IMPORT")]
 _Source = Annotated[SkillImportSource, typer.Option(help="Where the bundle comes from.")]
 _Pack = Annotated[str | None, typer.Option(help="The pack that it shall belong to.")]
+_Override = Annotated[
+    str | None,
+    typer.Option(
+        "--override", help="Why you go on in spite of what the scan found; it is recorded with your name."
+    ),
+]
 _Note = Annotated[str | None, typer.Option(help="Why; it is kept with the receipt.")]
 
 
@@ -88,17 +95,26 @@ def scan(
 
 
 @api_command(app, "stage")
-def stage(call: Invocation, import_id: _Import, pack: _Pack = None, note: _Note = None) -> None:
+def stage(
+    call: Invocation,
+    import_id: _Import,
+    pack: _Pack = None,
+    note: _Note = None,
+    override: _Override = None,
+) -> None:
     """Keep the files of a scanned bundle for review."""
-    request = SkillImportStageRequest(import_id=import_id, requested_pack_id=pack, stage_notes=note)
+    request = SkillImportStageRequest(
+        import_id=import_id, requested_pack_id=pack, stage_notes=note, override_reason=override
+    )
     found = ImportApi(call.api.http).stage(request)
     call.answer(_facts(found.import_record), *_next_of(found.import_record))
 
 
 @api_command(app, "approve")
-def approve(call: Invocation, import_id: _Import, note: _Note = None) -> None:
+def approve(call: Invocation, import_id: _Import, note: _Note = None, override: _Override = None) -> None:
     """Approve a reviewed bundle."""
-    _act(call, "approve", SkillImportApproveRequest(import_id=import_id, approval_note=note))
+    request = SkillImportApproveRequest(import_id=import_id, approval_note=note, override_reason=override)
+    _act(call, "approve", request)
 
 
 @api_command(app, "reject")
@@ -116,9 +132,13 @@ def install(
     call: Invocation,
     import_id: _Import,
     scope: Annotated[ImportTargetScope, typer.Option(help="For whom.")] = ImportTargetScope.PRIVATE,
+    override: _Override = None,
 ) -> None:
     """Install a reviewed bundle."""
-    _act(call, "install-private", SkillImportInstallPrivateRequest(import_id=import_id, target_scope=scope))
+    request = SkillImportInstallPrivateRequest(
+        import_id=import_id, target_scope=scope, override_reason=override
+    )
+    _act(call, "install-private", request)
 
 
 @api_command(app, "discard")
@@ -142,7 +162,12 @@ def show(call: Invocation, import_id: _Import) -> None:
     """Show one import and what was found in it."""
     found = ImportApi(call.api.http).show(import_id)
     warned = [Text(f"! {one}", style="yellow") for one in found.warnings]
-    call.answer(_facts(found.import_record), *_findings(found.compatibility_report), *warned)
+    call.answer(
+        _facts(found.import_record),
+        *_findings(found.compatibility_report),
+        *_held(found.held_up_by, found.override),
+        *warned,
+    )
 
 
 @api_command(app, "list")
@@ -209,6 +234,20 @@ def _facts(record: ImportedSkillRecord) -> RenderableType:
         ("last error", record.last_error_code or ""),
     ]
     return facts([(name, value) for name, value in lines if value])
+
+
+def _held(held: ScanHold | None, override: ScanOverride | None) -> list[Text]:
+    """What holds the import up, or who went on in spite of it."""
+    if override is not None:
+        who = f"{override.by_user_id} ({override.scope.value}), {override.at:%Y-%m-%d %H:%M} UTC"
+        return [Text(f"Overridden by {who}: {override.reason} [{', '.join(override.codes)}]")]
+    if held is None:
+        return []
+    if not held.only_obstacle:
+        return [Text(f"Held up by {', '.join(held.codes)} and by other errors, which no override mends.")]
+    return [
+        Text(f"Held up by {', '.join(held.codes)}; --override REASON needs the scope {held.needs.value}.")
+    ]
 
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}

@@ -11,6 +11,8 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.imports.import_record import RETRIES, TERMINAL, TRANSITIONS, RetryKind, TransitionActor
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_work import ImportCommand, ImportOrder, SkillImport
+from contracts.imports.scanning import ScanOverride
+from contracts.platform.identity import Scope
 
 
 class Move(NamedTuple):
@@ -73,10 +75,64 @@ def objection(present: SkillImport, order: ImportOrder, now: datetime) -> Refusa
     if needs_upload and present.upload_expires_at <= now:
         return upload_expired()
     if order.command is ImportCommand.STAGE:
-        return _unfit(present)
+        return _unfit(present, order)
+    if order.command in (ImportCommand.APPROVE, ImportCommand.INSTALL):
+        held = held_up(present, order)
+        if held is not None:
+            return held
     if order.command is ImportCommand.INSTALL:
         return not_installable()
     return None
+
+
+def held_up(present: SkillImport, order: ImportOrder) -> Refusal | None:
+    """Why a command has to be given with a reason to go on in spite of what the scan found; None where it need not."""
+    held, asked = present.held, order.override
+    if held is None or present.override is not None:
+        return None
+    if asked is None:
+        return Refusal(
+            ErrorCode.SKILL_IMPORT_OVERRIDE_REQUIRED,
+            f"The scan found {', '.join(held.codes)}. Read the report; to go on in spite of it, give an "
+            f"override_reason with a token that has the scope {held.needs.value}. The reason is recorded.",
+            override_scope=held.needs.value,
+            codes=list(held.codes),
+        )
+    if not suffices(asked.scope, held.needs):
+        return Refusal(
+            ErrorCode.FORBIDDEN,
+            f"To go on in spite of {', '.join(held.codes)} needs the scope {held.needs.value}; the report says why.",
+            required_scope=held.needs.value,
+            codes=list(held.codes),
+        )
+    return None
+
+
+def suffices(scope: Scope, needed: Scope) -> bool:
+    """Whether somebody with ``scope`` may go on where ``needed`` is asked for; ``admin`` may all that others may."""
+    return scope in (needed, Scope.ADMIN)
+
+
+def overridden(present: SkillImport, order: ImportOrder, at: datetime) -> SkillImport:
+    """The import with what ``order`` goes on in spite of on record; unchanged where nothing held it up.
+
+    A command that ``objection`` refuses must not come here.
+    """
+    held, asked = present.held, order.override
+    if held is None or asked is None or present.override is not None:
+        return present
+    if order.command is ImportCommand.STAGE and held.needs is not Scope.ADMIN:
+        return present
+    return present.changed(
+        override=ScanOverride(
+            by_user_id=order.owner_user_id,
+            token_id=asked.token_id,
+            scope=held.needs,
+            reason=asked.reason,
+            codes=held.codes,
+            at=at,
+        )
+    )
 
 
 def not_installable() -> Refusal:
@@ -112,15 +168,26 @@ def _not_in_this_state(present: SkillImport, order: ImportOrder) -> Refusal:
     )
 
 
-def _unfit(present: SkillImport) -> Refusal | None:
+def _unfit(present: SkillImport, order: ImportOrder) -> Refusal | None:
     if present.record.requires_adapter:
         return Refusal(
             ErrorCode.SKILL_IMPORT_NEEDS_ADAPTER,
             "The bundle needs an adapter before it can be staged; its report says for what.",
         )
-    if not present.compatible:
+    if present.compatible:
+        return None
+    held = present.held
+    if held is None or held.needs is not Scope.ADMIN or not held.only_obstacle:
         return Refusal(
             ErrorCode.SKILL_IMPORT_INCOMPATIBLE,
             "The scan found errors in the bundle; mend what its report names and upload it again.",
         )
-    return None
+    if order.override is None:
+        return Refusal(
+            ErrorCode.SKILL_IMPORT_INCOMPATIBLE,
+            f"The scan found what must not be installed ({', '.join(held.codes)}); mend what its report names and "
+            "upload it again. An administrator may stage it for review all the same, with an override_reason.",
+            override_scope=held.needs.value,
+            codes=list(held.codes),
+        )
+    return held_up(present, order)

@@ -25,6 +25,7 @@ from contracts.imports.import_record import (
 )
 from contracts.imports.packs import PackId
 from contracts.imports.requests import ImportTargetScope
+from contracts.imports.scanning import OverrideAsked, ScanHold, ScanOverride
 from contracts.imports.uploads import SkillImportUploadMetadata, TempArtifactRef
 from contracts.platform.commands import Command, CommitKey
 
@@ -71,6 +72,10 @@ class SkillImport(VersionedContract):
     retried: RetryKind | None = None
     """The step that is, or last was, tried again; None while the first try is under way."""
     failed_retries: dict[RetryKind, int] = Field(default_factory=dict[RetryKind, int])
+    held: ScanHold | None = None
+    """What the newest scan found that a person has to go on in spite of."""
+    override: ScanOverride | None = None
+    """Who went on in spite of it, and why; gone with a new scan."""
     target_scope: ImportTargetScope | None = None
     saga_id: Uuid | None = None
     proposal_id: Uuid | None = None
@@ -118,6 +123,7 @@ class ImportOrder(Contract):
     requested_pack_id: PackId | None = None
     retry_kind: RetryKind | None = None
     target_scope: ImportTargetScope | None = None
+    override: OverrideAsked | None = None
 
     @property
     def owner_user_id(self) -> str:
@@ -171,6 +177,7 @@ class WorkDone(Contract):
     front_blob: Sha256 | None = None
     compatible: bool = False
     requires_adapter: bool = False
+    held: ScanHold | None = None
     suggested_pack_id: PackId | None = None
     bundle_ref: Text240 | None = None
     saga_id: Uuid | None = None

@@ -9,6 +9,7 @@ from contracts.base import Text160, Text240, Text1000, Uuid, VersionedContract
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportSource
 from contracts.imports.packs import PackId
+from contracts.imports.scanning import ScanHold, ScanOverride
 from contracts.learning.views.account import LearnPartialDeploymentState
 from contracts.platform.commands import Command
 from contracts.platform.lists import Page
@@ -42,6 +43,10 @@ class SkillImportScanResponse(VersionedContract):
     receipt_id: Uuid | None = None
 
 
+OverrideReason = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
+"""Why somebody goes on in spite of what a scan found; it is recorded with who and when."""
+
+
 class OfImport(Command):
     """What every request on one import names."""
 
@@ -53,6 +58,9 @@ class SkillImportStageRequest(OfImport):
 
     requested_pack_id: PackId | None = None
     stage_notes: Text1000 | None = None
+    override_reason: OverrideReason | None = Field(
+        default=None, description="Why it is staged in spite of findings that block; needs the scope admin."
+    )
 
 
 class SkillImportStageResponse(VersionedContract):
@@ -67,6 +75,9 @@ class SkillImportApproveRequest(OfImport):
     """Approve a reviewed import for the workspace."""
 
     approval_note: Text1000 | None = None
+    override_reason: OverrideReason | None = Field(
+        default=None, description="Why it is approved in spite of what the scan found."
+    )
 
 
 class SkillImportRejectRequest(OfImport):
@@ -86,6 +97,10 @@ class SkillImportInstallPrivateRequest(OfImport):
     """Install a reviewed import."""
 
     target_scope: ImportTargetScope = ImportTargetScope.PRIVATE
+    override_reason: OverrideReason | None = Field(
+        default=None,
+        description="Why it is installed in spite of what the scan found; needs the scope approve.",
+    )
 
 
 class SkillImportDiscardRequest(OfImport):
@@ -115,6 +130,8 @@ class SkillImportDetailResponse(VersionedContract):
     compatibility_report: SkillCompatibilityReport | None = None
     partial_deployment: LearnPartialDeploymentState | None = None
     proposal_id: Uuid | None = None
+    held_up_by: ScanHold | None = None
+    override: ScanOverride | None = None
     warnings: tuple[Text240, ...] = ()
 
 

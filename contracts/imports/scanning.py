@@ -4,8 +4,9 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from contracts.base import Contract, Text240, Text400
+from contracts.base import Contract, Text120, Text240, Text400, Text1000, UtcTime, Uuid
 from contracts.imports.compatibility import FindingSeverity
+from contracts.platform.identity import Scope
 
 
 class ScanCode(StrEnum):
@@ -53,3 +54,33 @@ class ScanFinding(Contract):
     line: int | None = Field(default=None, ge=1)
     quote: Text240 = ""
     why: Text400
+
+
+class ScanHold(Contract):
+    """What a person has to go on in spite of: the codes of a scan's errors and warnings, and the scope it takes.
+
+    ``only_obstacle`` is false where something else makes the bundle incompatible too, which no override mends.
+    """
+
+    needs: Scope
+    codes: tuple[Text120, ...]
+    only_obstacle: bool = True
+
+
+class OverrideAsked(Contract):
+    """A wish to go on in spite of findings: why, and by which of their scopes."""
+
+    reason: Text1000
+    scope: Scope
+    token_id: Uuid
+
+
+class ScanOverride(Contract):
+    """Who went on in spite of which findings, when, by which scope, and why."""
+
+    by_user_id: Text120
+    token_id: Uuid
+    scope: Scope
+    reason: Text1000
+    codes: tuple[Text120, ...]
+    at: UtcTime

@@ -104,6 +104,7 @@ class LearningReceiptKind(StrEnum):
     IMPORT_INSTALL_REQUESTED = "import_install_requested"
     IMPORT_RETRIED = "import_retried"
     IMPORT_APPROVED = "import_approved"
+    IMPORT_OVERRIDDEN = "import_overridden"
     IMPORT_REJECTED = "import_rejected"
     IMPORT_DISCARDED = "import_discarded"
     IMPORT_SCANNED = "import_scanned"

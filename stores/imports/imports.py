@@ -20,7 +20,15 @@ from contracts.imports.import_record import (
     TransitionActor,
 )
 from contracts.imports.import_record import SkillImportState as S
-from contracts.imports.import_rules import DONE, WORKING, is_legal, move_of, objection, upload_expired
+from contracts.imports.import_rules import (
+    DONE,
+    WORKING,
+    is_legal,
+    move_of,
+    objection,
+    overridden,
+    upload_expired,
+)
 from contracts.imports.import_work import (
     ImportCommand,
     ImportOrder,
@@ -144,7 +152,8 @@ class SkillImports:
 
         Raises:
             Refusal: ``SKILL_IMPORT_NOT_FOUND``, ``INVALID_SKILL_IMPORT_TRANSITION``, ``SKILL_IMPORT_UPLOAD_EXPIRED``,
-                ``SKILL_IMPORT_INCOMPATIBLE``, ``SKILL_IMPORT_NEEDS_ADAPTER``, ``IDEMPOTENCY_KEY_REUSED``.
+                ``SKILL_IMPORT_INCOMPATIBLE``, ``SKILL_IMPORT_NEEDS_ADAPTER``, ``SKILL_IMPORT_OVERRIDE_REQUIRED``,
+                ``FORBIDDEN``, ``IDEMPOTENCY_KEY_REUSED``.
         """
         assert order.at is not None, "the workflow sets the time"
         with self._database.write() as connection:
@@ -268,7 +277,12 @@ def _commanded(
         changed = changed.changed(record=changed.record.changed(skill_pack=order.requested_pack_id))
     if order.target_scope is not None:
         changed = changed.changed(target_scope=order.target_scope)
-    changed = _moved(entries, changed, move.to, move.actor, order.note or order.command.value, now)
+    reason = order.note or order.command.value
+    changed = overridden(changed, order, now)
+    if changed.override is not None and present.override is None:
+        reason = f"override of {', '.join(changed.override.codes)}: {changed.override.reason}"
+        _receipt(entries, Receipt.IMPORT_OVERRIDDEN, reason)
+    changed = _moved(entries, changed, move.to, move.actor, reason, now)
     return _written(connection, present, changed), entries
 
 
@@ -285,7 +299,11 @@ def _with_work(present: SkillImport, kind: RetryKind, done: WorkDone, *, failed:
         if done.report_blob is not None:
             record = record.changed(compatibility_report_ref=f"{REPORT_PREFIX}{done.report_blob}")
         changed = changed.changed(
-            report_blob=done.report_blob, front_blob=done.front_blob, compatible=done.compatible
+            report_blob=done.report_blob,
+            front_blob=done.front_blob,
+            compatible=done.compatible,
+            held=done.held,
+            override=None,
         )
     if done.bundle_ref is not None:
         record = record.changed(source_ref_kind=SourceRefKind.MATERIALIZED_BUNDLE, source_ref=done.bundle_ref)

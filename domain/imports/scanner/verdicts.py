@@ -1,10 +1,14 @@
 """What findings mean for an import: what blocks it, who may override, and how they stand in its report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from contracts.base import clipped
-from contracts.imports.compatibility import FindingSeverity, SkillCompatibilityFinding
-from contracts.imports.scanning import ScanConfidence, ScanFinding
+from contracts.imports.compatibility import (
+    FindingSeverity,
+    SkillCompatibilityFinding,
+    SkillCompatibilityReport,
+)
+from contracts.imports.scanning import ScanConfidence, ScanFinding, ScanHold
 from contracts.platform.identity import Scope
 
 _PATH_CHARACTERS = 240
@@ -30,10 +34,20 @@ def scope_to_override(findings: Iterable[ScanFinding]) -> Scope | None:
     return scope
 
 
-def may_override(finding: ScanFinding, scopes: Iterable[Scope]) -> bool:
-    """Whether somebody with ``scopes`` may go on in spite of ``finding``; ``admin`` may all that others may."""
-    needed = scope_to_override((finding,))
-    return needed is None or not {needed, Scope.ADMIN}.isdisjoint(scopes)
+def hold_of(findings: Sequence[ScanFinding], *, only_obstacle: bool) -> ScanHold | None:
+    """What a person has to go on in spite of; None where ``findings`` are information alone."""
+    needs = scope_to_override(findings)
+    if needs is None:
+        return None
+    codes = {found.code.value for found in findings if found.severity is not FindingSeverity.INFO}
+    return ScanHold(needs=needs, codes=tuple(sorted(codes)), only_obstacle=only_obstacle)
+
+
+def held_in_report(findings: Sequence[ScanFinding], report: SkillCompatibilityReport) -> ScanHold | None:
+    """As ``hold_of``, of findings that stand in ``report`` beside those of others."""
+    own = {found.code.value for found in findings}
+    others = (one for one in report.findings if one.code not in own)
+    return hold_of(findings, only_obstacle=not any(one.severity is FindingSeverity.ERROR for one in others))
 
 
 def compatibility_finding(finding: ScanFinding) -> SkillCompatibilityFinding:

@@ -12,9 +12,11 @@ from contracts.imports.import_record import (
     SkillImportSource,
 )
 from contracts.imports.import_record import SkillImportState as S
-from contracts.imports.import_rules import DONE, allowed_commands, is_legal, move_of, objection
+from contracts.imports.import_rules import DONE, allowed_commands, is_legal, move_of, objection, overridden
 from contracts.imports.import_work import ImportCommand, ImportOrder, SkillImport
+from contracts.imports.scanning import OverrideAsked, ScanHold
 from contracts.platform.commands import CommitKey
+from contracts.platform.identity import Scope
 from domain.imports.import_warnings import warnings_of
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -154,3 +156,59 @@ def test_three_failed_retries_of_one_kind_reach_the_limit() -> None:
 def test_a_review_that_waits_for_long_is_said_to_be_stale_and_stays() -> None:
     found = warnings_of(standing(S.READY_FOR_REVIEW), NOW + timedelta(days=8))
     assert [one.partition(":")[0] for one in found] == ["review_stale"]
+
+
+def held(needs: Scope, *, alone: bool = True) -> ScanHold:
+    return ScanHold(needs=needs, codes=("SCAN_DOWNLOAD_AND_RUN",), only_obstacle=alone)
+
+
+def asked(command: ImportCommand, scope: Scope | None) -> ImportOrder:
+    wish = OverrideAsked(reason="read it", scope=scope, token_id=IMPORT_ID) if scope is not None else None
+    return order(command).changed(override=wish)
+
+
+_HELD = [
+    # state, command, what it takes, by whom → the refusal
+    (S.SCAN_COMPLETE, ImportCommand.STAGE, Scope.ADMIN, None, "SKILL_IMPORT_INCOMPATIBLE"),
+    (S.SCAN_COMPLETE, ImportCommand.STAGE, Scope.ADMIN, Scope.APPROVE, "FORBIDDEN"),
+    (S.SCAN_COMPLETE, ImportCommand.STAGE, Scope.ADMIN, Scope.ADMIN, None),
+    (S.READY_FOR_REVIEW, ImportCommand.APPROVE, Scope.APPROVE, None, "SKILL_IMPORT_OVERRIDE_REQUIRED"),
+    (S.READY_FOR_REVIEW, ImportCommand.APPROVE, Scope.APPROVE, Scope.APPROVE, None),
+    (S.READY_FOR_REVIEW, ImportCommand.APPROVE, Scope.ADMIN, Scope.APPROVE, "FORBIDDEN"),
+    (S.READY_FOR_REVIEW, ImportCommand.INSTALL, Scope.APPROVE, None, "SKILL_IMPORT_OVERRIDE_REQUIRED"),
+    (S.READY_FOR_REVIEW, ImportCommand.INSTALL, Scope.ADMIN, Scope.APPROVE, "FORBIDDEN"),
+    (S.READY_FOR_REVIEW, ImportCommand.REJECT, Scope.ADMIN, None, None),
+    (S.READY_FOR_REVIEW, ImportCommand.DISCARD, Scope.ADMIN, None, None),
+]
+
+
+@pytest.mark.parametrize(("state", "command", "needs", "scope", "code"), _HELD)
+def test_what_a_scan_found_is_gone_on_in_spite_of_with_a_reason_and_the_scope_it_takes(
+    state: S, command: ImportCommand, needs: Scope, scope: Scope | None, code: str | None
+) -> None:
+    present = standing(state, compatible=needs is not Scope.ADMIN, held=held(needs))
+    refusal = objection(present, asked(command, scope), NOW)
+    assert (refusal.code if refusal is not None else None) == code
+
+
+def test_an_override_is_recorded_once_and_counts_for_the_rest_of_the_way() -> None:
+    present = standing(S.SCAN_COMPLETE, compatible=False, held=held(Scope.ADMIN))
+    going_on = overridden(present, asked(ImportCommand.STAGE, Scope.ADMIN), NOW)
+    assert going_on.override is not None
+    assert (going_on.override.by_user_id, going_on.override.reason) == ("alice", "read it")
+    reviewed = going_on.changed(record=going_on.record.changed(stage_state=S.READY_FOR_REVIEW))
+    assert objection(reviewed, asked(ImportCommand.APPROVE, None), NOW) is None
+
+
+def test_no_override_mends_another_error_of_the_report() -> None:
+    present = standing(S.SCAN_COMPLETE, compatible=False, held=held(Scope.ADMIN, alone=False))
+    refusal = objection(present, asked(ImportCommand.STAGE, Scope.ADMIN), NOW)
+    assert refusal is not None
+    assert refusal.code == "SKILL_IMPORT_INCOMPATIBLE"
+
+
+def test_a_warning_holds_up_the_decision_and_not_the_staging() -> None:
+    present = standing(S.SCAN_COMPLETE, held=held(Scope.APPROVE))
+    wish = asked(ImportCommand.STAGE, Scope.APPROVE)
+    assert objection(present, wish, NOW) is None
+    assert overridden(present, wish, NOW).override is None

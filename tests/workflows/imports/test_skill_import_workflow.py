@@ -204,6 +204,50 @@ async def test_a_bundle_that_would_harm_is_told_where_and_is_not_staged(
     assert (await alice.act("discard"))["import_record"]["stage_state"] == "discarded"
 
 
+async def test_an_administrator_goes_on_in_spite_of_what_blocks_with_a_reason_that_is_kept(
+    stack: Stack, alice: Importer
+) -> None:
+    await alice.upload(zipped({"quick-setup/SKILL.md": HARMFUL}), name="quick-setup.zip")
+    await alice.scan()
+    assert (await alice.detail())["held_up_by"]["needs"] == "admin"
+    assert await alice.refused("stage", override_reason="tried it") == (403, "FORBIDDEN")
+    admin = Importer(stack.learner(scopes=["admin"]), import_id=alice.import_id)
+    why = "Our own server; token=ghp_" + "a1B2" * 9
+    staged = await admin.act("stage", override_reason=why)
+    assert staged["import_record"]["stage_state"] == "ready_for_review"
+    override = (await alice.detail())["override"]
+    assert (override["by_user_id"], override["scope"]) == ("alice", "admin")
+    assert override["codes"] == ["SCAN_DOWNLOAD_AND_RUN"]
+    assert override["reason"].startswith("Our own server")
+    assert "ghp_" not in override["reason"]
+    assert (await alice.act("approve"))["import_record"]["stage_state"] == "approved"
+    receipts = (await alice.learner.ok("GET", "/api/learn/receipts"))["receipts"]
+    (kept,) = [one for one in receipts if one["event_kind"] == "import_overridden"]
+    assert kept["import_id"] == alice.import_id
+    assert "Our own server" in kept["reason"]
+    wanted = JournalFilter(streams=(IMPORT_TRANSITIONS,), aggregate=f"skill-import/{alice.import_id}")
+    with stack.database.read() as connection:
+        reasons = [one.document["reason"] for one in read_entries(connection, wanted)]
+    assert [one for one in reasons if one.startswith("override of SCAN_DOWNLOAD_AND_RUN: Our own")]
+
+
+async def test_a_warned_bundle_is_approved_with_a_reason_alone_and_scanned_again_without_one(
+    alice: Importer,
+) -> None:
+    asks_much = "---\nname: tidy\ndescription: Tidies a table. Use when asked to.\nallowed-tools: Bash\n---\n"
+    await alice.upload(zipped({"tidy/SKILL.md": asks_much}))
+    await alice.scan()
+    await alice.act("stage")
+    assert await alice.refused("approve") == (409, "SKILL_IMPORT_OVERRIDE_REQUIRED")
+    assert await alice.refused("approve", override_reason="  ") == (422, "VALIDATION_FAILED")
+    first = alice.import_id
+    await alice.act("approve", override_reason="It needs a shell.")
+    assert (await alice.detail())["override"]["reason"] == "It needs a shell."
+    await alice.scan()
+    assert alice.import_id != first
+    assert (await alice.detail())["override"] is None
+
+
 async def test_a_scanned_import_is_asked_whether_a_text_would_find_it(stack: Stack, alice: Importer) -> None:
     await alice.upload()
     await alice.scan()

