@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import hypothesis
@@ -98,7 +99,13 @@ def _is_of_postgres(item: pytest.Item) -> bool:
 
 
 def _folder(item: pytest.Item) -> str:
-    return item.path.relative_to(Path(__file__).parent).parts[0]
+    return _folder_of(item.path)
+
+
+@cache
+def _folder_of(path: Path) -> str:
+    """Asked twice for each test, of which a file has dozens: taking paths apart is slow."""
+    return path.relative_to(Path(__file__).parent).parts[0]
 
 
 def pytest_collection_finish() -> None:

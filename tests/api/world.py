@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from fastapi.routing import iter_route_contexts
+from pydantic import BaseModel
 from sqlalchemy import func, literal, select, union_all
 from uuid_utils import uuid7
 
@@ -42,6 +43,12 @@ class Route:
     operation_id: str
     method: str
     path: str
+    body: type[BaseModel] | None = None
+
+    @property
+    def needs_body(self) -> bool:
+        """Whether its body has a field that cannot be left out."""
+        return self.body is not None and any(one.is_required() for one in self.body.model_fields.values())
 
 
 WALLET = "0x" + "5e" * 20
@@ -237,18 +244,33 @@ def api_routes() -> dict[str, Route]:
             continue
         (method,) = context.methods
         assert operation_id not in found, f"two routes are called {operation_id}"
-        found[operation_id] = Route(operation_id, method, context.path)
+        field = getattr(context, "body_field", None)
+        found[operation_id] = Route(operation_id, method, context.path, _model(field))
     return found
+
+
+def _model(field: Any) -> type[BaseModel] | None:
+    annotation = None if field is None else field.field_info.annotation
+    models = (one for one in (annotation, *get_args(annotation)) if _is_model(one))
+    return next(models, None)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 ROUTES = api_routes()
 
-DOCUMENT: dict[str, Any] = create_app(Settings()).openapi()
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, made when the first test asks for it: not by each process that only collects."""
+    return create_app(Settings()).openapi()
 
 
 def operation_of(route: Route) -> dict[str, Any]:
     """The route in the OpenAPI document."""
-    operation: dict[str, Any] = DOCUMENT["paths"][route.path.replace(":path", "")][route.method.lower()]
+    operation: dict[str, Any] = document()["paths"][route.path.replace(":path", "")][route.method.lower()]
     return operation
 
 
@@ -262,7 +284,7 @@ def schema_of(route: Route) -> Mapping[str, Any]:
 def resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema behind a reference, or what stands beside ``null``."""
     if "$ref" in schema:
-        return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
+        return resolved(document()["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
     if "anyOf" in schema:
         return resolved(next(one for one in schema["anyOf"] if one.get("type") != "null"))
     return schema

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.world import DOCUMENT
+from tests.api.world import document
 
 PARAMETER = re.compile(r"\{\w+\}")
 
@@ -45,7 +45,7 @@ CALLBACK_QUERY = {"code", "state", "error", "error_description", "session_state"
 def operation(route: str) -> dict[str, Any]:
     method, path = route.split(" ")
     # What a parameter is called in a path is no part of the path.
-    paths = {PARAMETER.sub("{}", known): found for known, found in DOCUMENT["paths"].items()}
+    paths = {PARAMETER.sub("{}", known): found for known, found in document()["paths"].items()}
     wanted = PARAMETER.sub("{}", f"/api/mcp{path}")
     assert wanted in paths, f"{route} is not there"
     return paths[wanted][method.lower()]
@@ -81,7 +81,7 @@ def test_the_callback_of_a_sign_in_takes_what_authorization_servers_send() -> No
 
 @pytest.mark.acceptance("mcp_named_responses_consistent")
 def test_a_name_stands_for_one_schema_and_every_answer_says_its_version() -> None:
-    schemas: dict[str, Any] = DOCUMENT["components"]["schemas"]
+    schemas: dict[str, Any] = document()["components"]["schemas"]
     for _, request_name, response_name in NAMED:
         for name in filter(None, (request_name, response_name)):
             found = [one for one in schemas if one.removesuffix("-Input").removesuffix("-Output") == name]

@@ -11,7 +11,7 @@ from contracts.errors import ErrorCode
 from contracts.platform.identity import Scope
 from tests.api.platform.test_bad_input import NOT_FOUND, assert_refused, send
 from tests.api.route_table import ANY_SCOPE, OPEN, SCOPES, good_body, with_path_id
-from tests.api.world import ALL_SCOPES, CANARY, ROUTES, Ids, World, operation_of, schema_of
+from tests.api.world import ALL_SCOPES, CANARY, ROUTES, Ids, World, operation_of
 from tests.fixtures.learner import Learner
 
 pytestmark = pytest.mark.anyio
@@ -225,7 +225,7 @@ COMMANDS = sorted(
     name
     for name, scope in SCOPES.items()
     if scope in ("learn", "observe", "install", "approve")
-    and (schema_of(ROUTES[name]) or "delete" in name)
+    and (ROUTES[name].body or "delete" in name)
     and name.startswith("learn_")
 )
 

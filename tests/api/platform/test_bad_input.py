@@ -12,7 +12,7 @@ from api.platform.middleware import MAX_BODY_BYTES
 from contracts.errors import ERROR_RULES, ErrorCode
 from tests.api.platform.wrong_bodies import wrong_bodies
 from tests.api.route_table import FILTERS, FREE_TEXT, KEYED, PAGED, WITH_BODY, good_body, with_path_id
-from tests.api.world import CANARY, DOCUMENT, ROUTES, Ids, Route, World, operation_of, schema_of
+from tests.api.world import CANARY, ROUTES, Ids, Route, World, document, operation_of, schema_of
 from tests.fixtures.learner import Learner
 
 pytestmark = pytest.mark.anyio
@@ -109,7 +109,7 @@ async def test_an_edit_that_is_no_value_at_all_is_refused(world: World, value: s
     assert_refused(response, ErrorCode.REVISION_INVALID, route)
 
 
-@pytest.mark.parametrize("name", [name for name in WITH_BODY if schema_of(ROUTES[name]).get("required")])
+@pytest.mark.parametrize("name", [name for name in WITH_BODY if ROUTES[name].needs_body])
 async def test_a_body_that_is_needed_cannot_be_left_out(world: World, name: str) -> None:
     before = world.footprint()
     for content in (None, b"", b"null", b"{}"):
@@ -309,7 +309,7 @@ async def test_no_other_method_is_taken_and_no_other_address_is_there(world: Wor
     # A fixed name may stand where another route has an id.
     offered = {
         method.upper()
-        for template, methods in DOCUMENT["paths"].items()
+        for template, methods in document()["paths"].items()
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
         for method in methods
     }

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from contracts.base import Contract
 from tests.api.route_table import WITH_BODY
-from tests.api.world import DOCUMENT, ROUTES, operation_of
+from tests.api.world import ROUTES, document, operation_of
 
 LOOSE: Mapping[str, tuple[object, ...]] = {
     "boolean": (1, 0, 1.0, "true", "false", "on", "yes", "1", ""),
@@ -56,7 +56,7 @@ def in_requests() -> set[str]:
         name = ahead.pop()
         if name not in found:
             found.add(name)
-            ahead.extend(_named(DOCUMENT["components"]["schemas"][name]))
+            ahead.extend(_named(document()["components"]["schemas"][name]))
     return found
 
 
@@ -85,4 +85,4 @@ def test_every_request_body_is_a_contract(name: str) -> None:
     found = [one["$ref"].rsplit("/", 1)[1] for one in content.get("anyOf", [content]) if "$ref" in one]
     assert found
     assert set(found) <= known
-    assert set(found) <= DOCUMENT["components"]["schemas"].keys()
+    assert set(found) <= document()["components"]["schemas"].keys()
