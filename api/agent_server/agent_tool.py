@@ -104,6 +104,7 @@ def _schema(model: type[BaseModel], mode: Any) -> dict[str, Any]:
 _HINTS: dict[ErrorCode, str] = {
     ErrorCode.FORBIDDEN: "Ask a person for a token with that scope; do not try again with this one.",
     ErrorCode.ABILITY_NOT_FOUND: "find_ability says which abilities there are.",
+    ErrorCode.ABILITY_TOOL_NOT_ALLOWED: "Use only tools that the skill's allowed-tools name; tell the user.",
     ErrorCode.MCP_SERVER_NOT_FOUND: "find_tool says which tools of which servers may be called.",
     ErrorCode.MCP_TOOL_NOT_FOUND: "find_tool says which tools of which servers may be called.",
     ErrorCode.MCP_POLICY_BLOCKED: "A person forbade this call; do not try again, tell the user.",

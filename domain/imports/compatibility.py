@@ -14,7 +14,7 @@ from contracts.imports.compatibility import (
     SkillCompatibilityReport,
 )
 from contracts.imports.portable_frontmatter import PortabilityGrade
-from domain.imports.allowed_tools import tool_of
+from domain.imports.allowed_tools import AGENT_TOOLS, tool_of
 from domain.imports.bundles import SkillBundle
 from domain.imports.description_checks import description_findings
 from domain.imports.findings import error, info, warning
@@ -25,13 +25,6 @@ from domain.imports.text_checks import text_findings
 
 RULE_VERSION = "import-1"
 """Named in each report; changes with the rules."""
-
-AGENT_TOOLS = frozenset((
-    "Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "Glob", "Grep", "KillShell", "LS",
-    "MultiEdit", "NotebookEdit", "NotebookRead", "Read", "Skill", "SlashCommand", "Task", "TodoRead",
-    "TodoWrite", "WebFetch", "WebSearch", "Write",
-))  # fmt: skip
-"""Tools that agents bring themselves; no server has to be connected for them."""
 
 _PROGRAMS = (
     ".exe",

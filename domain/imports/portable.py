@@ -44,7 +44,8 @@ def portable_frontmatter(skill: ReadSkill) -> PortableSkillFrontmatter:
         version=_field(said, "version")[:32] or "1.0.0",
         triggers=listed(said, "triggers", 200) or _triggers_of(skill.description),
         negative_triggers=listed(said, "negative_triggers", 200),
-        allowed_tools=tuple(tool for tool in allowed_tools(skill) or () if len(tool) <= 80),
+        # Clipped and not left out: without any name the skill would be bound to none.
+        allowed_tools=tuple(dict.fromkeys(clipped(tool, 80) for tool in allowed_tools(skill) or ())),
         support_packs=listed(said, "support_packs", 120),
         connector_hints=listed(said, "connector_hints", 120),
         depends_on=listed(said, "depends_on", 80),

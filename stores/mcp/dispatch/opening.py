@@ -18,12 +18,13 @@ from contracts.mcp.receipts import MCPReceiptKind
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, MCPToolState
 from contracts.workflow_ids import mcp_dispatch_id
+from domain.imports.allowed_tools import bounds_of, permits
 from domain.mcp.approvals import Ask, Block, Permit, permit
 from domain.mcp.call_outcomes import refused_for
 from domain.mcp.policy import judge
 from domain.mcp.policy_facts import facts_of
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import ABILITIES, entry_of
+from stores.abilities.ability_rows import ABILITIES, entry_of, manifest_of
 from stores.mcp.dispatch.rows import (
     StoredDispatch,
     add_dispatch,
@@ -112,6 +113,9 @@ def judged(connection: Connection, record: DispatchRecord, now: datetime) -> Jud
     unusable = _unusable_ability(connection, record)
     if unusable is not None:
         return Judged(unusable, server, tool)
+    unnamed = _outside_its_tools(connection, record, server)
+    if unnamed is not None:
+        return Judged(unnamed, server, tool)
     verdict = judge(
         facts_of(record.owner, server, tool, order.caller, order.data_class),
         policies_of(
@@ -133,6 +137,28 @@ def _unusable_ability(connection: Connection, record: DispatchRecord) -> Block |
         return None
     entry = entry_of(connection, ability_id)
     return refused_for(entry if entry is not None and visible(entry, record.owner) else None)
+
+
+def _outside_its_tools(
+    connection: Connection, record: DispatchRecord, server: MCPServerRegistryEntry
+) -> Block | None:
+    """The refusal of a call that the ability's own ``allowed-tools`` do not name, whatever policy says."""
+    order = record.order
+    if order.ability_id is None:
+        return None
+    manifest = manifest_of(connection, order.ability_id)
+    bounds = bounds_of(manifest.permissions) if manifest is not None else None
+    if bounds is None or permits(bounds, (server.server_id, server.display_name), order.tool_name):
+        return None
+    return Block(
+        ErrorCode.ABILITY_TOOL_NOT_ALLOWED,
+        clipped(
+            f"The skill's allowed-tools do not name {order.tool_name} of {server.server_id}; nothing was sent. "
+            f"They name: {', '.join(sorted(bounds))}.",
+            1_000,
+        ),
+        "Use a tool that the skill names, or add this one to allowed-tools in its SKILL.md and import it anew.",
+    )
 
 
 def _own_grant_revoked(connection: Connection, dispatch_id: str) -> bool:

@@ -20,8 +20,8 @@ from stores.mcp.dispatch.reads import AbilityCalls
 from stores.mcp.receipts import ReceiptReads
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
-from stores.platform.tables import abilities
-from tests.fixtures.installed import install
+from stores.platform.tables import abilities, capabilities
+from tests.fixtures.installed import install, manifest
 from tests.stores.mcp.call_desk import CallDesk, now
 
 WHY_QUARANTINED = "the ability's capability was quarantined"
@@ -50,6 +50,16 @@ def fails_critically(store: Database, capability_id: str) -> None:
         happened_at=datetime.now(UTC),
     )
     CapabilityHealthStore(store).record_outcome(outcome, "test")
+
+
+def binds_to(store: Database, ability_id: str, *names: str) -> None:
+    bound = manifest(ability_id).changed(permissions=tuple(f"tool:{name}" for name in names))
+    with store.write() as connection:
+        connection.execute(
+            update(capabilities)
+            .where(capabilities.c.ability_id == ability_id)
+            .values(manifest=canonical_json(bound))
+        )
 
 
 def taken_out(store: Database, ability_id: str, action: Action) -> None:
@@ -180,3 +190,29 @@ def test_a_call_that_is_given_up_says_nothing_about_how_its_ability_is_doing(
     assert message.startswith("ada gave the call up (the ability was archived), after it had been sent") is (
         given_up
     )
+
+
+def test_a_call_for_an_ability_passes_only_where_its_allowed_tools_name_it(
+    store: Database, desk: CallDesk
+) -> None:
+    ability_id = install(store, "notes")
+    assert asked_for(desk, ability_id, "read_line").status is DispatchStatus.RUNNING
+    binds_to(store, ability_id, "Bash(git:*)", f"mcp__{desk.server_id}__append_line")
+    blocked = asked_for(desk, ability_id, "read_line")
+    assert blocked.status is DispatchStatus.BLOCKED
+    record = desk.record(blocked)
+    assert record.error_code == "ABILITY_TOOL_NOT_ALLOWED"
+    assert f"mcp__{desk.server_id}__append_line" in (record.error_message or "")
+    assert "allowed-tools" in (record.next_action or "")
+    assert asked_for(desk, ability_id, "append_line").status is DispatchStatus.PENDING_APPROVAL
+
+
+def test_a_call_that_waits_is_blocked_when_the_ability_is_bound_to_other_tools_meanwhile(
+    store: Database, desk: CallDesk
+) -> None:
+    ability_id = install(store, "notes")
+    waiting = asked_for(desk, ability_id, "append_line")
+    assert waiting.status is DispatchStatus.PENDING_APPROVAL
+    binds_to(store, ability_id, "read_line")
+    assert desk.opening.reconsider(waiting.dispatch_id, now()).status is DispatchStatus.BLOCKED
+    assert desk.record(waiting).error_code == "ABILITY_TOOL_NOT_ALLOWED"
