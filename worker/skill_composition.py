@@ -11,6 +11,7 @@ import skills
 from activities.memory.check_in_activities import CheckInActivities
 from activities.skills.catalog_activities import SkillCatalogActivities
 from activities.skills.invocation_activities import SkillInvocationActivities
+from activities.skills.registration_activities import SkillRegistrationActivities
 from activities.skills.services.call_log_service import CallLogService
 from activities.skills.services.inbox_service import InboxService, StartCheckIn
 from activities.skills.services.ledger_service import LedgerService
@@ -35,8 +36,10 @@ from stores.learning.sessions import SessionStore
 from stores.memory.check_ins import CheckIns
 from stores.memory.goals import Goals
 from stores.memory.memories import Memories
+from stores.platform.projection.atomic_files import FileTree
 from stores.skills.attempts import SkillAttempts
 from stores.skills.catalog import SkillCatalog
+from stores.skills.registered_tools import RegisteredTools
 from stores.skills.reports.observing import SkillObserver
 from stores.skills.services.agents import Agents
 from stores.skills.services.call_logs import CallLogs
@@ -60,15 +63,29 @@ BUNDLED = Path(*skills.__path__) / "bundled"
 def skill_catalog_activities(shared: WorkerResources) -> SkillCatalogActivities:
     """The activities of the catalog; the worker also reads the roots with them when it starts."""
     settings = shared.settings
-    roots = SkillRoots(
-        workspace=settings.workspace / "skills", managed=settings.data_dir / "skills", bundled=BUNDLED
-    )
     return SkillCatalogActivities(
         SkillCatalog(shared.database),
-        roots,
+        _roots(settings),
         Allowlist(settings.data_dir),
         AbilityStore(shared.database),
         shared.projection.wake,
+    )
+
+
+def _roots(settings: Settings) -> SkillRoots:
+    return SkillRoots(
+        workspace=settings.workspace / "skills", managed=settings.data_dir / "skills", bundled=BUNDLED
+    )
+
+
+def _registration(shared: WorkerResources, reading: SkillCatalogActivities) -> SkillRegistrationActivities:
+    settings = shared.settings
+    tools, managed = (
+        FileTree(settings.data_dir / name, file_mode=0o600, folder_mode=0o700)
+        for name in ("skill_tools", "skills")
+    )
+    return SkillRegistrationActivities(
+        SkillCatalog(shared.database), reading, _roots(settings), RegisteredTools(tools), managed
     )
 
 
@@ -120,6 +137,7 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     invocations = SkillInvocationActivities(attempts, runs, observer, shared.projection.wake)
     remove_abandoned_runs()
     catalog = skill_catalog_activities(shared)
+    registration = _registration(shared, catalog)
     found = catalog.reload()
     ready = SkillCatalog(shared.database).all([SkillState.READY])
     log.info(
@@ -141,4 +159,6 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         check_ins.fire_check_in,
         catalog.reload_catalog,
         catalog.approve_folder,
+        registration.register_tool,
+        registration.register_skill,
     )

@@ -237,6 +237,8 @@ _OF_OPERATION: Mapping[str, _Codes] = {
     "skill_invocation_confirm": _SENDING,
     "skill_invocation_cancel": _SENDING,
     "skill_reload": _SENDING,
+    "skill_register": (*_SENDING, E.SKILL_MALFORMED),
+    "skill_tool_register": (*_SENDING, E.SKILL_MALFORMED),
     "skill_approve": (*_SENDING, E.SKILL_MALFORMED),
     "skill_policy_put": (*_STORE, E.CONFLICT),
     "memory_erase": (*_STORE, E.NOT_FOUND),

@@ -22,6 +22,14 @@ from contracts.skills.catalog import (
     SkillState,
 )
 from contracts.skills.manifest import SkillCategory
+from contracts.skills.registration import (
+    RegisterSkill,
+    RegisterSkillRequest,
+    RegisterSkillResponse,
+    RegisterTool,
+    RegisterToolRequest,
+    RegisterToolResponse,
+)
 from contracts.skills.selection import FindSkillsRequest, FindSkillsResponse
 from domain.skills.arguments import openai_tool
 from domain.skills.entries import NO_SUCH_SKILL, catalog_entry
@@ -82,6 +90,23 @@ async def reload(body: ReloadSkillsRequest, frame: AdminFrame) -> ReloadSkillsRe
     order = frame.message(ReloadCatalog, body, by=frame.owner)
     act = partial(frame.services.skills.catalog_gateway.reload, order)
     return await frame.answer_once(body, act, ReloadSkillsResponse)
+
+
+@router.post("", operation_id="skill_register")
+async def register(body: RegisterSkillRequest, frame: AdminFrame) -> RegisterSkillResponse:
+    """Adds or updates a skill whose tools are registered; it is not run before a person has approved it."""
+    said = {name: getattr(body, name) for name in ("name", "manifest", "tools", "documentation")}
+    order = frame.message(RegisterSkill, body, by=frame.owner, **said)
+    act = partial(frame.services.skills.catalog_gateway.register_skill, order)
+    return await frame.answer_once(body, act, RegisterSkillResponse)
+
+
+@router.post("/tools", operation_id="skill_tool_register")
+async def register_tool(body: RegisterToolRequest, frame: AdminFrame) -> RegisterToolResponse:
+    """Adds or updates a tool that registered skills may name: a program of this machine, or an address."""
+    order = frame.message(RegisterTool, body, by=frame.owner, tool=body.tool)
+    act = partial(frame.services.skills.catalog_gateway.register_tool, order)
+    return await frame.answer_once(body, act, RegisterToolResponse)
 
 
 @router.get("/{name}", operation_id="skill_get")

@@ -12,6 +12,12 @@ from contracts.skills.catalog import (
     ReloadCatalog,
     ReloadSkillsResponse,
 )
+from contracts.skills.registration import (
+    RegisterSkill,
+    RegisterSkillResponse,
+    RegisterTool,
+    RegisterToolResponse,
+)
 from contracts.workflow_ids import SKILL_CATALOG
 from gateways.platform.updates import (
     ANSWER_WITHIN,
@@ -50,6 +56,22 @@ class SkillCatalogGateway:
             Refusal: ``SKILL_NOT_FOUND``, ``SKILL_MALFORMED``, ``CONFLICT``, ``TEMPORAL_UNAVAILABLE``.
         """
         return await self._send(SkillCatalogWorkflow.approve, order, order)
+
+    async def register_tool(self, order: RegisterTool) -> RegisterToolResponse:
+        """Adds or updates a tool.
+
+        Raises:
+            Refusal: ``SKILL_MALFORMED``, ``TEMPORAL_UNAVAILABLE``.
+        """
+        return await self._send(SkillCatalogWorkflow.register_tool, order, order)
+
+    async def register_skill(self, order: RegisterSkill) -> RegisterSkillResponse:
+        """Adds or updates a skill, which then awaits approval.
+
+        Raises:
+            Refusal: ``SKILL_MALFORMED``, ``CONFLICT``, ``TEMPORAL_UNAVAILABLE``.
+        """
+        return await self._send(SkillCatalogWorkflow.register_skill, order, order)
 
     async def _send(self, update: Update[Message, Answer], message: Message, order: CatalogCommand) -> Answer:
         async def attempt() -> Answer:

@@ -165,6 +165,8 @@ SCOPES: Mapping[str, str] = {
     "skill_openai_tools": "read",
     "skill_find": "read",
     "skill_reload": "admin",
+    "skill_register": "admin",
+    "skill_tool_register": "admin",
     "skill_approve": "approve",
     "skill_invoke": "read",
     "skill_invocation_list": "read",

@@ -1,5 +1,6 @@
 """The catalog as one registry: what is told at the start, filters, restarts, and a workflow for each call."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +24,6 @@ async def _catalog(who: Learner, **query: str) -> list[dict[str, Any]]:
     return found["skills"]
 
 
-def _skills_in(found: Any) -> set[str]:
-    """Every skill that a document refers to, wherever in it."""
-    if isinstance(found, dict):
-        named = {found["skill_id"]} if "skill_id" in found else set[str]()
-        return named.union(*(_skills_in(value) for value in found.values()))
-    if isinstance(found, list):
-        return set[str]().union(*(_skills_in(value) for value in found))
-    return set()
-
-
 @pytest.mark.acceptance("AM-30", "AI-01", "AI-03", "AI-04", "AI-09")
 async def test_the_catalog_is_told_at_the_start_kept_over_a_restart_and_run_by_workflows_alone(
     tmp_path: Path, temporal_address: str
@@ -53,7 +44,7 @@ async def test_the_catalog_is_told_at_the_start_kept_over_a_restart_and_run_by_w
             fact = {"subject": "Ada", "predicate": "likes", "object": "chess"}
             assert (await run(alice, "upsert_world_fact", fact))["status"] == "success"
             (kept,) = (await alice.ok("GET", "/api/memory/facts"))["facts"]
-            assert _skills_in(kept) == {"upsert_world_fact"}
+            assert '"skill_id": "upsert_world_fact"' in json.dumps(kept)
             done = await run(alice, "fetch_wallet_balance", {"wallet_address": WALLET})
             client = await connect(temporal_address)
             ran = await client.get_workflow_handle(skill_invocation_id(done["invocation_id"])).describe()

@@ -7,11 +7,18 @@ from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.skills.catalog_activities import SkillCatalogActivities
+    from activities.skills.registration_activities import SkillRegistrationActivities
     from contracts.skills.catalog import (
         ApproveFolder,
         ApproveSkillResponse,
         ReloadCatalog,
         ReloadSkillsResponse,
+    )
+    from contracts.skills.registration import (
+        RegisterSkill,
+        RegisterSkillResponse,
+        RegisterTool,
+        RegisterToolResponse,
     )
     from workflows.platform.presets import CHECK_CALL
     from workflows.platform.refusals import application_error_in
@@ -63,6 +70,38 @@ class SkillCatalogWorkflow:
                     SkillCatalogActivities.approve_folder,
                     order,
                     summary=f"approve {order.name}",
+                    **CHECK_CALL,
+                )
+            except FailureError as error:
+                raise application_error_in(error) from None
+            finally:
+                self._answered += 1
+
+    @workflow.update(description="Add or update a tool")
+    async def register_tool(self, order: RegisterTool) -> RegisterToolResponse:
+        self._asked += 1
+        async with self._turn:
+            try:
+                return await workflow.execute_local_activity_method(
+                    SkillRegistrationActivities.register_tool,
+                    order,
+                    summary=f"register tool {order.tool.tool_id}",
+                    **CHECK_CALL,
+                )
+            except FailureError as error:
+                raise application_error_in(error) from None
+            finally:
+                self._answered += 1
+
+    @workflow.update(description="Add or update a skill")
+    async def register_skill(self, order: RegisterSkill) -> RegisterSkillResponse:
+        self._asked += 1
+        async with self._turn:
+            try:
+                return await workflow.execute_local_activity_method(
+                    SkillRegistrationActivities.register_skill,
+                    order,
+                    summary=f"register {order.name}",
                     **CHECK_CALL,
                 )
             except FailureError as error:

@@ -64,6 +64,8 @@ async def skills_run(alice: Learner, ask: Ask) -> None:
     await ask("skill_approval_create", approval)
     await ask("skill_approval_revoke", jti=given_out["jti"])
     await ask("skill_reload", {})
+    await ask("skill_tool_register", EXAMPLES["skill_tool_register"])
+    await ask("skill_register", EXAMPLES["skill_register"])
     await ask("skill_approve", {}, name="debit-wallet")
 
 
