@@ -5,6 +5,7 @@ from typing import Any
 
 from activities.imports.bundle_reading import BundleReader
 from activities.imports.import_activities import ImportActivities
+from stores.imports.import_installs import ImportInstalls
 from stores.imports.imports import SkillImports
 from stores.imports.installed_names import InstalledNames
 from stores.imports.uploads import BundleUploads
@@ -19,6 +20,7 @@ def import_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     database = shared.database
     imports = ImportActivities(
         SkillImports(database),
+        ImportInstalls(database),
         BundleUploads(database),
         BundleReader(InstalledNames(database).of),
         shared.projection.wake,
@@ -29,5 +31,6 @@ def import_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         imports.settle_import,
         imports.scan_bundle,
         imports.stage_bundle,
-        imports.install_bundle,
+        imports.prepare_install,
+        imports.keep_validation,
     )

@@ -11,12 +11,13 @@ from activities.platform.context import heartbeats
 from activities.platform.refusals import as_application_errors, refusing
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.compatibility import SkillCompatibilityReport
-from contracts.imports.import_rules import not_installable
 from contracts.imports.import_work import (
+    ImportInstall,
     ImportOrder,
     ImportOutcome,
     ImportSeen,
     ImportStart,
+    ImportValidated,
     ImportWork,
     SkillImport,
     WorkDone,
@@ -24,6 +25,8 @@ from contracts.imports.import_work import (
 )
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from contracts.imports.scanning import ScanHold
+from domain.imports.unproved import unproved_of, unrehearsed_of
+from stores.imports.import_installs import ImportInstalls
 from stores.imports.imports import SkillImports
 from stores.imports.uploads import BundleUploads
 
@@ -56,10 +59,16 @@ class ImportActivities:
     """Scanning and staging read the upload afresh, and write nothing but blobs until they are settled."""
 
     def __init__(
-        self, imports: SkillImports, uploads: BundleUploads, read: BundleReading, written: Callable[[], None]
+        self,
+        imports: SkillImports,
+        installs: ImportInstalls,
+        uploads: BundleUploads,
+        read: BundleReading,
+        written: Callable[[], None],
     ) -> None:
         """``written`` is called after each commit, to have the files projected."""
         self._imports = imports
+        self._installs = installs
         self._uploads = uploads
         self._read_bundle = read
         self._written = written
@@ -100,10 +109,18 @@ class ImportActivities:
 
     @activity.defn
     @refusing
-    def install_bundle(self, work: ImportWork) -> WorkDone:
-        """Refuses: no import comes so far yet."""
-        del work
-        raise not_installable()
+    def prepare_install(self, work: ImportWork) -> ImportInstall:
+        """Drafts the staged bundle, so that it can be validated and installed as a learned skill is."""
+        prepared = self._installs.prepare(work)
+        self._written()
+        return prepared
+
+    @activity.defn
+    @refusing
+    def keep_validation(self, done: ImportValidated) -> None:
+        """Keeps what the validation of an import's draft came to."""
+        self._installs.validated(done)
+        self._written()
 
     def _scan(self, work: ImportWork) -> WorkDone:
         with as_application_errors():
@@ -131,7 +148,8 @@ class ImportActivities:
                     error=scanned.error or "The bundle holds no skill.",
                 )
             bundle_ref = self._imports.keep_files(present.import_id, scanned.files, work.at)
-        return WorkDone(bundle_ref=bundle_ref)
+        unproved = unproved_of(unrehearsed_of(present.import_id, scanned.files))
+        return WorkDone(bundle_ref=bundle_ref, unproved=unproved)
 
     def _scanned(self, work: ImportWork) -> tuple[SkillImport, ScannedBundle]:
         present = self._imports.find(work.import_id)

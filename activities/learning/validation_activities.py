@@ -152,7 +152,7 @@ class ValidationActivities:
         draft, session_id = bundle.draft, request.run.learn_session_id
         if not draft.conditions:
             return not_tried(request.check, NO_CONDITION)
-        evidence = self._evidence.of_session(session_id)
+        evidence = self._evidence.of_session(session_id) if session_id else None
         if evidence is None or not is_of(evidence, draft):
             start = self._start(request, bundle)
             if start is None or draft.starting_state_id is None:
@@ -190,7 +190,8 @@ class ValidationActivities:
     def _start(self, request: CheckInput, bundle: DraftBundle) -> LessonStart | None:
         """The starting state of the lesson, as long as it is kept."""
         wanted = bundle.draft.starting_state_id
-        states = self._states.of_session(request.run.learn_session_id) if wanted else ()
+        session_id = request.run.learn_session_id
+        states = self._states.of_session(session_id) if wanted and session_id else ()
         state = next((one for one in states if one.state_id == wanted), None)
         if state is None:
             return None
@@ -308,6 +309,8 @@ _HELP: Mapping[ValidationRunKind, str] = {
     " `apprentice learn validate`.",
 }
 
+_MEND = "Mend the bundle and import it again: `apprentice import add`."
+
 _FROM_STARTING_STATE = (
     "It began with a copy of the folder as it was recorded; `apprentice learn revise` leaves a step out,"
     " `apprentice learn test-policy --safe-target copied_document=/PATH` adds a file."
@@ -323,7 +326,7 @@ def _helped(
 ) -> tuple[CheckStep, ...]:
     """The steps, each failed one ending with the command that helps."""
     begins = _FROM_STARTING_STATE if bundle.draft.starting_state_id else _FROM_NOTHING
-    help_ = _HELP.get(check, begins)
+    help_ = _HELP.get(check, begins) if bundle.interpretation.learn_session_id else _MEND
 
     def helped(step: CheckStep) -> CheckStep:
         said = step.details or ""

@@ -10,9 +10,10 @@ from api.platform.commands import ApproverFrame, CommandFrame, InstallerFrame, L
 from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_uuid
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.compatibility import SkillCompatibilityReport
-from contracts.imports.import_record import ImportedSkillRecord, SkillImportState, SourceRefKind
+from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportState, SourceRefKind
 from contracts.imports.import_work import ImportCommand, ImportOrder, ImportOutcome, SkillImport
 from contracts.imports.requests import (
+    ImportTargetScope,
     OfImport,
     SkillImportApproveRequest,
     SkillImportDetailResponse,
@@ -28,8 +29,11 @@ from contracts.imports.requests import (
     SkillImportTerminalActionResponse,
 )
 from contracts.imports.scanning import OverrideAsked
+from contracts.learning.validation import unproved_digest
 from contracts.platform.identity import Scope
+from domain.imports.import_draft import capability_id_of
 from domain.imports.import_warnings import warnings_of
+from domain.learning.session import deployment
 from gateways.imports.skill_imports import import_id_for
 
 router = APIRouter(prefix="/api/skills/import", tags=["imports"])
@@ -122,10 +126,22 @@ async def reject(body: SkillImportRejectRequest, frame: ApproverFrame) -> SkillI
 async def install_private(
     body: SkillImportInstallPrivateRequest, frame: InstallerFrame
 ) -> SkillImportTerminalActionResponse:
-    """Installs a reviewed bundle for the one who imported it."""
-    override = _override(frame, body.override_reason)
+    """Installs a reviewed bundle as a learned skill is installed; answered when that has ended.
+
+    For the one who imported it; for the whole workspace with the scope ``approve`` too. The scan and the trigger cases
+    are no proof that it works: ``unproved`` of its detail lists what a person has to accept.
+    """
+    if body.target_scope is ImportTargetScope.WORKSPACE:
+        frame.caller.require(Scope.APPROVE)
+    await anyio.to_thread.run_sync(frame.services.pending.require_settled)
     return await _decided(
-        frame, ImportCommand.INSTALL, body, target_scope=body.target_scope, override=override
+        frame,
+        ImportCommand.INSTALL,
+        body,
+        target_scope=body.target_scope,
+        override=_override(frame, body.override_reason),
+        accept_unproved=body.accept_unproved,
+        unproved_digest=body.unproved_digest,
     )
 
 
@@ -137,7 +153,14 @@ async def discard(body: SkillImportDiscardRequest, frame: LearnerFrame) -> Skill
 
 @router.post("/retry", operation_id="skill_import_retry")
 async def retry(body: SkillImportRetryRequest, frame: LearnerFrame) -> SkillImportTerminalActionResponse:
-    """Does the step again that has failed: a scan, a staging, or an install."""
+    """Does the step again that has failed: a scan, a staging, or, with the scopes of an install, an install."""
+    if body.retry_kind is RetryKind.INSTALL:
+        owned = frame.services.imports.store.owned
+        present = await anyio.to_thread.run_sync(owned, body.import_id, frame.owner)
+        frame.caller.require(Scope.INSTALL)
+        if present.target_scope is ImportTargetScope.WORKSPACE:
+            frame.caller.require(Scope.APPROVE)
+        await anyio.to_thread.run_sync(frame.services.pending.require_settled)
     return await _decided(frame, ImportCommand.RETRY, body, retry_kind=body.retry_kind)
 
 
@@ -157,13 +180,19 @@ def list_imports(
 def detail(import_id: ImportId, caller: Reader, services: ServicesDep) -> SkillImportDetailResponse:
     """One import: its record, what its scan found, and what a person should know before going on."""
     present = services.imports.store.owned(import_id, caller.user_id)
+    now = datetime.now(UTC)
+    installed = present.state is SkillImportState.INSTALLED_PRIVATE
     return SkillImportDetailResponse(
         import_record=shown(present),
         compatibility_report=services.imports.store.report(present),
+        partial_deployment=deployment.partial_deployment(services.pending.look(), now),
         proposal_id=present.proposal_id,
         held_up_by=present.held,
         override=present.override,
-        warnings=warnings_of(present, datetime.now(UTC)),
+        ability_id=capability_id_of(present.record.skill_name) if installed else None,
+        unproved=present.unproved,
+        unproved_digest=unproved_digest(present.unproved) if present.unproved else None,
+        warnings=warnings_of(present, now),
     )
 
 

@@ -24,6 +24,7 @@ from contracts.abilities.availability import (
     AbilityDetailResponse,
     AbilityFreshness,
     FreshnessState,
+    ImportOrigin,
 )
 from contracts.abilities.lookup import (
     AbilityExplainMatchRequest,
@@ -248,6 +249,7 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
                 ("quarantined", detail.quarantine_reason),
                 ("usable now", usable),
                 ("version", str(detail.version)),
+                ("imported from", _archive(detail.imported_from)),
                 ("you may", " · ".join(one.value.replace("_", "-") for one in detail.allowed_actions)),
                 ("said as", " · ".join(ability.trigger_phrases)),
                 ("not as", " · ".join(ability.negative_triggers)),
@@ -263,6 +265,13 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
     if detail.skill_markdown:
         parts.append(Text("\n" + detail.skill_markdown.rstrip("\n")))
     return Group(*parts)
+
+
+def _archive(origin: ImportOrigin | None) -> str | None:
+    """The archive that an ability was imported from, by its name and digest."""
+    if origin is None:
+        return None
+    return f"{origin.original_filename or origin.source}, SHA-256 {origin.archive_sha256}"
 
 
 def _parameter(parameter: AbilityParameter) -> str:

@@ -8,9 +8,10 @@ from pydantic import BaseModel
 from rich.console import RenderableType
 from rich.text import Text
 
+from cli.platform.acceptance import AcceptOption, acceptance
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.list_options import OnePageOption, answer_list
-from cli.platform.output import facts, listing
+from cli.platform.output import facts, listing, unproved_list
 from clients.apprentice.imports import ImportApi
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import (
@@ -133,12 +134,16 @@ def install(
     import_id: _Import,
     scope: Annotated[ImportTargetScope, typer.Option(help="For whom.")] = ImportTargetScope.PRIVATE,
     override: _Override = None,
+    accept_unproved: AcceptOption = False,
 ) -> None:
-    """Install a reviewed bundle."""
+    """Install a reviewed bundle: show what nothing proves, check it, install it."""
+    seen = ImportApi(call.api.http).show(import_id)
+    accepted = acceptance(call, seen.unproved, seen.unproved_digest, accept_unproved)
     request = SkillImportInstallPrivateRequest(
-        import_id=import_id, target_scope=scope, override_reason=override
+        import_id=import_id, target_scope=scope, override_reason=override, **accepted
     )
-    _act(call, "install-private", request)
+    with call.busy("checking and installing"):
+        _act(call, "install-private", request)
 
 
 @api_command(app, "discard")
@@ -159,14 +164,18 @@ def retry(
 
 @api_command(app, "show")
 def show(call: Invocation, import_id: _Import) -> None:
-    """Show one import and what was found in it."""
+    """Show one import, what was found in it, what nothing proves, and what comes next."""
     found = ImportApi(call.api.http).show(import_id)
     warned = [Text(f"! {one}", style="yellow") for one in found.warnings]
+    listed = [unproved_list(found.unproved)] if found.unproved else []
+    asked = _next_of(found.import_record)
     call.answer(
         _facts(found.import_record),
         *_findings(found.compatibility_report),
         *_held(found.held_up_by, found.override),
+        *listed,
         *warned,
+        *asked,
     )
 
 
@@ -211,17 +220,18 @@ def _act(call: Invocation, action: str, request: BaseModel) -> None:
 
 _NEXT = {
     SkillImportState.SCAN_COMPLETE: "Stage it: apprentice import stage {}",
-    SkillImportState.READY_FOR_REVIEW: "Decide: apprentice import approve, reject or discard {}",
+    SkillImportState.READY_FOR_REVIEW: "Decide: apprentice import install, approve, reject or discard {}",
     SkillImportState.SCAN_FAILED: "Mend the bundle and add it again, or: apprentice import retry {} scan",
     SkillImportState.STAGE_FAILED: "Try again: apprentice import retry {} stage",
     SkillImportState.INSTALL_FAILED: "Try again: apprentice import retry {} install",
+    SkillImportState.INSTALLED_PRIVATE: "Ask for it: apprentice abilities show imported.{name}",
     SkillImportState.EXPIRED: "The upload is gone; add the bundle again.",
 }
 
 
 def _next_of(record: ImportedSkillRecord) -> list[str]:
     said = _NEXT.get(record.stage_state)
-    return [said.format(record.import_id)] if said else []
+    return [said.format(record.import_id, name=record.skill_name)] if said else []
 
 
 def _facts(record: ImportedSkillRecord) -> RenderableType:

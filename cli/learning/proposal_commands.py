@@ -18,8 +18,9 @@ from cli.learning.progress import (
 )
 from cli.learning.session_arguments import SessionArgument, answer_session, proposal_of, session_id_of
 from cli.learning.views import proposal_view, question_view, saga_view
+from cli.platform.acceptance import AcceptOption, acceptance
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from cli.platform.output import fail, unproved_list, warn
+from cli.platform.output import fail, warn
 from clients.apprentice.transport import ApiRefusal
 from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode
@@ -117,10 +118,6 @@ def base_view(standing: BaseStanding) -> RenderableType:
     return Group(*lines)
 
 
-AcceptOption = Annotated[
-    bool,
-    typer.Option("--accept-unproved", help="Accept what no check could prove here; the list is shown first."),
-]
 NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end.")]
 
 
@@ -367,19 +364,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _acceptance(call: Invocation, proposal_id: str, accepted: bool) -> dict[str, Any]:
-    """What a request says about the steps that are not proved: they are shown, and at a terminal asked about.
-
-    The acceptance names the list that was shown; the service refuses it for another one.
-    """
+    """What a request says about the steps of the proposal that are not proved."""
     detail = call.api.learn.proposal(proposal_id)
-    if not detail.unproved:
-        return {}
-    call.show(unproved_list(detail.unproved))
-    if not accepted and not call.json and sys.stdin.isatty():
-        accepted = typer.confirm("Nothing has shown that these work. Install it all the same?")
-        if not accepted:
-            raise NothingToDo("nothing was installed.")
-    return {"accept_unproved": accepted, "unproved_digest": detail.unproved_digest}
+    return acceptance(call, detail.unproved, detail.unproved_digest, accepted)
 
 
 def _install(call: Invocation, session: LearnSession, send: Callable[[], object]) -> None:

@@ -251,6 +251,15 @@ class UnprovedAcceptance(Contract):
     accepted_at: UtcTime
 
 
+class ImportOrigin(Contract):
+    """The archive that a skill was imported from; it was not taught here, and nothing of it was demonstrated."""
+
+    import_id: Uuid
+    source: Text80 = Field(description="Where the archive comes from, by the one who uploaded it.")
+    archive_sha256: Sha256
+    original_filename: Text240 | None = None
+
+
 class AbilityVersion(VersionedContract):
     """One installed version."""
 
@@ -266,6 +275,9 @@ class AbilityVersion(VersionedContract):
     )
     unproved: UnprovedAcceptance | None = Field(
         default=None, description="What was not proved when it was installed; absent where everything was."
+    )
+    imported_from: ImportOrigin | None = Field(
+        default=None, description="The archive it was imported from; absent where it was learned."
     )
 
 
@@ -293,4 +305,7 @@ class AbilityDetailResponse(VersionedContract):
     )
     unproved: UnprovedAcceptance | None = Field(
         default=None, description="What of the present version was never proved, and who accepted that."
+    )
+    imported_from: ImportOrigin | None = Field(
+        default=None, description="The archive of the present version; absent where it was learned."
     )

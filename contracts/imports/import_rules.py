@@ -12,6 +12,7 @@ from contracts.imports.import_record import RETRIES, TERMINAL, TRANSITIONS, Retr
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_work import ImportCommand, ImportOrder, SkillImport
 from contracts.imports.scanning import ScanOverride
+from contracts.learning.validation import acceptance_objection, unproved_digest
 from contracts.platform.identity import Scope
 
 
@@ -81,7 +82,7 @@ def objection(present: SkillImport, order: ImportOrder, now: datetime) -> Refusa
         if held is not None:
             return held
     if order.command is ImportCommand.INSTALL:
-        return not_installable()
+        return _unaccepted(present, order)
     return None
 
 
@@ -135,11 +136,21 @@ def overridden(present: SkillImport, order: ImportOrder, at: datetime) -> SkillI
     )
 
 
-def not_installable() -> Refusal:
-    """The refusal of an install: imported bundles are reviewed and approved, and not yet installed."""
+def _unaccepted(present: SkillImport, order: ImportOrder) -> Refusal | None:
+    """The refusal of an install of what nothing here can prove, unless a person has read the list and accepts it."""
+    why = acceptance_objection(
+        present.unproved,
+        accepted=order.accept_unproved,
+        digest=order.unproved_digest,
+        command="import install",
+    )
+    if why is None:
+        return None
     return Refusal(
-        ErrorCode.SKILL_IMPORT_NOT_INSTALLABLE,
-        "Imported bundles cannot be installed here yet: they have no validated proposal for the install saga.",
+        ErrorCode.UNPROVED_NOT_ACCEPTED,
+        why,
+        unproved=[step.model_dump(mode="json") for step in present.unproved],
+        unproved_digest=unproved_digest(present.unproved),
     )
 
 

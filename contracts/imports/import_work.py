@@ -4,6 +4,13 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from contracts.abilities.availability import (
+    MAX_UNPROVED,
+    ImportOrigin,
+    InstallLane,
+    UnprovedAcceptance,
+    UnprovedStep,
+)
 from contracts.base import (
     Contract,
     Sha256,
@@ -27,6 +34,8 @@ from contracts.imports.packs import PackId
 from contracts.imports.requests import ImportTargetScope
 from contracts.imports.scanning import OverrideAsked, ScanHold, ScanOverride
 from contracts.imports.uploads import SkillImportUploadMetadata, TempArtifactRef
+from contracts.learning.install import InstallSagaInput
+from contracts.learning.validation import ValidationRunInput, ValidationRunOutput
 from contracts.platform.commands import Command, CommitKey
 
 
@@ -77,9 +86,34 @@ class SkillImport(VersionedContract):
     override: ScanOverride | None = None
     """Who went on in spite of it, and why; gone with a new scan."""
     target_scope: ImportTargetScope | None = None
+    archive_sha256: Sha256 | None = None
+    """Of the uploaded archive; absent in imports that were opened before it was kept."""
+    unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
+    """What nothing here can show to work; it is installed only where a person accepts the list."""
+    accepted: UnprovedAcceptance | None = None
+    validation_run_id: Uuid | None = None
     saga_id: Uuid | None = None
+    """The install under way, or the last one; each try has its own, and its own validation run."""
     proposal_id: Uuid | None = None
     correlation_id: Text200
+
+    @property
+    def origin(self) -> ImportOrigin | None:
+        """What an installed skill says of where it came from; None where the archive's digest was not kept."""
+        if self.archive_sha256 is None:
+            return None
+        return ImportOrigin(
+            import_id=self.record.import_id,
+            source=self.record.source.value,
+            archive_sha256=self.archive_sha256,
+            original_filename=self.record.original_filename,
+        )
+
+    @property
+    def lane(self) -> InstallLane:
+        """Where an install puts it."""
+        workspace = self.target_scope is ImportTargetScope.WORKSPACE
+        return InstallLane.APPROVED_WORKSPACE if workspace else InstallLane.EXPERIMENTAL_PRIVATE
 
     @property
     def import_id(self) -> str:
@@ -124,6 +158,8 @@ class ImportOrder(Contract):
     retry_kind: RetryKind | None = None
     target_scope: ImportTargetScope | None = None
     override: OverrideAsked | None = None
+    accept_unproved: bool = False
+    unproved_digest: Sha256 | None = None
 
     @property
     def owner_user_id(self) -> str:
@@ -180,11 +216,25 @@ class WorkDone(Contract):
     held: ScanHold | None = None
     suggested_pack_id: PackId | None = None
     bundle_ref: Text240 | None = None
-    saga_id: Uuid | None = None
-    proposal_id: Uuid | None = None
+    unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
     error_code: Text120 | None = None
     error: Text240 | None = None
     expired: bool = False
+
+
+class ImportInstall(Contract):
+    """An install that is prepared: the draft is kept, and this is to be validated and installed."""
+
+    validation: ValidationRunInput
+    saga: InstallSagaInput
+
+
+class ImportValidated(Contract):
+    """What validating an import's draft came to."""
+
+    run: ValidationRunInput
+    output: ValidationRunOutput
+    at: UtcTime
 
 
 class WorkSettled(Contract):

@@ -5,7 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from contracts.base import Text160, Text240, Text1000, Uuid, VersionedContract
+from contracts.abilities.availability import UnprovedStep
+from contracts.base import Sha256, Text160, Text240, Text1000, Uuid, VersionedContract
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportSource
 from contracts.imports.packs import PackId
@@ -101,6 +102,12 @@ class SkillImportInstallPrivateRequest(OfImport):
         default=None,
         description="Why it is installed in spite of what the scan found; needs the scope approve.",
     )
+    accept_unproved: bool = Field(
+        default=False, description="Install it although nothing has shown that what `unproved` lists works."
+    )
+    unproved_digest: Sha256 | None = Field(
+        default=None, description="Of the list that was read; refused where it is another by now."
+    )
 
 
 class SkillImportDiscardRequest(OfImport):
@@ -132,6 +139,12 @@ class SkillImportDetailResponse(VersionedContract):
     proposal_id: Uuid | None = None
     held_up_by: ScanHold | None = None
     override: ScanOverride | None = None
+    ability_id: Text160 | None = Field(default=None, description="The ability that it was installed as.")
+    unproved: tuple[UnprovedStep, ...] = Field(
+        default=(),
+        description="What nothing here can show to work; it is installed only with `accept_unproved`.",
+    )
+    unproved_digest: Sha256 | None = None
     warnings: tuple[Text240, ...] = ()
 
 

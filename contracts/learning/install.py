@@ -66,7 +66,10 @@ class InstallSaga(VersionedContract):
 
     saga_id: Uuid
     proposal_id: Uuid
-    learn_session_id: Uuid
+    learn_session_id: Uuid | None = None
+    import_id: Uuid | None = Field(
+        default=None, description="The import that it installs, instead of a lesson."
+    )
     ability_id: Text160
     skill_slug: Text80
     install_lane: InstallLane
@@ -80,10 +83,11 @@ class InstallSaga(VersionedContract):
 
 
 class InstallSagaInput(Contract):
-    """What to install, and how far."""
+    """What to install, and how far: the draft of a session, or that of an import."""
 
     saga_id: Uuid
-    learn_session_id: Uuid
+    learn_session_id: Uuid | None = None
+    import_id: Uuid | None = None
     proposal_id: Uuid
     owner_user_id: Text120
     content_hash: Sha256

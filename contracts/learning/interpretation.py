@@ -165,7 +165,7 @@ class SemanticWorkflowInterpretation(VersionedContract):
     """Goal, conditions and success of what was shown. A review artefact, never an execution plan (§0C.9A)."""
 
     interpretation_id: Uuid
-    learn_session_id: Uuid
+    learn_session_id: Uuid | None = Field(default=None, description="Absent for an imported skill.")
     proposal_id: Uuid | None = None
     title: Text160
     goal_summary: Text600

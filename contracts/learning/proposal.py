@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from contracts.abilities.availability import InstallLane
+from contracts.abilities.availability import ImportOrigin, InstallLane
 from contracts.base import (
     Contract,
     Sha256,
@@ -144,7 +144,9 @@ class SkillBundleProposal(VersionedContract):
     owner_user_id: Text120
     learn_session_id: Uuid | None = None
     interpretation_id: Uuid | None = None
-    source_trace_ids: tuple[Uuid, ...] = Field(min_length=1)
+    source_trace_ids: tuple[Uuid, ...] = Field(
+        min_length=1, description="What it was drafted from; of an imported skill the id of its import."
+    )
     title: Text160
     proposed_skill_slug: Text120
     trigger_phrases: tuple[Text120, ...] = ()
@@ -168,6 +170,9 @@ class SkillBundleProposal(VersionedContract):
     base: BaseSkill | None = Field(default=None, description="What it improves; absent for a new skill.")
     hand_edits: Sha256 | None = Field(default=None, description="Digest of the hand edits it has taken in.")
     base_conflicts: tuple[BaseConflict, ...] = Field(default=(), max_length=MAX_CONFLICTS)
+    imported_from: ImportOrigin | None = Field(
+        default=None, description="The archive it was made from; it then belongs to no session."
+    )
     created_at: UtcTime
     updated_at: UtcTime
 
@@ -216,6 +221,14 @@ class DraftedFile(Contract):
     content: str = Field(max_length=262_144)
 
 
+class PackedFile(Contract):
+    """One file of an imported bundle, installed byte for byte as it was packed; its content is kept by its digest."""
+
+    path: Text240
+    sha256: Sha256
+    size_bytes: int = Field(ge=0)
+
+
 MAX_COMMAND_CHARS = 400_000
 """The longest command of a rehearsal: ten files of 32 KiB that an editor wrote."""
 
@@ -255,6 +268,9 @@ class SkillDraft(VersionedContract):
     trigger_phrases: tuple[Text120, ...]
     negative_triggers: tuple[Text120, ...]
     files: tuple[DraftedFile, ...] = Field(description="SKILL.md, the capability manifest, tests.")
+    packed: tuple[PackedFile, ...] = Field(
+        default=(), description="Of an imported skill: its files beside SKILL.md, as they came."
+    )
     rehearsal: tuple[RehearsalCommand, ...] = ()
     further_demonstrations: tuple[RehearsedDemonstration, ...] = Field(
         default=(),

@@ -75,17 +75,22 @@ def unproved_digest(steps: Sequence[UnprovedStep]) -> str:
     return hashlib.sha256(json.dumps(shown, ensure_ascii=False).encode()).hexdigest()
 
 
-def acceptance_objection(steps: Sequence[UnprovedStep], *, accepted: bool, digest: str | None) -> str | None:
+def acceptance_objection(
+    steps: Sequence[UnprovedStep], *, accepted: bool, digest: str | None, command: str = "learn approve"
+) -> str | None:
     """Why a draft with these unproved steps may not be installed; ``None`` where a person has accepted them.
 
-    ``digest`` is that of the list that the person has seen; without one the list as it stands is meant.
+    ``digest`` is that of the list that the person has seen; without one the list as it stands is meant. ``command``
+    is the one of the command line that takes the acceptance.
     """
     if not steps or (accepted and digest in (None, unproved_digest(steps))):
         return None
     named = f"{steps[0].step[:80]}{f' and {len(steps) - 1} more' if len(steps) > 1 else ''}"
     if accepted:
         return f"What is not proved has changed since it was accepted: {named}. Read the list again."
-    return f"Not proved here: {named}. Accept the list with accept_unproved, or `learn approve --accept-unproved`."
+    return (
+        f"Not proved here: {named}. Accept the list with accept_unproved, or `{command} --accept-unproved`."
+    )
 
 
 class OverallResult(StrEnum):
@@ -184,7 +189,7 @@ class ValidationRunInput(Contract):
 
     validation_run_id: Uuid
     proposal_id: Uuid
-    learn_session_id: Uuid
+    learn_session_id: Uuid | None = None
     owner_user_id: str
     content_hash: Sha256
     checks: tuple[ValidationRunKind, ...]

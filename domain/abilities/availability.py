@@ -44,9 +44,7 @@ from contracts.abilities.capability_manifest import (
 )
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import clipped
-from contracts.learning.checkpoints import (
-    CheckpointStatus,
-)
+from contracts.learning.checkpoints import CheckpointStatus
 from contracts.learning.interpretation import DependencyKind, ProjectScope, SemanticWorkflowInterpretation
 from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, SkillBundleProposal, SkillDraft
 
@@ -126,12 +124,13 @@ def availability_entry(
     confining_project = None if interpretation.project_scope is ProjectScope.GLOBAL else project_id
     quarantined = standing.lane is InstallLane.QUARANTINED
     promoted = standing.lane is InstallLane.SHARED_PROMOTED
+    own = AbilitySource.IMPORTED if proposal.imported_from else AbilitySource.LEARNED
     return AbilityAvailabilityEntry(
         ability_id=ability_id,
         owner_user_id=proposal.owner_user_id,
         title=draft.title,
         family=family,
-        source=AbilitySource.PROMOTED if promoted else AbilitySource.LEARNED,
+        source=AbilitySource.PROMOTED if promoted else own,
         skill_slug=draft.slug,
         primary_capability_id=draft.capability_id,
         install_lane=standing.lane,
@@ -377,17 +376,17 @@ def capability_metadata(
 ) -> CapabilityMetadata:
     """The sidecar of a learned capability: what it is for, and what it was drawn from."""
     surfaces = tuple(dict.fromkeys(interpretation.preferred_control_surfaces))
+    said = "Named by its author" if proposal.imported_from else "Shown in the demonstration"
     return CapabilityMetadata(
         capability_id=draft.capability_id,
         summary=clipped(interpretation.goal_summary or draft.description, 1000),
         source_refs=(
             f"proposal:{proposal.proposal_id}",
             f"interpretation:{interpretation.interpretation_id}",
-            f"learn_session:{interpretation.learn_session_id}",
-            *(f"trace:{trace_id}" for trace_id in proposal.source_trace_ids),
+            *_origin_refs(proposal, interpretation),
         ),
         control_surface_notes=tuple(
-            ControlSurfaceNote(surface=surface, notes=f"Shown in the demonstration; choice {place}.")
+            ControlSurfaceNote(surface=surface, notes=f"{said}; choice {place}.")
             for place, surface in enumerate(surfaces, start=1)
         ),
         dependency_refs=tuple(
@@ -404,6 +403,16 @@ def capability_metadata(
             )
         ),
     )
+
+
+def _origin_refs(
+    proposal: SkillBundleProposal, interpretation: SemanticWorkflowInterpretation
+) -> tuple[str, ...]:
+    """The session and traces that it was learned from, or the import and the archive."""
+    if origin := proposal.imported_from:
+        return (f"import:{origin.import_id}", f"archive:sha256:{origin.archive_sha256}")
+    traces = (f"trace:{trace_id}" for trace_id in proposal.source_trace_ids)
+    return (f"learn_session:{interpretation.learn_session_id}", *traces)
 
 
 def bridge_document(

@@ -162,6 +162,7 @@ class AbilityStore:
             quarantine_reason=quarantine.reason if quarantined and quarantine is not None else None,
             allowed_actions=allowed.get(ability_id, ()),
             unproved=present.unproved if present is not None else None,
+            imported_from=present.imported_from if present is not None else None,
         )
 
     def versions(self, ability_id: str, user_id: str) -> AbilityVersionsResponse:

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, delete, insert, select
 from uuid_utils import uuid7
 
+from contracts.abilities.availability import UnprovedAcceptance
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.compatibility import SkillCompatibilityReport
@@ -41,8 +42,10 @@ from contracts.imports.import_work import (
 )
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from contracts.learning.lifecycle import LearningReceiptKind as Receipt
+from contracts.learning.validation import unproved_digest
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import skill_import_workflow_id
+from stores.imports.import_installs import follow_install, proposal_id_of
 from stores.imports.import_tables import IMPORTS, UPLOADS, skill_import_files, skill_imports
 from stores.platform.answers import recalled, remember
 from stores.platform.blobs import get_blob, put_blob, read_blob
@@ -187,6 +190,8 @@ class SkillImports:
             changed = _with_work(present, settled.kind, done, failed=to is failed)
             reason = done.error or done.error_code or f"{settled.kind.value} is done"
             changed = _moved(entries, changed, to, TransitionActor.SYSTEM, reason, now)
+            if settled.kind is RetryKind.INSTALL:
+                follow_install(connection, entries, changed, installed=to is well)
             _receipt(entries, _ENDS.get(to, Receipt.IMPORT_FAILED), reason)
             append(connection, entries.drafts)
             return _written(connection, present, changed)
@@ -248,6 +253,7 @@ def _new(order: ImportOrder, upload: StoredUpload, now: datetime) -> SkillImport
         owner_user_id=order.owner_user_id,
         upload_ref=upload.upload_ref,
         upload_expires_at=upload.expires_at,
+        archive_sha256=upload.artifact.content_hash_sha256,
         correlation_id=order.correlation_id,
     )
 
@@ -277,6 +283,8 @@ def _commanded(
         changed = changed.changed(record=changed.record.changed(skill_pack=order.requested_pack_id))
     if order.target_scope is not None:
         changed = changed.changed(target_scope=order.target_scope)
+    if move.to is S.INSTALL_QUEUED:
+        changed = _queued(changed, order, now)
     reason = order.note or order.command.value
     changed = overridden(changed, order, now)
     if changed.override is not None and present.override is None:
@@ -284,6 +292,26 @@ def _commanded(
         _receipt(entries, Receipt.IMPORT_OVERRIDDEN, reason)
     changed = _moved(entries, changed, move.to, move.actor, reason, now)
     return _written(connection, present, changed), entries
+
+
+def _queued(present: SkillImport, order: ImportOrder, now: datetime) -> SkillImport:
+    """The import with what a try of its install is known by; a retry keeps who accepted what is not proved."""
+    accepted = present.accepted
+    if order.command is ImportCommand.INSTALL:
+        accepted = None
+        if present.unproved:
+            accepted = UnprovedAcceptance(
+                steps=present.unproved,
+                digest=unproved_digest(present.unproved),
+                accepted_by=order.owner_user_id,
+                accepted_at=now,
+            )
+    return present.changed(
+        accepted=accepted,
+        saga_id=str(uuid7()),
+        validation_run_id=str(uuid7()),
+        proposal_id=proposal_id_of(present.import_id),
+    )
 
 
 def _with_work(present: SkillImport, kind: RetryKind, done: WorkDone, *, failed: bool) -> SkillImport:
@@ -307,14 +335,11 @@ def _with_work(present: SkillImport, kind: RetryKind, done: WorkDone, *, failed:
         )
     if done.bundle_ref is not None:
         record = record.changed(source_ref_kind=SourceRefKind.MATERIALIZED_BUNDLE, source_ref=done.bundle_ref)
+        changed = changed.changed(unproved=done.unproved)
     if failed and present.retried is kind:
         times = present.failed_retries.get(kind, 0) + 1
         changed = changed.changed(failed_retries={**present.failed_retries, kind: times})
-    return changed.changed(
-        record=record,
-        saga_id=done.saga_id or present.saga_id,
-        proposal_id=done.proposal_id or present.proposal_id,
-    )
+    return changed.changed(record=record)
 
 
 def _moved(

@@ -9,7 +9,12 @@ from typing import Any
 from pydantic import Field, JsonValue
 from sqlalchemy import Connection, Table, delete, insert, select
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilityVersion, UnprovedAcceptance
+from contracts.abilities.availability import (
+    AbilityAvailabilityEntry,
+    AbilityVersion,
+    UnprovedAcceptance,
+    UnprovedStep,
+)
 from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.abilities.lifecycle import ContentFile
 from contracts.base import Contract, rfc3339
@@ -35,6 +40,7 @@ from stores.abilities.ability_rows import (
     versions_of,
 )
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, update_bridge, update_snapshot
+from stores.imports.import_origin import proof_of_import
 from stores.learning.drafts import load_bundle
 from stores.platform import tables
 from stores.platform.blobs import get_blob, put_blob
@@ -139,28 +145,37 @@ def _require_proof(
     connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal
 ) -> UnprovedAcceptance | None:
     """The acceptance of what is not proved; ``None`` where everything is."""
-    body = connection.scalar(
-        select(tables.learn_sessions.c.aggregate).where(
-            tables.learn_sessions.c.session_id == request.learn_session_id
-        )
-    )
-    aggregate = LearnSessionAggregate.model_validate_json(body) if body is not None else None
-    proof = (
-        DraftProof(aggregate.passed_checks, aggregate.not_applicable_checks) if aggregate else DraftProof()
-    )
+    if request.import_id is not None:
+        proof, unproved, accepted = proof_of_import(connection, request)
+    else:
+        proof, unproved, accepted = _proof_of_session(connection, request)
     if not proof.complete or proposal.content_hash != request.content_hash:
         raise Refusal(
             ErrorCode.VALIDATION_REQUIRED,
             "This draft has not passed every check as it stands; run `apprentice learn validate`.",
         )
-    unproved = aggregate.unproved if aggregate else ()
-    accepted = aggregate.install.accepted if aggregate and aggregate.install else None
     objection = acceptance_objection(
         unproved, accepted=accepted is not None, digest=accepted.digest if accepted else None
     )
     if objection is not None:
         raise Refusal(ErrorCode.UNPROVED_NOT_ACCEPTED, objection)
     return accepted
+
+
+def _proof_of_session(
+    connection: Connection, request: InstallSagaInput
+) -> tuple[DraftProof, tuple[UnprovedStep, ...], UnprovedAcceptance | None]:
+    """What the session says is proved and what is not, and who accepted that."""
+    body = connection.scalar(
+        select(tables.learn_sessions.c.aggregate).where(
+            tables.learn_sessions.c.session_id == request.learn_session_id
+        )
+    )
+    if body is None:
+        return DraftProof(), (), None
+    aggregate = LearnSessionAggregate.model_validate_json(body)
+    proof = DraftProof(aggregate.passed_checks, aggregate.not_applicable_checks)
+    return proof, aggregate.unproved, aggregate.install.accepted if aggregate.install else None
 
 
 def _file_changes(
@@ -178,17 +193,21 @@ def _file_changes(
     for root, folder in folders.items():
         for path in list_documents(connection, root, folder):
             wanted.setdefault((root, path), None)
-    changes: list[FileChange] = []
-    for (root, path), content in sorted(wanted.items()):
-        changes.append(
-            FileChange(
-                root=root,
-                path=path,
-                before=kept_digest(connection, root, path, request.requested_at),
-                after=put_blob(connection, content, request.requested_at) if content is not None else None,
-            )
+    after = {
+        place: put_blob(connection, content, request.requested_at) if content is not None else None
+        for place, content in wanted.items()
+    }
+    for file in bundle.draft.packed:
+        after |= {(root, f"{folder}/{file.path}"): file.sha256 for root, folder in folders.items()}
+    return tuple(
+        FileChange(
+            root=root,
+            path=path,
+            before=kept_digest(connection, root, path, request.requested_at),
+            after=digest,
         )
-    return tuple(changes)
+        for (root, path), digest in sorted(after.items())
+    )
 
 
 def target_files(
@@ -370,6 +389,7 @@ def _put_ability(connection: Connection, request: InstallSagaInput, plan: Instal
         installed_at=request.requested_at,
         current=True,
         unproved=plan.accepted,
+        imported_from=proposal.imported_from,
     )
     connection.execute(
         insert(versions).values(
@@ -395,7 +415,10 @@ def _was_out_of_service(plan: InstallPlan) -> bool:
     )
 
 
-def _project_of(connection: Connection, session_id: str) -> str | None:
+def _project_of(connection: Connection, session_id: str | None) -> str | None:
+    """The project that the session was held in; none of an import."""
+    if session_id is None:
+        return None
     body = connection.scalar(
         select(tables.learn_sessions.c.aggregate).where(tables.learn_sessions.c.session_id == session_id)
     )

@@ -15,6 +15,7 @@ from contracts.learning.install import (
     SagaStepState,
 )
 from contracts.workflow_ids import install_saga_id
+from stores.imports.import_origin import awaited_import
 from stores.learning.drafts import load_bundle
 from stores.learning.install_effects import (
     DERIVED,
@@ -152,6 +153,7 @@ def _open_saga(connection: Connection, request: InstallSagaInput) -> tuple[Insta
         saga_id=request.saga_id,
         proposal_id=request.proposal_id,
         learn_session_id=request.learn_session_id,
+        import_id=request.import_id,
         ability_id=request.ability_id,
         skill_slug=request.skill_slug,
         install_lane=request.lane,
@@ -169,10 +171,12 @@ def _state_of(saga: InstallSaga, step: SagaStepName) -> SagaStepState:
 
 
 def _is_awaited(connection: Connection, request: InstallSagaInput) -> bool:
-    """Whether the session still waits for this saga; holds the session's row, so that it stays so.
+    """Whether the session or the import still waits for this saga; holds its row, so that it stays so.
 
     A worker that was cut off for a while goes on with what others have finished: nothing may come of that.
     """
+    if request.import_id is not None:
+        return awaited_import(connection, request) is not None
     sessions = tables.learn_sessions
     body = connection.scalar(
         SESSIONS.select(sessions.c.session_id == request.learn_session_id).with_for_update(read=True)

@@ -53,7 +53,8 @@ def unsafe_content(
 
 def _in_use(connection: Connection, run: ValidationRunInput) -> str | None:
     """The capability of the session's ability, where the ability's present version is the run's content."""
-    aggregate = SESSIONS.find(connection, run.learn_session_id)
+    # An import's draft is in use only once it is installed, and runs no command.
+    aggregate = SESSIONS.find(connection, run.learn_session_id) if run.learn_session_id else None
     ability_id = aggregate.session.ability_id if aggregate is not None else None
     version = present_version(connection, ability_id)
     if version is None or version.content_hash != run.content_hash:

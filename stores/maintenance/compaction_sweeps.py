@@ -29,7 +29,8 @@ _COMMITS = tables.commits
 _SESSIONS = tables.learn_sessions
 _BLOBS = tables.blobs
 _WORKFLOW_KEY = re.compile(r"^[a-z]+(?:-[a-z]+)*/.+#\d+$")
-_DIGEST = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+_DIGEST = re.compile(r'(?<![0-9a-f])(?<!"archive_sha256":")[0-9a-f]{64}(?![0-9a-f])')
+"""A digest in a document; that of the archive which a skill was imported from names it, and keeps nothing."""
 
 _BLOBS_A_LOOK = 5_000
 """Every look for references reads all that refers, so it is made for many blobs at once."""

@@ -47,5 +47,5 @@ async def test_the_parts_that_are_missing_are_listed_with_what_is_off_without_th
     await console.sign_in()
     missing = console.page.get_by_role("region", name="Not part of this installation")
     await expect(missing.get_by_role("listitem")).to_have_count(1)
-    await expect(missing).to_contain_text("skill import")
-    await expect(missing).to_contain_text("Off: installing an imported skill")
+    await expect(missing).to_contain_text("skill packs")
+    await expect(missing).to_contain_text("Off: listing skill packs")

@@ -120,11 +120,12 @@ async def test_what_is_not_deployed_is_said_to_the_session_that_needs_it(stack: 
     deployment = await learner.ok("GET", "/api/learn/deployment")
     there = {part["component"]: part for part in deployment["components"]}
     assert there["history"]["deployed"]
-    assert not there["skill import"]["deployed"]
+    assert there["skill import"]["deployed"]
+    assert not there["skill packs"]["deployed"]
 
     await learner.create(entry_mode="import_skill", observation_mode="none")
     told = await account_of(learner)
-    assert any("skill import is not deployed" in sentence for sentence in told["missing"])
+    assert any("skill packs is not deployed" in sentence for sentence in told["missing"])
 
 
 async def test_files_that_lag_behind_are_told_and_the_snapshot_blocks_installs(stack: Stack) -> None:

@@ -21,11 +21,16 @@ with workflow.unsafe.imports_passed_through():
         ImportOrder,
         ImportOutcome,
         ImportStart,
+        ImportValidated,
         ImportWork,
         SkillImport,
         WorkDone,
         WorkSettled,
     )
+    from contracts.learning.install import InstallSagaOutput, SagaState
+    from contracts.learning.validation import DraftProof
+    from workflows.learning.install_saga_workflow import run_saga_of
+    from workflows.learning.validation_run_workflow import run_checks_of
     from workflows.platform.presets import IMPORT_WORK, STORE_CALL
     from workflows.platform.refusals import application_error_in, refused
     from workflows.platform.search_attributes import STATE_ATTRIBUTE
@@ -37,6 +42,16 @@ EXPIRED = WorkDone(
     error="The upload expired before its scan ended.",
     expired=True,
 )
+
+
+def _installed(ended: InstallSagaOutput) -> WorkDone:
+    """What the saga's end means for the import; what it failed for is its error."""
+    if ended.state is SagaState.INSTALLED:
+        return WorkDone()
+    error = ended.error or f"The install ended as {ended.state.value}."
+    code = error.partition(":")[0]
+    known = code in {one.value for one in ErrorCode}
+    return WorkDone(error_code=code if known else ErrorCode.INTERNAL_ERROR.value, error=clipped(error, 240))
 
 
 @workflow.defn(name="SkillImportWorkflow")
@@ -179,9 +194,23 @@ class SkillImportWorkflow:
         )
 
     async def _install(self, work: ImportWork) -> WorkDone:
-        return await workflow.execute_activity_method(
-            ImportActivities.install_bundle, work, summary="install", **IMPORT_WORK
+        """Validates the draft of the bundle and installs it, as a learned skill; all of it, or nothing."""
+        prepared = await workflow.execute_activity_method(
+            ImportActivities.prepare_install, work, summary="draft", **IMPORT_WORK
         )
+        slug = prepared.saga.skill_slug
+        output = await run_checks_of(prepared.validation, f"Validate the imported {slug}")
+        await workflow.execute_local_activity_method(
+            ImportActivities.keep_validation,
+            ImportValidated(run=prepared.validation, output=output, at=workflow.now()),
+            summary="keep what was proven",
+            **STORE_CALL,
+        )
+        if not DraftProof(output.passed_checks, output.not_applicable).complete:
+            why = output.safety_failure or output.failed_summary or "A check has failed."
+            return WorkDone(error_code=ErrorCode.VALIDATION_REQUIRED.value, error=clipped(why, 240))
+        ended = await run_saga_of(prepared.saga)
+        return _installed(ended)
 
     async def _rest(self) -> None:
         """Waits for the next command; when the upload expires, the details say so."""

@@ -291,7 +291,11 @@ async def check_base(aggregate: LearnSessionAggregate, lane: InstallLane) -> Non
 
 async def run_saga(aggregate: LearnSessionAggregate) -> InstallSagaOutput:
     """Runs the saga of the open install. One that is cancelled or fails has undone what it did."""
-    request = saga_input(aggregate, workflow.info().workflow_id)
+    return await run_saga_of(saga_input(aggregate, workflow.info().workflow_id))
+
+
+async def run_saga_of(request: InstallSagaInput) -> InstallSagaOutput:
+    """Runs one saga as a child, of a lesson's draft or an import's."""
     try:
         return await workflow.execute_child_workflow(
             InstallSagaWorkflow.run,

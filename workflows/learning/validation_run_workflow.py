@@ -284,15 +284,18 @@ def _summary_of(aggregate: LearnSessionAggregate, request: ValidationRunInput) -
 async def run_checks(aggregate: LearnSessionAggregate) -> ValidationRunOutput:
     """Runs the checks of the run under way. A run that breaks has proven nothing."""
     request = run_input(aggregate, workflow.info().workflow_id)
+    return await run_checks_of(request, _summary_of(aggregate, request))
+
+
+async def run_checks_of(request: ValidationRunInput, summary: str) -> ValidationRunOutput:
+    """Runs the checks of one draft as a child, of a lesson or an import. A run that breaks has proven nothing."""
     try:
         return await workflow.execute_child_workflow(
             ValidationRunWorkflow.run,
             request,
             id=validation_run_id(request.validation_run_id),
             task_timeout=WORKFLOW_TASK_TIMEOUT,
-            static_summary=ChildSummary(
-                _summary_of(aggregate, request), validation_run_id(request.validation_run_id)
-            ),
+            static_summary=ChildSummary(summary, validation_run_id(request.validation_run_id)),
             search_attributes=workflow.info().typed_search_attributes.updated(  # pyright: ignore[reportUnknownMemberType]
                 SearchAttributePair(KIND_ATTRIBUTE, "validation-run")
             ),

@@ -272,13 +272,14 @@ def lint(
 ) -> CheckpointLintReport:
     """Lints the checkpoints and success conditions, and the Checkpoints section of the draft's SKILL.md.
 
-    ``passed`` is false when at least one finding is an error.
+    ``passed`` is false when at least one finding is an error. An imported skill, which no session taught, has no
+    checkpoints of ours: what its author wrote is shown as warnings and holds nothing up.
     """
-    findings = [
-        *_checkpoint_findings(interpretation),
-        *_relation_findings(interpretation),
-        *(_markdown_findings(draft) if draft is not None else ()),
-    ]
+    said = tuple(_markdown_findings(draft)) if draft is not None else ()
+    if interpretation.learn_session_id is None:
+        warned = tuple(one.changed(severity=LintSeverity.WARNING) for one in said)
+        return CheckpointLintReport(passed=True, findings=warned)
+    findings = [*_checkpoint_findings(interpretation), *_relation_findings(interpretation), *said]
     return CheckpointLintReport(
         passed=all(f.severity is not LintSeverity.ERROR for f in findings), findings=tuple(findings)
     )

@@ -32,10 +32,16 @@ def _part(
 COMPONENTS: tuple[Component, ...] = (
     _part(
         "skill import",
-        # The last is of no route: the install of an imported bundle is not built.
-        "skill_import_create skill_import_scan skill_import_stage skill_import_saga",
-        "Bundles can be uploaded, scanned, staged and reviewed; none can be installed yet.",
+        "skill_import_create skill_import_scan skill_import_stage skill_import_install_private",
+        "Skills of others cannot be brought in; teach the task instead.",
         "skill_import_install_private",
+        [LearningEntryMode.IMPORT_SKILL],
+    ),
+    _part(
+        "skill packs",
+        "skill_packs_list",
+        "Skills are imported one by one; a pack's name is kept with an import, and nothing is installed by it.",
+        "skill_packs_list",
         [LearningEntryMode.IMPORT_SKILL],
     ),
     _part(

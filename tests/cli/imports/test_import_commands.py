@@ -7,7 +7,7 @@ from cli.platform.output import ExitCode
 from tests.fixtures.importing import good_bundle, zipped
 
 
-def test_a_bundle_is_added_staged_and_approved_by_what_each_answer_says(person: Any, tmp_path: Path) -> None:
+def test_a_bundle_is_added_staged_and_installed_by_what_each_answer_says(person: Any, tmp_path: Path) -> None:
     bundle = tmp_path / "tidy-tables.zip"
     bundle.write_bytes(good_bundle())
     added = person.types("import", "add", str(bundle))
@@ -17,12 +17,17 @@ def test_a_bundle_is_added_staged_and_approved_by_what_each_answer_says(person: 
     listed = person.gets("import", "list")["items"]
     import_id = listed[0]["import_id"]
     assert f"apprentice import stage {import_id}" in " ".join(added.stdout.split())
-    assert "apprentice import approve" in person.types("import", "stage", import_id).stdout
+    assert "apprentice import install" in person.types("import", "stage", import_id).stdout
     refused = person.types("import", "install", import_id)
     assert refused.exit_code == ExitCode.REFUSED
-    assert "SKILL_IMPORT_NOT_INSTALLABLE" in refused.stderr
-    assert person.gets("import", "approve", import_id)["import_record"]["stage_state"] == "approved"
-    assert "approved" in person.types("import", "show", import_id).stdout
+    assert "UNPROVED_NOT_ACCEPTED" in refused.stderr
+    assert "SKILL.md" in refused.stdout
+    done = person.types("import", "install", import_id, "--accept-unproved")
+    assert done.exit_code == ExitCode.OK, done.stderr
+    assert "apprentice abilities show imported.tidy-tables" in " ".join(done.stdout.split())
+    shown = person.types("abilities", "show", "imported.tidy-tables").stdout
+    assert "tidy-tables.zip" in shown
+    assert "installed_private" in person.types("import", "show", import_id).stdout
     again = person.types("import", "discard", import_id)
     assert again.exit_code == ExitCode.REFUSED
 

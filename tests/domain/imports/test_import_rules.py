@@ -96,7 +96,7 @@ def test_a_command_is_taken_exactly_where_its_way_is_legal(
         assert refusal.extra["allowed"] == list(allowed_commands(state))
     else:
         assert (state, move_of(asked).to) in LEGAL
-        assert refusal is None or refusal.code == "SKILL_IMPORT_NOT_INSTALLABLE"
+        assert refusal is None or refusal.code == "UNPROVED_NOT_ACCEPTED"
 
 
 def test_a_failed_step_is_left_by_the_retry_of_its_kind_alone() -> None:

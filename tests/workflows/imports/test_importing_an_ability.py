@@ -1,0 +1,131 @@
+"""An imported skill is validated and installed as a learned one is: all of it, or nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
+from tests.fixtures.importing import GOOD_SKILL, Importer, zipped
+from tests.fixtures.stack import Stack
+
+pytestmark = pytest.mark.anyio
+
+PICTURE = b"\x89PNG\r\n\x1a\n\x00\xff\xfe binary"
+FILES: dict[str, str | bytes] = {
+    "tidy-tables/SKILL.md": GOOD_SKILL,
+    "tidy-tables/references/columns.md": "# Columns\n",
+    "tidy-tables/scripts/sort_rows.py": "print('sorted')\n",
+    "tidy-tables/assets/logo.png": PICTURE,
+}
+
+
+@pytest.fixture
+def alice(stack: Stack) -> Importer:
+    return Importer(stack.learner())
+
+
+async def reviewed(importer: Importer, files: dict[str, str | bytes] | None = None) -> dict[str, Any]:
+    await importer.upload(zipped(files or FILES))
+    await importer.scan()
+    staged = await importer.act("stage")
+    assert staged["import_record"]["stage_state"] == "ready_for_review", staged
+    return await importer.detail()
+
+
+async def installed(importer: Importer) -> dict[str, Any]:
+    seen = await reviewed(importer)
+    accepted = {"accept_unproved": True, "unproved_digest": seen["unproved_digest"]}
+    answer = await importer.act("install-private", **accepted)
+    assert answer["import_record"]["stage_state"] == "installed_private", await importer.detail()
+    return answer
+
+
+def moves(stack: Stack, importer: Importer) -> list[tuple[str, str]]:
+    wanted = JournalFilter(streams=(IMPORT_TRANSITIONS,), aggregate=f"skill-import/{importer.import_id}")
+    with stack.database.read() as connection:
+        entries = read_entries(connection, wanted)
+    return [(one.document["from_state"], one.document["to_state"]) for one in entries]
+
+
+def below(folder: Path) -> dict[str, bytes]:
+    return {
+        one.relative_to(folder).as_posix(): one.read_bytes() for one in folder.rglob("*") if one.is_file()
+    }
+
+
+async def test_an_approved_bundle_becomes_an_ability_that_is_found_and_whose_files_are_those_of_the_archive(
+    stack: Stack, alice: Importer
+) -> None:
+    answer = await installed(alice)
+    assert answer["saga_id"]
+    detail = await alice.detail()
+    assert detail["ability_id"] == "imported.tidy-tables"
+    assert detail["proposal_id"]
+    found = await alice.learner.ok(
+        "POST", "/api/abilities/lookup", {"user_query": "sort the rows of a CSV file by a column"}
+    )
+    assert [one["ability_id"] for one in found["matches"]][:1] == ["imported.tidy-tables"]
+    for folder in (
+        stack.settings.workspace / "skills/tidy-tables",
+        stack.settings.memory_root / "system/learning/installed/tidy-tables",
+    ):
+        files = below(folder)
+        assert files["assets/logo.png"] == PICTURE
+        assert files["scripts/sort_rows.py"] == b"print('sorted')\n"
+        assert files["references/columns.md"] == b"# Columns\n"
+        assert files["SKILL.md"].decode().startswith(GOOD_SKILL)
+    assert moves(stack, alice)[-2:] == [
+        ("ready_for_review", "install_queued"),
+        ("install_queued", "installed_private"),
+    ]
+
+
+async def test_what_nothing_proves_is_listed_accepted_by_a_person_and_said_of_the_ability_for_ever(
+    stack: Stack, alice: Importer
+) -> None:
+    seen = await reviewed(alice)
+    steps = [one["step"] for one in seen["unproved"]]
+    assert steps[0].startswith("Following the instructions of SKILL.md")
+    assert steps[1:] == ["The script scripts/sort_rows.py works"]
+    assert await alice.refused("install-private") == (409, "UNPROVED_NOT_ACCEPTED")
+    other = {"accept_unproved": True, "unproved_digest": "0" * 64}
+    assert await alice.refused("install-private", **other) == (409, "UNPROVED_NOT_ACCEPTED")
+    assert await alice.state() == "ready_for_review"
+    await alice.act("install-private", accept_unproved=True, unproved_digest=seen["unproved_digest"])
+    ability = await alice.learner.ok("GET", "/api/abilities/imported.tidy-tables")
+    uploaded = await alice.learner.ok("GET", "/api/abilities/imported.tidy-tables/versions")
+    assert ability["ability"]["source"] == "imported"
+    assert [one["step"] for one in ability["unproved"]["steps"]] == steps
+    assert ability["unproved"]["accepted_by"] == alice.learner.user
+    assert ability["imported_from"]["import_id"] == alice.import_id
+    assert ability["imported_from"]["archive_sha256"] == alice.archive_sha256
+    assert ability["imported_from"]["original_filename"] == "tidy-tables.zip"
+    assert uploaded["versions"][0]["imported_from"] == ability["imported_from"]
+    assert "## Not proved" in ability["skill_markdown"]
+
+
+async def test_an_installed_import_climbs_the_ladder_of_a_learned_skill_and_what_cannot_apply_is_named(
+    stack: Stack, alice: Importer
+) -> None:
+    await installed(alice)
+    proposal = (await alice.detail())["proposal_id"]
+    runs = await alice.learner.ok("GET", f"/api/learn/proposals/{proposal}/validation-runs")
+    assert runs["runs"][0]["passed_checks"] == ["lint", "trigger", "dry_run", "dependency_check"]
+    assert runs["runs"][0]["not_applicable"] == ["rehearsal"]
+    assert {one["result"] for one in runs["steps"]} == {"passed", "skipped"}
+    shown = await alice.learner.ok("GET", f"/api/learn/proposals/{proposal}/detail")
+    assert shown["proposal"]["proposal_state"] == "installed_private"
+    assert shown["proposal"]["imported_from"]["import_id"] == alice.import_id
+
+
+async def test_an_imported_ability_is_archived_like_a_learned_one_and_its_files_leave_the_workspace(
+    stack: Stack, alice: Importer
+) -> None:
+    await installed(alice)
+    await alice.learner.ok("POST", "/api/abilities/imported.tidy-tables/archive", {"reason": "not needed"})
+    found = await alice.learner.ok(
+        "POST", "/api/abilities/lookup", {"user_query": "sort the rows of a CSV file by a column"}
+    )
+    assert [one for one in found["matches"] if one["usable_now"]] == []
+    assert below(stack.settings.workspace / "skills") == {}
