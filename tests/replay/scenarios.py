@@ -19,6 +19,7 @@ from tests.fixtures.model_server import ModelServer, Reply, serving
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
 from tests.replay.practice_paths import practise, practise_with_a_model
+from tests.replay.reminder_paths import remind
 from tests.replay.server_look_paths import look_at_servers
 from tests.replay.sign_in_paths import sign_in
 from tests.replay.skill_paths import run_skills
@@ -316,6 +317,11 @@ async def skills_run(scene: Scene) -> Learner:
     return await run_skills(scene.stack, scene.env)
 
 
+async def reminded(scene: Scene) -> Learner:
+    """Check-ins and a question in the inbox, with every end, and a session cancelled."""
+    return await remind(scene.stack, scene.env)
+
+
 @dataclass(frozen=True)
 class Setting:
     """A path with what it needs of the server and the worker; ``also`` are workflows that belong to no user."""
@@ -350,6 +356,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "tools_called": Setting(tools_called, with_tools=True),
         "signed_in": Setting(signed_in, with_tools=True),
         "skills_run": Setting(skills_run, also=(SKILL_CATALOG,)),
+        "reminded": Setting(reminded),
         "servers_looked_at": Setting(servers_looked_at, with_tools=True),
         "continued_as_new": Setting(
             continued_as_new,

@@ -113,6 +113,8 @@ def test_every_path_has_its_history_and_no_history_is_without_a_path() -> None:
         ("servers_looked_at", "mcp-health", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("skills_run", "skill-invocation", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("skills_run", "skill-catalog", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
+        ("reminded", "check-in", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
+        ("reminded", "skill-invocation", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("install_rolled_back", "install-saga", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
         ("continued_as_new", "learn-session", "EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED"),
     ],
