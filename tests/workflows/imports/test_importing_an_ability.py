@@ -1,13 +1,19 @@
 """An imported skill is validated and installed as a learned one is: all of it, or nothing."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.imports.import_work import ImportCommand, ImportOrder
+from contracts.learning.install import SagaStepName
+from contracts.platform.commands import CommitKey
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
+from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.importing import GOOD_SKILL, Importer, zipped
-from tests.fixtures.stack import Stack
+from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
+from worker.recovery import recover_imports
 
 pytestmark = pytest.mark.anyio
 
@@ -129,3 +135,75 @@ async def test_an_imported_ability_is_archived_like_a_learned_one_and_its_files_
     )
     assert [one for one in found["matches"] if one["usable_now"]] == []
     assert below(stack.settings.workspace / "skills") == {}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        SagaStepName.REFRESH_AVAILABILITY,
+        *(
+            pytest.param(one, marks=pytest.mark.thorough)
+            for one in SagaStepName
+            if one is not SagaStepName.REFRESH_AVAILABILITY
+        ),
+    ],
+)
+async def test_an_install_that_fails_at_a_step_leaves_everything_as_it_was_and_is_retried_by_its_kind(
+    tmp_path: Path, temporal_address: str, step: SagaStepName
+) -> None:
+    broken = {"now": True}
+    parts = failing_at(step, after_effect=True, when=lambda: broken["now"])
+    client = await connect(temporal_address)
+    async with running_stack(stack_settings(tmp_path), client, parts) as stack:
+        alice = Importer(stack.learner())
+        await reviewed(alice)
+        failed = await alice.act("install-private", accept_unproved=True)
+        assert failed["import_record"]["stage_state"] == "install_failed"
+        assert failed["import_record"]["last_error_code"]
+        assert below(stack.settings.workspace) == {}
+        assert below(stack.settings.memory_root / "system/learning/installed") == {}
+        assert await alice.refused("retry", retry_kind="stage") == (409, "INVALID_SKILL_IMPORT_TRANSITION")
+        broken["now"] = False
+        again = await alice.act("retry", retry_kind="install")
+        assert again["import_record"]["stage_state"] == "installed_private"
+        assert again["saga_id"] != failed["saga_id"]
+        assert "skills/tidy-tables/assets/logo.png" in below(stack.settings.workspace)
+        assert moves(stack, alice)[-4:] == [
+            ("ready_for_review", "install_queued"),
+            ("install_queued", "install_failed"),
+            ("install_failed", "install_queued"),
+            ("install_queued", "installed_private"),
+        ]
+
+
+async def test_a_skill_whose_trigger_cases_lead_elsewhere_is_not_installed_and_says_which(
+    stack: Stack, alice: Importer
+) -> None:
+    cases = '[{"input": "Book dinner Friday evening", "should_trigger": true, "kind": "positive"}]'
+    await reviewed(alice, {**FILES, "tidy-tables/tests/triggers.json": cases})
+    failed = await alice.act("install-private", accept_unproved=True)
+    assert failed["import_record"]["stage_state"] == "install_failed"
+    assert failed["import_record"]["last_error_code"] == "VALIDATION_REQUIRED"
+    assert below(stack.settings.workspace) == {}
+
+
+async def test_an_install_whose_workflow_temporal_has_lost_is_brought_to_its_end(
+    stack: Stack, alice: Importer
+) -> None:
+    await reviewed(alice)
+    await stack.client.get_workflow_handle(f"skill-import/{alice.import_id}").terminate()
+    imports = stack.services.imports.store
+    order = ImportOrder(
+        import_id=alice.import_id,
+        command=ImportCommand.INSTALL,
+        commit_key=CommitKey(owner_user_id="alice", key="lost", request_digest="0" * 64),
+        correlation_id="test",
+        accept_unproved=True,
+        at=datetime.now(UTC),
+    )
+    assert imports.command(order).present.state.value == "install_queued"
+    assert await recover_imports(stack.client, stack.settings, stack.database) == 1
+    handle = stack.client.get_workflow_handle(f"skill-import/{alice.import_id}")
+    await handle.result()
+    assert await alice.state() == "installed_private"
+    assert "skills/tidy-tables/SKILL.md" in below(stack.settings.workspace)
