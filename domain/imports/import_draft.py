@@ -18,7 +18,7 @@ from contracts.abilities.capability_manifest import (
     VerificationRule,
 )
 from contracts.abilities.control_surface import ControlSurface
-from contracts.abilities.lookup import TRIGGER_TESTS_PATH
+from contracts.abilities.lookup import MIN_CASES_PER_KIND, TRIGGER_TESTS_PATH
 from contracts.base import clipped
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from contracts.learning.interpretation import (
@@ -56,7 +56,7 @@ def imported_draft(
     capability_id = capability_id_of(front.name)
     cases = own_cases
     if cases is None:
-        made = trigger_cases(front.title, phrases, negatives)
+        made = trigger_cases(front.title, _asked(front.title, phrases), negatives)
         cases = _json([one.model_dump(mode="json") for one in made])
     manifest = _manifest(front, capability_id, phrases).model_dump(mode="json", exclude={"input_schema"})
     made_here = (
@@ -101,6 +101,13 @@ def imported_graph(import_id: str, title: str) -> WorkflowGraph:
     return WorkflowGraph(
         workflow_id=f"import:{import_id}", title=title, entry_step_id=step.step_id, steps=(step,)
     )
+
+
+def _asked(title: str, phrases: Sequence[str]) -> tuple[str, ...]:
+    """What cases are made of: the triggers, and where those are few the skill by its title, as people name it."""
+    named = (title, f"use {title}", f"help me with {title}")
+    every = tuple(dict.fromkeys((*phrases, *named)))
+    return every[: max(MIN_CASES_PER_KIND, len(phrases))]
 
 
 def phrases_of(triggers: Sequence[str]) -> tuple[str, ...]:
