@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from cli.platform.run_state import RunState
 from tests.cli.conftest import Person
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "skills.md"
@@ -22,7 +23,7 @@ def _commands() -> list[list[str]]:
 
 
 @pytest.mark.acceptance("AM-33", "AM-34", "AM-47", "AI-36", "CH-53")
-def test_what_a_new_user_types_says_exactly_what_happened(running) -> None:
+def test_what_a_new_user_types_says_exactly_what_happened(running: RunState) -> None:
     admin = Person(running, running.admin_token)
 
     def types(words: list[str]) -> Result:
