@@ -11,13 +11,14 @@ from cli.platform.list_options import (
     PageSizeOption,
     SearchOption,
     SortOption,
-    left_over,
+    answer_list,
     list_query,
 )
 from cli.platform.output import listing
 from contracts.platform.identity import CreateTokenRequest, Scope
 from domain.mcp.policy_facts import provider_of
 
+NO_TOKENS = "There are no tokens. Make one: apprentice tokens create NAME --scope read"
 app = typer.Typer(no_args_is_help=True, help="Make, list and revoke access tokens.")
 
 
@@ -31,7 +32,8 @@ def list_tokens(
 ) -> None:
     """List access tokens; their secrets are not kept and cannot be shown."""
     table = listing("token", "name", "user", "scopes", "runtime", "created", "revoked", whole="token")
-    found = call.api.tokens.tokens(**list_query(page, page_size, sort, search))
+    query = list_query(page, page_size, sort, search)
+    found = call.api.tokens.tokens(**query)
     for token in found.tokens:
         table.add_row(
             token.token_id,
@@ -42,7 +44,7 @@ def list_tokens(
             token.created_at.strftime("%Y-%m-%d %H:%M"),
             token.revoked_at.strftime("%Y-%m-%d %H:%M") if token.revoked_at else "",
         )
-    call.answer(table, *left_over(found))
+    answer_list(call, found, table, NO_TOKENS, query)
 
 
 @api_command(app, "create")

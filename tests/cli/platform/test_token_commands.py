@@ -26,6 +26,13 @@ def test_a_secret_is_shown_once_and_never_listed(person) -> None:
     assert secret not in listed
 
 
+def test_a_list_without_entries_says_why(person) -> None:
+    person.gets("tokens", "create", "second", "--scope", "read")
+    assert "Nothing matches" in person.types("tokens", "list", "--search", "no-such-name").stdout
+    assert "Nothing on this page" in person.types("tokens", "list", "--page", "99", "--page-size", "2").stdout
+    assert "--page 2" in person.types("tokens", "list", "--page-size", "1").stdout
+
+
 def test_a_right_that_one_lacks_cannot_be_given_away(person) -> None:
     refused = person.types("tokens", "create", "root", "--scope", "admin")
     assert refused.exit_code == ExitCode.REFUSED
