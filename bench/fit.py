@@ -29,7 +29,7 @@ from tests.domain.abilities.fit.tables import TABLES, Row, rows_of
 DEPTH = 3
 """How many questions a tree asks, the same of every case."""
 
-NUMBER = 300
+NUMBER = 500
 STEP = 0.06
 """How far one tree goes."""
 
@@ -196,12 +196,13 @@ def _write(trees: _Trees) -> None:
         )
         for asked, leaves in zip(trees.questions, trees.leaves, strict=True)
     ]
+    pairs = ["; ".join(lines[one : one + 2]) for one in range(0, len(lines), 2)]
     names = ", ".join(field.name for field in fields(Evidence))
     Path(str(weighing_trees.__file__)).write_text(
         f'"""The trees of ``weighing``, written by ``python -m bench.fit --write``: do not edit by hand."""\n\n'
         f"BIAS = {trees.bias:.4f}\n\n"
-        'TREES = """\n' + "\n".join(lines) + '\n"""\n'
-        '"""A line a tree: the number of an evidence and its bound, three times, then the leaves in thousandths."""\n',
+        'TREES = """\n' + "\n".join(pairs) + '\n"""\n'
+        '"""Two trees a line, each: an evidence and its bound, three times, then the leaves in thousandths."""\n',
         encoding="utf-8",
     )
     print(f"written, over {names}")

@@ -48,10 +48,7 @@ def judge(request: Reading, profile: Profile, weigh: Weigh, compare: Compare | N
     near = compare(profile.families | profile.parts, wanted_by(request), least)
     if near is None:
         return by_rules
-    found = evidence(request, profile, weigh, by_rules, near)
-    if found.plainly and found.alike >= SAME_WORDS:
-        return by_rules
-    return _weighed(by_rules, found, near)
+    return _weighed(by_rules, evidence(request, profile, weigh, by_rules, near), near)
 
 
 def _weighed(by_rules: Judgement, found: Evidence, near: "Nearness") -> Judgement:
@@ -68,9 +65,6 @@ def _weighed(by_rules: Judgement, found: Evidence, near: "Nearness") -> Judgemen
 
 TOO_FAR = 0.2
 """What is less near in meaning and refused by the rules is refused: of the tables' requests none is that far."""
-
-SAME_WORDS = 0.8
-"""Where this share of a request's words is the ability's and the verb is plainly another, the verb decides."""
 
 SURE_OF_MEANING = 0.9
 """From this likelihood on, an ability fits without a doubt."""

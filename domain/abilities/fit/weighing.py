@@ -137,11 +137,11 @@ _BITS = (4, 2, 1)
 
 @cache
 def _trees() -> _Trees:
-    """The trees as ``weighing_trees`` writes them: a line a tree, three times evidence and bound, then the leaves."""
+    """The trees as ``weighing_trees`` writes them: two a line, each three times evidence and bound, then the leaves."""
     # Imported here: it comes with the model, and nothing is weighed without.
     import numpy as np
 
-    lines = [line.split() for line in TREES.split("\n") if line]
+    lines = [one.split() for one in TREES.replace("\n", ";").split(";") if one]
     asked = [[field.split(">") for field in line[:3]] for line in lines]
     leaves = [[int(leaf) / 1000 for leaf in line[3:]] for line in lines]
     return _Trees(

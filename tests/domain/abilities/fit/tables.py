@@ -19,7 +19,7 @@ from domain.learning.drafting.triggers import trigger_phrases
 from domain.learning.interpretation.naming import slug_from_title, title_from_goal
 from tests.fixtures.abilities import ability
 
-TABLES = {name: Path(__file__).with_name(f"{name}.txt") for name in ("requests", "tasks", "methods")}
+TABLES = {name: Path(__file__).with_name(f"{name}.txt") for name in ("requests", "tasks", "methods", "shell")}
 
 
 @dataclass(frozen=True)
