@@ -58,11 +58,15 @@ _MOST_REPAIR_TEXT = 300
 
 @dataclass(frozen=True)
 class Installed:
-    """The names of what there is here already: tools, connected servers, skills, support packs, used namespaces."""
+    """The names of what there is here already: tools, connected servers, skills, support packs, used namespaces.
+
+    ``imported`` are the skills that the owner imported before: an archive of the same name makes a version of one.
+    """
 
     tools: frozenset[str] = frozenset()
     connectors: frozenset[str] = frozenset()
     skills: frozenset[str] = frozenset()
+    imported: frozenset[str] = frozenset()
     support_packs: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
@@ -145,7 +149,9 @@ def _change(before: str, after: str) -> str:
 
 def _names(bundle: SkillBundle, installed: Installed, namespace: str) -> Iterator[SkillCompatibilityFinding]:
     name = bundle.skill.name
-    if name in installed.skills:
+    if name in installed.imported:
+        yield info("NEW_VERSION", f"Installed, it is the next version of {name}, which you imported before.")
+    elif name in installed.skills:
         yield error("NAME_TAKEN", f"A skill called {name} is installed. Remove it first, or rename this one.")
     elif other := shadowed(name, installed.skills):
         yield warning(

@@ -3,6 +3,7 @@
 from sqlalchemy import select
 
 from domain.imports.compatibility import Installed
+from domain.imports.import_draft import capability_id_of
 from stores.mcp.mcp_tables import mcp_tools
 from stores.mcp.servers.server_rows import servers_of
 from stores.platform.database import Database
@@ -19,7 +20,8 @@ class InstalledNames:
     def of(self, owner: str) -> Installed:
         """What ``owner`` has here now."""
         with self._database.read() as connection:
-            own = connection.scalars(select(abilities.c.slug).where(abilities.c.owner == owner)).all()
+            mine = select(abilities.c.slug, abilities.c.ability_id).where(abilities.c.owner == owner)
+            own = {row.slug: row.ability_id for row in connection.execute(mine)}
             folders = connection.execute(select(skills.c.name, skills.c.function_name)).all()
             servers = servers_of(connection, owner)
             ids = [server.server_id for server in servers]
@@ -27,5 +29,6 @@ class InstalledNames:
             return Installed(
                 tools=frozenset(tools) | {row.function_name for row in folders if row.function_name},
                 connectors=frozenset(ids) | {server.display_name for server in servers},
+                imported=frozenset(slug for slug, one in own.items() if one == capability_id_of(slug)),
                 skills=frozenset(own) | {row.name for row in folders},
             )

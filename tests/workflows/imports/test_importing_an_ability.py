@@ -207,3 +207,20 @@ async def test_an_install_whose_workflow_temporal_has_lost_is_brought_to_its_end
     await handle.result()
     assert await alice.state() == "installed_private"
     assert "skills/tidy-tables/SKILL.md" in below(stack.settings.workspace)
+
+
+async def test_a_newer_archive_of_an_imported_skill_is_its_next_version_and_is_rolled_back(
+    stack: Stack, alice: Importer
+) -> None:
+    await installed(alice)
+    newer = Importer(alice.learner)
+    await reviewed(newer, {"tidy-tables/SKILL.md": GOOD_SKILL + "\n3. Say what was done.\n"})
+    done = await newer.act("install-private", accept_unproved=True)
+    assert done["import_record"]["stage_state"] == "installed_private", await newer.detail()
+    workspace = stack.settings.workspace / "skills/tidy-tables"
+    assert "assets/logo.png" not in below(workspace)
+    path = "/api/abilities/imported.tidy-tables"
+    versions = (await alice.learner.ok("GET", f"{path}/versions"))["versions"]
+    assert [one["imported_from"]["import_id"] for one in versions] == [newer.import_id, alice.import_id]
+    await alice.learner.ok("POST", f"{path}/rollback", {"reason": "the older one"})
+    assert below(workspace)["assets/logo.png"] == PICTURE
