@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import struct
 import tarfile
+import zlib
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -185,10 +187,24 @@ def test_every_limit_holds_while_it_is_read() -> None:
     assert "state.json may have" in too_large(gzip.compress(header.tobuf()))
 
 
+def packed_with_zeros(content: bytes, megabytes: int) -> bytes:
+    """``gzip`` of the content and so many zeros after it; one megabyte is packed, and stands in it as often."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    head = packer.compress(content) + packer.flush(zlib.Z_FULL_FLUSH)
+    zeros = bytes(1_000_000)
+    block = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
+    digest = zlib.crc32(content)
+    for _ in range(megabytes):
+        digest = zlib.crc32(zeros, digest)
+    last = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS).flush()
+    size = len(content) + megabytes * len(zeros)
+    return head + block * megabytes + last + struct.pack("<LL", digest, size & 0xFFFFFFFF)
+
+
 def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     archive = archive_of({"state.json": STATE})
-    unpacked = gzip.decompress(archive) + b"\0" * 500_000_000
-    bomb = gzip.compress(unpacked, 9)
+    assert gzip.decompress(packed_with_zeros(b"content", 2)) == b"content" + bytes(2_000_000)
+    bomb = packed_with_zeros(gzip.decompress(archive), 500)
     read = 0
 
     def pull() -> bytes:
