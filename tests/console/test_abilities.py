@@ -1,6 +1,8 @@
 """An ability's life, mining and categories, in a real browser against the real application."""
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
@@ -10,7 +12,7 @@ from stores.platform.projection.projector import Projector
 from tests.console.conftest import PATIENCE_MS, Console
 from tests.e2e.ability_owner import owner_of_one, taught_again
 from tests.fixtures.learner import SALES_REPORT
-from tests.fixtures.stack import Stack
+from tests.fixtures.stack import Stack, connect, lone_stack, stack_settings
 from tests.fixtures.taught import Taught
 
 pytestmark = pytest.mark.anyio
@@ -119,6 +121,17 @@ async def test_a_token_that_may_only_read_sees_an_ability_and_why_its_buttons_ar
     await expect(head).to_contain_text("Your token lacks")
 
 
+@pytest.fixture
+async def stack(
+    request: pytest.FixtureRequest, tmp_path: Path, temporal_address: str
+) -> AsyncIterator[Stack]:
+    """The application; a test may name settings of its own."""
+    settings = stack_settings(tmp_path, **getattr(request, "param", {}))
+    async with lone_stack(settings, await connect(temporal_address)) as running:
+        yield running
+
+
+@pytest.mark.parametrize("stack", [{"categories_per_user": 3}], ids=["three"], indirect=True)
 @pytest.mark.acceptance("category_limit_reached_error_rendered")
 async def test_a_category_over_the_limit_is_refused_in_sight_and_none_is_shown_that_is_not_there(
     console: Console, stack: Stack
