@@ -8,11 +8,14 @@ from fastapi import APIRouter, Depends, Path, Query
 
 from api.platform.commands import ApproverFrame, CommandFrame, InstallerFrame, LearnerFrame, masked
 from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_uuid
+from api.services import Services
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportState, SourceRefKind
 from contracts.imports.import_work import ImportCommand, ImportOrder, ImportOutcome, SkillImport
 from contracts.imports.requests import (
+    ImportOverlap,
     ImportTargetScope,
     OfImport,
     SkillImportApproveRequest,
@@ -33,6 +36,7 @@ from contracts.learning.validation import unproved_digest
 from contracts.platform.identity import Scope
 from domain.imports.import_draft import capability_id_of
 from domain.imports.import_warnings import warnings_of
+from domain.imports.trigger_match import import_candidate, overlaps
 from domain.learning.session import deployment
 from gateways.imports.skill_imports import import_id_for
 
@@ -192,7 +196,27 @@ def detail(import_id: ImportId, caller: Reader, services: ServicesDep) -> SkillI
         ability_id=capability_id_of(present.record.skill_name) if installed else None,
         unproved=present.unproved,
         unproved_digest=unproved_digest(present.unproved) if present.unproved else None,
+        overlaps=_overlaps(present, services),
         warnings=warnings_of(present, now),
+    )
+
+
+_UNDECIDED = frozenset({SkillImportState.SCAN_COMPLETE, SkillImportState.READY_FOR_REVIEW})
+"""States in which a person who reviews an import wants to know what it would stand beside."""
+
+
+def _overlaps(present: SkillImport, services: Services) -> tuple[ImportOverlap, ...]:
+    front = services.imports.store.front(present) if present.state in _UNDECIDED else None
+    if front is None:
+        return ()
+    found = overlaps(
+        import_candidate(front, present.owner_user_id),
+        services.abilities.entries(),
+        services.abilities.meanings,
+    )
+    return tuple(
+        ImportOverlap(ability_id=one.ability_id, title=clipped(one.title, 160), triggers=tuple(one.triggers))
+        for one in found
     )
 
 

@@ -1,5 +1,6 @@
 """``apprentice import``: bring skill bundles from elsewhere, see what was found in them, decide about them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from contracts.imports.import_record import (
     SkillImportState,
 )
 from contracts.imports.requests import (
+    ImportOverlap,
     ImportTargetScope,
     SkillImportApproveRequest,
     SkillImportDiscardRequest,
@@ -108,7 +110,11 @@ def stage(
         import_id=import_id, requested_pack_id=pack, stage_notes=note, override_reason=override
     )
     found = ImportApi(call.api.http).stage(request)
-    call.answer(_facts(found.import_record), *_next_of(found.import_record))
+    call.answer(
+        _facts(found.import_record),
+        *_overlapping(ImportApi(call.api.http).show(import_id).overlaps),
+        *_next_of(found.import_record),
+    )
 
 
 @api_command(app, "approve")
@@ -174,6 +180,7 @@ def show(call: Invocation, import_id: _Import) -> None:
         *_findings(found.compatibility_report),
         *_held(found.held_up_by, found.override),
         *listed,
+        *_overlapping(found.overlaps),
         *warned,
         *asked,
     )
@@ -244,6 +251,14 @@ def _facts(record: ImportedSkillRecord) -> RenderableType:
         ("last error", record.last_error_code or ""),
     ]
     return facts([(name, value) for name, value in lines if value])
+
+
+def _overlapping(overlaps: Sequence[ImportOverlap]) -> list[Text]:
+    """What the skill would stand beside: whoever installs it should know what agents are routed to now."""
+    return [
+        Text(f"Overlaps “{one.title}” ({one.ability_id}), which answers: {'; '.join(one.triggers)}")
+        for one in overlaps
+    ]
 
 
 def _held(held: ScanHold | None, override: ScanOverride | None) -> list[Text]:

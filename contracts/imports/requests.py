@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from contracts.abilities.availability import UnprovedStep
-from contracts.base import Sha256, Text160, Text240, Text1000, Uuid, VersionedContract
+from contracts.base import Contract, Sha256, Text160, Text240, Text1000, Uuid, VersionedContract
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportSource
 from contracts.imports.packs import PackId
@@ -130,6 +130,14 @@ class SkillImportTerminalActionResponse(VersionedContract):
     saga_id: Uuid | None = None
 
 
+class ImportOverlap(Contract):
+    """An installed ability to which agents would be routed by triggers of the import."""
+
+    ability_id: Text160
+    title: Text160
+    triggers: tuple[Text240, ...]
+
+
 class SkillImportDetailResponse(VersionedContract):
     """Everything that is shown of one import."""
 
@@ -145,6 +153,10 @@ class SkillImportDetailResponse(VersionedContract):
         description="What nothing here can show to work; it is installed only with `accept_unproved`.",
     )
     unproved_digest: Sha256 | None = None
+    overlaps: tuple[ImportOverlap, ...] = Field(
+        default=(),
+        description="Installed abilities that answer its triggers; while it can still be decided about.",
+    )
     warnings: tuple[Text240, ...] = ()
 
 

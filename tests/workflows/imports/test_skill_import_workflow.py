@@ -10,6 +10,7 @@ from temporalio.testing import TimeSkipper
 
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
 from tests.fixtures.importing import Importer, good_bundle, zipped
+from tests.fixtures.installed import install
 from tests.fixtures.stack import Stack, running_stack, stack_settings
 from worker.recovery import recover_imports
 
@@ -246,6 +247,26 @@ async def test_a_warned_bundle_is_approved_with_a_reason_alone_and_scanned_again
     await alice.scan()
     assert alice.import_id != first
     assert (await alice.detail())["override"] is None
+
+
+async def test_the_abilities_that_answer_the_triggers_of_an_import_are_shown_until_it_is_decided(
+    stack: Stack, alice: Importer
+) -> None:
+    phrase = "Sorts the rows of a CSV file by a column."
+    rival = install(stack.database, "sort-rows", title="Sort rows", trigger_phrases=(phrase,))
+    install(stack.database, "dinner", title="Dinner", trigger_phrases=("book a table for dinner",))
+    await alice.upload()
+    await alice.scan()
+    (found,) = (await alice.detail())["overlaps"]
+    assert (found["ability_id"], found["title"]) == (rival, "Sort rows")
+    assert phrase in found["triggers"]
+    asked = {"ability_id": rival, "trigger_text": "sort the rows of a CSV file by a column"}
+    answer = await alice.learner.ok("POST", "/api/skills/trigger-test", asked)
+    assert (answer["matched"], answer["candidate_ability_id"]) == (True, rival)
+    asked["trigger_text"] = "book a table for dinner"
+    assert (await alice.learner.ok("POST", "/api/skills/trigger-test", asked))["matched"] is False
+    await alice.act("discard")
+    assert (await alice.detail())["overlaps"] == []
 
 
 async def test_a_scanned_import_is_asked_whether_a_text_would_find_it(stack: Stack, alice: Importer) -> None:
