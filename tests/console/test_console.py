@@ -28,7 +28,8 @@ async def test_a_wrong_token_is_refused_in_plain_words_and_a_right_one_stays_in_
     await expect(page.get_by_role("heading", name="Create new ability by:")).to_be_visible()
     cards = page.get_by_role("list", name="Create new ability by:").get_by_role("listitem")
     assert await cards.count() == 5
-    await expect(cards.filter(has_text="Not built yet")).to_have_count(1)
+    await expect(cards.filter(has_text="Not built yet")).to_have_count(0)
+    await expect(cards.filter(has_text="apprentice import add")).to_have_count(1)
     assert console.learner.secret not in page.url
     assert await page.evaluate("localStorage.length") == 0
     await page.reload()

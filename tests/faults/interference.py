@@ -16,7 +16,7 @@ from contracts.learning.install import SagaClose, SagaStepInput
 from contracts.learning.validation import CheckInput
 from tests.faults.traps import Traps
 
-TASK_TIMEOUT = timedelta(seconds=1)
+TASK_TIMEOUT = timedelta(seconds=2)
 HEARTBEAT_TIMEOUT = timedelta(seconds=2)
 
 

@@ -16,7 +16,7 @@ const CARDS = [
   { mode: "coaching_agent", text: `Say what ${THE_AGENT} is to reach, with hints on the way. What it reports of each step fills in the rest.`, command: 'apprentice learn create --goal "WHAT TO REACH" --hint "AN OUTCOME ON THE WAY"' },
   { mode: "autonomous_agent_practice", text: `Let ${THE_AGENT} find its own way to a goal within safe bounds.`, command: 'apprentice learn practice "GOAL" --allow PROGRAM --makes FILE', needs: "autonomous practice" },
   { mode: "improving_existing_skill", text: "Change a skill that is already installed, and prove the change.", command: "apprentice learn create --mode improving_existing_skill --skill ABILITY" },
-  { mode: "import_skill", text: "Bring a skill folder from elsewhere, and have it checked before it is used.", needs: "skill import" },
+  { mode: "import_skill", text: "Bring a skill folder from elsewhere, and have it checked before it is used.", command: "apprentice import add FILE.zip", needs: "skill import" },
 ];
 
 const STEPS = [

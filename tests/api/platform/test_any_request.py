@@ -19,7 +19,7 @@ from api.platform.openapi import examples
 from contracts.errors import ERROR_RULES, ErrorCode
 from tests.api.platform.test_bad_input import send
 from tests.api.route_table import WITH_BODY
-from tests.api.world import DOCUMENT, ROUTES, Ids, Route, World, operation_of, resolved, schema_of
+from tests.api.world import ROUTES, Ids, Route, World, document, operation_of, resolved, schema_of
 from tests.fixtures.thoroughness import times
 
 REQUESTS = examples().requests
@@ -114,7 +114,7 @@ class Drawn(NamedTuple):
 
 def is_asked(route: Route) -> bool:
     """Whether it is in the document, and its answer ends before the client leaves."""
-    if route.path.replace(":path", "") not in DOCUMENT["paths"]:
+    if route.path.replace(":path", "") not in document()["paths"]:
         return False
     answers = operation_of(route)["responses"].values()
     return not any("text/event-stream" in one.get("content", {}) for one in answers)

@@ -1,7 +1,9 @@
 """The commands that docs/skills.md has a new user type, as they stand there."""
 
+import os
 import shlex
-from concurrent.futures import ThreadPoolExecutor
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +22,16 @@ def _commands() -> list[list[str]]:
     month = (datetime.now(UTC) + timedelta(days=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
     lines = section.split("```")[1].strip().splitlines()
     return [shlex.split(line.replace("IN_A_MONTH", month), comments=True)[1:] for line in lines]
+
+
+def started(running: RunState, words: list[str]) -> subprocess.Popen[str]:
+    """The command in a process of its own."""
+    environment = os.environ | {
+        "APPRENTICE_API_URL": running.api_url,
+        "APPRENTICE_TOKEN": running.admin_token,
+    }
+    command = [sys.executable, "-m", "cli.main", *words]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.acceptance("AM-33", "AM-34", "AM-47", "AI-36", "CH-53")
@@ -41,8 +53,8 @@ def test_what_a_new_user_types_says_exactly_what_happened(running: RunState) -> 
     assert "noted" in told.lower()
     types(wallet)
     types(fund)
-    with ThreadPoolExecutor(2) as both:
-        twice = [done.stdout for done in both.map(types, [debit, debit])]
+    both = [started(running, debit), started(running, debit)]
+    twice = [one.communicate(timeout=60)[0] for one in both]
     assert all("ledger:" in one for one in twice), twice
     assert "15" in types(balance).stdout
     assert "scheduled" in types(check_in).stdout.lower()
