@@ -249,7 +249,7 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
                 ("quarantined", detail.quarantine_reason),
                 ("usable now", usable),
                 ("version", str(detail.version)),
-                ("imported from", _archive(detail.imported_from)),
+                ("from archive", _archive(detail.imported_from)),
                 ("you may", " · ".join(one.value.replace("_", "-") for one in detail.allowed_actions)),
                 ("said as", " · ".join(ability.trigger_phrases)),
                 ("not as", " · ".join(ability.negative_triggers)),

@@ -284,7 +284,7 @@ def _findings(report: SkillCompatibilityReport | None) -> list[RenderableType]:
     judged = "compatible" if report.compatible else "not compatible"
     if report.requires_adapter:
         judged += ", needs an adapter"
-    shown: list[RenderableType] = [Text(f"{judged}; {len(report.findings)} findings")]
+    shown: list[RenderableType] = [Text(f"{judged}; findings: {len(report.findings)}")]
     for one in report.findings:
         place = f" ({one.path_hint})" if one.path_hint else ""
         line = Text(f"{one.severity.value:8}", style=_COLOURS[one.severity.value])

@@ -12,7 +12,7 @@ def test_a_bundle_is_added_staged_and_installed_by_what_each_answer_says(person:
     bundle.write_bytes(good_bundle())
     added = person.types("import", "add", str(bundle))
     assert added.exit_code == ExitCode.OK, added.stderr
-    assert "compatible; 1 findings" in added.stdout
+    assert "compatible; findings: 1" in added.stdout
     assert "PORTABILITY_GRADE: direct" in added.stdout
     listed = person.gets("import", "list")["items"]
     import_id = listed[0]["import_id"]
