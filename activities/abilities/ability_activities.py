@@ -153,9 +153,7 @@ class ReprobeActivities:
         if lesson.bundle is None:
             return Method()
         interpretation, wanted = lesson.bundle.interpretation, lesson.bundle.draft.starting_state_id
-        session_id = interpretation.learn_session_id
-        states = self._states.of_session(session_id) if wanted and session_id else ()
-        state = next((one for one in states if one.state_id == wanted), None)
+        state = self._states.of_draft(interpretation.learn_session_id, wanted)
         start = missing = None
         if state is not None:
             surroundings = Surroundings(state.locale, state.time_zone)

@@ -103,9 +103,8 @@ class TrialActivities:
 
     def _surroundings(self, bundle: DraftBundle) -> Surroundings:
         """The locale and time zone of the demonstration, as long as they are kept: they decide how lines sort."""
-        states = self._states.of_session(bundle.interpretation.learn_session_id or "")
-        wanted = bundle.draft.starting_state_id
-        state = next((one for one in states if one.state_id == wanted), None)
+        session_id = bundle.interpretation.learn_session_id
+        state = self._states.of_draft(session_id, bundle.draft.starting_state_id)
         return Surroundings(state.locale, state.time_zone) if state is not None else Surroundings()
 
     def _report(self, run: TrialRun, trial: Trial, surroundings: Surroundings) -> TrialReport:

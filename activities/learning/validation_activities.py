@@ -189,10 +189,7 @@ class ValidationActivities:
 
     def _start(self, request: CheckInput, bundle: DraftBundle) -> LessonStart | None:
         """The starting state of the lesson, as long as it is kept."""
-        wanted = bundle.draft.starting_state_id
-        session_id = request.run.learn_session_id
-        states = self._states.of_session(session_id) if wanted and session_id else ()
-        state = next((one for one in states if one.state_id == wanted), None)
+        state = self._states.of_draft(request.run.learn_session_id, bundle.draft.starting_state_id)
         if state is None:
             return None
         surroundings = Surroundings(state.locale, state.time_zone)

@@ -75,6 +75,11 @@ class StartingStates:
         with self._database.read() as connection:
             return _of_session(connection, session_id)
 
+    def of_draft(self, session_id: str | None, state_id: str | None) -> StartingState | None:
+        """The state that a draft began from, as long as it is kept; None for a draft that has no session or state."""
+        states = self.of_session(session_id) if session_id and state_id else ()
+        return next((one for one in states if one.state_id == state_id), None)
+
     def has_any(self, session_id: str) -> bool:
         """Whether a starting state of the session is kept."""
         with self._database.read() as connection:

@@ -1,6 +1,8 @@
 """The catalog of skills: one command at a time, whoever sends it."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 from temporalio import workflow
 from temporalio.exceptions import FailureError
@@ -46,16 +48,10 @@ class SkillCatalogWorkflow:
 
     @workflow.update(description="Read the roots again")
     async def reload(self, order: ReloadCatalog) -> ReloadSkillsResponse:
-        self._asked += 1
-        async with self._turn:
-            try:
-                found = await workflow.execute_local_activity_method(
-                    SkillCatalogActivities.reload_catalog, order, summary="reload", **CHECK_CALL
-                )
-            except FailureError as error:
-                raise application_error_in(error) from None
-            finally:
-                self._answered += 1
+        async with self._in_turn():
+            found = await workflow.execute_local_activity_method(
+                SkillCatalogActivities.reload_catalog, order, summary="reload", **CHECK_CALL
+            )
             workflow.set_current_details(
                 f"**{found.ready} ready**, {found.awaiting_approval} awaiting approval, {found.malformed} malformed"
             )
@@ -63,47 +59,38 @@ class SkillCatalogWorkflow:
 
     @workflow.update(description="Approve a folder as it was seen")
     async def approve(self, order: ApproveFolder) -> ApproveSkillResponse:
-        self._asked += 1
-        async with self._turn:
-            try:
-                return await workflow.execute_local_activity_method(
-                    SkillCatalogActivities.approve_folder,
-                    order,
-                    summary=f"approve {order.name}",
-                    **CHECK_CALL,
-                )
-            except FailureError as error:
-                raise application_error_in(error) from None
-            finally:
-                self._answered += 1
+        async with self._in_turn():
+            return await workflow.execute_local_activity_method(
+                SkillCatalogActivities.approve_folder, order, summary=f"approve {order.name}", **CHECK_CALL
+            )
 
     @workflow.update(description="Add or update a tool")
     async def register_tool(self, order: RegisterTool) -> RegisterToolResponse:
-        self._asked += 1
-        async with self._turn:
-            try:
-                return await workflow.execute_local_activity_method(
-                    SkillRegistrationActivities.register_tool,
-                    order,
-                    summary=f"register tool {order.tool.tool_id}",
-                    **CHECK_CALL,
-                )
-            except FailureError as error:
-                raise application_error_in(error) from None
-            finally:
-                self._answered += 1
+        async with self._in_turn():
+            return await workflow.execute_local_activity_method(
+                SkillRegistrationActivities.register_tool,
+                order,
+                summary=f"register tool {order.tool.tool_id}",
+                **CHECK_CALL,
+            )
 
     @workflow.update(description="Add or update a skill")
     async def register_skill(self, order: RegisterSkill) -> RegisterSkillResponse:
+        async with self._in_turn():
+            return await workflow.execute_local_activity_method(
+                SkillRegistrationActivities.register_skill,
+                order,
+                summary=f"register {order.name}",
+                **CHECK_CALL,
+            )
+
+    @asynccontextmanager
+    async def _in_turn(self) -> AsyncGenerator[None]:
+        """One command at a time, counted; what its activity failed with is what the caller is refused with."""
         self._asked += 1
         async with self._turn:
             try:
-                return await workflow.execute_local_activity_method(
-                    SkillRegistrationActivities.register_skill,
-                    order,
-                    summary=f"register {order.name}",
-                    **CHECK_CALL,
-                )
+                yield
             except FailureError as error:
                 raise application_error_in(error) from None
             finally:
