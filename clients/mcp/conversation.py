@@ -8,7 +8,7 @@ import asyncio
 import math
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -176,6 +176,13 @@ class Conversation:
                 await self._take(turn, client)
                 turn = await self._turns.get()
             self._scope.deadline = anyio.current_time() + CLOSE_WITHIN_SECONDS
+            if self._is_spoilt and self._has_session:
+                await self._until_cancellation_is_sent(client)
+
+    async def _until_cancellation_is_sent(self, client: Client) -> None:
+        """Closing drops what the transport still has to send; it sends in order, so a ping's answer comes after."""
+        with anyio.move_on_after(CLOSE_WITHIN_SECONDS / 2), suppress(Exception):
+            await client.session.send_ping()
 
     async def _take(self, turn: _Exchange[Any], client: Client) -> None:
         """One exchange. The server is notified of a cancellation, and may go on all the same."""

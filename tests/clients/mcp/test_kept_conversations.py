@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from clients.mcp.address_guard import Resolve, system_resolve
 from clients.mcp.conversations import KeptConversations
 from clients.mcp.tool_client import ToolClient
 from contracts.mcp.servers import MCPServerRegistryEntry
@@ -28,14 +29,18 @@ class Desk:
         self.is_wanted: Callable[[], bool] = lambda: True
         self.kept = self.keeping(idle_seconds=600)
 
-    def keeping(self, idle_seconds: float, most: int = 16) -> KeptConversations:
+    def keeping(
+        self, idle_seconds: float, most: int = 16, resolve: Resolve = system_resolve
+    ) -> KeptConversations:
         """From now on conversations are kept like this."""
 
         async def wanted(_: MCPServerRegistryEntry) -> bool:
             return self.is_wanted()
 
         self.kept = KeptConversations(idle_seconds, wanted, most)
-        client = ToolClient(allow_private=True, local_programs=[sys.executable], kept=self.kept)
+        client = ToolClient(
+            allow_private=True, local_programs=[sys.executable], kept=self.kept, resolve=resolve
+        )
         self.calls = Calls(client)
         return self.kept
 
@@ -295,6 +300,32 @@ async def test_a_session_whose_call_is_cut_short_is_told_and_not_used_again(
             while "notifications/cancelled" not in asked():
                 await asyncio.sleep(0.01)
     assert asked().count("initialize") == 2
+
+
+async def test_a_session_ends_only_after_it_was_told_of_the_cut_however_slow_the_way_is(
+    desk: Desk, tmp_path: Path
+):
+    with started(tmp_path / "sessions", SessionServer) as server:
+
+        def asked() -> list[str]:
+            return [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
+
+        async def slow_once_called(host: str, port: int) -> tuple[str, ...]:
+            with anyio.move_on_after(0.2):
+                while "tools/call" in asked() and "DELETE" not in asked():
+                    await anyio.sleep(0.01)
+            return await system_resolve(host, port)
+
+        desk.keeping(idle_seconds=600, resolve=slow_once_called)
+        calling = asyncio.create_task(desk.count(server.entry(), tool_name="hang"))
+        with anyio.fail_after(20):
+            while "tools/call" not in asked():
+                await asyncio.sleep(0.01)
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+        await desk.kept.close()
+    assert asked()[-3:] == ["notifications/cancelled", "ping", "DELETE"]
 
 
 async def test_a_server_without_sessions_is_asked_in_a_conversation_a_call(
