@@ -338,7 +338,7 @@ _OF_OPERATION: Mapping[str, _Codes] = {
     "category_create": (*_STORE, E.CATEGORY_LIMIT_REACHED, E.CATEGORY_TITLE_TAKEN),
     "category_change": (*_STORE, E.CATEGORY_TITLE_TAKEN),
     "category_delete": _STORE,
-    "category_assign": (*_STORE, E.ABILITY_NOT_FOUND, E.PROPOSAL_NOT_FOUND),
+    "category_assign": (*_STORE, E.ABILITY_NOT_FOUND, E.PROPOSAL_NOT_FOUND, E.MCP_SERVER_NOT_FOUND),
     "category_item_remove": _STORE,
     "capability_explain": (E.NOT_FOUND, E.CONFLICT),
     "capability_reprobe": (*_START, E.NOT_FOUND, E.CONFLICT),

@@ -99,6 +99,10 @@ class AbilityLifecycleCommand(VersionedContract):
     created_at: UtcTime
 
 
+IMPORTED_FAMILY = "imported"
+"""The family of abilities that were imported as skills from elsewhere."""
+
+
 class InstallLane(StrEnum):
     """How far an ability has come."""
 

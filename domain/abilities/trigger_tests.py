@@ -129,7 +129,8 @@ def _candidate(draft: SkillDraft, owner_user_id: str) -> AbilityAvailabilityEntr
         ability_id=f"{CANDIDATE_PREFIX}{draft.slug}",
         owner_user_id=owner_user_id,
         title=draft.title,
-        family="learned",
+        # A capability's id begins with its family.
+        family=draft.capability_id.partition(".")[0],
         source=AbilitySource.LEARNED,
         skill_slug=draft.slug,
         primary_capability_id=draft.capability_id,

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from contracts.abilities.availability import IMPORTED_FAMILY
 from contracts.abilities.capability_manifest import (
     CapabilityKind,
     CapabilityManifest,
@@ -29,12 +30,11 @@ from contracts.learning.interpretation import (
     WorkflowStepType,
 )
 from contracts.learning.proposal import DraftedFile, PackedFile, SkillDraft
+from domain.imports.described_uses import MOST_USES
 from domain.imports.unproved import unrehearsed_of
 from domain.learning.drafting.triggers import trigger_cases
 
-FAMILY = "imported"
 _PHRASE = 120
-_MOST_PHRASES = 10
 _ALIAS = 80
 
 
@@ -88,7 +88,7 @@ def imported_interpretation(
         goal_summary=front.description or front.title,
         project_scope=ProjectScope.GLOBAL,
         preferred_control_surfaces=tuple(one.value for one in front.preferred_control_surfaces),
-        written_by=FAMILY,
+        written_by=IMPORTED_FAMILY,
         created_at=now,
     )
 
@@ -111,9 +111,9 @@ def _asked(title: str, phrases: Sequence[str]) -> tuple[str, ...]:
 
 
 def phrases_of(triggers: Sequence[str]) -> tuple[str, ...]:
-    """Trigger phrases as abilities have them: at most ten, of at most 120 characters."""
+    """Trigger phrases as abilities have them: at most ``MOST_USES``, of at most 120 characters."""
     found = (clipped(one.strip(), _PHRASE) for one in triggers)
-    return tuple(dict.fromkeys(one for one in found if one))[:_MOST_PHRASES]
+    return tuple(dict.fromkeys(one for one in found if one))[:MOST_USES]
 
 
 def _manifest(
@@ -122,7 +122,7 @@ def _manifest(
     """Its result is confirmed by a person, it is not taught further here, and it works under supervision."""
     return CapabilityManifest(
         capability_id=capability_id,
-        family=FAMILY,
+        family=IMPORTED_FAMILY,
         kind=CapabilityKind.WORKFLOW_PATTERN,
         title=front.title,
         origin_skill=front.name,

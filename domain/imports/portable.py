@@ -18,6 +18,7 @@ from contracts.imports.portable_frontmatter import (
     PortableSkillFrontmatter,
 )
 from domain.imports.allowed_tools import split_tools
+from domain.imports.described_uses import described_uses
 from domain.imports.skill_reading import ReadSkill
 
 _MOST_ITEMS = 100
@@ -30,9 +31,10 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 def portable_frontmatter(skill: ReadSkill) -> PortableSkillFrontmatter:
     """The skill's front matter as this runtime uses it.
 
-    A skill without triggers has the sentences of its description for them.
+    A skill without triggers has the uses that its description names for them, or else its sentences.
     """
     said = skill.metadata
+    described = described_uses(skill.description)
     grade = _choice(PortabilityGrade, _field(said, "portability_grade"))
     cost = _choice(CostClass, _field(said, "estimated_cost_class"))
     surfaces = (_choice(ControlSurface, item) for item in listed(said, "preferred_control_surfaces", 80))
@@ -42,8 +44,8 @@ def portable_frontmatter(skill: ReadSkill) -> PortableSkillFrontmatter:
         title=clipped(_field(said, "title") or skill.name.replace("-", " ").capitalize(), 120),
         description=clipped(skill.description, 500),
         version=_field(said, "version")[:32] or "1.0.0",
-        triggers=listed(said, "triggers", 200) or _triggers_of(skill.description),
-        negative_triggers=listed(said, "negative_triggers", 200),
+        triggers=listed(said, "triggers", 200) or described.uses or _sentences(skill.description),
+        negative_triggers=listed(said, "negative_triggers", 200) or described.not_for,
         # Clipped and not left out: without any name the skill would be bound to none.
         allowed_tools=tuple(dict.fromkeys(clipped(tool, 80) for tool in allowed_tools(skill) or ())),
         support_packs=listed(said, "support_packs", 120),
@@ -108,6 +110,6 @@ def _choice(kind: type[_Choice], text: str) -> _Choice | None:
     return next((member for member in kind if member.value == text), None)
 
 
-def _triggers_of(description: str) -> tuple[str, ...]:
+def _sentences(description: str) -> tuple[str, ...]:
     sentences = [clipped(sentence.strip(), 200) for sentence in _SENTENCE.split(description)]
     return tuple(sentence for sentence in sentences if sentence)[:10]

@@ -8,11 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, InstallLane
+from contracts.abilities.availability import (
+    IMPORTED_FAMILY,
+    AbilityAvailabilityEntry,
+    AbilitySource,
+    InstallLane,
+)
 from contracts.abilities.lookup import AbilityFit, AbilityLookupQuery, Fit
 from contracts.base import clipped
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from domain.abilities.fit.fit_index import FitIndex
+from domain.imports.import_draft import phrases_of
 
 if TYPE_CHECKING:
     from domain.abilities.fit.meaning import Meanings
@@ -21,7 +27,6 @@ CANDIDATE_PREFIX = "import."
 """What the id of an import starts with while it is tested; it has no ability's id yet."""
 
 _ASKED = 500
-_PHRASE = 120
 _REASON = 240
 _MOST_OVERLAPS = 20
 
@@ -57,14 +62,14 @@ def import_candidate(skill: PortableSkillFrontmatter, owner_user_id: str) -> Abi
         ability_id=f"{CANDIDATE_PREFIX}{skill.name}",
         owner_user_id=owner_user_id,
         title=skill.title,
-        family="imported",
+        family=IMPORTED_FAMILY,
         source=AbilitySource.LEARNED,
         skill_slug=skill.name,
         install_lane=InstallLane.EXPERIMENTAL_PRIVATE,
         enabled=True,
         usable_now=True,
-        trigger_phrases=_phrases(skill.triggers),
-        negative_triggers=_phrases(skill.negative_triggers),
+        trigger_phrases=phrases_of(skill.triggers),
+        negative_triggers=phrases_of(skill.negative_triggers),
         method=(clipped(skill.description, 400),) if skill.description.strip() else (),
     )
 
@@ -142,10 +147,6 @@ def _ahead(fitting: Sequence[AbilityFit], own_id: str, fit: Fit, closeness: floa
     return [
         one for one in fitting if one.ability_id != own_id and (one.fit is Fit.YES, one.closeness) >= mine
     ]
-
-
-def _phrases(phrases: Sequence[str]) -> tuple[str, ...]:
-    return tuple(clipped(phrase.strip(), _PHRASE) for phrase in phrases if phrase.strip())
 
 
 def _reasons(reasons: Iterable[str]) -> tuple[str, ...]:

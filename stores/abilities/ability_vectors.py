@@ -10,6 +10,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
+from domain.abilities.fit.goals import goals_of
 from host.sentence_model import DIMENSIONS, MODEL, ModelUnavailable, SentenceModel, sentence_model
 from stores.platform.database import Database, insert_or
 from stores.platform.tables import ability_vectors
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from domain.abilities.fit.meaning import Meanings
 
 MAX_NEW = 60
-"""Of how many abilities vectors are made for one lookup, about three seconds' work; the next lookup goes on."""
+"""Of how many goals vectors are made for one lookup, about three seconds' work; the next lookup goes on."""
 
 _WORKS = ""
 """The name under which the vectors of the plain works are kept; no ability's id is empty."""
@@ -43,7 +44,7 @@ class Prepared(NamedTuple):
 
 
 class AbilityVectors:
-    """Keeps the vectors by ability, with a digest of the texts and the model that they were made of."""
+    """Keeps the vectors by goal of an ability, with a digest of the texts and the model they were made of."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -65,7 +66,7 @@ class AbilityVectors:
         # Imported here: it needs numpy, which comes with the model.
         from domain.abilities.fit.meaning import WORKS_KEY, Meanings, plain_works, told_by
 
-        told = {entry.ability_id: told_by(entry) for entry in entries}
+        told = {goal.ability_id: told_by(goal) for entry in entries for goal in goals_of(entry)}
         words = frozenset[str]().union(*(one.words for one in told.values()))
         digests = {one: _digest(said.texts) for one, said in told.items()} | {_WORKS: _digest((WORKS_KEY,))}
         digests |= {_WORD + word: _digest((word,)) for word in words}

@@ -36,7 +36,7 @@ Compare = Callable[[frozenset[str], frozenset[str], float], "Nearness | None"]
 
 def judge(request: Reading, profile: Profile, weigh: Weigh, compare: Compare | None = None) -> Judgement:
     """Whether the ability fits ``request``: by the rules alone, or with what ``compare`` finds of its meaning."""
-    negative = next((one for one in profile.negatives if _means(request, one)), None)
+    negative = next((one for one in profile.negatives if means(request, one)), None)
     if negative is not None:
         return refused(f"its negative trigger “{negative.text}” means this")
     if _said_like_that(request, profile):
@@ -70,7 +70,7 @@ SURE_OF_MEANING = 0.9
 """From this likelihood on, an ability fits without a doubt."""
 
 
-def _means(request: Reading, negative: Reading) -> bool:
+def means(request: Reading, negative: Reading) -> bool:
     """Whether the negative trigger is said, or its verb and all of its content words are.
 
     A verb alone must be said literally: whether another verb fits is judged by the work.
@@ -80,7 +80,7 @@ def _means(request: Reading, negative: Reading) -> bool:
     if not negative.words:
         return False
     said = meanings_of(request.words)
-    if any(word.meaning not in said and word.kind not in said for word in negative.words):
+    if any(word.meaning not in said for word in negative.words):
         return False
     verbs = [clause for clause in negative.clauses if clause.verb]
     main = main_clause(request)

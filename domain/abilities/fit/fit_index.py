@@ -21,6 +21,7 @@ from contracts.abilities.lookup import (
 )
 from contracts.base import clipped
 from domain.abilities.fit.fit import judge
+from domain.abilities.fit.goals import ability_of, goals_of
 from domain.abilities.fit.reading import Reading, read
 from domain.abilities.fit.ruling import Judgement, Profile
 from domain.abilities.fit.spelling import telling_words
@@ -37,10 +38,10 @@ UNKNOWN_FORM_WEIGHT = 0.3
 """The same for a participle, such as "finished"."""
 
 MAX_JUDGED = 200
-"""The most abilities that are judged for one request."""
+"""The most goals of abilities that are judged for one request."""
 
 MAX_NEAR = 50
-"""The most abilities that are judged besides because they mean something near."""
+"""The most goals that are judged besides because they mean something near."""
 
 _ORDER = {Fit.YES: 0, Fit.MAYBE: 1, Fit.NO: 2}
 _NONE = Counter[str]()
@@ -59,16 +60,18 @@ class FitIndex:
     ) -> None:
         self._meanings = meanings
         self._entries = {entry.ability_id: entry for entry in entries if is_listed(entry)}
+        self._goals_of = {ability_id: goals_of(entry) for ability_id, entry in self._entries.items()}
+        self._goals = {goal.ability_id: goal for goals in self._goals_of.values() for goal in goals}
         self._profiles: dict[str, Profile] = {}
         self._having: dict[str, set[str]] = defaultdict(set)
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
         self._sizes: Counter[str] = Counter()
-        for entry in self._entries.values():
-            words = _meanings_of(entry)
-            self._counts[_audience(entry)].update(words)
-            self._sizes[_audience(entry)] += 1
+        for goal in self._goals.values():
+            words = _meanings_of(goal)
+            self._counts[_audience(goal)].update(words)
+            self._sizes[_audience(goal)] += 1
             for meaning in words:
-                self._having[meaning].add(entry.ability_id)
+                self._having[meaning].add(goal.ability_id)
 
     def with_fits(
         self, result: AbilityLookupResult, query: AbilityLookupQuery, *, caller_user_id: str
@@ -89,13 +92,14 @@ class FitIndex:
         The same lanes answer as for a lookup by score. What cannot be used now is listed as well.
         """
         request = read(query.user_query)
-        judged: list[tuple[Judgement, AbilityAvailabilityEntry]] = []
-        for ability_id in self._candidates(request, query, caller_user_id):
-            found = self._judged(request, ability_id, caller_user_id)
+        best: dict[str, Judgement] = {}
+        for goal_id in self._candidates(request, query, caller_user_id):
+            found = self._judged_goal(request, self._goals[goal_id], caller_user_id)
+            ability_id = ability_of(goal_id)
             if found.fit is not Fit.NO:
-                judged.append((found, self._entries[ability_id]))
-        judged.sort(key=lambda one: (_ORDER[one[0].fit], -one[0].closeness, one[1].ability_id))
-        return tuple(_shown(found, entry) for found, entry in judged[:MAX_MATCHES])
+                best[ability_id] = min(best.get(ability_id, found), found, key=_rank)
+        ordered = sorted(best, key=lambda one: (_rank(best[one]), one))
+        return tuple(_shown(best[one], self._entries[one]) for one in ordered[:MAX_MATCHES])
 
     def judged(
         self, text: str, ability_id: str, *, caller_user_id: str, by_rules: bool = False
@@ -119,26 +123,43 @@ class FitIndex:
     def _judged(
         self, request: Reading, ability_id: str, caller_user_id: str, *, by_rules: bool = False
     ) -> Judgement:
-        profile = self._profiles.get(ability_id)
+        judge_one = partial(self._judged_goal, request, caller_user_id=caller_user_id, by_rules=by_rules)
+        return min(map(judge_one, self._goals_of[ability_id]), key=_rank)
+
+    def _judged_goal(
+        self,
+        request: Reading,
+        goal: AbilityAvailabilityEntry,
+        caller_user_id: str,
+        *,
+        by_rules: bool = False,
+    ) -> Judgement:
+        profile = self._profiles.get(goal.ability_id)
         if profile is None:
-            profile = self._profiles[ability_id] = Profile.of(self._entries[ability_id])
+            profile = self._profiles[goal.ability_id] = Profile.of(goal)
         meanings = None if by_rules else self._meanings
-        compare = partial(meanings.nearness, request, ability_id) if meanings else None
+        compare = partial(meanings.nearness, request, goal.ability_id) if meanings else None
         return judge(request, profile, partial(self.weight, caller_user_id), compare)
 
     def _candidates(self, request: Reading, query: AbilityLookupQuery, caller_user_id: str) -> list[str]:
+        """The ids of the goals to judge."""
         shared: dict[str, float] = defaultdict(float)
         for meaning in telling_words(request.text):
             weight = self.weight(caller_user_id, Word(meaning))
-            for ability_id in self._having.get(meaning, ()):
-                shared[ability_id] += weight
+            for goal_id in self._having.get(meaning, ()):
+                shared[goal_id] += weight
 
         def may_be(one: str) -> bool:
-            return one in self._entries and _visible(self._entries[one], query, caller_user_id)
+            return one in self._goals and _visible(self._goals[one], query, caller_user_id)
 
         found = nlargest(MAX_JUDGED, filter(may_be, shared), key=lambda one: (shared[one], one))
         near = self._meanings.nearest(request.text, MAX_NEAR, may_be) if self._meanings else ()
         return list(dict.fromkeys((*found, *near)))
+
+
+def _rank(found: Judgement) -> tuple[int, float]:
+    """Sorts the better first."""
+    return (_ORDER[found.fit], -found.closeness)
 
 
 def _meanings_of(entry: AbilityAvailabilityEntry) -> frozenset[str]:

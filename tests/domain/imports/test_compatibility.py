@@ -191,10 +191,7 @@ def test_the_front_matter_of_the_document_is_read_from_metadata() -> None:
     assert front.triggers == ("pack it", "pack the week")
     assert front.depends_on == ("unpack",)
     assert front.allowed_tools == ("Read",)
-    assert portable_frontmatter(bundle().skill).triggers == (
-        "Packs the files of the week.",
-        "Use when asked to pack.",
-    )
+    assert portable_frontmatter(bundle().skill).triggers == ("Packs the files of the week",)
 
 
 @pytest.mark.parametrize(

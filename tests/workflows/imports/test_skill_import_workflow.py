@@ -252,7 +252,7 @@ async def test_a_warned_bundle_is_approved_with_a_reason_alone_and_scanned_again
 async def test_the_abilities_that_answer_the_triggers_of_an_import_are_shown_until_it_is_decided(
     stack: Stack, alice: Importer
 ) -> None:
-    phrase = "Sorts the rows of a CSV file by a column."
+    phrase = "Sorts the rows of a CSV file by a column"
     rival = install(stack.database, "sort-rows", title="Sort rows", trigger_phrases=(phrase,))
     install(stack.database, "dinner", title="Dinner", trigger_phrases=("book a table for dinner",))
     await alice.upload()

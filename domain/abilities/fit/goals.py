@@ -1,0 +1,31 @@
+"""The goals that an ability is judged by: one for what was taught, one for each use of an imported skill.
+
+A demonstration shows one piece of work, which its trigger phrases say in other words. A skill from elsewhere is for
+many: its phrases are uses beside each other, "merge PDF files" and "fill in a form", and as one goal they fit none.
+"""
+
+from contracts.abilities.availability import IMPORTED_FAMILY, AbilityAvailabilityEntry
+
+_BETWEEN = "#"
+
+
+def goals_of(entry: AbilityAvailabilityEntry) -> tuple[AbilityAvailabilityEntry, ...]:
+    """Each goal as an ability of its own, whose id ``ability_of`` leads back; what is ruled out holds for all."""
+    if entry.family != IMPORTED_FAMILY or not entry.trigger_phrases:
+        return (entry,)
+    said = dict.fromkeys((entry.title, *entry.trigger_phrases))
+    return tuple(
+        entry.changed(
+            ability_id=f"{entry.ability_id}{_BETWEEN}{number}",
+            title=use,
+            trigger_phrases=(),
+            aliases=(),
+            method=(),
+        )
+        for number, use in enumerate(said)
+    )
+
+
+def ability_of(goal_id: str) -> str:
+    """The id of the ability whose goal this is."""
+    return goal_id.partition(_BETWEEN)[0]
