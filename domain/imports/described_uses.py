@@ -68,28 +68,9 @@ _ACTS_ON = re.compile(
 """Follows a word that is a verb even where it is none that is known here: "caption a video"."""
 
 _LINKS = frozenset({"or", "and"})
-_SMALL = (
-    frozenset(
-        {
-            "in",
-            "on",
-            "of",
-            "for",
-            "to",
-            "with",
-            "from",
-            "by",
-            "at",
-            "as",
-            "into",
-            "over",
-            "about",
-            "all",
-            "any",
-        }
-    )
-    | _LINKS
-)
+_PREPOSITIONS = frozenset(
+    {"in", "on", "of", "for", "to", "with", "from", "by", "at", "as", "into", "over", "about", "all", "any"}
+)  # fmt: skip
 _QUOTES = str.maketrans(dict.fromkeys("\"'“”‘’`*", " "))
 
 
@@ -186,7 +167,12 @@ def _object_of(rest: str) -> str:
 
 def _acts(first: str, rest: str) -> bool:
     """Whether the words after ``first`` show it to be a verb."""
-    return first.isalpha() and first.islower() and first not in _SMALL and bool(_ACTS_ON.match(rest))
+    return (
+        first.isalpha()
+        and first.islower()
+        and first not in _PREPOSITIONS | _LINKS
+        and bool(_ACTS_ON.match(rest))
+    )
 
 
 def _is_verb(word: str) -> bool:

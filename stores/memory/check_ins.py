@@ -32,7 +32,7 @@ CHECK_INS = DocumentTable(
     check_ins,
     CheckIn,
     code=ErrorCode.NOT_FOUND,
-    message="There is no such check-in of yours; list them: GET /api/check-ins.",
+    message="There is no such check-in of yours; list them: GET /api/memory/check-ins.",
     fixed=("owner", "key"),
 )
 

@@ -18,6 +18,7 @@ DESCRIBED = {
     " customer. Do NOT use for payroll.",
     "recordings": "Use this skill whenever the user wants to transcribe a meeting, caption a video, or translate an"
     " interview.",
+    "letters": "Create and edit Word documents. Do NOT use for PDFs.",
     "garden": "Guides users through planting a garden: choosing seeds, laying out beds, and watering schedules.",
 }
 
@@ -42,7 +43,7 @@ def imported(name: str, family: str = IMPORTED_FAMILY) -> AbilityAvailabilityEnt
 
 @pytest.fixture(scope="module")
 def index() -> FitIndex:
-    """All three, by the rules alone."""
+    """All of them, by the rules alone."""
     return FitIndex([imported(name) for name in DESCRIBED])
 
 
@@ -54,6 +55,7 @@ def index() -> FitIndex:
         ("refund this customer", "invoice-desk"),
         ("transcribe yesterday's meeting", "recordings"),
         ("translate the interview", "recordings"),
+        ("edit this Word document", "letters"),
         ("choose seeds for the spring", "garden"),
     ],
 )
@@ -67,7 +69,9 @@ def test_a_request_for_one_of_many_uses_finds_the_skill(
     assert (judged.fit, judged.closeness) == (found[0].fit, found[0].closeness)
 
 
-@pytest.mark.parametrize("request_text", ["run the payroll", "archive the meeting", "book a flight to Rome"])
+@pytest.mark.parametrize(
+    "request_text", ["run the payroll", "edit this PDF", "archive the meeting", "book a flight to Rome"]
+)
 def test_other_work_finds_none(index: FitIndex, request_text: str) -> None:
     assert index.fitting(AbilityLookupQuery(user_query=request_text), caller_user_id="ada") == ()
 
