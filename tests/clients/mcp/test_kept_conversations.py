@@ -255,12 +255,24 @@ class SessionServer(GoodServer):
     program = "tests.fixtures.mcp_session_server"
 
 
+def asked_of(folder: Path) -> list[str]:
+    """The methods that the server of this folder was asked for, in that order."""
+    return [one["method"] for one in lines_of(folder / ASKED_FILE)]
+
+
+async def was_asked(folder: Path, method: str) -> None:
+    """Returns once the server of this folder has been asked for ``method``."""
+    with anyio.fail_after(20):
+        while method not in asked_of(folder):
+            await asyncio.sleep(0.01)
+
+
 async def test_a_session_goes_on_and_is_ended_at_the_server_when_it_is_closed(desk: Desk, tmp_path: Path):
     with started(tmp_path / "sessions", SessionServer) as server:
         assert [await desk.count(server.entry()) for _ in range(2)] == [1, 2]
         assert await desk.count(server.entry(), party="b") == 1
         await desk.kept.close()
-        asked = [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
+        asked = asked_of(tmp_path / "sessions")
     assert (asked.count("initialize"), asked.count("ping"), asked.count("DELETE")) == (2, 1, 2)
 
 
@@ -272,7 +284,7 @@ async def test_a_session_that_the_server_has_forgotten_is_opened_anew_and_the_ca
         server.kill()
         server.start()
         assert await desk.count(server.entry()) == 1
-        asked = [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
+        asked = asked_of(tmp_path / "sessions")
     assert (asked.count("tools/call"), desk.calls.announced) == (2, 2)
 
 
@@ -280,52 +292,42 @@ async def test_a_session_that_the_server_has_forgotten_is_opened_anew_and_the_ca
 async def test_a_session_whose_call_is_cut_short_is_told_and_not_used_again(
     desk: Desk, tmp_path: Path, how: str
 ):
-    with started(tmp_path / "sessions", SessionServer) as server:
-
-        def asked() -> list[str]:
-            return [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
-
+    folder = tmp_path / "sessions"
+    with started(folder, SessionServer) as server:
         if how == "timed-out":
             failure = await desk.calls.fail(server.entry(), "hang", party="a", timeout_ms=3_000)
             assert failure.kind is ToolFailureKind.TIMED_OUT
         else:
             calling = asyncio.create_task(desk.count(server.entry(), tool_name="hang"))
-            while "tools/call" not in asked():
-                await asyncio.sleep(0.01)
+            await was_asked(folder, "tools/call")
             calling.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await calling
         assert await desk.count(server.entry()) == 1
-        with anyio.fail_after(20):
-            while "notifications/cancelled" not in asked():
-                await asyncio.sleep(0.01)
-    assert asked().count("initialize") == 2
+        await was_asked(folder, "notifications/cancelled")
+    assert asked_of(folder).count("initialize") == 2
 
 
 async def test_a_session_ends_only_after_it_was_told_of_the_cut_however_slow_the_way_is(
     desk: Desk, tmp_path: Path
 ):
-    with started(tmp_path / "sessions", SessionServer) as server:
-
-        def asked() -> list[str]:
-            return [one["method"] for one in lines_of(tmp_path / "sessions" / ASKED_FILE)]
+    folder = tmp_path / "sessions"
+    with started(folder, SessionServer) as server:
 
         async def slow_once_called(host: str, port: int) -> tuple[str, ...]:
             with anyio.move_on_after(0.2):
-                while "tools/call" in asked() and "DELETE" not in asked():
+                while "tools/call" in asked_of(folder) and "DELETE" not in asked_of(folder):
                     await anyio.sleep(0.01)
             return await system_resolve(host, port)
 
         desk.keeping(idle_seconds=600, resolve=slow_once_called)
         calling = asyncio.create_task(desk.count(server.entry(), tool_name="hang"))
-        with anyio.fail_after(20):
-            while "tools/call" not in asked():
-                await asyncio.sleep(0.01)
+        await was_asked(folder, "tools/call")
         calling.cancel()
         with pytest.raises(asyncio.CancelledError):
             await calling
         await desk.kept.close()
-    assert asked()[-3:] == ["notifications/cancelled", "ping", "DELETE"]
+    assert asked_of(folder)[-3:] == ["notifications/cancelled", "ping", "DELETE"]
 
 
 async def test_a_server_without_sessions_is_asked_in_a_conversation_a_call(

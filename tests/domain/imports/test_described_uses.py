@@ -44,25 +44,9 @@ DESCRIPTIONS = {
     "nothing": ("", (), ()),
 }
 
-
 _WORDS = (
-    "Use",
-    "when",
-    "the",
-    "not",
-    "for",
-    "(",
-    ")",
-    ",",
-    "or",
-    ":",
-    ".",
-    "wants",
-    "to",
-    "edit",
-    "etc",
-    "such as",
-)
+    "Use", "when", "the", "not", "for", "(", ")", ",", "or", ":", ".", "wants", "to", "edit", "etc", "such as",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("description", "uses", "not_for"), DESCRIPTIONS.values(), ids=DESCRIPTIONS)
