@@ -4,7 +4,8 @@ Only abilities that share a content word with the request are judged, those that
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from functools import partial
 from heapq import nlargest
 from math import log
@@ -26,6 +27,7 @@ from domain.abilities.fit.reading import Reading, read
 from domain.abilities.fit.ruling import Judgement, Profile
 from domain.abilities.fit.spelling import telling_words
 from domain.abilities.fit.words import Word, base_weight
+from domain.abilities.lookup_index import changed_holders
 from domain.abilities.matching import is_listed
 
 if TYPE_CHECKING:
@@ -52,26 +54,64 @@ class FitIndex:
     """A fixed set of abilities, prepared for the question which of them fit. Safe to share between threads.
 
     Abilities that no lookup lists are left out. How rare a word is, is counted among the abilities that the asking
-    person may see. Without ``meanings`` the rules alone decide, and only words find.
+    person may see. Without ``meanings`` the rules alone decide, and only words find. ``changed`` makes another index,
+    which shares what is as it was.
     """
 
     def __init__(
         self, entries: Iterable[AbilityAvailabilityEntry], meanings: "Meanings | None" = None
     ) -> None:
         self._meanings = meanings
-        self._entries = {entry.ability_id: entry for entry in entries if is_listed(entry)}
-        self._goals_of = {ability_id: goals_of(entry) for ability_id, entry in self._entries.items()}
-        self._goals = {goal.ability_id: goal for goals in self._goals_of.values() for goal in goals}
+        self._entries: dict[str, AbilityAvailabilityEntry] = {}
+        self._goals_of: dict[str, tuple[AbilityAvailabilityEntry, ...]] = {}
+        self._goals: dict[str, AbilityAvailabilityEntry] = {}
         self._profiles: dict[str, Profile] = {}
-        self._having: dict[str, set[str]] = defaultdict(set)
-        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
-        self._sizes: Counter[str] = Counter()
-        for goal in self._goals.values():
-            words = _meanings_of(goal)
+        self._having: dict[str, set[str]] = {}
+        self._counts: dict[str, Counter[str]] = {}
+        self._sizes = Counter[str]()
+        self._change((), {entry.ability_id: entry for entry in entries})
+
+    def changed(
+        self,
+        entries: Iterable[AbilityAvailabilityEntry],
+        gone: Iterable[str] = (),
+        meanings: "Meanings | None" = None,
+    ) -> "FitIndex":
+        """The index with ``entries`` new or as they are now, and without ``gone``; takes milliseconds.
+
+        ``meanings`` are those of all that the new index holds.
+        """
+        made = copy(self)
+        made._meanings = meanings
+        made._entries, made._goals_of = self._entries.copy(), self._goals_of.copy()
+        made._goals, made._profiles = self._goals.copy(), self._profiles.copy()
+        made._counts, made._sizes = self._counts.copy(), self._sizes.copy()
+        now = {entry.ability_id: entry for entry in entries}
+        made._change({*gone, *now}, now)
+        return made
+
+    def _change(self, gone: Iterable[str], now: Mapping[str, AbilityAvailabilityEntry]) -> None:
+        old = [goal for one in gone if self._entries.pop(one, None) for goal in self._goals_of.pop(one)]
+        for goal in old:
+            del self._goals[goal.ability_id]
+            self._profiles.pop(goal.ability_id, None)
+        listed = {one: entry for one, entry in now.items() if is_listed(entry)}
+        goals = {one: goals_of(entry) for one, entry in listed.items()}
+        new = [goal for some in goals.values() for goal in some]
+        self._entries |= listed
+        self._goals_of |= goals
+        self._goals |= {goal.ability_id: goal for goal in new}
+        lost = [(goal, _meanings_of(goal)) for goal in old]
+        won = [(goal, _meanings_of(goal)) for goal in new]
+        self._having = changed_holders(self._having, _pairs(lost), _pairs(won))
+        for audience in {_audience(goal) for goal, _ in (*lost, *won)}:
+            self._counts[audience] = self._counts.get(audience, _NONE).copy()
+        for goal, words in lost:
+            self._counts[_audience(goal)].subtract(words)
+            self._sizes[_audience(goal)] -= 1
+        for goal, words in won:
             self._counts[_audience(goal)].update(words)
             self._sizes[_audience(goal)] += 1
-            for meaning in words:
-                self._having[meaning].add(goal.ability_id)
 
     def with_fits(
         self, result: AbilityLookupResult, query: AbilityLookupQuery, *, caller_user_id: str
@@ -155,6 +195,12 @@ class FitIndex:
         found = nlargest(MAX_JUDGED, filter(may_be, shared), key=lambda one: (shared[one], one))
         near = self._meanings.nearest(request.text, MAX_NEAR, may_be) if self._meanings else ()
         return list(dict.fromkeys((*found, *near)))
+
+
+def _pairs(
+    goals: Iterable[tuple[AbilityAvailabilityEntry, frozenset[str]]],
+) -> Iterator[tuple[str, str]]:
+    return ((word, goal.ability_id) for goal, words in goals for word in words)
 
 
 def _rank(found: Judgement) -> tuple[int, float]:

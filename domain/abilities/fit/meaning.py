@@ -7,11 +7,12 @@ plain works ("delete …", "count …") add to any object.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,8 +205,19 @@ WORKS_KEY = "|".join((*_SAMPLES, *(wording for _, wording in _WORDINGS)))
 """What the result of ``plain_works`` depends on, beside the model."""
 
 
+class _Block(NamedTuple):
+    """What some abilities say, one text a row, and where each begins."""
+
+    ids: tuple[str, ...]
+    starts: NDArray[np.intp]
+    said: Rows
+
+
 class Meanings:
-    """The vectors of some abilities, prepared for requests. Safe to share between threads."""
+    """The vectors of some abilities, prepared for requests. Safe to share between threads.
+
+    ``changed`` makes another one, which shares what is as it was.
+    """
 
     def __init__(
         self,
@@ -219,31 +231,68 @@ class Meanings:
         A word that is not among them is read when it is needed.
         """
         self._vector = vector
-        self._words = words or {}
+        self._words = dict(words or {})
         self._middle = works.mean(axis=0)
         self._works = _unit(works - self._middle)
-        self._told = {one: told for one, (told, _) in abilities.items()}
-        self._goals = {one: rows[1] for one, (_, rows) in abilities.items()}
-        self._said = {one: rows[2 : 2 + len(told.said)] for one, (told, rows) in abilities.items()}
-        self._facts = {one: rows[2 + len(told.said) :] for one, (told, rows) in abilities.items()}
-        self._centre = {one: rows[0] + self._middle for one, (_, rows) in abilities.items()}
-        self._beyond = {one: _unit(rows - self._centre[one]) for one, rows in self._said.items()}
-        self._ids = tuple(self._said)
-        self._starts = np.cumsum([0, *(len(rows) for rows in self._said.values())])[:-1]
-        none = np.zeros((0, works.shape[1]), dtype=np.float32)
-        self._all = np.concatenate([none, *self._said.values()])
         self._families = lru_cache(4096)(_wordings_of)
         self._alone = lru_cache(16384)(self._likeness)
+        self._blocks: tuple[_Block, ...] = ()
+        self._place: dict[str, tuple[int, int]] = {}
+        self._told: dict[str, tuple[Told, Rows]] = {}
+        self._change(abilities, ())
+
+    def changed(
+        self,
+        abilities: Mapping[str, tuple[Told, Rows]],
+        gone: Iterable[str],
+        words: Mapping[str, Vector],
+    ) -> "Meanings":
+        """With ``abilities`` new or as they are now, and without ``gone``; ``words`` are known besides."""
+        # What a word means never changes: the words and what was found of them are shared.
+        self._words.update(words)
+        made = copy(self)
+        made._place, made._told = self._place.copy(), self._told.copy()
+        made._change(abilities, gone)
+        return made
+
+    def _change(self, abilities: Mapping[str, tuple[Told, Rows]], gone: Iterable[str]) -> None:
+        for one in gone:
+            self._place.pop(one, None)
+            self._told.pop(one, None)
+        self._told.update(abilities)
+        kept, new = self._blocks, list(abilities)
+        # A block that is not much larger is put together with what follows it: there are never many.
+        while kept and len(kept[-1].ids) <= 2 * len(new):
+            number = len(kept) - 1
+            here = (one for place, one in enumerate(kept[-1].ids) if self._place.get(one) == (number, place))
+            kept, new = kept[:-1], [*(one for one in here if one not in abilities), *new]
+        if new:
+            said = [self._said(one) for one in new]
+            starts = np.cumsum([0, *map(len, said)])[:-1]
+            self._place.update((one, (len(kept), place)) for place, one in enumerate(new))
+            kept = (*kept, _Block(tuple(new), starts, np.concatenate(said)))
+        self._blocks = kept
         self._likeliest = lru_cache(64)(self._nearest_said)
-        self._place = {one: number for number, one in enumerate(self._ids)}
+        self._beyond = lru_cache(4096)(self._beyond_object)
+
+    def _said(self, ability_id: str) -> Rows:
+        told, rows = self._told[ability_id]
+        return np.asarray(rows[2 : 2 + len(told.said)], dtype=np.float32)
+
+    def _beyond_object(self, ability_id: str) -> tuple[Rows, Vector]:
+        """What each text says beyond the ability's object, and the middle that it is told from."""
+        centre: Vector = np.asarray(self._told[ability_id][1][0], dtype=np.float32) + self._middle
+        return _unit(self._said(ability_id) - centre), centre
 
     def nearest(self, request: str, most: int, may_be: Callable[[str], bool]) -> tuple[str, ...]:
         """The ids of at most ``most`` abilities that say something near to ``request``, nearest first."""
-        if not self._ids:
+        if not self._place:
             return ()
-        said = self._likeliest(request)
-        order: list[int] = np.argsort(-said, kind="stable").tolist()
-        ids = (self._ids[one] for one in order)
+        places = [(number, place) for number, one in enumerate(self._blocks) for place in range(len(one.ids))]
+        order: list[int] = np.argsort(-np.concatenate(self._likeliest(request)), kind="stable").tolist()
+        found = (places[one] for one in order)
+        present = ((self._blocks[number].ids[place], (number, place)) for number, place in found)
+        ids = (one for one, place in present if self._place.get(one) == place)
         return tuple(islice(filter(may_be, ids), most))
 
     def nearness(
@@ -259,11 +308,13 @@ class Meanings:
         ``does`` are the families of the ability's verbs, ``asked`` those of the request's.
         """
         place = self._place.get(ability_id)
-        if place is None or self._likeliest(request.text)[place] < least:
+        if place is None or self._likeliest(request.text)[place[0]][place[1]] < least:
             return None
-        told, rows, facts = self._told[ability_id], self._said[ability_id], self._facts[ability_id]
+        told, known = self._told[ability_id]
+        rows, facts = self._said(ability_id), np.asarray(known[2 + len(told.said) :], dtype=np.float32)
+        own, centre = self._beyond(ability_id)
         vector = self._vector(request.text)
-        beyond = vector - self._centre[ability_id]
+        beyond = vector - centre
         beyond /= max(float(np.linalg.norm(beyond)), 1e-9)
         plain = self._works @ beyond
         others = np.where(self._families(does), -1.0, plain)
@@ -278,11 +329,11 @@ class Meanings:
         return Nearness(
             said=float(said[nearest]),
             like=told.said[nearest],
-            work=float((self._beyond[ability_id] @ beyond).max()) - float(others[other]),
+            work=float((own @ beyond).max()) - float(others[other]),
             other=_WORDINGS[other][0],
             asked=max(0.0, float(plain[asking].max())) if asking.any() else 0.0,
             middle=float(said.mean()),
-            goal=float(self._goals[ability_id] @ vector),
+            goal=float(np.asarray(known[1], dtype=np.float32) @ vector),
             fact=float((facts @ vector).max()) if len(facts) else 0.0,
             verb=self._nearest_word(verb, told.leading) if verb else 0.0,
             any_verb=self._nearest_word(verb, told.verbs) if verb else 0.0,
@@ -290,9 +341,9 @@ class Meanings:
             nouns=sum(each) / len(each) if each else 0.0,
         )
 
-    def _nearest_said(self, request: str) -> Vector:
-        found: Vector = np.maximum.reduceat(self._all @ self._vector(request), self._starts)
-        return found
+    def _nearest_said(self, request: str) -> tuple[Vector, ...]:
+        vector = self._vector(request)
+        return tuple(np.maximum.reduceat(one.said @ vector, one.starts) for one in self._blocks)
 
     def _nearest_word(self, word: str, others: Sequence[str]) -> float:
         return max((self._alone(word, other) for other in others), default=0.0)

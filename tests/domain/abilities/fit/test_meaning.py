@@ -1,11 +1,12 @@
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.meaning import Meanings, Vector, plain_works, told_by
+from domain.abilities.fit.meaning import Meanings, Rows, Told, Vector, plain_works, told_by
 from tests.domain.abilities.fit.test_fit import taught
 from tests.fixtures.abilities import ability
 
@@ -22,9 +23,21 @@ def vector(text: str) -> Vector:
 
 
 def meanings(*entries: AbilityAvailabilityEntry) -> Meanings:
+    return Meanings(vector, WORKS, _known(entries))
+
+
+def meanings_changed(
+    before: Meanings, entries: Iterable[AbilityAvailabilityEntry], gone: Iterable[str]
+) -> Meanings:
+    return before.changed(_known(entries), gone, {})
+
+
+WORKS = plain_works(vector)
+
+
+def _known(entries: Iterable[AbilityAvailabilityEntry]) -> dict[str, tuple[Told, Rows]]:
     told = {entry.ability_id: told_by(entry) for entry in entries}
-    known = {one: (said, np.stack([vector(text) for text in said.texts])) for one, said in told.items()}
-    return Meanings(vector, plain_works(vector), known)
+    return {one: (said, np.stack([vector(text) for text in said.texts])) for one, said in told.items()}
 
 
 def test_a_request_without_a_word_in_common_is_found_by_its_meaning_and_says_so() -> None:
