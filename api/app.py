@@ -13,7 +13,7 @@ from api import configuration, inbox
 from api.abilities import abilities, ability_commands, capabilities, categories, trials
 from api.agent_server.endpoint import AgentEndpoint
 from api.documents import acrobat
-from api.imports import imports, trigger_tests, uploads
+from api.imports import imports, packs, trigger_tests, uploads
 from api.learning import (
     account,
     checkpoints,
@@ -88,6 +88,7 @@ ROUTERS = (
     uploads.router,
     imports.router,
     trigger_tests.router,
+    packs.router,
     skill_policy.router,
     approvals.router,
     skill_invocations.router,

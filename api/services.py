@@ -29,6 +29,7 @@ from stores.abilities.categories import Categories
 from stores.abilities.derived_files import PendingProjection
 from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
 from stores.imports.imports import SkillImports
+from stores.imports.packs import SkillPacks
 from stores.imports.uploads import BundleUploads
 from stores.inbox.inbox import Inbox
 from stores.learning.adapters import AdapterStore
@@ -251,6 +252,7 @@ class ImportServices:
     uploads: BundleUploads
     store: SkillImports
     gateway: SkillImportGateway
+    packs: SkillPacks
 
 
 def open_import_services(settings: Settings, database: Database, client: Client) -> ImportServices:
@@ -260,6 +262,7 @@ def open_import_services(settings: Settings, database: Database, client: Client)
         uploads=BundleUploads(database),
         store=imports,
         gateway=SkillImportGateway(client, settings.task_queue, imports),
+        packs=SkillPacks(database),
     )
 
 

@@ -52,6 +52,7 @@ COMMANDS = {
     "import": _Entry(
         "cli.imports.import_commands", "app", "Bring skill bundles from elsewhere: check, review, decide."
     ),
+    "packs": _Entry("cli.imports.pack_commands", "app", "Packs of skills: make, show, install as a whole."),
     "wallets": _Entry(
         "cli.skills.wallet_commands", "app", "Wallets of the local ledger, which skills debit."
     ),

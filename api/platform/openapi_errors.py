@@ -91,6 +91,13 @@ MEANINGS: Mapping[E, str] = {
     E.SKILL_IMPORT_INCOMPATIBLE: "The report names errors; mend the bundle and upload it again.",
     E.SKILL_IMPORT_OVERRIDE_REQUIRED: "Go on in spite of `codes` with an `override_reason`; it needs `override_scope`.",
     E.SKILL_IMPORT_NEEDS_ADAPTER: "The bundle needs an adapter; its report says for what.",
+    E.SKILL_DEPENDENCY_MISSING: "`skills` names what has to be installed first; a pack installs it along.",
+    E.SKILL_PACK_NOT_FOUND: "There is no such pack of yours.",
+    E.SKILL_PACK_INSTALL_NOT_FOUND: "There is no such install of a pack of yours.",
+    E.SKILL_PACK_LIMIT_REACHED: "You have as many packs as there may be (`limit`); delete one first.",
+    E.SKILL_PACK_TOO_LARGE: "The pack has more skills than `limit`; divide it.",
+    E.SKILL_PACK_MEMBER_UNAVAILABLE: "`skills` are neither installed nor imported and staged; import them first.",
+    E.SKILL_PACK_DEPENDENCY_CYCLE: "`skills` depend on one another; change what one of them depends on.",
     E.INVALID_INPUT: "The input does not fit the skill's schema; `fields` names each place and problem.",
     E.INVALID_PLATFORM: "The skill does not know this platform; `fields` names it.",
     E.INVALID_GOALS: "A goal is empty; `fields` names it.",
@@ -129,6 +136,8 @@ _OF_PATH_ID: Mapping[str, E] = {
     "invocation_id": E.SKILL_INVOCATION_NOT_FOUND,
     "import_id": E.SKILL_IMPORT_NOT_FOUND,
     "temp_artifact_ref": E.SKILL_IMPORT_UPLOAD_NOT_FOUND,
+    "pack_id": E.SKILL_PACK_NOT_FOUND,
+    "pack_install_id": E.SKILL_PACK_INSTALL_NOT_FOUND,
 }
 """The code for a path parameter that names nothing; ``NOT_FOUND`` for every other."""
 
@@ -233,6 +242,8 @@ _OF_OPERATION: Mapping[str, _Codes] = {
     ),
     "skill_import_discard": _IMPORT,
     "skill_import_retry": (*_IMPORT, E.SKILL_IMPORT_UPLOAD_EXPIRED, E.PARTIAL_DEPLOYMENT),
+    "skill_pack_put": (*_STORE, E.CONFLICT, E.SKILL_PACK_LIMIT_REACHED),
+    "skill_pack_delete": _STORE,
     "skill_invoke": _GATE,
     "skill_invocation_confirm": _SENDING,
     "skill_invocation_cancel": _SENDING,

@@ -86,6 +86,10 @@ class SkillImport(VersionedContract):
     override: ScanOverride | None = None
     """Who went on in spite of it, and why; gone with a new scan."""
     target_scope: ImportTargetScope | None = None
+    asked_pack_id: PackId | None = None
+    """The pack that a person wants it in; what a bundle says of itself makes it a member of nothing."""
+    pack_install_id: Uuid | None = None
+    """The install of a pack that installs it, or did so last; its own workflow does no install then."""
     archive_sha256: Sha256 | None = None
     """Of the uploaded archive; absent in imports that were opened before it was kept."""
     unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
@@ -160,6 +164,7 @@ class ImportOrder(Contract):
     override: OverrideAsked | None = None
     accept_unproved: bool = False
     unproved_digest: Sha256 | None = None
+    pack_install_id: Uuid | None = None
 
     @property
     def owner_user_id(self) -> str:

@@ -8,6 +8,9 @@ from contracts.base import Text80, Text120, Text400, Text500, VersionedContract
 
 PackId = Annotated[str, StringConstraints(max_length=64)]
 
+MOST_MEMBERS = 50
+"""The most skills of one pack: each is validated and installed on its own, in one workflow run."""
+
 
 class SkillPackMetadata(VersionedContract):
     """What a list of packs shows of one."""

@@ -112,6 +112,12 @@ class LearningReceiptKind(StrEnum):
     IMPORT_INSTALLED = "import_installed"
     IMPORT_FAILED = "import_failed"
     IMPORT_EXPIRED = "import_expired"
+    PACK_CHANGED = "pack_changed"
+    PACK_DELETED = "pack_deleted"
+    PACK_INSTALL_REQUESTED = "pack_install_requested"
+    PACK_INSTALL_CANCELLED = "pack_install_cancelled"
+    PACK_INSTALLED = "pack_installed"
+    PACK_INSTALL_FAILED = "pack_install_failed"
 
 
 class LearningReceipt(VersionedContract):

@@ -250,6 +250,7 @@ def _new(order: ImportOrder, upload: StoredUpload, now: datetime) -> SkillImport
     )
     return SkillImport(
         record=record,
+        asked_pack_id=upload.metadata.requested_pack_id,
         owner_user_id=order.owner_user_id,
         upload_ref=upload.upload_ref,
         upload_expires_at=upload.expires_at,
@@ -280,7 +281,10 @@ def _commanded(
             retried=order.retry_kind, record=present.record.changed(retry_count=count, last_error_code=None)
         )
     elif order.requested_pack_id is not None:
-        changed = changed.changed(record=changed.record.changed(skill_pack=order.requested_pack_id))
+        changed = changed.changed(
+            asked_pack_id=order.requested_pack_id,
+            record=changed.record.changed(skill_pack=order.requested_pack_id),
+        )
     if order.target_scope is not None:
         changed = changed.changed(target_scope=order.target_scope)
     if move.to is S.INSTALL_QUEUED:

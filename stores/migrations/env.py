@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from stores.imports import import_tables
+from stores.imports import import_tables, pack_tables
 from stores.inbox import inbox_tables
 from stores.mcp import mcp_tables
 from stores.memory import check_ins, goals, memory_tables
@@ -10,7 +10,16 @@ from stores.memory.text_search import is_words
 from stores.skills import skill_tables
 
 # Each module adds its tables to the one metadata of all.
-modules = (check_ins, goals, import_tables, inbox_tables, mcp_tables, memory_tables, skill_tables)
+modules = (
+    check_ins,
+    goals,
+    import_tables,
+    inbox_tables,
+    mcp_tables,
+    memory_tables,
+    pack_tables,
+    skill_tables,
+)
 (metadata,) = {module.metadata for module in modules}
 
 context.configure(

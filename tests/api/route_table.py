@@ -203,6 +203,10 @@ SCOPES: Mapping[str, str] = {
     "skill_trigger_test": "read",
     "skill_import_list": "read",
     "skill_import_detail": "read",
+    "skill_pack_list": "read",
+    "skill_pack_put": "learn",
+    "skill_pack_detail": "read",
+    "skill_pack_delete": "learn",
 }
 
 PAGED = frozenset(
@@ -316,7 +320,7 @@ KEYED = frozenset(
     | {"learn_session_delete", "learn_observation_remove", "category_delete", "category_item_remove"}
     | {"mcp_grant_revoke", "acrobat_forget", "learn_starting_state_remove", "ability_trial_remove"}
     | {"mcp_server_delete", "mcp_auth_profile_delete", "skill_approval_revoke", "memory_erase"}
-    | {"skill_import_create", "skill_import_upload_delete"}
+    | {"skill_import_create", "skill_import_upload_delete", "skill_pack_delete"}
 )
 """The writes that take an ``Idempotency-Key``."""
 

@@ -90,6 +90,7 @@ class Ids:
     inbox_item_id: str = "0199aa10-7c00-7000-8000-000000000033"
     import_id: str = "0199aa10-7c00-7000-8000-000000000035"
     temp_artifact_ref: str = "temp-artifact-0199aa10-7c00-7000-8000-000000000036"
+    pack_id: str = "nowhere"
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -181,10 +182,12 @@ async def build_world(stack: Stack) -> World:
 
 
 async def add_import(alice: Learner) -> dict[str, str]:
-    """A bundle that is scanned, staged, and waits for review; its upload is kept."""
+    """A bundle that is scanned, staged, and waits for review; its upload is kept, and it is in a pack."""
     importer = Importer(alice)
     await importer.ready()
-    return {"import_id": importer.import_id, "temp_artifact_ref": importer.upload_ref}
+    manifest = {"pack_id": "tables", "title": "Tables", "description": "", "skills": ["tidy-tables"]}
+    await alice.ok("POST", "/api/skills/packs", manifest)
+    return {"import_id": importer.import_id, "temp_artifact_ref": importer.upload_ref, "pack_id": "tables"}
 
 
 async def add_invocation(alice: Learner) -> dict[str, str]:

@@ -80,6 +80,8 @@ async def imported(alice: Learner, ask: Ask) -> None:
     failed = await ask("skill_import_scan", _of(broken))
     about = {"import_id": failed["import_record"]["import_id"]}
     await ask("skill_import_retry", {**about, "retry_kind": "scan"})
+    pack = await ask("skill_pack_put", EXAMPLES["skill_pack_put"])
+    await ask("skill_pack_delete", pack_id=pack["pack"]["pack_id"])
 
 
 async def _staged(ask: Ask) -> str:

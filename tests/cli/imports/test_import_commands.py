@@ -18,6 +18,11 @@ def test_a_bundle_is_added_staged_and_installed_by_what_each_answer_says(person:
     import_id = listed[0]["import_id"]
     assert f"apprentice import stage {import_id}" in " ".join(added.stdout.split())
     assert "apprentice import install" in person.types("import", "stage", import_id).stdout
+    put = person.types("packs", "put", "tables", "--title", "Tables", "--skill", "tidy-tables")
+    assert put.exit_code == ExitCode.OK, put.stderr
+    assert "ready" in put.stdout
+    assert [one["pack_id"] for one in person.gets("packs", "list")["packs"]] == ["tables"]
+    assert person.gets("packs", "show", "tables")["members"][0]["import_id"] == import_id
     refused = person.types("import", "install", import_id)
     assert refused.exit_code == ExitCode.REFUSED
     assert "UNPROVED_NOT_ACCEPTED" in refused.stderr
@@ -30,6 +35,9 @@ def test_a_bundle_is_added_staged_and_installed_by_what_each_answer_says(person:
     assert "installed_private" in person.types("import", "show", import_id).stdout
     again = person.types("import", "discard", import_id)
     assert again.exit_code == ExitCode.REFUSED
+    assert person.gets("packs", "show", "tables")["members"][0]["state"] == "installed"
+    assert person.types("packs", "delete", "tables").exit_code == ExitCode.OK
+    assert person.types("packs", "show", "tables").exit_code == ExitCode.REFUSED
 
 
 def test_a_bundle_that_is_none_says_what_is_wrong_with_it(person: Any, tmp_path: Path) -> None:

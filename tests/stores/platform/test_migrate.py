@@ -183,7 +183,8 @@ def test_documents_that_list_everything_are_kept_in_parts_and_read_as_they_were(
     nested = document_bytes({"entries": [{"a": [1], "capability_id": "x }, y"}]})
     whole = {STATS.path: several, HEALTH.path: document_bytes(frame), BRIDGE.path: nested}
     with database.write() as connection:
-        connection.execute(text("DROP TABLE document_parts"))
+        for name in ("document_parts", "skill_packs", "skill_pack_installs"):
+            connection.execute(text(f"DROP TABLE {name}"))
         connection.execute(text("ALTER TABLE documents DROP COLUMN parts"))
         for name in ("abilities_by_lane", "abilities_by_change", "proposals_by_session"):
             connection.execute(text(f"DROP INDEX {name}"))
