@@ -15,6 +15,7 @@ from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportState, SourceRefKind
 from contracts.imports.import_work import ImportCommand, ImportOrder, ImportOutcome, SkillImport
 from contracts.imports.requests import (
+    ImportNextStep,
     ImportOverlap,
     ImportTargetScope,
     OfImport,
@@ -34,8 +35,8 @@ from contracts.imports.requests import (
 from contracts.imports.scanning import OverrideAsked
 from contracts.learning.validation import unproved_digest
 from contracts.platform.identity import Scope
+from domain.imports.import_advice import next_steps, warnings_of
 from domain.imports.import_draft import capability_id_of
-from domain.imports.import_warnings import warnings_of
 from domain.imports.trigger_match import import_candidate, overlaps
 from domain.learning.session import deployment
 from gateways.imports.skill_imports import import_id_for
@@ -82,6 +83,7 @@ async def scan(body: SkillImportScanRequest, frame: LearnerFrame) -> SkillImport
             import_record=shown(outcome.present),
             compatibility_report=report or _no_report(outcome.present),
             receipt_id=outcome.receipt.receipt_id,
+            next=_next(outcome.present),
         )
 
     return await frame.answer_once(plain, act, SkillImportScanResponse)
@@ -106,6 +108,7 @@ async def stage(body: SkillImportStageRequest, frame: LearnerFrame) -> SkillImpo
             import_record=record,
             materialized_bundle_ref=record.source_ref if staged else None,
             receipt_id=outcome.receipt.receipt_id,
+            next=_next(outcome.present),
         )
 
     return await frame.answer_once(body, act, SkillImportStageResponse)
@@ -113,7 +116,11 @@ async def stage(body: SkillImportStageRequest, frame: LearnerFrame) -> SkillImpo
 
 @router.post("/approve", operation_id="skill_import_approve")
 async def approve(body: SkillImportApproveRequest, frame: ApproverFrame) -> SkillImportTerminalActionResponse:
-    """Approves a reviewed bundle for the workspace. It installs nothing."""
+    """Records that a reviewed bundle is approved, which ends the import and installs nothing.
+
+    To install it, use ``install-private`` in place of this: once approved, an import takes no install, and its upload
+    has to be scanned again as a new one.
+    """
     override = _override(frame, body.override_reason)
     return await _decided(
         frame, ImportCommand.APPROVE, body, note=masked(body.approval_note), override=override
@@ -198,6 +205,7 @@ def detail(import_id: ImportId, caller: Reader, services: ServicesDep) -> SkillI
         unproved_digest=unproved_digest(present.unproved) if present.unproved else None,
         overlaps=_overlaps(present, services),
         warnings=warnings_of(present, now),
+        next=next_steps(present, now),
     )
 
 
@@ -220,6 +228,10 @@ def _overlaps(present: SkillImport, services: Services) -> tuple[ImportOverlap, 
     )
 
 
+def _next(present: SkillImport) -> tuple[ImportNextStep, ...]:
+    return next_steps(present, datetime.now(UTC))
+
+
 def shown(present: SkillImport) -> ImportedSkillRecord:
     """The record as clients see it: a former path is never shown."""
     if present.record.source_ref_kind is SourceRefKind.LEGACY_PATH:
@@ -236,6 +248,7 @@ async def _decided(
             import_record=shown(outcome.present),
             receipt_id=outcome.receipt.receipt_id,
             saga_id=outcome.present.saga_id,
+            next=_next(outcome.present),
         )
 
     return await frame.answer_once(body, act, SkillImportTerminalActionResponse)

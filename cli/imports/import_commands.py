@@ -22,6 +22,7 @@ from contracts.imports.import_record import (
     SkillImportState,
 )
 from contracts.imports.requests import (
+    ImportNextStep,
     ImportOverlap,
     ImportTargetScope,
     SkillImportApproveRequest,
@@ -113,13 +114,17 @@ def stage(
     call.answer(
         _facts(found.import_record),
         *_overlapping(ImportApi(call.api.http).show(import_id).overlaps),
-        *_next_of(found.import_record),
+        *_next_of(found.next),
     )
 
 
 @api_command(app, "approve")
 def approve(call: Invocation, import_id: _Import, note: _Note = None, override: _Override = None) -> None:
-    """Approve a reviewed bundle."""
+    """Approve a reviewed bundle without installing it: the import ends.
+
+    To install it, type `apprentice import install IMPORT` in place of this. An approved import is not installed any
+    more: scan its upload again, stage it, and install that.
+    """
     request = SkillImportApproveRequest(import_id=import_id, approval_note=note, override_reason=override)
     _act(call, "approve", request)
 
@@ -142,7 +147,10 @@ def install(
     override: _Override = None,
     accept_unproved: AcceptOption = False,
 ) -> None:
-    """Install a reviewed bundle: show what nothing proves, check it, install it."""
+    """Install a reviewed bundle: show what nothing proves, check it, install it.
+
+    It needs no `approve` before, which would end the import.
+    """
     seen = ImportApi(call.api.http).show(import_id)
     accepted = acceptance(call, seen.unproved, seen.unproved_digest, accept_unproved)
     request = SkillImportInstallPrivateRequest(
@@ -174,7 +182,7 @@ def show(call: Invocation, import_id: _Import) -> None:
     found = ImportApi(call.api.http).show(import_id)
     warned = [Text(f"! {one}", style="yellow") for one in found.warnings]
     listed = [unproved_list(found.unproved)] if found.unproved else []
-    asked = _next_of(found.import_record)
+    asked = _next_of(found.next)
     call.answer(
         _facts(found.import_record),
         *_findings(found.compatibility_report),
@@ -217,28 +225,17 @@ def _scan(call: Invocation, ref: str, source: SkillImportSource) -> None:
     with call.busy("scanning"):
         found = ImportApi(call.api.http).scan(request)
     record = found.import_record
-    call.answer(_facts(record), *_findings(found.compatibility_report), *_next_of(record))
+    call.answer(_facts(record), *_findings(found.compatibility_report), *_next_of(found.next))
 
 
 def _act(call: Invocation, action: str, request: BaseModel) -> None:
     found = ImportApi(call.api.http).act(action, request)
-    call.answer(_facts(found.import_record), *_next_of(found.import_record))
+    call.answer(_facts(found.import_record), *_next_of(found.next))
 
 
-_NEXT = {
-    SkillImportState.SCAN_COMPLETE: "Stage it: apprentice import stage {}",
-    SkillImportState.READY_FOR_REVIEW: "Decide: apprentice import install, approve, reject or discard {}",
-    SkillImportState.SCAN_FAILED: "Mend the bundle and add it again, or: apprentice import retry {} scan",
-    SkillImportState.STAGE_FAILED: "Try again: apprentice import retry {} stage",
-    SkillImportState.INSTALL_FAILED: "Try again: apprentice import retry {} install",
-    SkillImportState.INSTALLED_PRIVATE: "Ask for it: apprentice abilities show imported.{name}",
-    SkillImportState.EXPIRED: "The upload is gone; add the bundle again.",
-}
-
-
-def _next_of(record: ImportedSkillRecord) -> list[str]:
-    said = _NEXT.get(record.stage_state)
-    return [said.format(record.import_id, name=record.skill_name)] if said else []
+def _next_of(steps: Sequence[ImportNextStep]) -> list[Text]:
+    """Each on a line of its own, since a command is copied."""
+    return [Text(f"{one.what}: {one.command}") for one in steps]
 
 
 def _facts(record: ImportedSkillRecord) -> RenderableType:

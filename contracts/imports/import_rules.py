@@ -162,15 +162,24 @@ def upload_expired() -> Refusal:
     )
 
 
+_AT_WORK = "wait until its work is done"
+_OVER: Mapping[S, str] = {
+    **dict.fromkeys(TERMINAL, "it is over; upload the bundle anew"),
+    S.APPROVED: (
+        "approving it has ended it and installed nothing. To install the bundle, scan its upload again "
+        "(POST /api/skills/import/scan; after 24 hours upload it anew), stage it, and install instead of approving"
+    ),
+    S.INSTALLED_PRIVATE: "it is installed; a newer archive of the skill is an import of its own",
+}
+"""What is said of the states in which an import takes nothing."""
+
+
 def _not_in_this_state(present: SkillImport, order: ImportOrder) -> Refusal:
     asked = order.command.value
     if order.retry_kind is not None and order.command is ImportCommand.RETRY:
         asked = f"retry {order.retry_kind.value}"
     allowed = allowed_commands(present.state)
-    over = (
-        "it is over; upload the bundle anew" if present.state in TERMINAL else "wait until its work is done"
-    )
-    can = f"it takes: {', '.join(allowed)}" if allowed else over
+    can = f"it takes: {', '.join(allowed)}" if allowed else _OVER.get(present.state, _AT_WORK)
     return Refusal(
         ErrorCode.INVALID_SKILL_IMPORT_TRANSITION,
         f"An import that is {present.state.value} does not take {asked}; {can}.",

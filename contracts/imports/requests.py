@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from contracts.abilities.availability import UnprovedStep
-from contracts.base import Contract, Sha256, Text160, Text240, Text1000, Uuid, VersionedContract
+from contracts.base import Contract, Sha256, Text160, Text240, Text400, Text1000, Uuid, VersionedContract
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import ImportedSkillRecord, RetryKind, SkillImportSource
 from contracts.imports.packs import PackId
@@ -36,12 +36,27 @@ class SkillImportScanRequest(Command):
         return self.temp_artifact_ref or self.staged_upload_ref or ""
 
 
+class ImportNextStep(Contract):
+    """A step that an import takes now: what it does, the command that a person types, and the route."""
+
+    what: Text240
+    command: Text400
+    route: Text400
+
+
+NextSteps = Annotated[
+    tuple[ImportNextStep, ...],
+    Field(description="What can be done with it next, the usual step first; empty where it is over."),
+]
+
+
 class SkillImportScanResponse(VersionedContract):
     """A scanned import with its findings."""
 
     import_record: ImportedSkillRecord
     compatibility_report: SkillCompatibilityReport
     receipt_id: Uuid | None = None
+    next: NextSteps = ()
 
 
 OverrideReason = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
@@ -70,10 +85,11 @@ class SkillImportStageResponse(VersionedContract):
     import_record: ImportedSkillRecord
     materialized_bundle_ref: Text240 | None = None
     receipt_id: Uuid | None = None
+    next: NextSteps = ()
 
 
 class SkillImportApproveRequest(OfImport):
-    """Approve a reviewed import for the workspace."""
+    """Approve a reviewed import; it ends there, and nothing is installed."""
 
     approval_note: Text1000 | None = None
     override_reason: OverrideReason | None = Field(
@@ -128,6 +144,7 @@ class SkillImportTerminalActionResponse(VersionedContract):
     import_record: ImportedSkillRecord
     receipt_id: Uuid | None = None
     saga_id: Uuid | None = None
+    next: NextSteps = ()
 
 
 class ImportOverlap(Contract):
@@ -158,6 +175,7 @@ class SkillImportDetailResponse(VersionedContract):
         description="Installed abilities that answer its triggers; while it can still be decided about.",
     )
     warnings: tuple[Text240, ...] = ()
+    next: NextSteps = ()
 
 
 class SkillImportListResponse(Page):

@@ -17,7 +17,9 @@ def test_a_bundle_is_added_staged_and_installed_by_what_each_answer_says(person:
     listed = person.gets("import", "list")["items"]
     import_id = listed[0]["import_id"]
     assert f"apprentice import stage {import_id}" in " ".join(added.stdout.split())
-    assert "apprentice import install" in person.types("import", "stage", import_id).stdout
+    staged = person.types("import", "stage", import_id).stdout
+    assert f"apprentice import install {import_id}" in " ".join(staged.split())
+    assert "approve it, which installs nothing" in " ".join(staged.split())
     put = person.types("packs", "put", "tables", "--title", "Tables", "--skill", "tidy-tables")
     assert put.exit_code == ExitCode.OK, put.stderr
     assert "ready" in put.stdout

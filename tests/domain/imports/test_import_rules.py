@@ -17,7 +17,7 @@ from contracts.imports.import_work import ImportCommand, ImportOrder, SkillImpor
 from contracts.imports.scanning import OverrideAsked, ScanHold
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Scope
-from domain.imports.import_warnings import warnings_of
+from domain.imports.import_advice import warnings_of
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 IMPORT_ID = "0199aa10-7c00-7000-8000-000000000001"

@@ -70,6 +70,26 @@ async def test_a_reviewed_import_is_decided_once(
     assert kinds[0] == f"import_{state}"
 
 
+async def test_an_approved_import_says_how_its_bundle_is_installed_and_following_it_installs_it(
+    stack: Stack, alice: Importer
+) -> None:
+    await alice.upload()
+    assert (await alice.scan())["next"][0]["command"] == f"apprentice import stage {alice.import_id}"
+    assert (await alice.act("stage"))["next"][0]["route"] == "POST /api/skills/import/install-private"
+    approved = await alice.act("approve")
+    assert approved["next"][0]["command"] == f"apprentice import scan {alice.upload_ref}"
+    assert (await alice.detail())["next"] == approved["next"]
+    body = {"import_id": alice.import_id, "accept_unproved": True}
+    status, error = await alice.learner.refused("POST", "/api/skills/import/install-private", body)
+    assert (status, error["code"]) == (409, "INVALID_SKILL_IMPORT_TRANSITION")
+    assert approved["next"][0]["route"] in error["message"]
+    await alice.scan()
+    await alice.act("stage")
+    done = await alice.act("install-private", accept_unproved=True)
+    assert done["import_record"]["stage_state"] == "installed_private"
+    assert done["next"][0]["command"] == "apprentice abilities show imported.tidy-tables"
+
+
 async def test_an_archive_that_holds_no_skill_fails_its_scan_and_is_retried_by_its_kind(
     stack: Stack, alice: Importer
 ) -> None:
