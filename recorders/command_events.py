@@ -12,6 +12,7 @@ import uuid_utils
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import clipped
 from contracts.learning.observation import (
+    OUTSIDE_FOLDER,
     ExitClass,
     ObservationAdapterKind,
     ObservedActionEvent,
@@ -22,9 +23,6 @@ from contracts.learning.observation import (
 )
 from domain.learning.commands.typed_lines import with_typed_lines
 from domain.learning.redaction.redaction import masked_arguments, redact
-
-OUTSIDE = "(outside)"
-"""The working folder of a command that ran outside the demonstration's folder."""
 
 _LONGEST_RAW = 8_000
 LONGEST_COMMAND = 2_000
@@ -122,5 +120,5 @@ def _working_folder(folder: str, demonstration: Path) -> str:
     """``folder`` relative to the demonstration's folder, links resolved; '.' is the folder itself."""
     relative = os.path.relpath(os.path.realpath(folder), os.path.realpath(demonstration))
     if relative == os.pardir or relative.startswith(os.pardir + os.sep):
-        return OUTSIDE
+        return OUTSIDE_FOLDER
     return clipped(os.fsencode(relative).decode("utf-8", errors="replace"), 400)

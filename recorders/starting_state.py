@@ -89,6 +89,17 @@ def may_be_kept(folder: Path) -> bool:
 HOME_FOLDER = "this is your home folder: its files are not kept as the lesson's starting point"
 
 
+def lesson_folder(begun_in: Path, entered_in: Path) -> Path:
+    """The folder of a demonstration that was begun in one folder and whose first command is entered in another.
+
+    Who goes to another folder before doing anything means that folder. Below the first one it is the first, unless
+    that is one of which nothing may be kept.
+    """
+    if entered_in.is_relative_to(begun_in) and may_be_kept(begun_in):
+        return begun_in
+    return entered_in if may_be_kept(entered_in) else begun_in
+
+
 def take_starting_state(folder: Path, session_id: str, options: InputOptions) -> TakenState:
     """Lists ``folder``, reads what may be kept of it, and leaves out what may hold a secret."""
     until = time.monotonic() + options.budget_s

@@ -234,26 +234,31 @@ class RecordedStart:
         self._delivery_of = partial(StateDelivery, spool_folder, target, learn_session_id)
         self._delivery: StateDelivery | None = None
         self._report = StateReport()
-        self._taken: TakenState | None = None
-        self.text: str | None = None
-        if options is not None and not may_be_kept(folder):
-            self.text = HOME_FOLDER
-        elif options is not None and folder.is_dir():
-            own = (*options.private_folders, spool_folder)
-            self._taken = take_starting_state(folder, learn_session_id, replace(options, private_folders=own))
-            self.text = self._taken.text()
+        self._session = learn_session_id
+        private = (*options.private_folders, spool_folder) if options is not None else ()
+        self._options = None if options is None else replace(options, private_folders=private)
+        self.take(folder)
 
-    @property
-    def taken(self) -> TakenState | None:
-        """What was taken."""
-        return self._taken
+    def take(self, folder: Path) -> None:
+        """Takes the state of ``folder``, in the place of one that was taken before."""
+        self.taken: TakenState | None = None
+        self.text: str | None = None
+        if self._options is not None and not may_be_kept(folder):
+            self.text = HOME_FOLDER
+        elif self._options is not None and folder.is_dir():
+            self.taken = take_starting_state(folder, self._session, self._options)
+            self.text = self.taken.text()
 
     def deliver(self, backoff: Backoff = DELIVERY_BACKOFF) -> None:
-        """Begins delivery; what cannot be kept for it is said in ``text``."""
+        """Begins delivery, of what was taken first."""
         self._delivery = self._delivery_of(backoff=backoff)
         self._delivery.start()
-        if self._taken is not None:
-            clean = self._taken.clean
+        self.keep()
+
+    def keep(self) -> None:
+        """Hands over to delivery what was taken; what cannot be kept for it is said in ``text``."""
+        if self.taken is not None and self._delivery is not None:
+            clean = self.taken.clean
             problem = self._delivery.add(clean.state.state_id, state_archive(clean))
             self.text = self.text if problem is None else f"the starting point is not kept: {problem}"
 

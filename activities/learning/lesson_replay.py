@@ -10,7 +10,7 @@ from temporalio import activity
 
 from activities.platform.refusals import refusing
 from contracts.learning.evidence import CommandUse, LessonEvidence, RepeatedCommand, UnrehearsedCommand
-from contracts.learning.observation import ExitClass, ObservedActionEvent
+from contracts.learning.observation import OUTSIDE_FOLDER, ExitClass, ObservedActionEvent
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSession
 from contracts.learning.starting_state import StartingState
@@ -78,7 +78,7 @@ class LessonReplay:
             unrehearsed = tuple(
                 _unrehearsed(event, reason)
                 for event, reason in obstacles
-                if reason is not None and event.caused_state_change
+                if reason is not None and _matters(event)
             )
             return found.changed(unrehearsed=unrehearsed), finder.needed
 
@@ -164,7 +164,16 @@ def _as_it_is(event: ObservedActionEvent) -> RepeatedCommand:
 def _obstacle(event: ObservedActionEvent) -> str | None:
     assert event.terminal is not None
     line = replayed_line(event.terminal)
-    return rehearsal_obstacle(line if line is not None else event.terminal.command)
+    return rehearsal_obstacle(
+        line if line is not None else event.terminal.command, event.terminal.working_folder
+    )
+
+
+def _matters(event: ObservedActionEvent) -> bool:
+    """Whether the command changed something, or nobody can tell as it ran where nothing is looked at."""
+    assert event.terminal is not None
+    outside = event.terminal.working_folder == OUTSIDE_FOLDER
+    return event.caused_state_change or (outside and event.terminal.exit_class is ExitClass.OK)
 
 
 def _command(event: ObservedActionEvent) -> RehearsalCommand:

@@ -164,12 +164,18 @@ class WrittenText(Contract):
     masked: bool = Field(default=False, description="Whether it held something that looks like a secret.")
 
 
+OUTSIDE_FOLDER = "(outside)"
+"""The working folder of a command that ran outside the demonstration's folder."""
+
+
 class TerminalObservation(Contract):
     """What the terminal recorder knows of one command; our addition to DOC3's event."""
 
     command: Text2000 = Field(description="The command line, secrets already masked.")
     exit_class: ExitClass
-    working_folder: Text400 = Field(description="Relative to the demonstration's folder; '.' is the folder.")
+    working_folder: Text400 = Field(
+        description=f"Relative to the demonstration's folder; '.' is the folder, '{OUTSIDE_FOLDER}' none in it."
+    )
     produced_files: tuple[ProducedFile, ...] = Field(default=(), max_length=100)
     written: tuple[WrittenText, ...] = Field(
         default=(), max_length=10, description="Text files that were written by hand during the command."

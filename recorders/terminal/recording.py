@@ -14,7 +14,11 @@ from pathlib import Path
 
 from contracts.abilities.control_surface import ControlSurface
 from contracts.backoff import Backoff
-from contracts.learning.observation import ExitClass, ObservationAdapterKind, RedactionMode
+from contracts.learning.observation import (
+    ExitClass,
+    ObservationAdapterKind,
+    RedactionMode,
+)
 from domain.learning.commands.typed_lines import without_typed_lines
 from domain.learning.interpretation.meaningful import CONTROL_COMMANDS, is_meaningful
 from host.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
@@ -25,7 +29,7 @@ from recorders.running import Heartbeat, Presence, Steering
 from recorders.signals import SignalInbox, watched_signals
 from recorders.spool import DEFAULT_MAX_BYTES, RecorderError, Spool, SpoolError
 from recorders.spooling_recorder import RecordingState, SpoolingRecorder
-from recorders.starting_state import InputOptions, TakenState
+from recorders.starting_state import HOME_FOLDER, InputOptions, lesson_folder
 from recorders.state_delivery import RecordedStart, StateReport, starting_text
 from recorders.terminal.pty_shell import PtyShell, is_recorded
 from recorders.terminal.shell_hooks import ShellChannel, ShellReport, split_history_entry
@@ -37,8 +41,9 @@ from recorders.terminal.written_texts import WrittenTexts
 class TerminalRecorderOptions:
     """One recording of one session.
 
-    ``folder`` is the demonstration's folder: the shell starts there, and files made in it are named relative to
-    it. With a ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
+    ``folder`` is where the shell starts, and the demonstration's folder: files made in it are named relative to it.
+    Who goes to another folder before the first command that is kept makes that one the demonstration's. With a
+    ``presence_folder`` the recorder can be found and steered from outside, see ``recorders.running``;
     ``with_launches`` also reports programs that a command leaves running. ``flush_timeout_s`` bounds the wait for
     delivery at the end, ``command_timeout_s`` one scripted command. Without ``inputs`` nothing is kept of what the
     folder holds before the first command; without ``typed_lines`` nothing of what is typed at the prompts of programs.
@@ -104,20 +109,22 @@ class CommandRecorder(SpoolingRecorder):
         spool: Spool,
         delivery: Delivery,
         say: Callable[[str], None],
+        starting: RecordedStart,
         launches: LaunchWatch | None = None,
-        taken: TakenState | None = None,
     ) -> None:
         super().__init__(spool, delivery, say, spool_place=str(options.spool_folder))
         self._options = options
         self._scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
         self._launches = launches
-        self._texts = WrittenTexts(options.folder, taken)
+        self._starting = starting
+        self._texts = WrittenTexts(options.folder, starting.taken)
         self.keys = TypedKeys()
         self._folder = str(options.folder)
         self._last_number: int | None = None
         self._is_first_prompt = True
         self._was_recording = True
         self._before: FolderSnapshot | None = None
+        self._warned = False
         self.commands = 0
         self.skipped = 0
 
@@ -149,7 +156,16 @@ class CommandRecorder(SpoolingRecorder):
 
     def _look_before(self) -> None:
         self._was_recording = self.state is RecordingState.RECORDING
-        self._before = take_snapshot(self._options.folder) if self._was_recording else None
+        if self._was_recording and self.recorded == 0:
+            self._begin_in(lesson_folder(self._options.folder, Path(self._folder).resolve()))
+        self._before = take_snapshot(self._scene.folder) if self._was_recording else None
+
+    def _begin_in(self, folder: Path) -> None:
+        """Makes ``folder`` the demonstration's, as it is before the command that may be the first to be kept."""
+        if folder != self._scene.folder:
+            self._scene = replace(self._scene, folder=folder)
+            self._starting.take(folder)
+            self._texts = WrittenTexts(folder, self._starting.taken)
 
     def _finish(self, report: ShellReport) -> None:
         self.watch_delivery()
@@ -162,7 +178,7 @@ class CommandRecorder(SpoolingRecorder):
         typed = self.keys.take(line)
         launched = self._launches.take_new()[:MOST_LAUNCHES] if self._launches is not None else ()
         if is_new and self._was_recording and self.state is RecordingState.RECORDING:
-            after = take_snapshot(self._options.folder)
+            after = take_snapshot(self._scene.folder)
             produced = produced_between(before, after) if before is not None else ()
             earlier = before.files if before is not None else {}
             written = self._texts.take(line, produced, earlier, after.files)
@@ -186,9 +202,15 @@ class CommandRecorder(SpoolingRecorder):
             self.skipped += 1
         elif self._append(event):
             self.recorded += 1
+            if self.recorded == 1 and self._scene.folder != self._options.folder:
+                self._starting.keep()
+                self._say(
+                    ": ".join(filter(None, (f"this lesson is of {self._scene.folder}", self._starting.text)))
+                )
 
 
 _TICK_S = 0.2
+_GO_FIRST = "cd to the folder of the task before anything else, and its files are"
 _LONGEST_LINE = 4_000
 
 
@@ -286,9 +308,7 @@ class _Recording:
             starting.deliver(options.backoff)
             stack.callback(starting.close, 0)
             launches = LaunchWatch(self._shell.pid) if options.with_launches else None
-            self._recorder = CommandRecorder(
-                options, spool, self._delivery, self._say, launches, starting.taken
-            )
+            self._recorder = CommandRecorder(options, spool, self._delivery, self._say, starting, launches)
             kinds = (ObservationAdapterKind.TERMINAL_COMMAND, ObservationAdapterKind.PROCESS_LAUNCH)
             self._heartbeat = Heartbeat(options.target, kinds if options.with_launches else kinds[:1])
             self._heartbeat.start()
@@ -334,7 +354,8 @@ class _Recording:
     @property
     def starting_text(self) -> str | None:
         """What is kept of the folder, for the person."""
-        return self._starting.text
+        text = self._starting.text
+        return f"{text}; {_GO_FIRST}" if text == HOME_FOLDER else text
 
     def _inputs(self) -> InputOptions | None:
         # A recording that keeps no words keeps no files either.

@@ -20,6 +20,7 @@ from recorders.starting_state import (
     InputOptions,
     LeftFolder,
     TakenState,
+    lesson_folder,
     may_be_kept,
     state_archive,
     take_starting_state,
@@ -150,6 +151,30 @@ def test_the_home_folder_is_never_kept(demo: Path, monkeypatch: pytest.MonkeyPat
         None,
         "this is your home folder: its files are not kept as the lesson's starting point",
     )
+
+
+@pytest.mark.parametrize(
+    ("begun", "entered", "chosen"),
+    [
+        ("home", "home", "home"),
+        ("home", "home/reports", "home/reports"),
+        ("home", "home/reports/2026", "home/reports/2026"),
+        ("home", "elsewhere", "elsewhere"),
+        ("home/reports", "home/reports", "home/reports"),
+        ("home/reports", "home/reports/2026", "home/reports"),
+        ("home/reports", "home/photos", "home/photos"),
+        ("home/reports", "home/reports-old", "home/reports-old"),
+        ("home/reports", "home", "home/reports"),
+        ("home/reports", "/", "home/reports"),
+        ("/", "elsewhere", "elsewhere"),
+        ("/", "/", "/"),
+    ],
+)
+def test_a_lesson_is_of_the_folder_that_its_first_command_is_entered_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: str, entered: str, chosen: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert lesson_folder(tmp_path / begun, tmp_path / entered) == tmp_path / chosen
 
 
 @pytest.fixture

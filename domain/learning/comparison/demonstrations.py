@@ -32,7 +32,7 @@ from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.inference import lasting_effects, materials_of
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.noise import can_be_replayed
-from domain.learning.interpretation.obstacles import person_needed
+from domain.learning.interpretation.obstacles import outside_reason, person_needed
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps
 from domain.learning.redaction.redaction import redact
 
@@ -180,7 +180,7 @@ def rehearsal_commands(steps: Sequence[DemonstratedStep]) -> tuple[RehearsalComm
 
 def rehearsed_line(event: ObservedActionEvent) -> str | None:
     """The line that a rehearsal runs for the event; ``None`` where it cannot be repeated."""
-    if event.terminal is None:
+    if event.terminal is None or outside_reason(event.terminal.working_folder):
         return None
     line = replayed_line(event.terminal)
     if line is None or (line == event.terminal.command and not can_be_replayed(event)):
@@ -194,7 +194,12 @@ def unrehearsed_commands(steps: Sequence[DemonstratedStep]) -> tuple[Unrehearsed
         UnrehearsedCommand(
             event_id=e.event_id,
             command=clipped(e.terminal.command, 120),
-            reason=clipped(person_needed(e.terminal.command) or "what was typed in it was not recorded", 240),
+            reason=clipped(
+                outside_reason(e.terminal.working_folder)
+                or person_needed(e.terminal.command)
+                or "what was typed in it was not recorded",
+                240,
+            ),
         )
         for e in all_events(steps)
         if e.terminal and rehearsed_line(e) is None and not holds_masked_secret(e.terminal.command)

@@ -1,13 +1,21 @@
-"""What keeps a sandbox from carrying out a command: a person's keyboard, a cut-out secret, the network, privileges."""
+"""What keeps a sandbox from carrying out a command: another folder, a keyboard, a secret, the network, privileges."""
 
+from contracts.learning.observation import OUTSIDE_FOLDER
 from domain.learning.commands.command_line import Part, calls_in, parts_of
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.commands.typing_programs import EDITORS, PAGERS, WINDOW_PROGRAMS, waits_for_lines
 
+_ELSEWHERE = (
+    "it was run outside the lesson's folder, of which nothing is known; teach it in the folder that holds all that"
+    " it works on"
+)
 
-def rehearsal_obstacle(command: str) -> str | None:
+
+def rehearsal_obstacle(command: str, working_folder: str = ".") -> str | None:
     """Why no rehearsal can carry out the command, with what would help; ``None`` where one can."""
+    if elsewhere := outside_reason(working_folder):
+        return elsewhere
     if command.startswith("sha256:"):
         return "it was recorded as a digest only; teach it with a redaction mode that keeps text"
     if holds_masked_secret(command):
@@ -24,6 +32,11 @@ def rehearsal_obstacle(command: str) -> str | None:
     except UnreadableCommand:
         return None
     return "it needs the rights of another user; do that part by hand before the work" if privileged else None
+
+
+def outside_reason(working_folder: str) -> str | None:
+    """Why a command that ran in this folder cannot be repeated; ``None`` where the folder is in the lesson's."""
+    return _ELSEWHERE if working_folder == OUTSIDE_FOLDER else None
 
 
 def person_needed(command: str) -> str | None:

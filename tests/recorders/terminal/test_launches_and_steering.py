@@ -12,6 +12,7 @@ from recorders.delivery import Delivery, IngestTarget
 from recorders.running import running_recorders
 from recorders.spool import Spool
 from recorders.spooling_recorder import RecordingState
+from recorders.state_delivery import RecordedStart
 from recorders.terminal.recording import (
     CommandRecorder,
     RecordingSummary,
@@ -123,7 +124,8 @@ def test_what_was_said_before_the_stop_is_all_that_is_kept(
     spool = Spool(tmp_path / "spool", session_id)
     delivery = Delivery(spool, options.target, session_id)
     said: list[str] = []
-    recorder = CommandRecorder(options, spool, delivery, said.append)
+    starting = RecordedStart(tmp_path, session_id, None, tmp_path, options.target)
+    recorder = CommandRecorder(options, spool, delivery, said.append, starting)
     recorder.stop()
     recorder.stop()
     recorder.resume()

@@ -364,3 +364,33 @@ def test_lines_typed_at_a_prompt_are_kept_with_their_command_unless_that_is_swit
     assert (tmp_path / "demo" / "b.txt").read_text(encoding="utf-8") == "two\n"
     assert commands_of(ingest_server) == [recorded_as, "cp a.txt b.txt"]
     assert ingest_server.labels() == ["ed -s a.txt", "cp a.txt b.txt"]
+
+
+@pytest.mark.parametrize("begun_in", ["demo", "home"])
+def test_who_goes_elsewhere_first_teaches_what_is_done_there(
+    ingest_server, options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun_in: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "looked-at").mkdir(parents=True)
+    task = tmp_path / "home" / "task"
+    (task / "sub").mkdir(parents=True)
+    (task / "sales.csv").write_text("region,amount\n", encoding="utf-8")
+    summary = run_scripted(
+        options(folder=tmp_path / begun_in),
+        ["cd ~/looked-at", "ls", "cd ~/task", "ls", "wc -l < sales.csv > count.txt", "cd sub", "touch here"],
+    )
+    assert [(one["command"], one["working_folder"]) for one in recorded(ingest_server)] == [
+        ("wc -l < sales.csv > count.txt", "."),
+        ("touch here", "sub"),
+    ]
+    assert [file["path"] for one in recorded(ingest_server) for file in one["produced_files"]] == [
+        "count.txt",
+        "sub/here",
+    ]
+    named = {
+        state["folder_name"]: [one["path"] for one in state["entries"]]
+        for _, state, _ in states_of(ingest_server)
+    }
+    assert named["task"] == ["sales.csv", "sub"]
+    assert set(named) <= {"task", "demo"}, "a folder that was only looked at is not kept"
+    assert summary.complete

@@ -2,6 +2,7 @@
 
 import pytest
 
+from contracts.learning.observation import OUTSIDE_FOLDER
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
 from domain.learning.redaction.secret_names import MASK
 
@@ -25,6 +26,13 @@ def test_it_is_named_with_what_would_help(command: str, named: str) -> None:
     found = rehearsal_obstacle(command)
     assert found is not None
     assert named in found
+
+
+def test_a_command_that_ran_outside_of_the_folder_is_not_run_elsewhere() -> None:
+    found = rehearsal_obstacle("sort a.csv > b.csv", OUTSIDE_FOLDER)
+    assert found is not None
+    assert "outside the lesson's folder" in found
+    assert rehearsal_obstacle("sort a.csv > b.csv", "data") is None
 
 
 @pytest.mark.parametrize(
