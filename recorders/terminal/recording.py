@@ -15,8 +15,10 @@ from pathlib import Path
 from contracts.abilities.control_surface import ControlSurface
 from contracts.backoff import Backoff
 from contracts.learning.observation import (
+    OUTSIDE_FOLDER,
     ExitClass,
     ObservationAdapterKind,
+    ObservedActionEvent,
     RedactionMode,
 )
 from domain.learning.commands.typed_lines import without_typed_lines
@@ -204,9 +206,18 @@ class CommandRecorder(SpoolingRecorder):
             self.recorded += 1
             if self.recorded == 1 and self._scene.folder != self._options.folder:
                 self._starting.keep()
-                self._say(
-                    ": ".join(filter(None, (f"this lesson is of {self._scene.folder}", self._starting.text)))
-                )
+                kept = f": {self._starting.text}" if self._starting.text else ""
+                self._say(f"the lesson's folder is {self._scene.folder}{kept}")
+            self._warn_of_elsewhere(event)
+
+    def _warn_of_elsewhere(self, event: ObservedActionEvent) -> None:
+        outside = event.terminal is not None and event.terminal.working_folder == OUTSIDE_FOLDER
+        if outside and not self._warned:
+            self._warned = True
+            self._say(
+                f"this is outside the lesson's folder {self._scene.folder}: what is done here is kept, but cannot be"
+                " tried out; for a lesson of this folder, begin another recording in it"
+            )
 
 
 _TICK_S = 0.2

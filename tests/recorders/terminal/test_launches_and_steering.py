@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,22 @@ def test_what_was_said_before_the_stop_is_all_that_is_kept(
     assert (recorder.recorded, spool.pending()) == (0, 0)
     assert sum("recording has ended" in text for text in said) == 2
     spool.close()
+
+
+def test_who_leaves_the_folder_of_the_lesson_is_told_once(
+    ingest_server, session_id: str, tmp_path: Path
+) -> None:
+    options = TerminalRecorderOptions(session_id, IngestTarget(ingest_server.url, "tok"), tmp_path, tmp_path)
+    said: list[str] = []
+    with closing(Spool(tmp_path / "spool", session_id)) as spool:
+        starting = RecordedStart(tmp_path, session_id, None, tmp_path, options.target)
+        delivery = Delivery(spool, options.target, session_id)
+        recorder = CommandRecorder(options, spool, delivery, said.append, starting)
+        recorder.handle(ShellReport("done", "1", 0, str(tmp_path), ""))
+        for number, (line, folder) in enumerate(
+            [("touch a", tmp_path), ("cd /", Path("/")), ("mkdir /x", Path("/")), ("touch /b", Path("/"))], 2
+        ):
+            recorder.handle(ShellReport("before", "", 0, "", ""))
+            recorder.handle(ShellReport("done", str(number), 0, str(folder), f"    {number}  {line}"))
+        assert [text for text in said if "outside the lesson's folder" in text] == said[:1]
+        assert len(said) == 1
