@@ -1,7 +1,8 @@
 """Variations of a lesson's input: the same folder with other rows and files, on which the method must still work.
 
 Deterministic: the same folder gives the same variations. Rows are changed in every row-like file that is read: their
-order, their number, and (once) repeated, so that what holds only for the rows that were shown is found out.
+order, their number, (once) repeated, and the numbers in them, so that what holds only for the rows that were shown is
+found out.
 """
 
 import json
@@ -13,7 +14,7 @@ from typing import cast
 
 from domain.learning.proof.conditions import FolderContents, lines_of
 from domain.learning.proof.path_patterns import FEWEST_MEMBERS
-from domain.learning.proof.rows import FEWEST_ROWS, has_rows
+from domain.learning.proof.rows import FEWEST_ROWS, has_rows, with_exchanged_numbers
 
 __all__ = ["FEWEST_ROWS", "Variation", "variations"]
 
@@ -64,6 +65,7 @@ def _by_rows(before: FolderContents, inputs: Sequence[str]) -> Iterator[Variatio
             label, lambda rows, _path, offset=offset: [row for n, row in enumerate(rows) if n % 3 != offset]
         )
     yield from of("every row twice", lambda rows, _path: [*rows, *rows], repeats=True)
+    yield from of("the numbers of the rows exchanged", lambda rows, _path: with_exchanged_numbers(rows))
 
 
 def _shuffled(rows: list[object], path: str) -> list[object]:

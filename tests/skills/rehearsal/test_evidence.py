@@ -117,6 +117,17 @@ def test_an_order_that_the_input_had_already_is_no_proof(tmp_path: Path) -> None
     assert evidence.judged[0].verdict is ConditionVerdict.COINCIDENCE
 
 
+def test_an_order_that_only_the_shown_numbers_happened_to_give_is_no_proof(tmp_path: Path) -> None:
+    """The totals fall as the names rise; the file is sorted by the names."""
+    taught = Taught(
+        tmp_path,
+        {"march.csv": "customer,amount\nAda,10\nBob,5\nAda,7\nCyd,2\n"},
+        "awk -F, 'NR>1{t[$1]+=$2} END{for(c in t) print c\",\"t[c]}' march.csv | sort > totals.csv",
+    )
+    orders = [one.argument for one in taught.find().conditions if one.kind is ConditionKind.SORTED]
+    assert orders == ["by=comma:1 as=text order=ascending header=0"]
+
+
 def test_a_number_of_lines_that_the_shown_rows_had_by_chance_is_no_proof(tmp_path: Path) -> None:
     taught = Taught(tmp_path, {"in.csv": TABLE}, "grep -v 'row 5,' in.csv > out.csv")
     assert ConditionKind.LINE_COUNT not in kinds(taught.find(), "out.csv")

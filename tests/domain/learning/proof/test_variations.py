@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from domain.learning.proof.conditions import lines_of
+from domain.learning.proof.rows import with_exchanged_numbers
 from domain.learning.proof.variations import variations
 from tests.domain.learning.proof.folders import Folder
 
@@ -16,8 +19,8 @@ def test_rows_are_shuffled_left_out_and_repeated_below_the_first_line() -> None:
     assert all(lines[0] == "name,amount" for lines in texts)
     assert sorted(texts[0][1:]) == sorted(rows)
     assert texts[0][1:] != rows
-    assert [len(lines) - 1 for lines in texts] == [12, 8, 8, 8, 24]
-    assert [one.has_repeated_rows for one in found] == [False] * 4 + [True]
+    assert [len(lines) - 1 for lines in texts] == [12, 8, 8, 8, 24, 12]
+    assert [one.has_repeated_rows for one in found] == [False] * 4 + [True, False]
 
 
 def test_each_row_is_left_out_once() -> None:
@@ -25,6 +28,35 @@ def test_each_row_is_left_out_once() -> None:
     gone = [set(lines_of(TABLE)) - set(lines_of(one.written["in.csv"])) for one in found[1:4]]
     assert set().union(*gone) == set(lines_of(TABLE)[1:])
     assert sum(map(len, gone)) == 12
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (["Ada,10", "Bob,5", "Cyd,2"], ["Ada,2", "Bob,5", "Cyd,10"]),
+        (["1;Ada; 10", "2;Bob;5.5"], ["2;Ada;5.5", "1;Bob; 10"]),
+        (["a\t-1", "b\t+2"], ["a\t+2", "b\t-1"]),
+        (["a|1", "b|2"], ["a|2", "b|1"]),
+        (["Ada,10", "Bob,"], None),
+        (["Ada,10", "Bob,x"], None),
+        (["Ada,10,1", "Bob,5"], None),
+        (["1,2", "3,4"], None),
+        (['"Ada, Lovelace",10', '"Bob",5'], None),
+        (["GET /a 200", "GET /b 404"], None),
+        (["2026-03-01,Ada", "2026-03-02,Bob"], None),
+        (
+            [{"name": "Ada", "n": 1, "paid": True}, {"name": "Bob", "n": 2.5, "paid": False}],
+            [{"name": "Ada", "n": 2.5, "paid": True}, {"name": "Bob", "n": 1, "paid": False}],
+        ),
+        ([{"name": "Ada", "n": 1}, {"name": "Bob"}], None),
+        ([{"name": "Ada", "n": 1}, "Bob,2"], None),
+        ([], None),
+    ],
+)
+def test_rows_exchange_their_numbers_and_keep_the_rest(
+    rows: list[object], expected: list[object] | None
+) -> None:
+    assert with_exchanged_numbers(rows) == (rows if expected is None else expected)
 
 
 def test_every_row_like_file_that_is_read_changes() -> None:
