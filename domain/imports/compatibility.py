@@ -16,12 +16,11 @@ from contracts.imports.compatibility import (
 from contracts.imports.portable_frontmatter import PortabilityGrade
 from domain.imports.allowed_tools import AGENT_TOOLS, tool_of
 from domain.imports.bundles import SkillBundle
-from domain.imports.description_checks import description_findings
 from domain.imports.findings import error, info, warning
 from domain.imports.namespaces import namespace_of, runtime_tool, shadowed
 from domain.imports.portable import allowed_tools, host_needs, portable_frontmatter
 from domain.imports.skill_problems import SkillCode
-from domain.imports.text_checks import text_findings
+from domain.imports.text_checks import description_findings, text_findings
 
 RULE_VERSION = "import-1"
 """Named in each report; changes with the rules."""
