@@ -11,6 +11,7 @@ from typing import Any
 from temporalio import activity, client, worker, workflow
 from temporalio.common import RetryPolicy
 
+from contracts.imports.import_work import ImportOrder, WorkSettled
 from contracts.learning.aggregate import SessionCommit
 from contracts.learning.install import SagaClose, SagaStepInput
 from contracts.learning.validation import CheckInput
@@ -29,6 +30,10 @@ def point_of(name: str, request: object) -> str:
             subject = request.check.value
         case SagaClose():
             subject = request.state.value
+        case ImportOrder():
+            subject = request.command.value
+        case WorkSettled():
+            subject = request.kind.value
         case SessionCommit():
             installing = request.aggregate.install is not None
             subject = "install_begun" if installing else request.aggregate.session.state.value

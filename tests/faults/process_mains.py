@@ -25,6 +25,7 @@ from stores.skills.attempts import SkillAttempts
 from stores.skills.services.ledger import Ledger
 from tests.faults.interference import Interference
 from tests.faults.trapped_calls import trapped
+from tests.faults.trapped_imports import unpack_apart
 from tests.faults.trapped_skills import trapped as trapped_store
 from tests.faults.traps import Traps
 
@@ -45,6 +46,7 @@ def run_worker(environment: Mapping[str, str], traps: Path, log: Path) -> None:
     worker.composition.Worker = _less_patient_worker
     worker.mcp_composition.ToolClient = trapped(Traps(traps))
     worker.skill_composition.SkillAttempts = trapped_store(SkillAttempts, Traps(traps))
+    unpack_apart(traps)
     worker.skill_composition.Ledger = trapped_store(Ledger, Traps(traps))
     worker.main.run(settings)
 

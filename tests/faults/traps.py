@@ -21,6 +21,11 @@ class Traps:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
+    @property
+    def folder(self) -> Path:
+        """Where they lie."""
+        return self._folder
+
     def set(self, point: str, deed: str = DIE) -> None:
         """Whoever comes to ``point`` first dies there.
 
