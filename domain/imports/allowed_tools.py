@@ -67,6 +67,12 @@ def permits(bounds: frozenset[str], servers: Iterable[str], tool: str) -> bool:
     return not names.isdisjoint(bounds)
 
 
+def reaches(name: str, server: str) -> bool:
+    """Whether a name of ``allowed-tools`` means a tool of a server, or all of them, in a spelling of ``permits``."""
+    joined = f"mcp__{_NOT_IN_NAMES.sub('_', server)}"
+    return name == joined or name.startswith((f"{server}/", f"{server}:", f"{joined}__"))
+
+
 def _split(text: str) -> Iterator[str]:
     depth, found = 0, ""
     for character in text:

@@ -14,7 +14,7 @@ from contracts.imports.compatibility import (
     SkillCompatibilityReport,
 )
 from contracts.imports.portable_frontmatter import PortabilityGrade
-from domain.imports.allowed_tools import AGENT_TOOLS, tool_of
+from domain.imports.allowed_tools import AGENT_TOOLS, reaches, tool_of
 from domain.imports.bundles import SkillBundle
 from domain.imports.findings import error, info, warning
 from domain.imports.namespaces import namespace_of, runtime_tool, shadowed
@@ -179,6 +179,8 @@ def _missing(bundle: SkillBundle, installed: Installed) -> Iterator[SkillCompati
     for named in allowed_tools(bundle.skill) or ():
         tool = tool_of(named)
         if tool in installed.tools | AGENT_TOOLS | own or tool == "*":
+            continue
+        if any(reaches(tool, server) for server in installed.connectors):
             continue
         found = _MCP.fullmatch(tool)
         if found is None:

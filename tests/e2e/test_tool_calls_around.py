@@ -17,6 +17,7 @@ from temporalio.client import (
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 
+from tests.fixtures.importing import Importer, zipped
 from tests.fixtures.mcp_servers import GoodServer
 from tests.fixtures.stack import connect
 from tests.fixtures.tool_calls import ToolUser, tool_stack, tool_user
@@ -194,3 +195,34 @@ async def test_a_cancel_that_a_busy_worker_did_not_answer_is_sent_again(
         done = await user.person.ok("POST", f"/api/mcp/dispatches/{waiting['dispatch_id']}/cancel", {})
         assert (done["status"], lost.sent) == ("cancelled", 2)
     assert tool_server.effects() == []
+
+
+READS_NOTES = """---
+name: read-notes
+description: Reads a note aloud. Use when asked to read a note. Not for writing notes.
+allowed-tools: {tool}
+---
+
+# Read notes
+
+1. Read the note that was named.
+"""
+
+
+async def test_an_imported_skill_calls_the_tools_that_its_allowed_tools_name_and_no_other(
+    agent: ToolUser,
+) -> None:
+    importer = Importer(agent.person)
+    named = f"{agent.server_id}/read_note"
+    await importer.upload(zipped({"read-notes/SKILL.md": READS_NOTES.format(tool=named)}))
+    await importer.scan()
+    await importer.act("stage")
+    await importer.act("install-private", accept_unproved=True)
+    ability = (await importer.detail())["ability_id"]
+    passed = await agent.ask("read_note", {"name": "shopping"}, ability_id=ability)
+    assert passed["status"] == "completed"
+    refused = await agent.ask("count_lines", {}, ability_id=ability)
+    assert (refused["status"], refused["error_code"]) == ("blocked", "ABILITY_TOOL_NOT_ALLOWED")
+    assert named in refused["error_message"]
+    # What names no ability is the agent's own call: policy alone judges it.
+    assert (await agent.ask("count_lines", {}))["status"] == "completed"

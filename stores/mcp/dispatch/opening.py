@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, select
 
+from contracts.abilities.availability import IMPORTED_FAMILY
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus, MCPAskFirstDispatchRecord
@@ -147,6 +148,13 @@ def _outside_its_tools(
     if order.ability_id is None:
         return None
     manifest = manifest_of(connection, order.ability_id)
+    if manifest is None and _is_imported(connection, order.ability_id):
+        return Block(
+            ErrorCode.ABILITY_TOOL_NOT_ALLOWED,
+            "The manifest of this imported skill cannot be read, so nobody knows which tools its allowed-tools name; "
+            "nothing was sent.",
+            "Import the skill anew, or roll it back to a version whose manifest can be read.",
+        )
     bounds = bounds_of(manifest.permissions) if manifest is not None else None
     if bounds is None or permits(bounds, (server.server_id, server.display_name), order.tool_name):
         return None
@@ -159,6 +167,11 @@ def _outside_its_tools(
         ),
         "Use a tool that the skill names, or add this one to allowed-tools in its SKILL.md and import it anew.",
     )
+
+
+def _is_imported(connection: Connection, ability_id: str) -> bool:
+    entry = entry_of(connection, ability_id)
+    return entry is not None and entry.family == IMPORTED_FAMILY
 
 
 def _own_grant_revoked(connection: Connection, dispatch_id: str) -> bool:

@@ -204,3 +204,26 @@ def test_a_megabyte_of_any_piece_is_read_to_its_end(piece: str) -> None:
     found = compatibility_report(SkillBundle("", "SKILL.md", skill, ()), Installed())
     assert found.report.compatible
     assert skill.diff()
+
+
+@pytest.mark.parametrize(
+    ("tool", "here"),
+    [
+        ("team-notes/append_line", True),
+        ("team-notes:append_line", True),
+        ("team-notes:*", True),
+        ("mcp__team-notes", True),
+        ("mcp__team-notes__*", True),
+        ("mcp__team-notes__append_line", True),
+        ("mcp__Team_Notes__append_line", True),
+        ("other/append_line", False),
+        ("mcp__team__append_line", False),
+        ("mcp__other", False),
+    ],
+)
+def test_a_tool_of_a_connected_server_is_here_in_every_spelling_by_which_it_may_be_called(
+    tool: str, here: bool
+) -> None:
+    bound = bundle(f"allowed-tools: {tool}\n")
+    found = compatibility_report(bound, Installed(connectors=frozenset({"team-notes", "Team Notes"})))
+    assert found.report.requires_adapter is not here

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import update
 
+from contracts.abilities.availability import IMPORTED_FAMILY
 from contracts.abilities.availability import AbilityLifecycleAction as Action
 from contracts.abilities.capability_health import CapabilityHealthRecord, CapabilityOutcome, OutcomeKind
 from contracts.abilities.capability_manifest import HealthStatus
@@ -59,6 +60,15 @@ def binds_to(store: Database, ability_id: str, *names: str) -> None:
             update(capabilities)
             .where(capabilities.c.ability_id == ability_id)
             .values(manifest=canonical_json(bound))
+        )
+
+
+def has_no_readable_manifest(store: Database, ability_id: str) -> None:
+    with store.write() as connection:
+        connection.execute(
+            update(capabilities)
+            .where(capabilities.c.ability_id == ability_id)
+            .values(manifest='{"of": "later"}')
         )
 
 
@@ -216,3 +226,21 @@ def test_a_call_that_waits_is_blocked_when_the_ability_is_bound_to_other_tools_m
     binds_to(store, ability_id, "read_line")
     assert desk.opening.reconsider(waiting.dispatch_id, now()).status is DispatchStatus.BLOCKED
     assert desk.record(waiting).error_code == "ABILITY_TOOL_NOT_ALLOWED"
+
+
+def test_an_imported_ability_whose_manifest_cannot_be_read_calls_nothing(
+    store: Database, desk: CallDesk
+) -> None:
+    imported = install(store, "notes", family=IMPORTED_FAMILY)
+    taught = install(store, "report")
+    assert asked_for(desk, imported, "read_line").status is DispatchStatus.RUNNING
+    for ability_id in (imported, taught):
+        has_no_readable_manifest(store, ability_id)
+    blocked = asked_for(desk, imported, "read_line")
+    assert (blocked.status, desk.record(blocked).error_code) == (
+        DispatchStatus.BLOCKED,
+        "ABILITY_TOOL_NOT_ALLOWED",
+    )
+    assert "cannot be read" in (desk.record(blocked).error_message or "")
+    assert "Import the skill anew" in (desk.record(blocked).next_action or "")
+    assert asked_for(desk, taught, "read_line").status is DispatchStatus.RUNNING
