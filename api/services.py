@@ -303,6 +303,7 @@ class Services:
         """Stops the background threads and closes the database."""
         self.tail.close()
         self.observations.close()
+        self.abilities.close()
         self.database.close()
 
 
@@ -326,7 +327,7 @@ async def open_services(settings: Settings) -> Services:
         sessions=SessionStore(database),
         session_reads=SessionReads(database, actions),
         proposals=ProposalReads(database, actions),
-        abilities=AbilityStore(database, by_meaning=settings.find_by_meaning),
+        abilities=AbilityStore(database, by_meaning=settings.find_by_meaning, keep_ready=True),
         capabilities=CapabilityHealthStore(database),
         capability_explainer=CapabilityExplainer(database, explained),
         checkpoints=CheckpointStore(database),

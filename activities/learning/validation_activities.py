@@ -196,16 +196,15 @@ class ValidationActivities:
         return LessonStart(lambda folder: self._states.materialise(state, folder), surroundings)
 
     def _trigger(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
-        others = [
-            entry for entry in self._abilities.entries() if entry.ability_id != bundle.draft.capability_id
-        ]
+        same = bundle.draft.capability_id
+        others = [entry for entry in self._abilities.indexed() if entry.ability_id != same]
         outcomes = run_trigger_tests(
             bundle.draft,
             trigger_cases(bundle.draft),
             decoys(),
             others,
             request.run.owner_user_id,
-            self._abilities.meanings,
+            lambda entries, without: self._abilities.beside(entries, (*without, same)),
         )
         return CheckReport(
             steps=tuple(

@@ -219,8 +219,8 @@ def _overlaps(present: SkillImport, services: Services) -> tuple[ImportOverlap, 
         return ()
     found = overlaps(
         import_candidate(front, present.owner_user_id),
-        services.abilities.entries(),
-        services.abilities.meanings,
+        services.abilities.indexed(),
+        services.abilities.beside,
     )
     return tuple(
         ImportOverlap(ability_id=one.ability_id, title=clipped(one.title, 160), triggers=tuple(one.triggers))

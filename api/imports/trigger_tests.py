@@ -48,9 +48,9 @@ def _of_import(
     found = trigger_match(
         body.trigger_text,
         import_candidate(front, owner),
-        (*decoys(), *services.abilities.entries()),
+        services.abilities.indexed(),
         project_id=body.project_id,
-        meanings=services.abilities.meanings,
+        beside=lambda entries, without: services.abilities.beside((*decoys(), *entries), without),
     )
     return SkillTriggerTestResponse(
         matched=found.matched,

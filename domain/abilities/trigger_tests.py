@@ -11,7 +11,6 @@ worded in terms of their own field: their phrases have few function words, so th
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -32,14 +31,20 @@ from contracts.learning.validation import StepResult
 from domain.abilities.availability import method_of, working_names
 from domain.abilities.fit.fit_index import FitIndex
 
-if TYPE_CHECKING:
-    from domain.abilities.fit.meaning import Meanings
-
 CANDIDATE_PREFIX = "draft."
 """What the id of the draft starts with while it is tested; it has no ability's id yet."""
 
 DECOY_PREFIX = "decoy."
 """What the ids of all decoys start with; no learned ability's does."""
+
+
+Beside = Callable[[Sequence[AbilityAvailabilityEntry], Sequence[str]], FitIndex]
+"""The index of what is installed, with these abilities and without those ids."""
+
+
+def index_of(others: Sequence[AbilityAvailabilityEntry]) -> Beside:
+    """The same made of ``others``, by the rules alone."""
+    return lambda entries, without: FitIndex(others).changed(entries, without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def run_trigger_tests(
     decoys: Sequence[AbilityAvailabilityEntry],
     others: Sequence[AbilityAvailabilityEntry],
     owner_user_id: str,
-    meanings: "Callable[[Sequence[AbilityAvailabilityEntry]], Meanings | None]" = lambda _: None,
+    beside: Beside | None = None,
 ) -> tuple[TriggerOutcome, ...]:
     """Runs ``cases`` as the owner would ask them, after a step for each kind that has fewer than three.
 
@@ -85,12 +90,13 @@ def run_trigger_tests(
     fits better; a decoy that fits as well does not matter, an existing ability does. A negative case passes
     when the draft does not fit; one that may fit by what it means, and not by its words, holds no draft up: no
     wording of the draft would be sure to mend that. Decoys compete from the draft's own lane, so that a skill of a
-    decoy's field can still be taught. ``meanings`` gives what the abilities mean where that has a say in what fits.
+    decoy's field can still be taught. ``beside`` is the index of ``others`` where there is one already; by it what the
+    abilities mean may have a say.
     """
     candidate = _candidate(draft, owner_user_id)
     file = _read_cases(draft)
     missing = missing_cases(cases, f" {file}" if isinstance(file, str) else "")
-    return (*missing, *trigger_outcomes(candidate, cases, decoys, others, meanings))
+    return (*missing, *trigger_outcomes(candidate, cases, decoys, others, beside))
 
 
 def trigger_outcomes(
@@ -98,14 +104,15 @@ def trigger_outcomes(
     cases: Sequence[TriggerCase],
     decoys: Sequence[AbilityAvailabilityEntry],
     others: Sequence[AbilityAvailabilityEntry],
-    meanings: "Callable[[Sequence[AbilityAvailabilityEntry]], Meanings | None]" = lambda _: None,
+    beside: Beside | None = None,
 ) -> tuple[TriggerOutcome, ...]:
     """The same of any ability that is not installed yet, an imported one too, asked by its owner; see there."""
     owner_user_id = candidate.owner_user_id
     rivals = {other.ability_id: other for other in others if not _is_same_skill(other, candidate)}
-    beside = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
-    entries = [candidate, *(decoy.changed(**beside) for decoy in decoys), *rivals.values()]
-    index = FitIndex(entries, meanings(entries))
+    lane = {"install_lane": candidate.install_lane, "owner_user_id": owner_user_id}
+    asked_of = [candidate, *(decoy.changed(**lane) for decoy in decoys)]
+    replaced = [other.ability_id for other in others if other.ability_id not in rivals]
+    index = (beside or index_of(others))(asked_of, replaced)
     judge = partial(index.judged, ability_id=candidate.ability_id, caller_user_id=owner_user_id)
     outcomes: list[TriggerOutcome] = []
     counted = dict.fromkeys(TriggerCaseKind, 0)

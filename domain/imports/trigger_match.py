@@ -4,9 +4,8 @@ DOC3 §0C.20, lines 3385-3405 (trigger test); §1.1P, lines 5890-5894 (the least
 judged as it will stand at first: in its owner's private lane, beside the abilities that are installed and the decoys.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from contracts.abilities.availability import (
     IMPORTED_FAMILY,
@@ -17,11 +16,8 @@ from contracts.abilities.availability import (
 from contracts.abilities.lookup import AbilityFit, AbilityLookupQuery, Fit
 from contracts.base import clipped
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
-from domain.abilities.fit.fit_index import FitIndex
+from domain.abilities.trigger_tests import Beside, index_of
 from domain.imports.import_draft import phrases_of
-
-if TYPE_CHECKING:
-    from domain.abilities.fit.meaning import Meanings
 
 CANDIDATE_PREFIX = "import."
 """What the id of an import starts with while it is tested; it has no ability's id yet."""
@@ -29,8 +25,6 @@ CANDIDATE_PREFIX = "import."
 _ASKED = 500
 _REASON = 240
 _MOST_OVERLAPS = 20
-
-MeaningsOf = Callable[[Sequence[AbilityAvailabilityEntry]], "Meanings | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +74,15 @@ def trigger_match(
     others: Sequence[AbilityAvailabilityEntry] = (),
     *,
     project_id: str | None = None,
-    meanings: MeaningsOf = lambda _: None,
+    beside: Beside | None = None,
 ) -> TriggerMatch:
-    """Asks ``text`` as the candidate's owner would; ``others`` are the installed abilities and the decoys.
+    """Asks ``text`` as the candidate's owner would; ``others`` are the installed abilities.
 
-    Its first 500 characters count: an agent's lookup takes no more.
+    Its first 500 characters count: an agent's lookup takes no more. ``beside`` is the index of ``others``, with what
+    else competes, where there is one already.
     """
     text = clipped(text, _ASKED)
-    entries = [candidate, *_beside(candidate, others)]
-    index = FitIndex(entries, meanings(entries))
+    index = (beside or index_of(others))([candidate], _replaced(candidate, others))
     owner = candidate.owner_user_id
     judged = index.judged(text, candidate.ability_id, caller_user_id=owner)
     if judged is None or judged.fit is Fit.NO:
@@ -114,11 +108,10 @@ def trigger_match(
 def overlaps(
     candidate: AbilityAvailabilityEntry,
     others: Sequence[AbilityAvailabilityEntry],
-    meanings: MeaningsOf = lambda _: None,
+    beside: Beside | None = None,
 ) -> tuple[Overlap, ...]:
     """The installed abilities that an agent would be routed to by the import's own triggers, most triggers first."""
-    entries = [candidate, *_beside(candidate, others)]
-    index = FitIndex(entries, meanings(entries))
+    index = (beside or index_of(others))([candidate], _replaced(candidate, others))
     answered: dict[str, list[str]] = {}
     titles: dict[str, str] = {}
     for phrase in candidate.trigger_phrases:
@@ -131,15 +124,13 @@ def overlaps(
     return tuple(Overlap(one, titles[one], tuple(answered[one])) for one in found[:_MOST_OVERLAPS])
 
 
-def _beside(
-    candidate: AbilityAvailabilityEntry, others: Sequence[AbilityAvailabilityEntry]
-) -> list[AbilityAvailabilityEntry]:
-    """All but an installed version of the same skill, which the import would replace."""
+def _replaced(candidate: AbilityAvailabilityEntry, others: Sequence[AbilityAvailabilityEntry]) -> list[str]:
+    """The ids of an installed version of the same skill, which the import would replace."""
 
     def same(one: AbilityAvailabilityEntry) -> bool:
         return one.owner_user_id == candidate.owner_user_id and one.skill_slug == candidate.skill_slug
 
-    return [one for one in others if not same(one)]
+    return [one.ability_id for one in others if same(one)]
 
 
 def _ahead(fitting: Sequence[AbilityFit], own_id: str, fit: Fit, closeness: float) -> list[AbilityFit]:

@@ -1,11 +1,13 @@
 """Reading abilities: the snapshot, one ability, its versions, and the prepared index of the lookup."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import structlog
 from sqlalchemy import Connection, func, or_, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
@@ -28,22 +30,31 @@ from stores.abilities.ability_rows import (
     ABILITIES,
     all_entries,
     allowed_actions,
+    entries_of,
     entry_of,
     life_of,
     present_version,
     versions_of,
 )
-from stores.abilities.ability_vectors import AbilityVectors
+from stores.abilities.ability_vectors import AbilityVectors, Prepared
 from stores.abilities.derived_files import AVAILABILITY, CATALOG
 from stores.platform.database import Database
 from stores.platform.projection.documents import read_document
-from stores.platform.projection.parted_documents import read_frame, read_parts
-from stores.platform.tables import abilities, documents
-
-if TYPE_CHECKING:
-    from domain.abilities.fit.meaning import Meanings
+from stores.platform.projection.parted_documents import (
+    changes_since,
+    latest_change,
+    part_names,
+    read_frame,
+    read_parts,
+)
+from stores.platform.tables import abilities
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+LOOK_AGAIN_SECONDS = 1.0
+"""How often the thread that keeps the indexes ready looks whether abilities have changed."""
+
+_log = structlog.get_logger(__name__)
 
 
 class Indexes(NamedTuple):
@@ -53,20 +64,48 @@ class Indexes(NamedTuple):
     by_fit: FitIndex
 
 
+class _Indexed(NamedTuple):
+    """The indexes of one state of the snapshot, and what the next state's are made from."""
+
+    digest: str | None
+    change: int
+    entries: Mapping[str, AbilityAvailabilityEntry]
+    indexes: Indexes
+    meanings: Prepared
+
+
 class AbilityStore:
     """What is known of abilities. A private one is visible to its owner alone."""
 
-    def __init__(self, database: Database, *, by_meaning: bool = False) -> None:
-        """``by_meaning`` lets the sentence model have a say in what fits; else the rules decide alone."""
+    def __init__(self, database: Database, *, by_meaning: bool = False, keep_ready: bool = False) -> None:
+        """``by_meaning`` lets the sentence model have a say in what fits; else the rules decide alone.
+
+        With ``keep_ready`` a thread takes in what was installed, from the first lookup on until ``close``.
+        """
         self._database = database
         self._vectors = AbilityVectors(database) if by_meaning else None
         self._lock = threading.Lock()
-        self._indexed: tuple[str | None, Indexes] | None = None
+        self._indexed: _Indexed | None = None
+        self._keeper: threading.Thread | None = None
+        self._keep_ready = keep_ready
+        self._closed = threading.Event()
+
+    def close(self) -> None:
+        """Ends the thread that keeps the indexes ready."""
+        self._closed.set()
+        with self._lock:
+            keeper = self._keeper
+        if keeper is not None:
+            keeper.join()
 
     def entries(self) -> tuple[AbilityAvailabilityEntry, ...]:
         """Every ability."""
         with self._database.read() as connection:
             return all_entries(connection)
+
+    def indexed(self) -> tuple[AbilityAvailabilityEntry, ...]:
+        """Every ability as the indexes have it, which are not read again where nothing has changed."""
+        return tuple(self._now().entries.values())
 
     def is_skill(self, slug: str, reader: str) -> bool:
         """Whether a skill of this name is installed that ``reader`` may see."""
@@ -92,27 +131,74 @@ class AbilityStore:
         judged = self.indexes().by_fit.judged(query, ability_id, caller_user_id=user_id)
         return why.changed(fit=judged.fit, fit_reasons=judged.reasons) if judged is not None else why
 
-    def indexes(self) -> "Indexes":
-        """The prepared indexes of the newest snapshot; rebuilt only when the snapshot has changed."""
+    def indexes(self) -> Indexes:
+        """The prepared indexes of the newest snapshot; only what has changed is looked at."""
+        return self._now().indexes
+
+    def beside(self, entries: Sequence[AbilityAvailabilityEntry], without: Iterable[str]) -> FitIndex:
+        """The index of what is installed, with ``entries``, drafts among them, and without some abilities."""
+        now, gone = self._now(), frozenset(without)
+        vectors = self._vectors
+        meanings = vectors.of_draft(now.meanings, entries, gone) if vectors is not None else None
+        return now.indexes.by_fit.changed(entries, gone, meanings)
+
+    def _now(self) -> _Indexed:
         with self._lock:
             with self._database.read() as connection:
-                digest = connection.scalar(
-                    select(documents.c.digest).where(
-                        documents.c.root == "memory", documents.c.path == AVAILABILITY.path
-                    )
-                )
-                if self._indexed is not None and self._indexed[0] == digest:
-                    return self._indexed[1]
-                entries = all_entries(connection)
-            prepared = self._vectors.of_installed(entries) if self._vectors else None
-            meanings, complete = prepared if prepared else (None, True)
-            indexes = Indexes(AbilityIndex(entries), FitIndex(entries, meanings))
-            self._indexed = (digest, indexes) if complete else None
-            return indexes
+                digest, change = latest_change(connection, AVAILABILITY)
+                before = self._indexed
+                if before is not None and before.digest == digest:
+                    return before
+                changed, gone = _changed(connection, before, change)
+            found = self._first(changed) if before is None else self._next(before, changed, gone)
+            self._indexed = found = found._replace(digest=digest, change=change)
+            if self._keep_ready and self._keeper is None and not self._closed.is_set():
+                self._keeper = threading.Thread(target=self._keep, name="ability-indexes", daemon=True)
+                self._keeper.start()
+            return found
 
-    def meanings(self, entries: Sequence[AbilityAvailabilityEntry]) -> "Meanings | None":
-        """The meanings of ``entries``, drafts among them; None where the rules decide alone."""
-        return self._vectors.of_draft(entries) if self._vectors else None
+    def _first(self, entries: Sequence[AbilityAvailabilityEntry]) -> _Indexed:
+        prepared = self._vectors.of_installed(entries) if self._vectors else Prepared()
+        indexes = Indexes(AbilityIndex(entries), FitIndex(entries, prepared.meanings))
+        return _Indexed(None, 0, {entry.ability_id: entry for entry in entries}, indexes, prepared)
+
+    def _next(
+        self, before: _Indexed, changed: Sequence[AbilityAvailabilityEntry], gone: frozenset[str]
+    ) -> _Indexed:
+        old = before.meanings
+        prepared = self._vectors.changed(old, changed, gone) if self._vectors else old
+        indexes = Indexes(
+            before.indexes.by_score.changed(changed, gone),
+            before.indexes.by_fit.changed(changed, gone, prepared.meanings),
+        )
+        entries = {one: entry for one, entry in before.entries.items() if one not in gone}
+        entries |= {entry.ability_id: entry for entry in changed}
+        return _Indexed(None, 0, entries, indexes, prepared)
+
+    def _keep(self) -> None:
+        """Takes in what changed and makes vectors that are missing, so that no lookup has to."""
+        more = True
+        while not self._closed.wait(0 if more else LOOK_AGAIN_SECONDS):
+            try:
+                self._now()
+                more = self._make_vectors()
+            except SQLAlchemyError as error:
+                more = False
+                _log.warning("indexes_not_kept_ready", error=type(error).__name__)
+
+    def _make_vectors(self) -> bool:
+        """Makes a batch of the vectors that are missing; whether there was one."""
+        before = self._indexed
+        if self._vectors is None or before is None or before.meanings.complete:
+            return False
+        # Without the lock: a lookup meanwhile answers with what is there.
+        made = self._vectors.more(before.meanings)
+        with self._lock:
+            now = self._indexed or before
+            prepared = self._vectors.completed(before.meanings, now.meanings, made)
+            by_fit = now.indexes.by_fit.changed((), (), prepared.meanings)
+            self._indexed = now._replace(indexes=now.indexes._replace(by_fit=by_fit), meanings=prepared)
+        return True
 
     def availability(self, user_id: str) -> AbilityAvailabilityResponse:
         """The snapshot as the user may see it."""
@@ -198,6 +284,24 @@ class AbilityStore:
         """Whose the skill of this name is, if there is one."""
         with self._database.read() as connection:
             return connection.scalar(select(abilities.c.owner).where(abilities.c.slug == slug))
+
+
+def _changed(
+    connection: Connection, before: _Indexed | None, change: int
+) -> tuple[tuple[AbilityAvailabilityEntry, ...], frozenset[str]]:
+    """The abilities that are new or changed since ``before``, and the ids of those that are gone."""
+    if before is None:
+        return all_entries(connection), frozenset()
+    if not before.change < change:
+        # Without numbers, or with numbers begun anew, nothing tells what has changed.
+        everything = all_entries(connection)
+        return everything, frozenset(before.entries.keys() - {entry.ability_id for entry in everything})
+    since = changes_since(connection, AVAILABILITY, before.change)
+    changed = entries_of(connection, since.names)
+    gone = frozenset(since.names) - {entry.ability_id for entry in changed}
+    if since.dropped:
+        gone |= before.entries.keys() - part_names(connection, AVAILABILITY)
+    return changed, gone
 
 
 def visible_entries(connection: Connection, user_id: str) -> list[AbilityAvailabilityEntry]:

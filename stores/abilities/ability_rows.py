@@ -82,6 +82,15 @@ def all_entries(connection: Connection) -> tuple[AbilityAvailabilityEntry, ...]:
     return ABILITIES.all(connection, order_by=(abilities.c.ability_id,))
 
 
+def entries_of(connection: Connection, ability_ids: Iterable[str]) -> tuple[AbilityAvailabilityEntry, ...]:
+    """Those of these abilities that there are."""
+    return tuple(
+        entry
+        for some in batches(sorted(ability_ids))
+        for entry in ABILITIES.all(connection, abilities.c.ability_id.in_(some), order_by=())
+    )
+
+
 def keep_content(
     connection: Connection,
     version: int,

@@ -238,6 +238,9 @@ documents = Table(
     # Set before the first write to the workspace: a file that someone else made is never touched.
     Column("claimed", Boolean, nullable=False, server_default=text("false")),
     Column("parts", Text),  # The list whose entries are rows of document_parts: ``content`` lacks them.
+    # The number of its newest change, and of the newest that removed parts; of documents that are kept in parts.
+    Column("change", BigInteger),
+    Column("dropped", BigInteger),
     Index("dirty_documents", "dirty", sqlite_where=text("dirty"), postgresql_where=text("dirty")),
 )
 
@@ -251,6 +254,8 @@ document_parts = Table(
     Column("part", Text, primary_key=True),
     Column("content", LargeBinary, nullable=False),
     Column("behind", Boolean, nullable=False, server_default=text("false")),
+    Column("change", BigInteger, nullable=False, server_default=text("0")),
+    Index("document_parts_by_change", "path", "change"),
     Index("behind_document_parts", "path", sqlite_where=text("behind"), postgresql_where=text("behind")),
 )
 

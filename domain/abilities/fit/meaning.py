@@ -8,6 +8,7 @@ plain works ("delete …", "count …") add to any object.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -240,6 +241,11 @@ class Meanings:
         self._place: dict[str, tuple[int, int]] = {}
         self._told: dict[str, tuple[Told, Rows]] = {}
         self._change(abilities, ())
+
+    @property
+    def ids(self) -> AbstractSet[str]:
+        """The ids of all abilities whose meaning is known."""
+        return self._told.keys()
 
     def changed(
         self,

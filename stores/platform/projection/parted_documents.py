@@ -4,6 +4,7 @@ The file is put together from the rows when it is projected or read (``documents
 """
 
 import hashlib
+import time
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -53,9 +54,17 @@ def put_parts(
     here = (documents.c.root == "memory", documents.c.path == path)
     # Held until the end: others that change the same document wait.
     before = connection.execute(
-        select(documents.c.digest, documents.c.content, documents.c.parts).where(*here).with_for_update()
+        select(
+            documents.c.digest,
+            documents.c.content,
+            documents.c.parts,
+            documents.c.change,
+            documents.c.dropped,
+        )
+        .where(*here)
+        .with_for_update()
     ).one_or_none()
-    digest, known_frame, known_field = before if before is not None else (None, None, None)
+    digest, known_frame, known_field, last, dropped = before or (None, None, None, None, None)
     if digest is None:
         refuse_conflicts(connection, "memory", path)
     # Of a document that was removed, or kept whole, no parts count.
@@ -63,6 +72,9 @@ def put_parts(
     written, gone = _differences(connection, path, changed, whole=whole)
     if not written and not gone and (known_frame, known_field) == (framed, document.field):
         return
+    number = _first_change() if last is None else last + 1
+    if gone or digest is None:
+        dropped = number
     if gone:
         for some in batches(sorted(gone)):
             connection.execute(delete(document_parts).where(_PARTS.path == path, _PARTS.part.in_(some)))
@@ -70,7 +82,7 @@ def put_parts(
         connection.execute(
             _puts_part(connection.dialect.name),
             [
-                {"path": path, "part": name, "content": content, "behind": False}
+                {"path": path, "part": name, "content": content, "behind": False, "change": number}
                 for name, content in written.items()
             ],
         )
@@ -82,21 +94,31 @@ def put_parts(
         "parts": document.field,
         "dirty": True,
         "claimed": False,
+        "change": number,
+        "dropped": dropped,
     }
     connection.execute(_puts_frame(connection.dialect.name), row)
+
+
+def _first_change() -> int:
+    """Numbers the first change of a document by the clock, so that one made anew is ahead of what was removed."""
+    return time.time_ns() // 1_000
 
 
 @cache
 def _puts_part(dialect: str) -> Executable:
     statement = insert_for(dialect, document_parts)
-    fresh = {"content": statement.excluded.content, "behind": statement.excluded.behind}
+    fresh = {name: statement.excluded[name] for name in ("content", "behind", "change")}
     return statement.on_conflict_do_update(index_elements=["path", "part"], set_=fresh)
 
 
 @cache
 def _puts_frame(dialect: str) -> Executable:
     statement = insert_for(dialect, documents)
-    fresh = {name: statement.excluded[name] for name in ("content", "digest", "parts", "dirty")}
+    fresh = {
+        name: statement.excluded[name]
+        for name in ("content", "digest", "parts", "dirty", "change", "dropped")
+    }
     return statement.on_conflict_do_update(index_elements=["root", "path"], set_=fresh)
 
 
@@ -125,6 +147,39 @@ def read_parts(connection: Connection, document: PartedDocument, names: Iterable
             select(_PARTS.part, _PARTS.content).where(_PARTS.path == document.path, _PARTS.part.in_(some))
         )
     }
+
+
+class Changes(NamedTuple):
+    """What has changed in a document since a change of it that is known."""
+
+    names: tuple[str, ...]
+    """The parts that were written."""
+    dropped: bool
+    """Whether some were removed."""
+
+
+def latest_change(connection: Connection, document: PartedDocument) -> tuple[str | None, int]:
+    """The digest of the document's present state, None where there is none, and the number of its newest change."""
+    found = connection.execute(
+        select(documents.c.digest, documents.c.change).where(
+            documents.c.root == "memory", documents.c.path == document.path
+        )
+    ).one_or_none()
+    return (found.digest, found.change or 0) if found is not None else (None, 0)
+
+
+def changes_since(connection: Connection, document: PartedDocument, number: int) -> Changes:
+    """What was changed after the change ``number``."""
+    written = select(_PARTS.part).where(_PARTS.path == document.path, _PARTS.change > number)
+    dropped = connection.scalar(
+        select(documents.c.dropped).where(documents.c.root == "memory", documents.c.path == document.path)
+    )
+    return Changes(tuple(connection.scalars(written)), dropped is not None and dropped > number)
+
+
+def part_names(connection: Connection, document: PartedDocument) -> frozenset[str]:
+    """The names of all parts of the document."""
+    return frozenset(connection.scalars(select(_PARTS.part).where(_PARTS.path == document.path)))
 
 
 def mark_behind(connection: Connection, document: PartedDocument, name: str) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from stores.abilities import ability_vectors as kept_vectors
-from stores.abilities.ability_vectors import AbilityVectors
+from stores.abilities.ability_vectors import AbilityVectors, Prepared
 from stores.platform.database import Database
 from stores.platform.tables import ability_vectors, metadata
 from tests.fixtures.abilities import ability
@@ -64,12 +64,12 @@ def test_a_lookup_makes_vectors_of_so_many_abilities_and_the_next_goes_on(
 
 def test_of_a_draft_nothing_is_kept_but_what_belongs_to_no_ability(database: Database) -> None:
     """The plain works take seconds, and each check of a draft in a new process would make them again."""
-    meanings = AbilityVectors(database).of_draft(ENTRIES)
+    meanings = AbilityVectors(database).of_draft(Prepared(), ENTRIES)
     assert meanings is not None
     assert meanings.nearest("add up the bills", 1, lambda _: True) == ("a",)
     assert set(kept(database)) == {""}
     AbilityVectors(database).of_installed(ENTRIES[:1])
-    AbilityVectors(database).of_draft(ENTRIES)
+    AbilityVectors(database).of_draft(Prepared(), ENTRIES)
     assert set(kept(database)) == {"", "a", " total", " invoices"}
 
 
@@ -81,3 +81,38 @@ def test_a_database_that_takes_no_rows_now_stops_no_lookup(database: Database) -
         )
     assert vectors.of_installed(ENTRIES).meanings is not None
     assert kept(database) == {}
+
+
+def test_a_change_makes_only_the_vectors_of_what_changed_and_forgets_those_of_what_is_gone(
+    database: Database,
+) -> None:
+    vectors = AbilityVectors(database)
+    before = vectors.of_installed(ENTRIES)
+    # What another process removes is not made anew as long as nothing of it has changed.
+    with database.write() as connection:
+        connection.execute(delete(ability_vectors).where(ability_vectors.c.ability_id == "b"))
+    new = ability("c", title="Print the labels")
+    after = vectors.changed(before, [ENTRIES[1].changed(enabled=False), new], ["a"])
+    assert after.complete
+    assert after.meanings is not None
+    assert set(after.meanings.ids) == {"b", "c"}
+    assert set(kept(database)) == {"", " rename", " scans", "c", " print", " labels"}
+    again = vectors.changed(after, [new.changed(title="Print the scans")])
+    assert again.complete
+    assert set(kept(database)) == {"", " rename", " scans", "c", " print"}
+
+
+def test_what_a_change_leaves_open_is_made_in_batches_and_taken_in_as_long_as_it_is_told(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_vectors, "MAX_NEW", 0)
+    vectors = AbilityVectors(database)
+    before = vectors.of_installed(ENTRIES)
+    assert before.missing == {"a", "b"}
+    made = vectors.more(before)
+    now = vectors.changed(before, [ENTRIES[1].changed(title="Print the labels")])
+    after = vectors.completed(before, now, made)
+    assert after.missing == {"b"}
+    assert after.meanings is not None
+    assert set(after.meanings.ids) == {"a"}
+    assert vectors.completed(after, after, vectors.more(after)).complete

@@ -18,8 +18,10 @@ from bench.snapshot import entry_of
 from contracts.abilities.availability import InstallLane
 from contracts.abilities.capability_health import RuntimeCapabilityCheck, RuntimeInventory
 from contracts.abilities.capability_manifest import HealthStatus
+from contracts.abilities.lookup import Fit
 from contracts.base import rfc3339
-from stores.abilities.ability_rows import put_standing, standing_of
+from stores.abilities.ability_reads import AbilityStore
+from stores.abilities.ability_rows import all_entries, entries_of, put_standing, standing_of
 from stores.abilities.derived_files import (
     BRIDGE_FILES,
     SNAPSHOT_FILES,
@@ -54,6 +56,7 @@ class Derived(RuleBasedStateMachine):
         self.store = Database(f"sqlite:///{path}")
         self.now = BEGAN
         self.told = True
+        self.reader = AbilityStore(self.store)
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
@@ -137,6 +140,12 @@ class Derived(RuleBasedStateMachine):
         self.now += timedelta(hours=hours, seconds=1)
         self.told = False
 
+    @rule()
+    def indexes_are_asked_for(self) -> None:
+        """They took in what changed since they were last asked for, and are those of all abilities there are."""
+        with self.store.read() as connection:
+            assert sorted(self.reader.indexed(), key=lambda one: one.ability_id) == [*all_entries(connection)]
+
     @invariant()
     def deriving_all_anew_gives_the_same(self) -> None:
         if not hasattr(self, "store") or not self.told:
@@ -198,3 +207,31 @@ def test_a_change_of_one_ability_reads_and_writes_that_of_many(sqlite_store: Dat
         statement for statement, _ in statements if "FROM abilities" in statement and "WHERE" not in statement
     ]
     assert len(statements) < 40
+
+
+def test_after_a_change_of_one_ability_the_indexes_read_that_of_many(sqlite_store: Database) -> None:
+    for number in range(40):
+        install(sqlite_store, f"report-{number}")
+    with sqlite_store.write() as connection:
+        refresh_snapshot(connection, BEGAN)
+    reader = AbilityStore(sqlite_store)
+    before = reader.indexes()
+    assert reader.indexes() is before
+    with sqlite_store.write() as connection:
+        (entry,) = entries_of(connection, ["learned.report-7"])
+        body = canonical_json(entry.changed(title="Count the windows"))
+        row = update(abilities).where(abilities.c.ability_id == entry.ability_id)
+        connection.execute(row.values(body=body))
+        update_snapshot(connection, BEGAN, entry.ability_id)
+    read: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_rest: Any) -> None:
+        if "body" in statement:
+            read.extend(parameters)
+
+    event.listen(sqlite_store.engine, "before_cursor_execute", note)
+    by_title = reader.indexes().by_fit.judged("count the windows", entry.ability_id, caller_user_id="alice")
+    event.remove(sqlite_store.engine, "before_cursor_execute", note)
+    assert read == [entry.ability_id]
+    assert by_title is not None
+    assert by_title.fit is Fit.YES

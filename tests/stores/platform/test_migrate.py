@@ -185,7 +185,8 @@ def test_documents_that_list_everything_are_kept_in_parts_and_read_as_they_were(
     with database.write() as connection:
         for name in ("document_parts", "skill_packs", "skill_pack_installs"):
             connection.execute(text(f"DROP TABLE {name}"))
-        connection.execute(text("ALTER TABLE documents DROP COLUMN parts"))
+        for name in ("parts", "change", "dropped"):
+            connection.execute(text(f"ALTER TABLE documents DROP COLUMN {name}"))
         for name in ("abilities_by_lane", "abilities_by_change", "proposals_by_session"):
             connection.execute(text(f"DROP INDEX {name}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0022'"))

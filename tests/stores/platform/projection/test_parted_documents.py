@@ -17,8 +17,12 @@ from stores.platform.projection.documents import (
     remove_document,
 )
 from stores.platform.projection.parted_documents import (
+    Changes,
     PartedDocument,
+    changes_since,
+    latest_change,
     mark_behind,
+    part_names,
     parts_behind,
     put_parts,
     read_frame,
@@ -170,3 +174,29 @@ def test_the_file_holds_the_parts_and_is_mended_rebuilt_and_verified_like_every_
         remove_parted(connection, STATS)
     projector.catch_up()
     assert not file.exists()
+
+
+def test_changes_name_what_was_written_since_and_tell_that_something_was_removed(store: Database) -> None:
+    put(store, stats("a"), stats("b"))
+    with store.read() as connection:
+        _, first = latest_change(connection, STATS)
+    put(store, stats("b", 1), stats("c"))
+    with store.read() as connection:
+        digest, second = latest_change(connection, STATS)
+        assert changes_since(connection, STATS, first) == Changes(("b", "c"), dropped=False)
+        assert changes_since(connection, STATS, second) == Changes((), dropped=False)
+        assert digest == document_digest(connection, "memory", STATS.path)
+    put(store, gone=("a",))
+    with store.read() as connection:
+        assert changes_since(connection, STATS, second) == Changes((), dropped=True)
+        assert part_names(connection, STATS) == {"b", "c"}
+
+
+def test_a_document_that_is_made_anew_is_ahead_of_what_was_removed(store: Database) -> None:
+    put(store, stats("a"))
+    with store.write() as connection:
+        _, before = latest_change(connection, STATS)
+        remove_parted(connection, STATS)
+    put(store, stats("b"))
+    with store.read() as connection:
+        assert changes_since(connection, STATS, before) == Changes(("b",), dropped=True)
