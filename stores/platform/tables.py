@@ -1,5 +1,7 @@
 """The SQL schema, the same on SQLite and PostgreSQL. Times are RFC 3339 text, documents canonical JSON text."""
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -18,7 +20,6 @@ from sqlalchemy import (
 )
 
 metadata = MetaData()
-
 Sequence64 = BigInteger().with_variant(Integer, "sqlite")
 
 learn_sessions = Table(
@@ -238,9 +239,8 @@ documents = Table(
     # Set before the first write to the workspace: a file that someone else made is never touched.
     Column("claimed", Boolean, nullable=False, server_default=text("false")),
     Column("parts", Text),  # The list whose entries are rows of document_parts: ``content`` lacks them.
-    # The number of its newest change, and of the newest that removed parts; of documents that are kept in parts.
-    Column("change", BigInteger),
-    Column("dropped", BigInteger),
+    Column("change", BigInteger),  # Of a document in parts: the number of its newest change,
+    Column("dropped", BigInteger),  # and of the newest that removed parts.
     Index("dirty_documents", "dirty", sqlite_where=text("dirty"), postgresql_where=text("dirty")),
 )
 
@@ -262,6 +262,8 @@ document_parts = Table(
 # The folders that the projector made in the workspace, and so removes when they are empty.
 claimed_folders = Table("claimed_folders", metadata, Column("path", Text, primary_key=True))
 
+_OF_ABILITY: Any = {f"{name}_where": text("ability_id IS NOT NULL") for name in ("sqlite", "postgresql")}
+
 journal = Table(
     "journal",
     metadata,
@@ -282,14 +284,7 @@ journal = Table(
     Index("journal_by_stream", "stream", "seq"),
     Index("journal_by_session", "session_id", "stream", "seq"),
     Index("journal_by_owner", "owner", "stream", "seq"),
-    Index(
-        "journal_by_ability",
-        "ability_id",
-        "stream",
-        "seq",
-        sqlite_where=text("ability_id IS NOT NULL"),
-        postgresql_where=text("ability_id IS NOT NULL"),
-    ),
+    Index("journal_by_ability", "ability_id", "stream", "seq", **_OF_ABILITY),
     # A number is never given twice, even after the newest entries were archived.
     sqlite_autoincrement=True,
 )
