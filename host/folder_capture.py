@@ -99,14 +99,17 @@ def read_file(folder: Path, path: str, limit: int) -> bytes | None:
 
     No link on the way is followed, and nothing is waited for.
     """
+    content = read_head(folder, path, limit + 1)
+    return content if content is not None and len(content) <= limit else None
+
+
+def read_head(folder: Path, path: str, most: int) -> bytes | None:
+    """The first bytes of a regular file below ``folder``, at most so many; none when it is none, or unreadable."""
     try:
         with _opened(folder, path) as stream:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                return None
-            content = stream.read(limit + 1)
+            return stream.read(most) if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
     except OSError:
         return None
-    return content if len(content) <= limit else None
 
 
 def _opened(folder: Path, path: str) -> BinaryIO:

@@ -22,6 +22,7 @@ from contracts.base import clipped
 from contracts.learning.starting_state import (
     CONTENTS_FOLDER,
     MAX_DEPTH,
+    MAX_HEAD_BYTES,
     STATE_NAME,
     EntryKind,
     InputLimits,
@@ -35,10 +36,12 @@ from domain.learning.starting_state import (
     TOTAL_REACHED,
     UNREADABLE,
     CleanState,
+    beginnings,
+    first_lines,
     is_safe_path,
     without_secrets,
 )
-from host.folder_capture import FoundEntry, FoundFolder, FoundKind, list_folder, read_file
+from host.folder_capture import FoundEntry, FoundFolder, FoundKind, list_folder, read_file, read_head
 
 _MARK_KEPT_S = 8 * 24 * 3600.0
 _LONGEST_PATH = 400
@@ -75,6 +78,8 @@ class TakenState:
         )
         if kept < len(files):
             said += ", without those that are too large or may hold secrets"
+        if cut := len(beginnings(self.clean.state)):
+            said += f", of {cut} large {'one' if cut == 1 else 'ones'} the first lines"
         return f"{said}; --no-inputs leaves them out"
 
 
@@ -200,17 +205,26 @@ def _entry(
     if one.kind is not FoundKind.FILE:
         return entry
     reason = reason_by_name(one.path)
-    if reason is None and one.size_bytes > limits.max_file_bytes:
-        reason = TOO_LARGE
     if reason is None and out_of_time():
         reason = NO_TIME
-    content = read_file(folder, one.path, limits.max_file_bytes) if reason is None else None
+    if reason is not None:
+        return entry.changed(left_out=reason)
+    is_large = one.size_bytes > limits.max_file_bytes
+    content = (
+        _beginning(folder, one, limits) if is_large else read_file(folder, one.path, limits.max_file_bytes)
+    )
     if content is None:
-        return entry.changed(left_out=reason or UNREADABLE)
+        return entry.changed(left_out=TOO_LARGE if is_large else UNREADABLE)
     digest = hashlib.sha256(content).hexdigest()
     if not contents.add(digest, content, limits.max_total_bytes):
-        return entry.changed(size_bytes=len(content), left_out=TOTAL_REACHED)
-    return entry.changed(size_bytes=len(content), sha256=digest, kept=True)
+        return entry.changed(left_out=TOTAL_REACHED)
+    whole = one.size_bytes if is_large else None
+    return entry.changed(size_bytes=len(content), whole_size_bytes=whole, sha256=digest, kept=True)
+
+
+def _beginning(folder: Path, one: FoundEntry, limits: InputLimits) -> bytes | None:
+    head = read_head(folder, one.path, min(MAX_HEAD_BYTES, limits.max_file_bytes))
+    return first_lines(one.path, head) if head is not None else None
 
 
 class _Contents:

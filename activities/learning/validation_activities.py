@@ -25,6 +25,7 @@ from contracts.learning.validation import (
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
 from domain.learning.commands.command_safety import safety_class
 from domain.learning.interpretation.checkpoint_lint import lint
+from domain.learning.starting_state import beginnings
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.condition_report import (
     NO_CONDITION,
@@ -48,6 +49,8 @@ from skills.rehearsal.report import (
     CheckStep,
     RehearsalProgress,
     RehearsalReport,
+    RehearsalStep,
+    beginning_step,
     check_step,
     unrehearsed_part,
 )
@@ -141,7 +144,7 @@ class ValidationActivities:
             return self._record(request, bundle, _not_isolated(unavailable))
         report = CheckReport(
             steps=(
-                *map(check_step, found.steps),
+                *map(check_step, (*found.steps, *self._begun_with(request, bundle))),
                 *unrehearsed,
             ),
             safety_failure=found.safety_failure,
@@ -194,6 +197,12 @@ class ValidationActivities:
             return None
         surroundings = Surroundings(state.locale, state.time_zone)
         return LessonStart(lambda folder: self._states.materialise(state, folder), surroundings)
+
+    def _begun_with(self, request: CheckInput, bundle: DraftBundle) -> Sequence[RehearsalStep]:
+        """A case for each large file that the rehearsal had the first lines of alone."""
+        state = self._states.of_draft(request.run.learn_session_id, bundle.draft.starting_state_id)
+        large = beginnings(state) if state is not None else ()
+        return [beginning_step(number, one) for number, one in enumerate(large, start=1)]
 
     def _trigger(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
         same = bundle.draft.capability_id

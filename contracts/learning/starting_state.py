@@ -26,6 +26,9 @@ MAX_FILES = 5_000
 MAX_FILE_BYTES = 1024 * 1024
 """The largest file whose content is kept, by default."""
 
+MAX_HEAD_BYTES = 256 * 1024
+"""What is kept of a file of rows that is larger than one file may be: its first lines, up to so many bytes."""
+
 MAX_TOTAL_BYTES = 64 * 1024 * 1024
 """The most content that one starting state keeps, by default."""
 
@@ -66,7 +69,10 @@ class StartingEntry(Contract):
 
     path: Text400 = Field(description="Relative to the demonstration's folder, with slashes.")
     kind: EntryKind
-    size_bytes: int = Field(default=0, ge=0)
+    size_bytes: int = Field(default=0, ge=0, description="Of what is kept, where only the beginning is.")
+    whole_size_bytes: int | None = Field(
+        default=None, ge=1, description="Of the whole file, where only its first lines are kept."
+    )
     mode: int = Field(default=0o644, ge=0, le=0o7777)
     modified_at: UtcTime
     sha256: Sha256 | None = Field(

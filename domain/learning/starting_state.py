@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from contracts.learning.starting_state import MAX_DEPTH, EntryKind, StartingEntry, StartingState
+from domain.learning.proof.rows import may_hold_rows
 from domain.learning.redaction.kept_files import path_holds_secret, reason_by_content, reason_by_name
 from domain.learning.redaction.redaction import redact
 
@@ -114,7 +115,23 @@ def _problem_of_entry(entry: StartingEntry, sizes: Mapping[str, int]) -> str | N
         return "only the content of a file with a digest is kept"
     if entry.sha256 not in sizes:
         return "its content is missing"
+    if entry.whole_size_bytes is not None and entry.whole_size_bytes <= entry.size_bytes:
+        return "the whole file is larger than its beginning"
     return None if sizes[entry.sha256] == entry.size_bytes else "its size is not that of its content"
+
+
+def first_lines(path: str, head: bytes) -> bytes | None:
+    """The whole lines of a large file's beginning; None where it has none, or is no file of rows.
+
+    What makes sense only as a whole (a picture, an archive, a document of JSON) is not cut.
+    """
+    end = head.rfind(b"\n") + 1
+    return head[:end] if end and b"\0" not in head and may_hold_rows(path) else None
+
+
+def beginnings(state: StartingState) -> tuple[StartingEntry, ...]:
+    """The files of which the state holds the first lines alone."""
+    return tuple(entry for entry in state.entries if entry.kept and entry.whole_size_bytes is not None)
 
 
 def is_safe_path(path: str) -> bool:

@@ -10,6 +10,7 @@ from contracts.base import clipped
 from contracts.learning.evidence import UnrehearsedCommand
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
+from contracts.learning.starting_state import StartingEntry
 from contracts.learning.validation import StepResult
 from host.sandbox.launch_order import HostIsolation
 
@@ -124,6 +125,17 @@ def cleanup_step(*, is_gone: bool) -> RehearsalStep:
     return replace(
         _step("rehearsal/cleanup", "Nothing of the rehearsal is left", result, details), applies=not is_gone
     )
+
+
+def beginning_step(number: int, file: StartingEntry) -> RehearsalStep:
+    """The step of a large file whose first lines alone are there; it fails nothing, and proves nothing."""
+    step = _step(
+        f"rehearsal/input-{number:02d}",
+        f"tried with the first lines of {file.path}",
+        StepResult.PASSED,
+        f"{file.size_bytes} of its {file.whole_size_bytes} bytes are kept in the starting state",
+    )
+    return replace(step, applies=False)
 
 
 def unrehearsed_step(number: int, command: UnrehearsedCommand) -> RehearsalStep:

@@ -14,7 +14,7 @@ from api.learning.state_archive import read_archive
 from contracts.backoff import Backoff
 from contracts.learning.starting_state import EntryKind, InputLimits, StartingState
 from domain.learning.redaction.kept_files import NAMED_LIKE_A_SECRET, SEEMS_SECRET
-from domain.learning.starting_state import NO_TIME, TOO_LARGE, TOTAL_REACHED
+from domain.learning.starting_state import NO_TIME, TOO_LARGE, TOTAL_REACHED, beginnings, problem_of
 from recorders.delivery import IngestTarget
 from recorders.starting_state import (
     InputOptions,
@@ -118,6 +118,33 @@ def test_limits_leave_out_contents_and_say_so(demo: Path) -> None:
     few = took(demo, limits=InputLimits(max_files=2)).clean.state
     assert ([entry.path for entry in few.entries], few.partial) == (["copy.csv", "data"], True)
     assert set(reasons(took(demo, budget_s=60.0)).values()) == {None}
+
+
+def test_of_a_large_file_of_rows_the_first_lines_are_kept(demo: Path) -> None:
+    (demo / "big.log").write_bytes(b"2026-03-01 ERROR disk\n" * 100)
+    (demo / "one-line.csv").write_bytes(b"a," * 1_000)
+    (demo / "big.json").write_bytes(b"[\n1\n]\n" * 500)
+    (demo / "binary.dat").write_bytes(b"a\nb\0c\n" * 500)
+    (demo / "copy.csv").write_bytes(b"k,v\n" * 16 + b"api_token=" + b"q7Zk2mVw9XrT4bNc8Yd1" + b"\n" * 2_000)
+    taken = took(demo, limits=InputLimits(max_file_bytes=1_000))
+    assert reasons(taken) == {
+        "big.log": None,
+        "one-line.csv": TOO_LARGE,
+        "big.json": TOO_LARGE,
+        "binary.dat": TOO_LARGE,
+        "copy.csv": SEEMS_SECRET,
+        "data/sales.csv": None,
+    }
+    (log,) = beginnings(taken.clean.state)
+    assert (log.path, log.size_bytes, log.whole_size_bytes) == ("big.log", 990, 2_200)
+    assert taken.clean.contents[log.sha256 or ""] == b"2026-03-01 ERROR disk\n" * 45
+    assert "of 1 large one the first lines" in taken.text()
+    sizes = {digest: len(content) for digest, content in taken.clean.contents.items()}
+    assert problem_of(taken.clean.state, sizes) is None
+    wrong = taken.clean.state.changed(entries=(log.changed(whole_size_bytes=990),))
+    assert (
+        problem_of(wrong, {log.sha256 or "": 990}) == "entry 0: the whole file is larger than its beginning"
+    )
 
 
 def test_without_time_nothing_is_kept(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,10 +75,15 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def may_hold_rows(path: str) -> bool:
+    """Whether a file of this name is one of rows, as far as its name tells."""
+    return posixpath.splitext(path)[1].lower() in _ROWS
+
+
 def has_rows(path: str, contents: FolderContents) -> bool:
     """Whether the lines of a file are rows that a variation can shuffle and leave out."""
     text = contents.text(path)
-    if text is None or posixpath.splitext(path)[1].lower() not in _ROWS:
+    if text is None or not may_hold_rows(path):
         return False
     mode = contents.mode(path) or 0
     lines = lines_of(text)

@@ -1,5 +1,6 @@
 """What no rehearsal can repeat is said, and counts as no proof."""
 
+from datetime import UTC, datetime
 from itertools import combinations
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
+from contracts.learning.starting_state import EntryKind, StartingEntry
 from contracts.learning.validation import (
     REQUIRED_CHECKS,
     SafetyClass,
@@ -21,7 +23,7 @@ from skills.rehearsal.demonstrations import (
     safety_beside,
     unrehearsed_steps,
 )
-from skills.rehearsal.report import CheckReport, CheckStep
+from skills.rehearsal.report import CheckReport, CheckStep, beginning_step, check_step
 
 EVENT = "00000000-0000-7000-8000-000000000001"
 PAGE = ObservedEffect(kind="page_shows", path="The page “Orders” is open", source_event_id=EVENT)
@@ -91,3 +93,21 @@ def test_only_the_rehearsal_can_be_excused(
     missing = set(REQUIRED_CHECKS) - set(passed)
     allowed = missing <= ({ValidationRunKind.REHEARSAL} & excused)
     assert is_proven(passed, tuple(excused)) is allowed
+
+
+def test_a_large_file_that_was_tried_by_its_beginning_is_named_and_proves_nothing() -> None:
+    file = StartingEntry(
+        path="app.log",
+        kind=EntryKind.FILE,
+        size_bytes=262_100,
+        whole_size_bytes=52_428_800,
+        modified_at=datetime(2026, 3, 1, tzinfo=UTC),
+        kept=True,
+    )
+    step = check_step(beginning_step(1, file))
+    assert (step.label, step.details) == (
+        "tried with the first lines of app.log",
+        "262100 of its 52428800 bytes are kept in the starting state",
+    )
+    alone = CheckReport(steps=(step,))
+    assert (alone.passed, alone.unproved) == (False, ())
