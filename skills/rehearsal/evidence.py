@@ -31,7 +31,14 @@ from domain.learning.interpretation.slicing import contributing, removers, trans
 from domain.learning.proof.candidates import candidates, selected
 from domain.learning.proof.checks import check_proof, damaging, possible_checks
 from domain.learning.proof.conditions import objection
-from domain.learning.proof.file_flow import folders_of, inputs_of, sources_of, touched_of, used_by
+from domain.learning.proof.file_flow import (
+    earlier_results,
+    folders_of,
+    inputs_of,
+    sources_of,
+    touched_of,
+    used_by,
+)
 from domain.learning.proof.outcomes import (
     NOTHING_VOLATILE,
     changed_paths,
@@ -84,6 +91,7 @@ class EvidenceFinder:
         self._at_once = bounds.at_once
         self._replayer = Replayer(lesson, parent, bounds, progress, cancelled)
         self._volatile = NOTHING_VOLATILE
+        self._is_anew = False
         self.needed: frozenset[str] | None = None
         """After ``find``: the files of the starting state that suffice; ``None`` where all may be needed."""
 
@@ -102,6 +110,9 @@ class EvidenceFinder:
             return self._nothing(now, uses, self._why_it_ended(whole))
         again = self._replayer.replay(tolerant(every), "the whole demonstration again")
         self._volatile = differences(whole.after, again.after)
+        if anew := self._made_anew(whole, uses):
+            (whole, again), self._is_anew = anew, True
+            uses = uses_of(every, whole)
         kept, left_out, run = self._shortest(whole, uses)
         kept, left_out, run = self._without_chains(kept, left_out, run, uses)
         if not kept:
@@ -175,6 +186,22 @@ class EvidenceFinder:
 
     def _is_same(self, one: Run, other: Run) -> bool:
         return other.succeeded and same_outcome(one.after, other.after, self._volatile)
+
+    def _made_anew(self, whole: Run, uses: Sequence[CommandUse]) -> tuple[Run, Run] | None:
+        """The whole, twice, without the results of earlier tries; None where there are none, or it needs them.
+
+        With them in the folder, a command that makes them again changes nothing.
+        """
+        earlier = earlier_results(uses, whole.before)
+        if not earlier or self._replayer.is_over:
+            return None
+        every = tolerant(self._lesson.commands)
+        self._replayer.without(earlier)
+        anew = self._replayer.replay(every, "without the results of earlier tries")
+        if self._is_same(whole, anew):
+            return anew, self._replayer.replay(every, "without the results of earlier tries, again")
+        self._replayer.without(())
+        return None
 
     def _shortest(
         self, whole: Run, uses: Sequence[CommandUse]
@@ -354,7 +381,9 @@ class EvidenceFinder:
     ) -> bool:
         """Whether the lesson does the same without the other files: some count by their names alone."""
         unused = tuple(sorted({*run.before.paths()} - touched))
-        if not unused or self._replayer.is_over:
+        if not unused:
+            return self._is_anew
+        if self._replayer.is_over:
             return False
         label = "with only the files that are used"
         other = self._replayer.replay(kept, label, Variation(label, removed=unused))

@@ -36,7 +36,11 @@ class ReadContents:
     Links are not followed, files that are no regular files are left out, as are those beyond ``MAX_FILES``.
     """
 
-    def __init__(self, folder: Path, facts: Facts = state_facts) -> None:
+    def __init__(
+        self, folder: Path, facts: Facts = state_facts, written: Collection[str] = frozenset()
+    ) -> None:
+        """``written`` are the files that the commands before this moment were seen to write."""
+        self._written = frozenset(written)
         self._files = {path: _read(folder / path) for path in _paths(folder)}
         self._facts = dict(facts(folder))
 
@@ -67,6 +71,10 @@ class ReadContents:
     def facts(self) -> Mapping[str, str]:
         """What is true of the state behind files."""
         return self._facts
+
+    def was_written(self, path: str) -> bool:
+        """Whether a command was seen to write the file."""
+        return path in self._written
 
 
 def _paths(folder: Path) -> list[str]:

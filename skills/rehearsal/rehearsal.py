@@ -298,7 +298,7 @@ class _Replay:
             ]
         else:
             steps += self._effect_steps(witness)
-            steps += self._condition_steps(before, ReadContents(work))
+            steps += self._condition_steps(before, ReadContents(work, written=session.written))
             if self.watch is not None:
                 steps.append(safe_targets_step(self.watch.outside()))
         steps += unrehearsed_part(self.draft)

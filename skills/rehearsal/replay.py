@@ -80,6 +80,7 @@ class Replayer:
         self._cancelled = cancelled
         self._ends_at = time.monotonic() + bounds.seconds
         self._folders: tuple[str, ...] = ()
+        self._absent: tuple[str, ...] = ()
         self._before: tuple[tuple[str, ...], FolderContents] | None = None
 
     @property
@@ -114,6 +115,11 @@ class Replayer:
         )
         return self.replay(tolerant(self._lesson.commands), "the whole demonstration, with its empty folders")
 
+    def without(self, paths: Collection[str]) -> None:
+        """Takes files away from the starting state, in all further replays."""
+        self._absent = tuple(paths)
+        self._before = None
+
     def replay(
         self, commands: Sequence[RehearsalCommand], label: str, variation: Variation | None = None
     ) -> Run:
@@ -126,6 +132,8 @@ class Replayer:
         with self._jail() as root:
             work = prepare_jail(root)
             self._lesson.place(work)
+            for path in self._absent:
+                (work / path).unlink()
             for folder in self._folders:
                 (work / folder).mkdir(parents=True, exist_ok=True)
             if variation is not None:
@@ -138,7 +146,7 @@ class Replayer:
                 cancelled=self._cancelled,
                 makes_folders=False,
             )
-            after = ReadContents(work, self._bounds.facts)
+            after = ReadContents(work, self._bounds.facts, session.written)
         return Run(before, after, session, session.failed_at(commands))
 
     def _read_before(self, work: Path) -> FolderContents:

@@ -100,6 +100,11 @@ class SessionOutcome:
     trace_is_partial: bool
 
     @property
+    def written(self) -> frozenset[str]:
+        """The files that the commands were seen to write, relative to the working folder."""
+        return frozenset(path for result in self.results for path in result.use.written)
+
+    @property
     def isolation(self) -> HostIsolation:
         """What held the commands."""
         return self.outcome.isolation

@@ -89,7 +89,7 @@ def run_trial(
         if session.outcome.cancelled:
             return TrialReport(_commands(trial, session), (), cancelled=True, result=None)
         _make_readable(work)
-        after = ReadContents(work, facts)
+        after = ReadContents(work, facts, session.written)
         return TrialReport(
             _commands(trial, session),
             _conditions(trial, session, before, after),

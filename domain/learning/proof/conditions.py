@@ -47,6 +47,10 @@ class FolderContents(Protocol):
         """What is true of the state behind files (git, databases), by subject and aspect."""
         ...
 
+    def was_written(self, path: str) -> bool:
+        """Whether a command was seen to write the file, be it with the content that it had."""
+        ...
+
 
 @dataclass(frozen=True)
 class Order:
@@ -223,9 +227,14 @@ def _file_count(condition: ProofCondition, before: FolderContents, after: Folder
 _Check = Callable[[ProofCondition, FolderContents, FolderContents], str | None]
 
 
+def was_left_alone(path: str, before: FolderContents, after: FolderContents) -> bool:
+    """Whether a file that was there is as it was, and nothing wrote it again."""
+    was = before.digest(path)
+    return was is not None and was == after.digest(path) and not after.was_written(path)
+
+
 def _exists(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
-    was = before.digest(condition.path)
-    if was is not None and was == after.digest(condition.path) and not condition.argument:
+    if was_left_alone(condition.path, before, after) and not condition.argument:
         return f"{condition.path} was there before the first command and has not changed since"
     return None
 

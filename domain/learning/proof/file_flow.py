@@ -14,6 +14,17 @@ def inputs_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderC
     return tuple(sorted(path for path in read if path in before.paths()))
 
 
+def earlier_results(uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:
+    """The files of the starting state that a command writes, and that no command before it made anything of."""
+    used: set[str] = set()
+    found: set[str] = set()
+    for use in uses:
+        if use.written or use.removed:
+            used |= {*use.read, *use.removed}
+        found |= {path for path in use.written if path not in used and path in before.paths()}
+    return tuple(sorted(found))
+
+
 def folders_of(inputs: Collection[str], commands: Sequence[str], before: FolderContents) -> tuple[str, ...]:
     """The folders of the starting state that hold an input, or that a command names by a path of several parts."""
     every = {folder for path in before.paths() for folder in parent_folders(path)}

@@ -18,6 +18,7 @@ from domain.learning.proof.conditions import (
     members_wanted,
     objection,
     touched_by,
+    was_left_alone,
 )
 from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
 
@@ -137,7 +138,7 @@ def says_nothing(condition: ProofCondition, before: FolderContents, after: Folde
 
 def _was_so(condition: ProofCondition, before: FolderContents, after: FolderContents) -> bool:
     if condition.kind in _PRESENCE:
-        return before.digest(condition.path) == after.digest(condition.path)
+        return was_left_alone(condition.path, before, after)
     return objection(condition, before, before) is None
 
 

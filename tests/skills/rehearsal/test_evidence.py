@@ -128,6 +128,32 @@ def test_an_order_that_only_the_shown_numbers_happened_to_give_is_no_proof(tmp_p
     assert orders == ["by=comma:1 as=text order=ascending header=0"]
 
 
+@pytest.mark.parametrize("before", ["1 part 3\n", "right"])
+def test_the_result_of_an_earlier_try_does_not_hide_what_makes_it(tmp_path: Path, before: str) -> None:
+    wanted = "grep -c ERROR log.txt > count.txt"
+    right = f"{LOG.count('ERROR')}\n"
+    taught = Taught(
+        tmp_path,
+        {"log.txt": LOG, "count.txt": right if before == "right" else before},
+        "cat count.txt",
+        wanted,
+    )
+    evidence = taught.find()
+    assert (evidence.reproduced, taught.kept(), evidence.inputs) == (True, [wanted], ("log.txt",))
+    assert taught.needed == {"log.txt"}
+    assert ConditionKind.NOT_EMPTY in kinds(evidence, "count.txt")
+
+
+def test_a_file_that_the_result_depends_on_stays_though_a_command_writes_it_first(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"notes.txt": "one\ntwo\n"}, "echo three >> notes.txt")
+    evidence = taught.find()
+    assert (evidence.reproduced, taught.kept(), taught.needed) == (
+        True,
+        ["echo three >> notes.txt"],
+        None,
+    )
+
+
 def test_a_number_of_lines_that_the_shown_rows_had_by_chance_is_no_proof(tmp_path: Path) -> None:
     taught = Taught(tmp_path, {"in.csv": TABLE}, "grep -v 'row 5,' in.csv > out.csv")
     assert ConditionKind.LINE_COUNT not in kinds(taught.find(), "out.csv")

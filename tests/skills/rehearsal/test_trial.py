@@ -82,6 +82,13 @@ def test_a_command_that_fails_ends_the_trial_with_its_output_and_hands_out_what_
     assert sorted(path.name for path in _unpacked(report, tmp_path / "out").iterdir()) == ["first", "in.csv"]
 
 
+def test_a_result_that_was_there_already_counts_once_it_is_made_again(tmp_path: Path) -> None:
+    made = [_condition(ConditionKind.NOT_EMPTY, "in.csv")]
+    assert _run(tmp_path, _trial("printf 'b\\na\\n' > in.csv", conditions=made)).passed
+    untouched = _run(tmp_path, _trial("sort in.csv > out.csv", conditions=made))
+    assert [one.result for one in untouched.conditions] == [TrialConditionResult.FAILED]
+
+
 def test_a_condition_holds_fails_or_does_not_apply(tmp_path: Path) -> None:
     trial = _trial(
         "sort in.csv > out.csv",

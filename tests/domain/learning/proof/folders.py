@@ -15,6 +15,7 @@ class Folder:
     modes: Mapping[str, int] = field(default_factory=dict[str, int])
     archives: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     state: Mapping[str, str] = field(default_factory=dict[str, str])
+    written: Collection[str] = ()
 
     def paths(self) -> Collection[str]:
         return {**self.texts, **dict.fromkeys(self.archives, "")}.keys()
@@ -36,6 +37,9 @@ class Folder:
 
     def facts(self) -> Mapping[str, str]:
         return self.state
+
+    def was_written(self, path: str) -> bool:
+        return path in self.written
 
 
 def stating(

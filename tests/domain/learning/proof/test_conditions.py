@@ -118,3 +118,10 @@ def test_a_pattern_is_there_where_a_file_of_it_was_made() -> None:
     condition = stating(KINDS.NOT_EMPTY, "out/*.txt")
     assert is_there(condition, Folder(), Folder({"out/a.txt": ""}))
     assert not is_there(condition, Folder({"out/a.txt": ""}), Folder({"out/a.txt": ""}))
+
+
+@pytest.mark.parametrize("kind", [ConditionKind.EXISTS, ConditionKind.NOT_EMPTY])
+def test_a_file_that_was_made_again_as_it_was_has_been_made(kind: ConditionKind) -> None:
+    before, made = Folder({"top.txt": "1 a\n"}), stating(kind, "top.txt")
+    assert "has not changed since" in (objection(made, before, before) or "")
+    assert objection(made, before, Folder({"top.txt": "1 a\n"}, written={"top.txt"})) is None
