@@ -1,0 +1,64 @@
+"""What was typed at a program's prompt is left out of the replay where it did not make there what it had made."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from activities.learning.lesson_replay import typed_in_vain
+from contracts.learning.evidence import CommandUse
+from contracts.learning.observation import (
+    ExitClass,
+    ObservationAdapterKind,
+    ObservedActionEvent,
+    ProducedFile,
+    TerminalObservation,
+)
+from domain.learning.commands.typed_lines import with_typed_lines
+
+TYPED = with_typed_lines("sqlite3 shop.db", [".mode csv", ".once out.csv", "select 1;"])
+
+
+def event(command: str | None, *produced: str) -> ObservedActionEvent:
+    return ObservedActionEvent(
+        event_id=str(uuid4()),
+        learn_session_id=str(uuid4()),
+        adapter_kind=ObservationAdapterKind.TERMINAL_COMMAND,
+        app_family="terminal",
+        action_label="a command",
+        terminal=TerminalObservation(
+            command=command or "",
+            exit_class=ExitClass.OK,
+            working_folder=".",
+            produced_files=tuple(
+                ProducedFile(path=path, change="created", size_bytes=3) for path in produced
+            ),
+        ),
+        created_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "produced", "written", "removed", "left"),
+    [
+        (TYPED, ["out.csv"], ["shop.db"], [], "sqlite3 shop.db"),
+        (TYPED, ["out.csv", "log.txt"], ["out.csv"], [], "sqlite3 shop.db"),
+        (TYPED, ["out.csv"], ["out.csv", "shop.db"], [], None),
+        (TYPED, ["old.csv"], [], ["old.csv"], None),
+        (TYPED, [], [], [], None),
+        ("sort a.csv > out.csv", ["out.csv"], [], [], None),
+    ],
+)
+def test_lines_that_did_not_make_what_they_had_made_are_left_out(
+    command: str | None, produced: list[str], written: list[str], removed: list[str], left: str | None
+) -> None:
+    shown = event(command, *produced)
+    use = CommandUse(event_id=shown.event_id, succeeded=True, written=tuple(written), removed=tuple(removed))
+    found = typed_in_vain([shown], [use])
+    commands = {key: one.terminal.command for key, one in found.items() if one.terminal}
+    assert commands == ({shown.event_id: left} if left else {})
+
+
+def test_a_command_that_the_replay_did_not_reach_is_repeated_without_them_too() -> None:
+    shown = event(TYPED, "out.csv")
+    assert set(typed_in_vain([shown], [])) == {shown.event_id}
