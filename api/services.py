@@ -13,6 +13,7 @@ from contracts.mcp.servers import MCPServerCommand
 from contracts.skills.manifest import BrokerService
 from domain.mcp.registration import RegistrationRules
 from domain.skills.selection import World
+from gateways.imports.pack_installs import PackInstallGateway
 from gateways.imports.skill_imports import SkillImportGateway
 from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
@@ -29,6 +30,7 @@ from stores.abilities.categories import Categories
 from stores.abilities.derived_files import PendingProjection
 from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
 from stores.imports.imports import SkillImports
+from stores.imports.pack_installs import PackInstalls
 from stores.imports.packs import SkillPacks
 from stores.imports.uploads import BundleUploads
 from stores.inbox.inbox import Inbox
@@ -247,22 +249,27 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
 
 @dataclass(frozen=True)
 class ImportServices:
-    """The stores and the gateway of skill imports."""
+    """The stores and the gateways of skill imports and packs."""
 
     uploads: BundleUploads
     store: SkillImports
     gateway: SkillImportGateway
     packs: SkillPacks
+    pack_installs: PackInstalls
+    pack_gateway: PackInstallGateway
 
 
 def open_import_services(settings: Settings, database: Database, client: Client) -> ImportServices:
     """Composes them; nothing is connected yet."""
     imports = SkillImports(database)
+    pack_installs = PackInstalls(database)
     return ImportServices(
         uploads=BundleUploads(database),
         store=imports,
         gateway=SkillImportGateway(client, settings.task_queue, imports),
         packs=SkillPacks(database),
+        pack_installs=pack_installs,
+        pack_gateway=PackInstallGateway(client, settings.task_queue, pack_installs),
     )
 
 

@@ -26,6 +26,7 @@ SKILL_INVOCATION = "skill-invocation"
 SKILL_CATALOG = "skill-catalog"
 CHECK_IN = "check-in"
 SKILL_IMPORT = "skill-import"
+PACK_INSTALL = "pack-install"
 
 
 def learn_session_id(session_id: str) -> str:
@@ -101,3 +102,8 @@ def skill_invocation_id(invocation_id: str) -> str:
 def skill_import_workflow_id(import_id: str) -> str:
     """The workflow of one import of a skill bundle."""
     return f"{SKILL_IMPORT}/{import_id}"
+
+
+def pack_install_workflow_id(pack_install_id: str) -> str:
+    """The workflow of one install of a skill pack."""
+    return f"{PACK_INSTALL}/{pack_install_id}"

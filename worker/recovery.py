@@ -18,6 +18,7 @@ from activities.mcp.call_stopping import CallStopping
 from config.settings import Settings
 from contracts.mcp.dispatch_work import DispatchOrder
 from contracts.workflow_ids import NIGHTLY_SCHEDULE
+from gateways.imports.pack_installs import run_pack_install
 from gateways.imports.skill_imports import run_import
 from gateways.learning.sessions import run_session
 from gateways.mcp.auth_profiles import run_sign_in
@@ -26,6 +27,7 @@ from gateways.memory.check_ins import run_check_in
 from gateways.practice.practice import run_practice
 from gateways.skills.invocations import run_invocation
 from stores.imports.imports import SkillImports
+from stores.imports.pack_installs import PackInstalls
 from stores.learning.session_reads import OpenSessions
 from stores.mcp.auth.profiles import AuthProfileStore
 from stores.mcp.dispatch.reads import AbilityCalls, DispatchStore
@@ -132,6 +134,14 @@ async def recover_imports(client: Client, settings: Settings, database: Database
     return len(found)
 
 
+async def recover_pack_installs(client: Client, settings: Settings, database: Database) -> int:
+    """Starts the workflow of each install of a pack that has not ended; one that runs is left alone. How many."""
+    found = await asyncio.to_thread(PackInstalls(database).not_over)
+    for one in found:
+        await run_pack_install(client, settings.task_queue, one.pack_install_id, one.owner_user_id)
+    return len(found)
+
+
 async def start_unstarted(client: Client, settings: Settings, database: Database) -> int:
     """Starts the workflow of each invocation that was let in a while ago and not begun since; how many.
 
@@ -180,8 +190,10 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
     invocations = await recover_invocations(client, settings, database)
     check_ins = await recover_check_ins(client, settings, database)
     imports = await recover_imports(client, settings, database)
+    packs = await recover_pack_installs(client, settings, database)
     log.info(
-        "open sessions, practices, tool calls, sign-ins, invocations, check-ins and imports have their workflows",
+        "open sessions, practices, tool calls, sign-ins, invocations, check-ins, imports and pack installs"
+        " have their workflows",
         sessions=seen,
         practices=practices,
         calls=calls,
@@ -189,6 +201,7 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
         invocations=invocations,
         check_ins=check_ins,
         imports=imports,
+        packs=packs,
     )
 
 

@@ -100,7 +100,7 @@ async def stage(body: SkillImportStageRequest, frame: LearnerFrame) -> SkillImpo
             body,
             note=masked(body.stage_notes),
             requested_pack_id=body.requested_pack_id,
-            override=_override(frame, body.override_reason),
+            override=override_asked(frame, body.override_reason),
         )
         record = shown(outcome.present)
         staged = record.source_ref_kind is SourceRefKind.MATERIALIZED_BUNDLE
@@ -121,7 +121,7 @@ async def approve(body: SkillImportApproveRequest, frame: ApproverFrame) -> Skil
     To install it, use ``install-private`` in place of this: once approved, an import takes no install, and its upload
     has to be scanned again as a new one.
     """
-    override = _override(frame, body.override_reason)
+    override = override_asked(frame, body.override_reason)
     return await _decided(
         frame, ImportCommand.APPROVE, body, note=masked(body.approval_note), override=override
     )
@@ -150,7 +150,7 @@ async def install_private(
         ImportCommand.INSTALL,
         body,
         target_scope=body.target_scope,
-        override=_override(frame, body.override_reason),
+        override=override_asked(frame, body.override_reason),
         accept_unproved=body.accept_unproved,
         unproved_digest=body.unproved_digest,
     )
@@ -267,7 +267,7 @@ async def _send(frame: CommandFrame, command: ImportCommand, body: OfImport, **f
     return await frame.services.imports.gateway.send(order)
 
 
-def _override(frame: CommandFrame, reason: str | None) -> OverrideAsked | None:
+def override_asked(frame: CommandFrame, reason: str | None) -> OverrideAsked | None:
     """The caller's wish to go on in spite of findings; the import decides whether their scope is enough.
 
     Raises:

@@ -1,15 +1,28 @@
-"""Skill packs: list, make or replace, show, delete (DOC3 §0C.20, §1.1P)."""
+"""Skill packs: list, make or replace, show, delete; install as a whole, follow, give up (DOC3 §0C.20, §1.1P)."""
 
 from datetime import UTC, datetime
 from typing import Annotated
 
+import anyio.to_thread
 from fastapi import APIRouter, Depends, Path
 
-from api.platform.commands import LearnerFrame, masked_fields
-from api.platform.dependencies import Reader, ServicesDep
+from api.imports.imports import override_asked
+from api.platform.commands import InstallerFrame, LearnerFrame, masked, masked_fields
+from api.platform.dependencies import Reader, ServicesDep, parse_uuid
+from contracts.errors import ErrorCode
+from contracts.imports.pack_install import (
+    PackCancel,
+    PackOrder,
+    SkillPackInstallCancelRequest,
+    SkillPackInstallRequest,
+    SkillPackInstallResponse,
+)
 from contracts.imports.pack_members import SkillPackDetailResponse, SkillPackPutRequest
 from contracts.imports.packs import SkillPacksListResponse
+from contracts.imports.requests import ImportTargetScope
 from contracts.learning.responses import DeletedResponse
+from contracts.platform.identity import Scope
+from gateways.imports.pack_installs import pack_install_id_for
 
 router = APIRouter(prefix="/api/skills/packs", tags=["imports"])
 
@@ -19,6 +32,13 @@ def _pack_id(pack_id: Annotated[str, Path(max_length=200)]) -> str:
 
 
 PackId = Annotated[str, Depends(_pack_id)]
+
+
+def _install_id(pack_install_id: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_uuid(pack_install_id, ErrorCode.SKILL_PACK_INSTALL_NOT_FOUND, "install of a pack")
+
+
+PackInstallId = Annotated[str, Depends(_install_id)]
 
 
 @router.get("", operation_id="skill_pack_list")
@@ -64,3 +84,67 @@ async def delete(pack_id: PackId, frame: LearnerFrame) -> DeletedResponse:
         return DeletedResponse()
 
     return await frame.write_once(None, act, DeletedResponse)
+
+
+@router.post("/{pack_id}/install", operation_id="skill_pack_install", status_code=202)
+async def install(
+    pack_id: PackId, body: SkillPackInstallRequest, frame: InstallerFrame
+) -> SkillPackInstallResponse:
+    """Installs every member of a pack that is not here yet, or a newer archive of it: all of them, or none.
+
+    Answered when the install is open; it goes on by itself, and is read under its id. Members that are installed stay
+    as they are. For the whole workspace it needs the scope ``approve`` too.
+    """
+    if body.target_scope is ImportTargetScope.WORKSPACE:
+        frame.caller.require(Scope.APPROVE)
+    override = override_asked(frame, body.override_reason)
+
+    async def act() -> SkillPackInstallResponse:
+        await anyio.to_thread.run_sync(frame.services.imports.packs.owned, pack_id, frame.owner)
+        await anyio.to_thread.run_sync(frame.services.pending.require_settled)
+        key = frame.key_for(body)
+        order = PackOrder(
+            pack_install_id=pack_install_id_for(key),
+            pack_id=pack_id,
+            commit_key=key,
+            correlation_id=frame.correlation_id,
+            target_scope=body.target_scope,
+            expected_version=body.expected_version,
+            override=override,
+            accept_unproved=body.accept_unproved,
+            unproved_digest=body.unproved_digest,
+        )
+        outcome = await frame.services.imports.pack_gateway.open(order)
+        return SkillPackInstallResponse(install=outcome.present, receipt_id=outcome.receipt.receipt_id)
+
+    return await frame.answer_once(body, act, SkillPackInstallResponse)
+
+
+@router.get("/installs/{pack_install_id}", operation_id="skill_pack_install_detail")
+def install_detail(
+    pack_install_id: PackInstallId, caller: Reader, services: ServicesDep
+) -> SkillPackInstallResponse:
+    """One install of a pack: how far each member has come, and why it is not installed."""
+    found = services.imports.pack_installs.owned(pack_install_id, caller.user_id)
+    return SkillPackInstallResponse(install=found)
+
+
+@router.post("/installs/{pack_install_id}/cancel", operation_id="skill_pack_install_cancel")
+async def cancel(
+    pack_install_id: PackInstallId, body: SkillPackInstallCancelRequest, frame: InstallerFrame
+) -> SkillPackInstallResponse:
+    """Gives an install up: what it has installed so far is undone. Refused once it has ended."""
+
+    async def act() -> SkillPackInstallResponse:
+        installs = frame.services.imports.pack_installs
+        await anyio.to_thread.run_sync(installs.owned, pack_install_id, frame.owner)
+        order = PackCancel(
+            pack_install_id=pack_install_id,
+            commit_key=frame.key_for(body),
+            correlation_id=frame.correlation_id,
+            reason=masked(body.reason),
+        )
+        outcome = await frame.services.imports.pack_gateway.cancel(order)
+        return SkillPackInstallResponse(install=outcome.present, receipt_id=outcome.receipt.receipt_id)
+
+    return await frame.answer_once(body, act, SkillPackInstallResponse)

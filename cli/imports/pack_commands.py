@@ -1,5 +1,6 @@
 """``apprentice packs``: groups of skills that are installed together, all of them or none."""
 
+import time
 from typing import Annotated
 
 import typer
@@ -7,14 +8,24 @@ from pydantic import ValidationError
 from rich.console import RenderableType
 from rich.text import Text
 
+from cli.platform.acceptance import AcceptOption, acceptance
 from cli.platform.invocation import Invocation, NothingToDo, api_command
-from cli.platform.output import facts, listing
+from cli.platform.output import ExitCode, facts, listing
 from clients.apprentice.packs import PackApi
+from contracts.imports.pack_install import (
+    PackInstall,
+    SkillPackInstallCancelRequest,
+    SkillPackInstallRequest,
+)
 from contracts.imports.pack_members import SkillPackDetailResponse, SkillPackPutRequest
+from contracts.imports.requests import ImportTargetScope
+from contracts.learning.install import SagaState
 
-app = typer.Typer(no_args_is_help=True, help="Packs of skills: make, show, delete.")
+app = typer.Typer(no_args_is_help=True, help="Packs of skills: make, show, install as a whole.")
 
 _Pack = Annotated[str, typer.Argument(help="The id of the pack.", metavar="PACK")]
+_Install = Annotated[str, typer.Argument(help="The id of the install.", metavar="INSTALL")]
+_LOOK_EVERY_SECONDS = 0.25
 
 
 @api_command(app, "list")
@@ -79,6 +90,68 @@ def delete(call: Invocation, pack_id: _Pack) -> None:
     """Delete a pack; its skills stay as they are."""
     PackApi(call.api.http).delete(pack_id)
     call.answer("Deleted. What was installed stays.")
+
+
+@api_command(app, "install")
+def install(
+    call: Invocation,
+    pack_id: _Pack,
+    scope: Annotated[ImportTargetScope, typer.Option(help="For whom.")] = ImportTargetScope.PRIVATE,
+    override: Annotated[
+        str | None, typer.Option("--override", help="Why you go on in spite of what scans found.")
+    ] = None,
+    accept_unproved: AcceptOption = False,
+    wait: Annotated[bool, typer.Option(help="Wait until it has ended.")] = True,
+) -> None:
+    """Install every skill of a pack, or none: show what nothing proves, check, install."""
+    api = PackApi(call.api.http)
+    seen = api.show(pack_id)
+    unproved = [step for one in seen.members for step in one.unproved]
+    accepted = acceptance(call, unproved, seen.unproved_digest, accept_unproved)
+    request = SkillPackInstallRequest(
+        target_scope=scope, override_reason=override, expected_version=seen.version, **accepted
+    )
+    found = api.install(pack_id, request)
+    with call.busy("checking and installing"):
+        while wait and not found.install.is_over:
+            time.sleep(_LOOK_EVERY_SECONDS)
+            found = api.install_of(found.install.pack_install_id)
+    call.answer(*_progress(found.install))
+    if found.install.is_over and found.install.state is not SagaState.INSTALLED:
+        raise typer.Exit(ExitCode.FAILURE)
+
+
+@api_command(app, "status")
+def status(call: Invocation, pack_install_id: _Install) -> None:
+    """Show how far an install has come."""
+    call.answer(*_progress(PackApi(call.api.http).install_of(pack_install_id).install))
+
+
+@api_command(app, "cancel")
+def cancel(
+    call: Invocation,
+    pack_install_id: _Install,
+    reason: Annotated[str | None, typer.Option(help="Why; it is kept with the receipt.")] = None,
+) -> None:
+    """Give an install up; what it did is undone."""
+    request = SkillPackInstallCancelRequest(reason=reason)
+    call.answer(*_progress(PackApi(call.api.http).cancel(pack_install_id, request).install))
+
+
+def _progress(found: PackInstall) -> list[RenderableType]:
+    lines = [
+        ("install", found.pack_install_id),
+        ("pack", f"{found.pack_id}, version {found.pack_version}"),
+        ("state", found.state.value),
+        ("why", found.error or ""),
+    ]
+    table = listing("skill", "state", "why")
+    for one in found.members:
+        table.add_row(Text(one.skill), one.state.value, Text(one.error or ""))
+    shown: list[RenderableType] = [facts([(name, value) for name, value in lines if value]), table]
+    if not found.is_over:
+        shown.append(f"See how it goes on: apprentice packs status {found.pack_install_id}")
+    return shown
 
 
 def _shown(found: SkillPackDetailResponse) -> list[RenderableType]:

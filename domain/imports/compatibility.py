@@ -4,8 +4,8 @@ Pure rules over what was read and the names of what is installed (DOC3 §0C.20, 
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from contracts.base import clipped
 from contracts.imports.compatibility import (
@@ -60,6 +60,7 @@ class Installed:
     """The names of what there is here already: tools, connected servers, skills, support packs, used namespaces.
 
     ``imported`` are the skills that the owner imported before: an archive of the same name makes a version of one.
+    ``packs`` are the names that stand in each of the owner's packs.
     """
 
     tools: frozenset[str] = frozenset()
@@ -68,6 +69,7 @@ class Installed:
     imported: frozenset[str] = frozenset()
     support_packs: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
+    packs: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
 
 @dataclass(frozen=True)
@@ -204,11 +206,20 @@ def _dependencies(bundle: SkillBundle, installed: Installed) -> Iterator[SkillCo
     for name in portable_frontmatter(bundle.skill).depends_on:
         if name == bundle.skill.name:
             yield error("DEPENDENCY_ON_ITSELF", "It depends on itself. Remove it from depends_on.")
-        elif name not in installed.skills:
+        elif name in installed.skills:
+            continue
+        elif pack := _pack_of_both(bundle.skill.name, name, installed):
+            said = f"It depends on the skill {name}, which is not installed: install the pack {pack}, which has both."
+            yield info("DEPENDENCY_IN_PACK", said)
+        else:
             yield error("DEPENDENCY_MISSING", f"It depends on the skill {name}. Install that one first.")
     for pack in portable_frontmatter(bundle.skill).support_packs:
         if pack not in installed.support_packs:
             yield error("SUPPORT_PACK_MISSING", f"It needs the support pack {pack}. Add that one first.")
+
+
+def _pack_of_both(name: str, other: str, installed: Installed) -> str | None:
+    return next((pack for pack, names in installed.packs.items() if {name, other} <= names), None)
 
 
 def _programs(bundle: SkillBundle) -> Iterator[SkillCompatibilityFinding]:

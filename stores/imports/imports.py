@@ -47,6 +47,7 @@ from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import skill_import_workflow_id
 from stores.imports.import_installs import follow_install, proposal_id_of
 from stores.imports.import_tables import IMPORTS, UPLOADS, skill_import_files, skill_imports
+from stores.imports.installed_names import require_dependencies
 from stores.platform.answers import recalled, remember
 from stores.platform.blobs import get_blob, put_blob, read_blob
 from stores.platform.canonical import canonical_json
@@ -165,9 +166,9 @@ class SkillImports:
                 return ImportOutcome(receipt=known, present=IMPORTS.get(connection, known.import_id))
             if order.command is ImportCommand.SCAN:
                 present, entries = _opened(connection, order, order.at)
+                receipt_id = _receipt(entries, _RECEIPTS[order.command], order.note or UNNAMED)
             else:
-                present, entries = _commanded(connection, order, order.at)
-            receipt_id = _receipt(entries, _RECEIPTS[order.command], order.note or present.record.skill_name)
+                present, entries, receipt_id = command_within(connection, order, order.at)
             append(connection, entries.drafts)
             receipt = ImportReceipt(
                 import_id=present.import_id, receipt_id=receipt_id, saga_id=present.saga_id
@@ -177,24 +178,10 @@ class SkillImports:
 
     def settle(self, settled: WorkSettled) -> SkillImport:
         """Moves an import on by what its work came to; nothing where it is no longer at that work."""
-        done, now = settled.done, settled.at
         with self._database.write() as connection:
-            present = IMPORTS.get(connection, settled.import_id, lock=True)
-            if WORKING.get(present.state) is not settled.kind:
-                return present
-            well, failed = DONE[settled.kind]
-            to = S.EXPIRED if done.expired else failed if done.error_code else well
-            if not is_legal(present.state, to):
-                to = failed
-            entries = _entries(present, now)
-            changed = _with_work(present, settled.kind, done, failed=to is failed)
-            reason = done.error or done.error_code or f"{settled.kind.value} is done"
-            changed = _moved(entries, changed, to, TransitionActor.SYSTEM, reason, now)
-            if settled.kind is RetryKind.INSTALL:
-                follow_install(connection, entries, changed, installed=to is well)
-            _receipt(entries, _ENDS.get(to, Receipt.IMPORT_FAILED), reason)
+            present, entries = settle_within(connection, settled)
             append(connection, entries.drafts)
-            return _written(connection, present, changed)
+            return present
 
     def keep_found(self, found: BaseModel, now: datetime) -> str:
         """Keeps what a scan found and returns its digest; an import refers to it when its scan is settled."""
@@ -217,6 +204,26 @@ class SkillImports:
             if rows:
                 connection.execute(insert(skill_import_files), rows)
         return f"{BUNDLE_PREFIX}{import_id}"
+
+
+def settle_within(connection: Connection, settled: WorkSettled) -> tuple[SkillImport, JournalEntries]:
+    """``SkillImports.settle`` within a transaction; what it says is for the caller to append."""
+    done, now = settled.done, settled.at
+    present = IMPORTS.get(connection, settled.import_id, lock=True)
+    entries = _entries(present, now)
+    if WORKING.get(present.state) is not settled.kind:
+        return present, entries
+    well, failed = DONE[settled.kind]
+    to = S.EXPIRED if done.expired else failed if done.error_code else well
+    if not is_legal(present.state, to):
+        to = failed
+    changed = _with_work(present, settled.kind, done, failed=to is failed)
+    reason = done.error or done.error_code or f"{settled.kind.value} is done"
+    changed = _moved(entries, changed, to, TransitionActor.SYSTEM, reason, now)
+    if settled.kind is RetryKind.INSTALL:
+        follow_install(connection, entries, changed, installed=to is well)
+    _receipt(entries, _ENDS.get(to, Receipt.IMPORT_FAILED), reason)
+    return _written(connection, present, changed), entries
 
 
 def _opened(connection: Connection, order: ImportOrder, now: datetime) -> tuple[SkillImport, JournalEntries]:
@@ -259,9 +266,14 @@ def _new(order: ImportOrder, upload: StoredUpload, now: datetime) -> SkillImport
     )
 
 
-def _commanded(
+def command_within(
     connection: Connection, order: ImportOrder, now: datetime
-) -> tuple[SkillImport, JournalEntries]:
+) -> tuple[SkillImport, JournalEntries, str]:
+    """``SkillImports.command`` on an import that exists, within a transaction: with its entries and its receipt's id.
+
+    Raises:
+        Refusal: as ``SkillImports.command``.
+    """
     present = IMPORTS.owned(connection, order.import_id, order.owner_user_id, lock=True)
     refusal = objection(present, order, now)
     if refusal is not None:
@@ -274,6 +286,7 @@ def _commanded(
         now,
         import_id=present.import_id,
     )
+    present = present.changed(pack_install_id=order.pack_install_id)
     changed = present.changed(retried=None)
     if order.command is ImportCommand.RETRY:
         count = present.record.retry_count + 1
@@ -288,6 +301,8 @@ def _commanded(
     if order.target_scope is not None:
         changed = changed.changed(target_scope=order.target_scope)
     if move.to is S.INSTALL_QUEUED:
+        if order.pack_install_id is None:
+            require_dependencies(connection, present)
         changed = _queued(changed, order, now)
     reason = order.note or order.command.value
     changed = overridden(changed, order, now)
@@ -295,7 +310,12 @@ def _commanded(
         reason = f"override of {', '.join(changed.override.codes)}: {changed.override.reason}"
         _receipt(entries, Receipt.IMPORT_OVERRIDDEN, reason)
     changed = _moved(entries, changed, move.to, move.actor, reason, now)
-    return _written(connection, present, changed), entries
+    written = _written(connection, present, changed)
+    return (
+        written,
+        entries,
+        _receipt(entries, _RECEIPTS[order.command], order.note or present.record.skill_name),
+    )
 
 
 def _queued(present: SkillImport, order: ImportOrder, now: datetime) -> SkillImport:

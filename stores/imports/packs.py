@@ -30,6 +30,15 @@ class SkillPacks:
             found = PACKS.all(connection, skill_packs.c.owner == owner, order_by=(skill_packs.c.pack_id,))
         return tuple(one.metadata for one in found)
 
+    def owned(self, pack_id: str, owner: str) -> StoredPack:
+        """One of the owner's packs.
+
+        Raises:
+            Refusal: ``SKILL_PACK_NOT_FOUND``.
+        """
+        with self._database.read() as connection:
+            return PACKS.get(connection, (owner, pack_id))
+
     def detail(self, pack_id: str, owner: str) -> SkillPackDetailResponse:
         """One of the owner's packs, and what its install would do now.
 
@@ -51,7 +60,7 @@ class SkillPacks:
         with self._database.write() as connection:
             advisory_lock(connection, f"skill packs {owner}")
             before = PACKS.find(connection, (owner, asked.pack_id))
-            _refuse_other_version(before, asked.expected_version)
+            refuse_other_version(before, asked.expected_version)
             if before is None and PACKS.count(connection, skill_packs.c.owner == owner) >= MOST_PACKS:
                 raise Refusal(
                     ErrorCode.SKILL_PACK_LIMIT_REACHED,
@@ -85,7 +94,12 @@ class SkillPacks:
             _tell(connection, pack, Receipt.PACK_DELETED, now, correlation_id)
 
 
-def _refuse_other_version(before: StoredPack | None, expected: int | None) -> None:
+def refuse_other_version(before: StoredPack | None, expected: int | None) -> None:
+    """Refuses a command that is meant for another version of the pack.
+
+    Raises:
+        Refusal: ``CONFLICT``.
+    """
     current = before.version if before is not None else 0
     if expected not in (None, current):
         raise Refusal(

@@ -207,6 +207,9 @@ SCOPES: Mapping[str, str] = {
     "skill_pack_put": "learn",
     "skill_pack_detail": "read",
     "skill_pack_delete": "learn",
+    "skill_pack_install": "install",
+    "skill_pack_install_detail": "read",
+    "skill_pack_install_cancel": "install",
 }
 
 PAGED = frozenset(

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +15,10 @@ from uuid_utils import uuid7
 
 from api.app import create_app
 from config.settings import Settings
+from contracts.imports.pack_install import PackInstall
+from contracts.imports.requests import ImportTargetScope
+from contracts.learning.install import SagaState
+from stores.imports.pack_tables import PACK_INSTALLS
 from stores.platform.tables import metadata
 from tests.api.abilities.trial_world import add_trial
 from tests.api.documents.acrobat_world import OUTPUT_DIGEST, add_output
@@ -91,6 +96,7 @@ class Ids:
     import_id: str = "0199aa10-7c00-7000-8000-000000000035"
     temp_artifact_ref: str = "temp-artifact-0199aa10-7c00-7000-8000-000000000036"
     pack_id: str = "nowhere"
+    pack_install_id: str = "0199aa10-7c00-7000-8000-000000000037"
 
     def path_of(self, route: Route) -> str:
         """The route's path with these ids in it."""
@@ -140,6 +146,7 @@ async def build_world(stack: Stack) -> World:
         **add_memories(stack.database, "alice"),
         **await add_import(alice),
     }
+    add_pack_install(stack, Ids.pack_install_id)
     seen = {"checkpoint_id": "cp-01", "status": "reached", "evidence": "seen"}
     dispatch = {"dispatch_id": Ids.dispatch_id, "ability_id": installed["ability_id"]}
     await alice.ok("POST", "/api/bridge/verify-checkpoint", {**seen, **dispatch})
@@ -177,6 +184,7 @@ async def build_world(stack: Stack) -> World:
             inbox_item_id=str(uuid7()),
             import_id=str(uuid7()),
             temp_artifact_ref=f"temp-artifact-{uuid7()}",
+            pack_install_id=str(uuid7()),
         ),
     )
 
@@ -188,6 +196,26 @@ async def add_import(alice: Learner) -> dict[str, str]:
     manifest = {"pack_id": "tables", "title": "Tables", "description": "", "skills": ["tidy-tables"]}
     await alice.ok("POST", "/api/skills/packs", manifest)
     return {"import_id": importer.import_id, "temp_artifact_ref": importer.upload_ref, "pack_id": "tables"}
+
+
+def add_pack_install(stack: Stack, pack_install_id: str) -> None:
+    """An install of Alice's pack that has ended."""
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    ended = PackInstall(
+        pack_install_id=pack_install_id,
+        pack_id="tables",
+        pack_version=1,
+        owner_user_id="alice",
+        target_scope=ImportTargetScope.PRIVATE,
+        state=SagaState.INSTALLED,
+        members=(),
+        workflow_id=f"pack-install/{pack_install_id}",
+        correlation_id="test",
+        started_at=at,
+        updated_at=at,
+    )
+    with stack.database.write() as connection:
+        PACK_INSTALLS.add(connection, ended)
 
 
 async def add_invocation(alice: Learner) -> dict[str, str]:

@@ -6,11 +6,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
+from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.imports.import_activities import ImportActivities
-    from contracts.base import clipped, rfc3339
+    from contracts.base import rfc3339
     from contracts.errors import ErrorCode
     from contracts.imports.import_record import RetryKind
     from contracts.imports.import_record import SkillImportState as S
@@ -21,16 +21,13 @@ with workflow.unsafe.imports_passed_through():
         ImportOrder,
         ImportOutcome,
         ImportStart,
-        ImportValidated,
         ImportWork,
         SkillImport,
         WorkDone,
         WorkSettled,
     )
-    from contracts.learning.install import InstallSagaOutput, SagaState
-    from contracts.learning.validation import DraftProof
-    from workflows.learning.install_saga_workflow import run_saga_of
-    from workflows.learning.validation_run_workflow import run_checks_of
+    from contracts.workflow_ids import LOOK
+    from workflows.imports.import_install import install_import, tried
     from workflows.platform.presets import IMPORT_WORK, STORE_CALL
     from workflows.platform.refusals import application_error_in, refused
     from workflows.platform.search_attributes import STATE_ATTRIBUTE
@@ -42,16 +39,6 @@ EXPIRED = WorkDone(
     error="The upload expired before its scan ended.",
     expired=True,
 )
-
-
-def _installed(ended: InstallSagaOutput) -> WorkDone:
-    """What the saga's end means for the import; what it failed for is its error."""
-    if ended.state is SagaState.INSTALLED:
-        return WorkDone()
-    error = ended.error or f"The install ended as {ended.state.value}."
-    code = error.partition(":")[0]
-    known = code in {one.value for one in ErrorCode}
-    return WorkDone(error_code=code if known else ErrorCode.INTERNAL_ERROR.value, error=clipped(error, 240))
 
 
 @workflow.defn(name="SkillImportWorkflow")
@@ -67,6 +54,7 @@ class SkillImportWorkflow:
         self._start = start
         self._present: SkillImport | None = None
         self._read = False
+        self._behind = False
         self._commands = 0
         self._turn = asyncio.Lock()
         self._show()
@@ -80,13 +68,29 @@ class SkillImportWorkflow:
         self._take(seen.present)
         self._read = True
         while not self._is_over():
-            kind = WORKING.get(self._present.state) if self._present is not None else None
-            if kind is not None:
+            kind = self._work_to_do()
+            if self._behind:
+                await self._look()
+            elif kind is not None:
                 await self._work(kind)
             else:
                 await self._rest()
         await workflow.wait_condition(workflow.all_handlers_finished)
         return ImportEnd(import_id=start.import_id, state=self._present.state if self._present else None)
+
+    def _work_to_do(self) -> RetryKind | None:
+        """The step that is under way; the install of a pack's member is its pack's."""
+        present = self._present
+        if present is None or (present.state is S.INSTALL_QUEUED and present.pack_install_id is not None):
+            return None
+        return WORKING.get(present.state)
+
+    async def _look(self) -> None:
+        self._behind = False
+        seen = await workflow.execute_local_activity_method(
+            ImportActivities.read_import, self._start, summary="read again", **STORE_CALL
+        )
+        self._take(seen.present)
 
     def _is_over(self) -> bool:
         if self._present is None:
@@ -95,6 +99,10 @@ class SkillImportWorkflow:
         return self._present.is_over
 
     # ---- what others say ----
+
+    @workflow.signal(name=LOOK, description="The store may know more: a pack has installed it, or given up")
+    def look(self) -> None:
+        self._behind = True
 
     @workflow.update(description="Take a command: scan, stage, approve, reject, install, discard, retry")
     async def command(self, order: ImportOrder) -> ImportOutcome:
@@ -144,9 +152,9 @@ class SkillImportWorkflow:
             left = present.upload_expires_at - workflow.now()
             done = await self._within(left, lambda: self._scan(work))
         elif kind is RetryKind.STAGE:
-            done = await self._tried(lambda: self._stage(work))
+            done = await tried(lambda: self._stage(work))
         else:
-            done = await self._tried(lambda: self._install(work))
+            done = await tried(lambda: install_import(work))
         settled = WorkSettled(import_id=present.import_id, kind=kind, done=done, at=workflow.now())
         async with self._turn:
             self._take(
@@ -159,7 +167,7 @@ class SkillImportWorkflow:
         """The work, or that the upload expired before it had ended."""
         if left <= timedelta():
             return EXPIRED
-        working = asyncio.create_task(self._tried(act))
+        working = asyncio.create_task(tried(act))
         try:
             await workflow.wait_condition(working.done, timeout=left, timeout_summary="the upload expires")
         except TimeoutError:
@@ -168,20 +176,6 @@ class SkillImportWorkflow:
                 await working
             return EXPIRED
         return working.result()
-
-    async def _tried(self, act: Callable[[], Awaitable[WorkDone]]) -> WorkDone:
-        """What work came to; one that fails for good is a failed step, which can be retried."""
-        try:
-            return await act()
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            cause = application_error_in(error)
-            return WorkDone(
-                error_code=cause.type or ErrorCode.INTERNAL_ERROR.value,
-                error=clipped(cause.message, 240),
-                expired=cause.type == ErrorCode.SKILL_IMPORT_UPLOAD_EXPIRED.value,
-            )
 
     async def _scan(self, work: ImportWork) -> WorkDone:
         return await workflow.execute_activity_method(
@@ -193,32 +187,13 @@ class SkillImportWorkflow:
             ImportActivities.stage_bundle, work, summary="keep its files for review", **IMPORT_WORK
         )
 
-    async def _install(self, work: ImportWork) -> WorkDone:
-        """Validates the draft of the bundle and installs it, as a learned skill; all of it, or nothing."""
-        prepared = await workflow.execute_activity_method(
-            ImportActivities.prepare_install, work, summary="draft", **IMPORT_WORK
-        )
-        slug = prepared.saga.skill_slug
-        output = await run_checks_of(prepared.validation, f"Validate the imported {slug}")
-        await workflow.execute_local_activity_method(
-            ImportActivities.keep_validation,
-            ImportValidated(run=prepared.validation, output=output, at=workflow.now()),
-            summary="keep what was proven",
-            **STORE_CALL,
-        )
-        if not DraftProof(output.passed_checks, output.not_applicable).complete:
-            why = output.safety_failure or output.failed_summary or "A check has failed."
-            return WorkDone(error_code=ErrorCode.VALIDATION_REQUIRED.value, error=clipped(why, 240))
-        ended = await run_saga_of(prepared.saga)
-        return _installed(ended)
-
     async def _rest(self) -> None:
         """Waits for the next command; when the upload expires, the details say so."""
         version = self._present.version if self._present is not None else None
 
         def changed() -> bool:
             now = self._present.version if self._present is not None else None
-            return now != version or self._is_over()
+            return now != version or self._behind or self._is_over()
 
         left = self._left()
         try:

@@ -311,3 +311,31 @@ async def run_saga_of(request: InstallSagaInput) -> InstallSagaOutput:
         )
     except ChildWorkflowError as error:
         return InstallSagaOutput(state=SagaState.ROLLED_BACK, error=cause_of(error))
+
+
+async def undo_saga_of(request: InstallSagaInput, reason: str) -> bool:
+    """Undoes from outside what a saga did that has ended, installed or not; whether everything is as it was.
+
+    What it undid itself, or never did, is left alone. The session or import must still wait for it.
+    """
+
+    async def undo(step: SagaStepName) -> None:
+        await workflow.execute_local_activity_method(
+            InstallActivities.undo_step,
+            SagaStepInput(saga=request, step=step),
+            summary=f"undo {step.value} of {request.skill_slug}",
+            **UNDO_STEP,
+        )
+
+    steps = CompensationStack(undo)
+    for step in SagaStepName:
+        steps.push(step)
+    stuck = await steps.unwind()
+    state = SagaState.ROLLBACK_FAILED if stuck else SagaState.ROLLED_BACK
+    await workflow.execute_local_activity_method(
+        InstallActivities.close,
+        SagaClose(saga=request, state=state, error=reason[:240]),
+        summary=f"{request.skill_slug} {state.value}",
+        **STORE_CALL,
+    )
+    return not stuck

@@ -80,8 +80,14 @@ async def imported(alice: Learner, ask: Ask) -> None:
     failed = await ask("skill_import_scan", _of(broken))
     about = {"import_id": failed["import_record"]["import_id"]}
     await ask("skill_import_retry", {**about, "retry_kind": "scan"})
-    pack = await ask("skill_pack_put", EXAMPLES["skill_pack_put"])
-    await ask("skill_pack_delete", pack_id=pack["pack"]["pack_id"])
+    pack = await ask("skill_pack_put", {**EXAMPLES["skill_pack_put"], "skills": ["calendar"]})
+    pack_id = pack["pack"]["pack_id"]
+    opened = (await ask("skill_pack_install", {}, pack_id=pack_id))["install"]
+    with anyio.fail_after(30):
+        path = f"/api/skills/packs/installs/{opened['pack_install_id']}"
+        while (await alice.ok("GET", path))["install"]["state"] == "running":
+            await anyio.sleep(0.02)
+    await ask("skill_pack_delete", pack_id=pack_id)
 
 
 async def _staged(ask: Ask) -> str:

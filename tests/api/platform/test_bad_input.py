@@ -219,6 +219,7 @@ NOT_FOUND = {
     "import_id": ErrorCode.SKILL_IMPORT_NOT_FOUND,
     "temp_artifact_ref": ErrorCode.SKILL_IMPORT_UPLOAD_NOT_FOUND,
     "pack_id": ErrorCode.SKILL_PACK_NOT_FOUND,
+    "pack_install_id": ErrorCode.SKILL_PACK_INSTALL_NOT_FOUND,
 }
 MALFORMED = (
     "1",

@@ -29,9 +29,17 @@ def test_a_bundle_is_added_staged_and_installed_by_what_each_answer_says(person:
     assert refused.exit_code == ExitCode.REFUSED
     assert "UNPROVED_NOT_ACCEPTED" in refused.stderr
     assert "SKILL.md" in refused.stdout
-    done = person.types("import", "install", import_id, "--accept-unproved")
+    refused = person.types("packs", "install", "tables")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "UNPROVED_NOT_ACCEPTED" in refused.stderr
+    done = person.types("packs", "install", "tables", "--accept-unproved")
     assert done.exit_code == ExitCode.OK, done.stderr
-    assert "apprentice abilities show imported.tidy-tables" in " ".join(done.stdout.split())
+    pack_install_id = person.gets("packs", "show", "tables")["last_install_id"]
+    assert person.gets("packs", "status", pack_install_id)["install"]["state"] == "installed"
+    assert person.types("packs", "cancel", pack_install_id).exit_code == ExitCode.REFUSED
+    assert "apprentice abilities show imported.tidy-tables" in " ".join(
+        person.types("import", "show", import_id).stdout.split()
+    )
     shown = person.types("abilities", "show", "imported.tidy-tables").stdout
     assert "tidy-tables.zip" in shown
     assert "installed_private" in person.types("import", "show", import_id).stdout

@@ -96,6 +96,16 @@ def test_a_skill_that_it_depends_on_has_to_be_installed() -> None:
     ]
 
 
+def test_what_it_depends_on_may_come_with_it_in_a_pack() -> None:
+    said = bundle(metadata(depends_on='["unpack"]'))
+    both, one = frozenset({said.skill.name, "unpack"}), frozenset({"unpack"})
+    found = compatibility_report(said, Installed(packs={"office": both}))
+    assert found.report.compatible
+    assert "DEPENDENCY_IN_PACK" in codes(found, FindingSeverity.INFO)
+    alone = compatibility_report(said, Installed(packs={"office": one}))
+    assert codes(alone, FindingSeverity.ERROR) == ["DEPENDENCY_MISSING"]
+
+
 def test_a_support_pack_that_it_needs_has_to_be_here() -> None:
     said = bundle(metadata(support_packs="ledgers"))
     assert codes(compatibility_report(said, Installed()), FindingSeverity.ERROR) == ["SUPPORT_PACK_MISSING"]
