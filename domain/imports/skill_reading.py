@@ -5,12 +5,12 @@ in a form that is often met and whose meaning is plain, a repair makes it confor
 """
 
 import difflib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from domain.imports.field_repairs import repaired_fields
-from domain.imports.frontmatter_writing import skill_md_text
 from domain.imports.skill_problems import Repair, SkillCode, SkillRefused
 from domain.imports.specification import (
     MOST_FRONTMATTER_BYTES,
@@ -34,6 +34,8 @@ _SHAPING = re.compile("[\u200c\u200d\u200e\u200f\ufe0e\ufe0f]")
 _TOP_LEVEL = re.compile(r"(?P<name>[A-Za-z][\w-]*):[ \t]+(?P<value>\S.*?)[ \t]*")
 _HEADING = re.compile(r"#[ \t]+\S")
 _MOST_QUOTED = 20
+_PLAIN = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
 
 @dataclass(frozen=True)
@@ -211,3 +213,31 @@ def _with_quotes(front: str, repairs: list[Repair]) -> dict[str, object]:
 
 def _refused(problem: FrontmatterProblem) -> SkillRefused:
     return SkillRefused(problem.code, problem.what, problem.line)
+
+
+def skill_md_text(front: Mapping[str, str | Mapping[str, str]], body: str) -> str:
+    """A SKILL.md of a front matter whose values are texts, or mappings of texts, and a body.
+
+    Every reader of YAML understands it alike: texts in double quotes, in the order given.
+    """
+    lines = ["---"]
+    for name, value in front.items():
+        if isinstance(value, str):
+            lines.append(f"{_scalar(name)}: {_scalar(value)}")
+        else:
+            lines.append(f"{_scalar(name)}:")
+            lines += [f"  {_scalar(inner)}: {_scalar(text)}" for inner, text in value.items()]
+    return "\n".join([*lines, "---", "", body])
+
+
+def _scalar(text: str) -> str:
+    if _PLAIN.fullmatch(text) and text not in _RESERVED:
+        return text
+    written = json.dumps(text, ensure_ascii=False)
+    # What YAML takes for the end of a line, or refuses, is spelled out.
+    return re.sub("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]", _escaped, written)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
