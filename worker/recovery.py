@@ -26,6 +26,7 @@ from gateways.mcp.dispatch import run_dispatch
 from gateways.memory.check_ins import run_check_in
 from gateways.practice.practice import run_practice
 from gateways.skills.invocations import run_invocation
+from stores.imports.import_backfill import backfill_imports
 from stores.imports.imports import SkillImports
 from stores.imports.pack_installs import PackInstalls
 from stores.learning.session_reads import OpenSessions
@@ -189,6 +190,7 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
     sign_ins = await recover_sign_ins(client, settings, database)
     invocations = await recover_invocations(client, settings, database)
     check_ins = await recover_check_ins(client, settings, database)
+    await asyncio.to_thread(backfill_imports, database, datetime.now(UTC))
     imports = await recover_imports(client, settings, database)
     packs = await recover_pack_installs(client, settings, database)
     log.info(

@@ -1,8 +1,10 @@
 """What is stored of skill imports and their uploads, and the messages of their workflow."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from contracts.abilities.availability import (
     MAX_UNPROVED,
@@ -23,6 +25,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.imports.former_imports import brought_up, is_former
 from contracts.imports.import_record import (
     TERMINAL,
     ImportedSkillRecord,
@@ -100,6 +103,12 @@ class SkillImport(VersionedContract):
     """The install under way, or the last one; each try has its own, and its own validation run."""
     proposal_id: Uuid | None = None
     correlation_id: Text200
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_former_version(cls, stored: Any) -> Any:
+        """What a former version has stored is read as it would be stored today."""
+        return brought_up(stored)[0] if isinstance(stored, Mapping) and is_former(stored) else stored
 
     @property
     def origin(self) -> ImportOrigin | None:

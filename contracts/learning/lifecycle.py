@@ -112,6 +112,7 @@ class LearningReceiptKind(StrEnum):
     IMPORT_INSTALLED = "import_installed"
     IMPORT_FAILED = "import_failed"
     IMPORT_EXPIRED = "import_expired"
+    MIGRATION_BACKFILL = "migration_backfill"
     PACK_CHANGED = "pack_changed"
     PACK_DELETED = "pack_deleted"
     PACK_INSTALL_REQUESTED = "pack_install_requested"

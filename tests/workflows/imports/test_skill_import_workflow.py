@@ -1,15 +1,16 @@
 """An import from upload to decision, through API, workflow, activities and store."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from temporalio.testing import TimeSkipper
 
+from stores.imports.import_backfill import backfill_imports
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
-from tests.fixtures.importing import Importer, good_bundle, zipped
+from tests.fixtures.importing import FORMER_PATH, Importer, former_import, good_bundle, zipped
 from tests.fixtures.installed import install
 from tests.fixtures.stack import Stack, running_stack, stack_settings
 from worker.recovery import recover_imports
@@ -307,3 +308,23 @@ async def test_a_scanned_import_is_asked_whether_a_text_would_find_it(stack: Sta
         "POST", "/api/skills/trigger-test", {"import_id": alice.import_id, "trigger_text": "sort"}
     )
     assert (status, error["code"]) == (404, "SKILL_IMPORT_NOT_FOUND")
+
+
+async def test_the_path_of_a_former_import_is_never_shown_and_its_backfill_has_a_receipt(
+    stack: Stack, alice: Importer
+) -> None:
+    alice.import_id = former_import(stack.database, "awaiting_review")
+    for rewritten in (0, 1):
+        listed = await alice.learner.ok("GET", "/api/skills/import/list")
+        detail = await alice.detail()
+        assert detail["import_record"]["source_ref"] == "legacy"
+        assert detail["import_record"]["stage_state"] == "ready_for_review"
+        assert FORMER_PATH not in str(listed) + str(detail)
+        receipts = (await alice.learner.ok("GET", "/api/learn/receipts"))["receipts"]
+        told = [one for one in receipts if one["event_kind"] == "migration_backfill"]
+        assert len(told) == rewritten
+        assert FORMER_PATH not in str(told)
+        backfill_imports(stack.database, datetime.now(UTC))
+    discarded = await alice.act("discard")
+    assert discarded["import_record"]["stage_state"] == "discarded"
+    assert FORMER_PATH not in str(discarded)
