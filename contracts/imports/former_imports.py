@@ -1,7 +1,7 @@
 """Imports as former versions stored them, read as imports of today (DOC3 §0C.20, lines 3494-3514; §0.2B; §1.1P)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_record import SourceRefKind
@@ -26,12 +26,13 @@ FORMER_STATES: Mapping[str, S] = {
 """What a state of a former version is today. A promotion is the ability's alone now, so of it the approval is left."""
 
 
-def is_former(stored: Mapping[str, Any]) -> bool:
-    """Whether a stored import was written by a former version."""
-    record = stored.get("record")
-    if not isinstance(record, Mapping):
+def is_former(stored: Any) -> bool:
+    """Whether a stored import, as it was parsed, was written by a former version."""
+    record = cast("dict[str, Any]", stored).get("record") if isinstance(stored, dict) else None
+    if not isinstance(record, dict):
         return False
-    return FORMER_PATH in record or record.get("stage_state") in FORMER_STATES
+    fields = cast("dict[str, Any]", record)
+    return FORMER_PATH in fields or fields.get("stage_state") in FORMER_STATES
 
 
 def brought_up(stored: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

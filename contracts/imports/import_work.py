@@ -1,6 +1,5 @@
 """What is stored of skill imports and their uploads, and the messages of their workflow."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -108,7 +107,7 @@ class SkillImport(VersionedContract):
     @classmethod
     def _of_a_former_version(cls, stored: Any) -> Any:
         """What a former version has stored is read as it would be stored today."""
-        return brought_up(stored)[0] if isinstance(stored, Mapping) and is_former(stored) else stored
+        return brought_up(stored)[0] if is_former(stored) else stored
 
     @property
     def origin(self) -> ImportOrigin | None:

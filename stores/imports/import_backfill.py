@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from typing import Any
 
 import structlog
 from sqlalchemy import Connection, or_, select
@@ -50,7 +51,7 @@ def _backfilled(database: Database, import_id: str, now: datetime) -> bool:
     table = skill_imports.c
     with database.write() as connection:
         body = connection.scalar(select(table.body).where(table.import_id == import_id).with_for_update())
-        stored = json.loads(body) if body is not None else {}
+        stored: dict[str, Any] = json.loads(body) if body is not None else {}
         raw, said = brought_up(stored)
         if not said:
             return False
