@@ -32,7 +32,10 @@ class BundleReader:
         self._installed = installed
 
     def __call__(self, present: SkillImport, archive: bytes) -> ScannedBundle:
-        """What the archive holds. Its shallowest skill is imported; the report names every other with its reason."""
+        """What the archive holds: the skill of the folder that was named, else the shallowest.
+
+        The report names every other skill with its reason.
+        """
         with temporary_folder(Path(gettempdir()), _PREFIX, shared=True) as folder:
             packed, into = folder / "bundle.zip", folder / "bundle"
             packed.write_bytes(archive)
@@ -45,9 +48,11 @@ class BundleReader:
             if not bundles.skills:
                 first = bundles.refused[0]
                 return _refused(first.code, first.message, first.path_hint)
-            chosen = bundles.skills[0]
+            chosen = _chosen(bundles, present.skill_folder)
+            if not isinstance(chosen, SkillBundle):
+                return chosen
             scanned = scan_files(_scanned_files(into, chosen))
-            also = (*bundles.findings, *_others(bundles), *map(_scan_finding, scanned))
+            also = (*bundles.findings, *_others(bundles, chosen), *map(_scan_finding, scanned))
             report = compatibility_report(chosen, self._installed(present.owner_user_id), also).report
             made = materialise(into, chosen, folder / "made")
             files = {
@@ -83,10 +88,32 @@ def _scan_finding(found: ScanFinding) -> SkillCompatibilityFinding:
     return finding
 
 
-def _others(bundles: Bundles) -> Iterator[SkillCompatibilityFinding]:
+def _chosen(bundles: Bundles, folder: str | None) -> SkillBundle | ScannedBundle:
+    """The skill that is imported, or the refusal of a folder that holds none."""
+    if folder is None:
+        return bundles.skills[0]
+    wanted = folder.strip("/")
+    for one in bundles.skills:
+        if one.folder == wanted:
+            return one
+    for other in bundles.refused:
+        if other.folder == wanted:
+            return _refused(other.code, other.message, other.path_hint)
+    held = ", ".join(one.folder or "the top" for one in bundles.skills[:10])
+    return _refused(
+        "SKILL_FOLDER_MISSING", f"No skill is in the folder that was named; skills are in: {held}.", None
+    )
+
+
+def _others(bundles: Bundles, chosen: SkillBundle) -> Iterator[SkillCompatibilityFinding]:
     """The skills of the archive that are not imported, each with its reason."""
-    for other in bundles.skills[1:]:
-        said = f"The archive holds the skill {other.skill.name} too; pack it by itself to import it."
+    for other in bundles.skills:
+        if other is chosen:
+            continue
+        said = (
+            f"The archive holds the skill {other.skill.name} too; to import it, scan the upload again with its folder"
+            " as skill_folder."
+        )
         yield _info("OTHER_SKILL_NOT_IMPORTED", said, other.folder)
     for one in bundles.refused:
         said = f"Another skill of the archive cannot be read ({one.code}): {one.message}"

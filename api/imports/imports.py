@@ -58,7 +58,8 @@ ImportId = Annotated[str, Depends(_import_id)]
 async def scan(body: SkillImportScanRequest, frame: LearnerFrame) -> SkillImportScanResponse:
     """Opens an import of an upload: unpacks, reads and scans it, and answers with what was found.
 
-    An archive that is refused, or holds no skill, is an import whose scan has failed; the report says why.
+    An archive that is refused, or holds no skill, is an import whose scan has failed; the report says why. Of several
+    skills the shallowest is imported, or the one of ``skill_folder``; the report names the others.
     """
     plain = _with_one_name(body)
 
@@ -76,6 +77,7 @@ async def scan(body: SkillImportScanRequest, frame: LearnerFrame) -> SkillImport
             correlation_id=frame.correlation_id,
             source=body.source,
             upload_ref=plain.artifact_ref,
+            skill_folder=plain.skill_folder,
         )
         outcome = await frame.services.imports.gateway.send(order)
         report = await anyio.to_thread.run_sync(frame.services.imports.store.report, outcome.present)

@@ -48,16 +48,26 @@ _Override = Annotated[
         "--override", help="Why you go on in spite of what the scan found; it is recorded with your name."
     ),
 ]
+_Skill = Annotated[
+    str | None,
+    typer.Option(
+        "--skill", help="The folder in the archive of the skill to import; the shallowest by default."
+    ),
+]
 _Note = Annotated[str | None, typer.Option(help="Why; it is kept with the receipt.")]
 
 
 @api_command(app, "add")
 def add(
-    call: Invocation, file: _File, source: _Source = SkillImportSource.MANUAL_UPLOAD, pack: _Pack = None
+    call: Invocation,
+    file: _File,
+    source: _Source = SkillImportSource.MANUAL_UPLOAD,
+    pack: _Pack = None,
+    skill: _Skill = None,
 ) -> None:
     """Upload a bundle, scan it, and say what was found."""
     kept = _uploaded(call, file, source, pack)
-    _scan(call, kept.temp_artifact_ref, source)
+    _scan(call, kept.temp_artifact_ref, source, skill)
 
 
 @api_command(app, "upload")
@@ -93,9 +103,10 @@ def scan(
     call: Invocation,
     ref: Annotated[str, typer.Argument(help="The handle of the upload.", metavar="UPLOAD")],
     source: _Source = SkillImportSource.MANUAL_UPLOAD,
+    skill: _Skill = None,
 ) -> None:
     """Unpack and scan an upload, and say what was found."""
-    _scan(call, ref, source)
+    _scan(call, ref, source, skill)
 
 
 @api_command(app, "stage")
@@ -220,8 +231,8 @@ def _uploaded(call: Invocation, file: Path, source: SkillImportSource, pack: str
     return ImportApi(call.api.http).upload(file.name, content, metadata).temp_artifact
 
 
-def _scan(call: Invocation, ref: str, source: SkillImportSource) -> None:
-    request = SkillImportScanRequest(source=source, temp_artifact_ref=ref)
+def _scan(call: Invocation, ref: str, source: SkillImportSource, skill: str | None) -> None:
+    request = SkillImportScanRequest(source=source, temp_artifact_ref=ref, skill_folder=skill)
     with call.busy("scanning"):
         found = ImportApi(call.api.http).scan(request)
     record = found.import_record

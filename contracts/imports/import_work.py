@@ -75,6 +75,8 @@ class SkillImport(VersionedContract):
     version: int = 0
     upload_ref: Text240
     upload_expires_at: UtcTime
+    skill_folder: Text240 | None = None
+    """The folder of the archive whose skill is imported; the shallowest where none was named."""
     report_blob: Sha256 | None = None
     front_blob: Sha256 | None = None
     """What the skill says of itself, as the newest scan read it; it is asked of in trigger tests."""
@@ -166,6 +168,7 @@ class ImportOrder(Contract):
     note: Text1000 | None = None
     source: SkillImportSource | None = None
     upload_ref: Text240 | None = None
+    skill_folder: Text240 | None = None
     requested_pack_id: PackId | None = None
     retry_kind: RetryKind | None = None
     target_scope: ImportTargetScope | None = None

@@ -22,6 +22,11 @@ class SkillImportScanRequest(Command):
     source: SkillImportSource
     temp_artifact_ref: Text240 | None = None
     staged_upload_ref: Text240 | None = None
+    skill_folder: Text240 | None = Field(
+        default=None,
+        description="The folder in the archive of the skill that is imported, as a report names it; empty for the top. "
+        "The shallowest skill, when left out.",
+    )
 
     @model_validator(mode="after")
     def _names_one_artifact(self) -> Self:

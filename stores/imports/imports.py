@@ -260,6 +260,7 @@ def _new(order: ImportOrder, upload: StoredUpload, now: datetime) -> SkillImport
         asked_pack_id=upload.metadata.requested_pack_id,
         owner_user_id=order.owner_user_id,
         upload_ref=upload.upload_ref,
+        skill_folder=order.skill_folder,
         upload_expires_at=upload.expires_at,
         archive_sha256=upload.artifact.content_hash_sha256,
         correlation_id=order.correlation_id,

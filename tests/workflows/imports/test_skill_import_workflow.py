@@ -328,3 +328,29 @@ async def test_the_path_of_a_former_import_is_never_shown_and_its_backfill_has_a
     discarded = await alice.act("discard")
     assert discarded["import_record"]["stage_state"] == "discarded"
     assert FORMER_PATH not in str(discarded)
+
+
+async def test_each_skill_of_an_archive_is_imported_from_its_preview_by_its_folder(alice: Importer) -> None:
+    front = "---\nname: {}\ndescription: Does {}. Use when asked to do {}.\n---\n\n# It\n"
+    names = ("count-words", "sort-rows")
+    files = {f"{name}/SKILL.md": front.format(name, name, name) for name in names}
+    await alice.upload(zipped({**files, "broken/SKILL.md": b"---\nname: [\n---\n"}))
+    found = await alice.scan()
+    assert found["import_record"]["skill_name"] == "count-words"
+    (other,) = [one for one in _findings(found) if one["code"] == "OTHER_SKILL_NOT_IMPORTED"]
+    assert (other["path_hint"], "sort-rows" in other["message"]) == ("sort-rows", True)
+    assert [one["code"] for one in _findings(found) if one["severity"] == "error"] == []
+    again = await alice.scan(skill_folder=other["path_hint"])
+    assert again["import_record"]["skill_name"] == "sort-rows"
+    assert again["import_record"]["import_id"] != found["import_record"]["import_id"]
+    await alice.act("stage")
+    assert (await alice.detail())["import_record"]["stage_state"] == "ready_for_review"
+    for folder, code in (("nowhere", "SKILL_FOLDER_MISSING"), ("broken", "FRONTMATTER")):
+        failed = await alice.scan(skill_folder=folder)
+        assert failed["import_record"]["stage_state"] == "scan_failed"
+        assert failed["import_record"]["last_error_code"].startswith(code)
+
+
+def _findings(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = answer["compatibility_report"]["findings"]
+    return found
