@@ -183,11 +183,15 @@ class PackInstallWorkflow:
         if not working.done():
             working.cancel()
         try:
-            return await working, cancelled
+            failure = await working
         except (FailureError, asyncio.CancelledError) as error:
             if not is_cancelled_exception(error):
                 raise
-            return Failure(CANCELLED), cancelled
+            failure = Failure(CANCELLED)
+        if failure is not None and (cancelled or self._there().cancel_asked):
+            # A saga that is cancelled ends as one that has failed.
+            failure = Failure(CANCELLED)
+        return failure, cancelled
 
     async def _each_member(self) -> Failure | None:
         await self._remember_begun()

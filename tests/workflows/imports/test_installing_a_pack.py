@@ -4,8 +4,10 @@ import re
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
+import anyio.to_thread
 import pytest
 
 from contracts.imports.pack_install import PackCancel, PackOrder
@@ -88,6 +90,7 @@ def alice(stack: Stack) -> Importer:
     return Importer(stack.learner())
 
 
+@pytest.mark.acceptance("skill_import_routes_not_appendix_only")
 async def test_a_pack_is_installed_in_the_order_of_its_dependencies_and_what_is_here_stays(
     stack: Stack, alice: Importer
 ) -> None:
@@ -115,6 +118,12 @@ async def test_a_pack_is_installed_in_the_order_of_its_dependencies_and_what_is_
     after = await alice.learner.ok("GET", "/api/abilities/imported.count-words")
     assert after["ability"] == before["ability"]
     assert "skills/plot-chart/SKILL.md" in below(stack.settings.workspace)
+    listed = await alice.learner.ok("GET", PACK)
+    assert [one["pack_id"] for one in listed["packs"]] == ["tables"]
+    assert listed.keys() == {"packs", "schema_version"}
+    assert (await alice.learner.ok("GET", "/api/skills/import/list"))["total"] == 3
+    tested = {"import_id": chart.import_id, "trigger_text": "draw a bar chart"}
+    assert (await alice.learner.ok("POST", "/api/skills/trigger-test", tested))["candidate_import_id"]
     again = await ended(stack, alice, await begun(alice))
     assert steps(again) == [(name, "kept") for name in ("plot-chart", "sort-rows", "count-words")]
     cancel = f"{PACK}/installs/{install['pack_install_id']}/cancel"
@@ -211,3 +220,38 @@ def _order(number: int) -> PackOrder:
         at=datetime.now(UTC),
         accept_unproved=True,
     )
+
+
+async def test_an_install_that_is_given_up_while_it_runs_is_undone(
+    tmp_path: Path, temporal_address: str
+) -> None:
+    reached, go_on = Event(), Event()
+    seen = count(1)
+
+    def hold() -> bool:
+        """Holds the second member's saga at its last step until the cancel is noted; it fails nothing."""
+        if next(seen) == 2:
+            reached.set()
+            go_on.wait(30)
+        return False
+
+    parts = failing_at(SagaStepName.REFRESH_AVAILABILITY, after_effect=False, when=hold)
+    client = await connect(temporal_address)
+    async with running_stack(stack_settings(tmp_path), client, parts) as stack:
+        alice = Importer(stack.learner())
+        first, second = await staged(alice, skill("sort-rows")), await staged(alice, skill("plot-chart"))
+        await put(alice, "sort-rows", "plot-chart")
+        install = await begun(alice)
+        try:
+            assert await anyio.to_thread.run_sync(reached.wait, 30)
+            path = f"{PACK}/installs/{install['pack_install_id']}/cancel"
+            noted = await alice.learner.ok("POST", path, {"reason": "not now"})
+            assert noted["install"]["cancel_asked"] is True
+        finally:
+            go_on.set()
+        done = await ended(stack, alice, install)
+        assert (done["state"], done["error_code"]) == ("rolled_back", "CANCELLED")
+        # What is left is the list of all abilities, which names none.
+        assert [path for path in effects(stack) if not path.startswith("abilities/")] == []
+        assert (await alice.learner.ok("GET", "/api/abilities/catalog"))["total"] == 0
+        assert {await first.state(), await second.state()} == {"install_failed"}
