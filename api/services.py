@@ -29,6 +29,7 @@ from stores.abilities.capability_health import CapabilityHealthStore
 from stores.abilities.categories import Categories
 from stores.abilities.derived_files import PendingProjection
 from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
+from stores.imports.import_installs import ImportInstalls
 from stores.imports.imports import SkillImports
 from stores.imports.pack_installs import PackInstalls
 from stores.imports.packs import SkillPacks
@@ -266,7 +267,7 @@ def open_import_services(settings: Settings, database: Database, client: Client)
     return ImportServices(
         uploads=BundleUploads(database),
         store=imports,
-        gateway=SkillImportGateway(client, settings.task_queue, imports),
+        gateway=SkillImportGateway(client, settings.task_queue, imports, ImportInstalls(database)),
         packs=SkillPacks(database),
         pack_installs=pack_installs,
         pack_gateway=PackInstallGateway(client, settings.task_queue, pack_installs),

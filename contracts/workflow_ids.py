@@ -27,6 +27,7 @@ SKILL_CATALOG = "skill-catalog"
 CHECK_IN = "check-in"
 SKILL_IMPORT = "skill-import"
 PACK_INSTALL = "pack-install"
+IMPORT_VALIDATION = "import-validation"
 
 
 def learn_session_id(session_id: str) -> str:
@@ -97,6 +98,11 @@ def check_in_workflow_id(check_in_id: str) -> str:
 def skill_invocation_id(invocation_id: str) -> str:
     """The workflow of one invocation of a skill."""
     return f"{SKILL_INVOCATION}/{invocation_id}"
+
+
+def import_validation_id(run_id: str) -> str:
+    """The workflow that validates an installed import again; the checks are its child."""
+    return f"{IMPORT_VALIDATION}/{run_id}"
 
 
 def skill_import_workflow_id(import_id: str) -> str:

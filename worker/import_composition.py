@@ -12,10 +12,11 @@ from stores.imports.installed_names import InstalledNames
 from stores.imports.pack_installs import PackInstalls
 from stores.imports.uploads import BundleUploads
 from worker.resources import WorkerResources
+from workflows.imports.import_validation_workflow import ImportValidationWorkflow
 from workflows.imports.pack_install_workflow import PackInstallWorkflow
 from workflows.imports.skill_import_workflow import SkillImportWorkflow
 
-IMPORT_WORKFLOWS: Sequence[type] = (SkillImportWorkflow, PackInstallWorkflow)
+IMPORT_WORKFLOWS: Sequence[type] = (SkillImportWorkflow, ImportValidationWorkflow, PackInstallWorkflow)
 
 
 def import_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
+import anyio.to_thread
 from fastapi import APIRouter, Query, Response
 
 from api.platform.commands import (
@@ -43,7 +44,7 @@ from contracts.learning.responses import (
     ValidationRunsListResponse,
 )
 from contracts.learning.state_machine import SessionCommand
-from contracts.learning.validation import OFFERED_CHECKS
+from contracts.learning.validation import OFFERED_CHECKS, REQUIRED_CHECKS
 from contracts.platform.commands import Command
 from domain.learning.drafting.graph_picture import svg_of
 from domain.learning.drafting.revision import check_edits
@@ -158,7 +159,10 @@ async def revise(
 async def validate(
     proposal_id: ProposalId, frame: LearnerFrame, body: StartValidationRunRequest = RUN_EVERYTHING
 ) -> ValidationRunResponse:
-    """Starts a validation run; it goes on after the answer, so watch the session's events."""
+    """Starts a validation run; it goes on after the answer, so watch the session's events.
+
+    An imported skill has no session: read the proposal's validation runs.
+    """
     foreign = [check.value for check in body.selected_tests if check not in OFFERED_CHECKS]
     if foreign:
         offered = ", ".join(check.value for check in OFFERED_CHECKS)
@@ -168,6 +172,18 @@ async def validate(
             fields=[{"path": "body.selected_tests", "problem": f"choose from {offered}"}],
         )
     label = masked(body.run_label)
+    proposal = await anyio.to_thread.run_sync(frame.services.proposals.owned, proposal_id, frame.owner)
+    if proposal.imported_from is not None:
+        checks = [check for check in OFFERED_CHECKS if check in (body.selected_tests or REQUIRED_CHECKS)]
+
+        async def act() -> ValidationRunResponse:
+            again = frame.services.imports.gateway.validate_again
+            key = frame.key_for(body)
+            return ValidationRunResponse(
+                validation_run=await again(proposal, checks, label, key, frame.correlation_id)
+            )
+
+        return await frame.answer_once(body, act, ValidationRunResponse)
     message = frame.message(ValidateCommand, body, run_label=label, selected=body.selected_tests)
     receipt = await frame.to_proposal(SessionCommand.VALIDATE, proposal_id, message)
     run_id = receipt.validation_run_id

@@ -251,6 +251,8 @@ class ImportValidated(Contract):
     run: ValidationRunInput
     output: ValidationRunOutput
     at: UtcTime
+    again: bool = False
+    """Whether a person asked for it once more, and not the import for its install: then a receipt says how it ended."""
 
 
 class WorkSettled(Contract):

@@ -1,6 +1,7 @@
 """Gateway to the workflows of skill imports: commands, and starts of those that were lost."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from uuid import UUID, uuid5
 
@@ -9,8 +10,10 @@ from temporalio.client import Client, WithStartWorkflowOperation
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.import_work import ImportOrder, ImportOutcome, ImportStart
+from contracts.learning.proposal import SkillBundleProposal
+from contracts.learning.validation import ValidationRun, ValidationRunInput, ValidationRunKind
 from contracts.platform.commands import CommitKey
-from contracts.workflow_ids import skill_import_workflow_id
+from contracts.workflow_ids import import_validation_id, skill_import_workflow_id
 from gateways.platform.updates import (
     OWN_KEY_PREFIX,
     Recall,
@@ -21,7 +24,10 @@ from gateways.platform.updates import (
     update_or_recall,
     update_with_start,
 )
+from stores.imports.import_installs import ImportInstalls
 from stores.imports.imports import SkillImports, new_import_id
+from workflows.imports.import_validation_workflow import KIND as VALIDATION_KIND
+from workflows.imports.import_validation_workflow import ImportValidationWorkflow
 from workflows.imports.skill_import_workflow import KIND, SkillImportWorkflow
 
 _IMPORTS = UUID("6a1f1c0e-2d0b-4c55-9a57-0f6a3f0f7d22")
@@ -32,7 +38,7 @@ ANSWERS_WITHIN = timedelta(seconds=60)
 
 
 def import_id_for(key: CommitKey) -> str:
-    """The id of the import that a scan under this key opens: the same key, the same import."""
+    """The id of what a request under this key opens, an import or a run: the same key, the same one."""
     if key.key.startswith(OWN_KEY_PREFIX):
         return new_import_id()
     return str(uuid5(_IMPORTS, f"{key.owner_user_id}/{key.key}"))
@@ -66,12 +72,14 @@ class SkillImportGateway:
         client: Client,
         task_queue: str,
         imports: SkillImports,
+        installs: ImportInstalls,
         *,
         answers_within: timedelta = ANSWERS_WITHIN,
     ) -> None:
         self._client = client
         self._task_queue = task_queue
         self._imports = imports
+        self._installs = installs
         self._answers_within = answers_within
 
     async def send(self, order: ImportOrder) -> ImportOutcome:
@@ -89,6 +97,41 @@ class SkillImportGateway:
             conflict="The import is changing too fast; repeat the command.",
             recall=Recall(order.commit_key, self._imports.recall, tell=self._make_known),
         )
+
+    async def validate_again(
+        self,
+        proposal: SkillBundleProposal,
+        checks: Sequence[ValidationRunKind],
+        label: str | None,
+        key: CommitKey,
+        correlation_id: str,
+    ) -> ValidationRun:
+        """Begins one more validation of an imported skill; it goes on after the answer. One key begins one run.
+
+        Raises:
+            Refusal: ``TEMPORAL_UNAVAILABLE``; repeated under its key it is begun then.
+        """
+        owner = proposal.owner_user_id
+        request = ValidationRunInput(
+            validation_run_id=import_id_for(key),
+            proposal_id=proposal.proposal_id,
+            owner_user_id=owner,
+            content_hash=proposal.content_hash,
+            checks=tuple(checks),
+            correlation_id=correlation_id,
+        )
+        opened = await anyio.to_thread.run_sync(
+            self._installs.open_again, proposal, request, label, datetime.now(UTC)
+        )
+        options = start_options(
+            import_validation_id(request.validation_run_id),
+            self._task_queue,
+            kind=VALIDATION_KIND,
+            owner=owner,
+            summary=f"validation of {proposal.title} by {owner}"[:200],
+        )
+        await start_or_join(self._client, ImportValidationWorkflow.run, request, options)
+        return opened
 
     async def _attempt(self, order: ImportOrder) -> ImportOutcome:
         owner = order.owner_user_id

@@ -36,7 +36,7 @@ from stores.learning.learning_tables import PROPOSALS, VALIDATION_RUNS
 from stores.platform.blobs import get_blob, put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
-from stores.platform.journal.journal import JournalEntries
+from stores.platform.journal.journal import JournalEntries, append
 
 SKILL_MD = "SKILL.md"
 
@@ -78,11 +78,28 @@ class ImportInstalls:
                 VALIDATION_RUNS.put(connection, run)
             return prepared
 
+    def open_again(
+        self, proposal: SkillBundleProposal, run: ValidationRunInput, label: str | None, now: datetime
+    ) -> ValidationRun:
+        """Opens one more run over the draft of an import that was installed; opened again, the same is there."""
+        with self._database.write() as connection:
+            known = VALIDATION_RUNS.find(connection, run.validation_run_id)
+            if known is not None:
+                return known
+            opened = _opened_run(run, now).changed(run_label=label)
+            VALIDATION_RUNS.put(connection, opened)
+            entries = _entries_of(proposal, run, now)
+            entries.receipt(Receipt.TESTS_STARTED, None, proposal.ability_id)
+            append(connection, entries.drafts)
+            return opened
+
     def validated(self, done: ImportValidated) -> None:
-        """Keeps what the validation run came to; the saga asks for it."""
+        """Keeps what the validation run came to; the saga, and the lifting of a quarantine, ask for it."""
         run, output = done.run, done.output
         with self._database.write() as connection:
             known = VALIDATION_RUNS.get(connection, run.validation_run_id)
+            if known.completed_at is not None:
+                return
             ended = known.changed(
                 completed_at=done.at,
                 overall_result=output.overall_result,
@@ -90,6 +107,16 @@ class ImportInstalls:
                 not_applicable=output.not_applicable,
             )
             VALIDATION_RUNS.put(connection, ended)
+            if done.again:
+                proposal = PROPOSALS.get(connection, run.proposal_id)
+                failed = output.overall_result is OverallResult.FAILED
+                entries = _entries_of(proposal, run, done.at)
+                entries.receipt(
+                    Receipt.TESTS_FAILED if failed else Receipt.TESTS_PASSED,
+                    output.safety_failure or output.failed_summary or output.not_applicable_reason,
+                    proposal.ability_id,
+                )
+                append(connection, entries.drafts)
 
 
 def follow_install(
@@ -216,6 +243,14 @@ def _install(present: SkillImport, proposal: SkillBundleProposal) -> ImportInsta
             correlation_id=correlation_id,
             requested_at=present.record.updated_at,
         ),
+    )
+
+
+def _entries_of(proposal: SkillBundleProposal, run: ValidationRunInput, now: datetime) -> JournalEntries:
+    assert proposal.imported_from is not None, "only imports are validated here"
+    import_id = proposal.imported_from.import_id
+    return JournalEntries(
+        skill_import_workflow_id(import_id), run.owner_user_id, run.correlation_id, now, import_id=import_id
     )
 
 

@@ -224,3 +224,29 @@ async def test_a_newer_archive_of_an_imported_skill_is_its_next_version_and_is_r
     assert [one["imported_from"]["import_id"] for one in versions] == [newer.import_id, alice.import_id]
     await alice.learner.ok("POST", f"{path}/rollback", {"reason": "the older one"})
     assert below(workspace)["assets/logo.png"] == PICTURE
+
+
+async def test_a_quarantined_import_is_validated_again_and_its_quarantine_lifted_without_a_reason(
+    stack: Stack, alice: Importer
+) -> None:
+    await installed(alice)
+    ability, proposal = "/api/abilities/imported.tidy-tables", (await alice.detail())["proposal_id"]
+    await alice.learner.ok("POST", f"{ability}/quarantine", {"reason": "It looked wrong"})
+    status, error = await alice.learner.refused("POST", f"{ability}/unquarantine", {})
+    assert (status, error["code"]) == (409, "VALIDATION_REQUIRED")
+    validate = f"/api/learn/proposals/{proposal}/validate"
+    begun = await alice.learner.ok("POST", validate, {}, idempotency_key="again")
+    assert await alice.learner.ok("POST", validate, {}, idempotency_key="again") == begun
+    run_id = begun["validation_run"]["validation_run_id"]
+    await stack.client.get_workflow_handle(f"import-validation/{run_id}").result()
+    runs = await alice.learner.ok("GET", f"/api/learn/proposals/{proposal}/validation-runs")
+    (again,) = [one for one in runs["runs"] if one["validation_run_id"] == run_id]
+    assert again["passed_checks"] == ["lint", "trigger", "dry_run", "dependency_check"]
+    assert len(runs["runs"]) == 2
+    await alice.learner.ok("POST", f"{ability}/unquarantine", {})
+    assert (await alice.learner.ok("GET", ability))["ability"]["usable_now"] is True
+    receipts = (await alice.learner.ok("GET", "/api/learn/receipts"))["receipts"]
+    kinds = [one["event_kind"] for one in receipts if one.get("import_id") == alice.import_id]
+    assert kinds[:2] == ["tests_passed", "tests_started"]
+    status, error = await stack.learner("bob").refused("POST", validate, {})
+    assert (status, error["code"]) == (404, "PROPOSAL_NOT_FOUND")
