@@ -17,6 +17,7 @@ from contracts.learning.trials import (
     TrialConditionResult,
 )
 from domain.learning.proof.conditions import objection
+from domain.learning.proof.path_patterns import is_pattern, matching
 from domain.learning.proof.trial import Trial
 from domain.learning.redaction.redaction import redact
 from skills.rehearsal.folder_contents import Facts, ReadContents
@@ -195,6 +196,10 @@ def _applies(
     """Whether the condition's file belongs to this folder; one about the state behind files always does."""
     if condition.kind in (ConditionKind.STATE, ConditionKind.CHECK_PASSES):
         return True
+    if is_pattern(condition.path):
+        # Where there is what the files were to be made from, their absence counts.
+        there = (*before.paths(), *after.paths())
+        return any(matching(one, there) for one in (condition.path, condition.other or ""))
     return any(condition.path in known for known in (named, before.paths(), after.paths()))
 
 

@@ -172,11 +172,11 @@ def is_there(condition: ProofCondition, before: FolderContents, after: FolderCon
 
 
 def touched_by(pattern: str, before: FolderContents, after: FolderContents) -> list[str]:
-    """The files that the pattern names after the work, and that are new or have changed."""
+    """The files that the pattern names after the work, and that are new, have changed or were written again."""
     return [
         path
         for path in matching(pattern, after.paths())
-        if after.digest(path) != before.digest(path) or after.mode(path) != before.mode(path)
+        if not was_left_alone(path, before, after) or after.mode(path) != before.mode(path)
     ]
 
 

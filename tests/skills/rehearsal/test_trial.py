@@ -89,6 +89,34 @@ def test_a_result_that_was_there_already_counts_once_it_is_made_again(tmp_path: 
     assert [one.result for one in untouched.conditions] == [TrialConditionResult.FAILED]
 
 
+@pytest.mark.parametrize(
+    ("command", "results"),
+    [
+        ('for f in *.csv; do mv "$f" "new-$f"; done', [TrialConditionResult.HOLDS] * 3),
+        (
+            "true",
+            [TrialConditionResult.FAILED, TrialConditionResult.NOT_APPLICABLE, TrialConditionResult.FAILED],
+        ),
+        (
+            'for f in *.csv; do cp "$f" "new-$f"; done',
+            [TrialConditionResult.HOLDS] * 2 + [TrialConditionResult.FAILED],
+        ),
+    ],
+)
+def test_conditions_on_files_by_pattern_are_checked_on_the_files_that_are_there(
+    tmp_path: Path, command: str, results: list[TrialConditionResult]
+) -> None:
+    same = ProofCondition(kind=ConditionKind.SAME_CONTENT, path="new-*.csv", other="*.csv", statement="same")
+    conditions = [
+        same,
+        _condition(ConditionKind.NOT_EMPTY, "new-*.csv"),
+        _condition(ConditionKind.ABSENT, "i*.csv"),
+    ]
+    assert [
+        one.result for one in _run(tmp_path, _trial(command, conditions=conditions)).conditions
+    ] == results
+
+
 def test_a_condition_holds_fails_or_does_not_apply(tmp_path: Path) -> None:
     trial = _trial(
         "sort in.csv > out.csv",
