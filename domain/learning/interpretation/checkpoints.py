@@ -168,6 +168,8 @@ def _goal(operation: Operation, effects: Sequence[NetEffect]) -> str:
         return DELETE.goal
     if operation is WRITE and all(e.change is NetChange.MODIFIED for e in effects):
         return "The file is up to date"
+    if operation is MOVE and sum(e.survives for e in effects) > 1:
+        return "The files are in their new places"
     return RUN.goal if operation is DELETE else operation.goal
 
 
@@ -200,9 +202,11 @@ def _condition(operation: Operation, effects: Sequence[NetEffect], sources: Sequ
 def _several(paths: Sequence[str], one: str, many: str) -> str:
     if len(paths) == 1:
         return f"The file {paths[0]} {one}"
-    short = [clipped(p, 50) for p in paths[:FILES_NAMED]]
+    # One file more takes no more room than saying so.
+    shown = len(paths) if len(paths) <= FILES_NAMED + 1 else FILES_NAMED
+    short = [clipped(p, 50) for p in paths[:shown]]
     rest = len(paths) - len(short)
-    return f"The files {listed([*short, *([f'{rest} more'] if rest else [])])} {many}"
+    return f"The files {listed([*short, *([f'{rest} others'] if rest else [])])} {many}"
 
 
 def _condition_without_file(step: DemonstratedStep, operation: Operation) -> str | None:

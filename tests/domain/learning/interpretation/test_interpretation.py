@@ -227,3 +227,13 @@ def test_what_the_rules_make_up_always_passes_the_lint_and_is_the_same_every_tim
     again = teach.learn(events, marks)
     assert again.interpretation.model_dump_json() == learned.interpretation.model_dump_json()
     assert again.draft.model_dump_json() == learned.draft.model_dump_json()
+
+
+@pytest.mark.parametrize("count", range(2, 9))
+def test_files_that_are_moved_together_are_named_in_their_checkpoint(teach: Any, count: int) -> None:
+    changes = [one for n in range(count) for one in (f"-img{n}.jpg", f"+holiday{n}.jpg")]
+    moved = teach.command(1, 'for f in img*.jpg; do mv "$f" "holiday${f#img}"; done', *changes)
+    (checkpoint,) = interpret(teach.source([moved])).checkpoints
+    assert checkpoint.goal == "The files are in their new places"
+    assert checkpoint.success_condition.startswith("The files holiday0.jpg")
+    assert checkpoint.success_condition.endswith(" exist")
