@@ -47,7 +47,7 @@ from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import skill_import_workflow_id
 from stores.imports.import_installs import follow_install, proposal_id_of
 from stores.imports.import_tables import IMPORTS, UPLOADS, skill_import_files, skill_imports
-from stores.imports.installed_names import require_dependencies
+from stores.imports.installed_names import require_dependencies, require_no_quarantine
 from stores.platform.answers import recalled, remember
 from stores.platform.blobs import get_blob, put_blob, read_blob
 from stores.platform.canonical import canonical_json
@@ -302,6 +302,7 @@ def command_within(
     if order.target_scope is not None:
         changed = changed.changed(target_scope=order.target_scope)
     if move.to is S.INSTALL_QUEUED:
+        require_no_quarantine(connection, present)
         if order.pack_install_id is None:
             require_dependencies(connection, present)
         changed = _queued(changed, order, now)

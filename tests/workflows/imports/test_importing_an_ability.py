@@ -250,3 +250,26 @@ async def test_a_quarantined_import_is_validated_again_and_its_quarantine_lifted
     assert kinds[:2] == ["tests_passed", "tests_started"]
     status, error = await stack.learner("bob").refused("POST", validate, {})
     assert (status, error["code"]) == (404, "PROPOSAL_NOT_FOUND")
+
+
+async def test_an_import_is_installed_over_a_quarantined_ability_only_once_that_is_lifted(
+    stack: Stack, alice: Importer
+) -> None:
+    await installed(alice)
+    ability = "/api/abilities/imported.tidy-tables"
+    await alice.learner.ok("POST", f"{ability}/quarantine", {"reason": "It looked wrong"})
+    newer = Importer(alice.learner)
+    await reviewed(newer)
+    install = {"import_id": newer.import_id, "accept_unproved": True}
+    status, error = await alice.learner.refused("POST", "/api/skills/import/install-private", install)
+    assert (status, error["code"], error["retryable"]) == (409, "CONFLICT", False)
+    assert error["ability_id"] == "imported.tidy-tables"
+    assert "quarantined: It looked wrong." in error["message"]
+    assert await newer.state() == "ready_for_review"
+    assert (await alice.learner.ok("GET", ability))["ability"]["usable_now"] is False
+    await alice.learner.ok(
+        "POST", f"{ability}/unquarantine", {"reason": "The archive is the maintainer's own"}
+    )
+    done = await newer.act("install-private", accept_unproved=True)
+    assert done["import_record"]["stage_state"] == "installed_private", await newer.detail()
+    assert (await alice.learner.ok("GET", ability))["ability"]["usable_now"] is True
