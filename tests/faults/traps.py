@@ -39,13 +39,13 @@ class Traps:
     def clear(self) -> None:
         """Takes every trap away."""
         for trap in self._folder.iterdir():
-            trap.unlink()
+            trap.unlink(missing_ok=True)
 
     async def wait_at(self, point: str) -> None:
         """Called in the process under test before ``come_by``, where it can be held."""
         trap = self._folder / point
         while _deed_of(trap) == HOLD:
-            self._sprung(point).write_text(str(os.getpid()))
+            self._sign(point)
             await anyio.sleep(0.02)
 
     def come_by(self, point: str) -> None:
@@ -58,7 +58,7 @@ class Traps:
             trap.rename(self._sprung(point))
         except FileNotFoundError:
             return
-        self._sprung(point).write_text(str(os.getpid()))
+        self._sign(point)
         os.kill(os.getpid(), signal.SIGKILL)
 
     def has_sprung(self, point: str) -> bool:
@@ -72,6 +72,12 @@ class Traps:
             f"nobody came by {point}",
         )
         return int(self._sprung(point).read_text())
+
+    def _sign(self, point: str) -> None:
+        """Says who came by, in one step: a process held there signs again and again while the test reads."""
+        draft = self._folder / f".{point}.{os.getpid()}"
+        draft.write_text(str(os.getpid()))
+        draft.rename(self._sprung(point))
 
     def _sprung(self, point: str) -> Path:
         return self._folder / f"{point}.sprung"
