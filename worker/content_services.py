@@ -18,21 +18,20 @@ from clients.skills.publisher import HttpPublisher
 from config.settings import Settings
 from contracts.skills.manifest import BrokerService
 from stores.platform.projection.atomic_files import FileTree
-from stores.platform.secrets.store import SecretStore, open_secret_store
+from stores.platform.secrets.store import SecretStore
 from stores.skills.services.agent_keys import AgentKeys
 from stores.skills.services.approvals import Approvals
 from stores.skills.services.feed_requests import FeedRequests
 from stores.skills.services.publications import Publications
 from worker.operator_channel import gateway_token
 from worker.resources import WorkerResources
+from worker.secrets import secret_store
 
 
 def content_services(shared: WorkerResources) -> Mapping[str, Offering]:
     """The services by the name that a manifest asks for."""
     settings, database = shared.settings, shared.database
-    secrets = open_secret_store(
-        database, settings.data_dir, settings.secret_key_source, settings.secret_key_service
-    )
+    secrets = secret_store(settings, database)
     publications = Publications(database)
     models = endpoints(
         settings.skill_models,

@@ -43,10 +43,10 @@ from stores.mcp.servers.servers import ServerStore
 from stores.mcp.servers.tools import ToolStore
 from stores.platform.database import Database
 from stores.platform.projection.projector import ProjectionLoop
-from stores.platform.secrets.store import SecretStore, open_secret_store
-from worker.own_secrets import OwnSecrets
+from stores.platform.secrets.store import SecretStore
 from worker.recovery import call_stopping
 from worker.resources import WorkerResources
+from worker.secrets import own_secrets, secret_store
 from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
 from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
 from workflows.mcp.mcp_probe_workflow import McpHealthSweepWorkflow, McpProbeWorkflow
@@ -185,17 +185,5 @@ def tool_client(
         local_environment=settings.mcp_local_environment,
         kept=conversations,
         grounds=ProgramGrounds(ProgramPlaces(own_places(settings)), settings.data_dir / TOOL_SERVERS),
-        own_secrets=OwnSecrets(
-            settings.data_dir,
-            secret_store(settings, database),
-            settings.references(),
-            settings.mcp_local_environment,
-        ),
-    )
-
-
-def secret_store(settings: Settings, database: Database) -> SecretStore:
-    """The secret store of this installation, with the keys that the settings name."""
-    return open_secret_store(
-        database, settings.data_dir, settings.secret_key_source, settings.secret_key_service
+        own_secrets=own_secrets(settings, database),
     )

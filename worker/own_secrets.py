@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from clients.mcp.oauth_tokens import TokenSet
-from clients.mcp.secret_fingerprints import Fingerprint, Fingerprints, fingerprints_of
 from clients.platform.key_reference import KeyUnavailable, read_api_key
+from clients.platform.secret_fingerprints import Fingerprint, Fingerprints, fingerprints_of
 from domain.learning.redaction.secret_names import is_secret_name
 from gateways.platform.payload_signing import FOLDER as PAYLOAD_KEYS
 from stores.mcp.auth.tokens import TOKEN

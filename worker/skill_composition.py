@@ -49,6 +49,7 @@ from worker.content_services import content_services
 from worker.operator_channel import openclaw_gateway, operator_channel
 from worker.outside_services import calendar_service, identity_service, voice_service
 from worker.resources import WorkerResources
+from worker.secrets import own_secrets
 from workflows.memory.check_in_workflow import CheckInWorkflow
 from workflows.skills.skill_catalog_workflow import SkillCatalogWorkflow
 from workflows.skills.skill_invocation_workflow import SkillInvocationWorkflow
@@ -131,7 +132,12 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     """The activities of invocations and of the catalog."""
     settings = shared.settings
     attempts = SkillAttempts(shared.database, confirmation_expiry=settings.ask_first_expiry)
-    runs = SkillRuns(SkillCatalog(shared.database), skill_services(shared), operator_of(settings))
+    runs = SkillRuns(
+        SkillCatalog(shared.database),
+        skill_services(shared),
+        operator_of(settings),
+        own_secrets(settings, shared.database),
+    )
     check_ins = CheckInActivities(CheckIns(shared.database))
     observer = SkillObserver(shared.database, SessionStore(shared.database), shared.observations)
     invocations = SkillInvocationActivities(attempts, runs, observer, shared.projection.wake)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any, Literal
 
 import structlog
@@ -9,6 +10,7 @@ from temporalio import activity
 
 from activities.skills.services.offered import Asker
 from activities.skills.services.skill_services import SkillServices
+from clients.platform.secret_fingerprints import Fingerprints, OwnSecrets, SecretMask
 from contracts.skills.invocation import SkillOutcome
 from contracts.skills.invocation_work import InvocationRecord
 from domain.learning.redaction.redaction import redact
@@ -24,10 +26,18 @@ log = structlog.get_logger(__name__)
 class SkillRuns:
     """One run after another, each in a sandbox of its own. Safe to share between activities."""
 
-    def __init__(self, catalog: SkillCatalog, services: SkillServices, operator: Operator) -> None:
+    def __init__(
+        self,
+        catalog: SkillCatalog,
+        services: SkillServices,
+        operator: Operator,
+        own_secrets: OwnSecrets = Fingerprints,
+    ) -> None:
+        """``own_secrets`` gives those that this installation keeps: no answer and no log may hold one."""
         self._catalog = catalog
         self._services = services
         self._operator = operator
+        self._own_secrets = own_secrets
 
     async def handle(self, plan: AttemptPlan, attempt: int) -> AttemptResult:
         """One attempt: what the handler answered, as an outcome."""
@@ -80,8 +90,18 @@ class SkillRuns:
             reads=self._services.reads,
         )
         ran = await run_skill(run, self._services.of(asker), activity.heartbeat)
+        ran = await asyncio.to_thread(self._masked, ran)
         _log(record, ran)
         return ran
+
+    def _masked(self, ran: RanSkill) -> RanSkill:
+        """What came of the run with every secret masked that is known now: one may have come meanwhile."""
+        mask = SecretMask(self._own_secrets())
+        failure = ran.failure
+        if failure is not None:
+            message, details = mask.text(failure.message), mask.masked(failure.details)
+            failure = replace(failure, message=message, details=details)
+        return replace(ran, answer=mask.masked(ran.answer), failure=failure, log=mask.text(ran.log))
 
 
 def _outcome(

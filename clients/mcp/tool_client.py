@@ -8,7 +8,7 @@ listings, which are kept, shown and given to agents.
 
 import os
 import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
@@ -32,11 +32,11 @@ from clients.mcp.call_failures import ToolCallFailed, failed
 from clients.mcp.conversation import Bounds, OfTheCaller, Transports
 from clients.mcp.conversations import Beat, Conversations, KeptConversations
 from clients.mcp.local_program import ProgramGrounds
-from clients.mcp.secret_fingerprints import ACCESS_TOKEN, SHORTEST, Fingerprints, covered
 from clients.mcp.wire_record import WireRecord
+from clients.platform.secret_fingerprints import NO_SECRETS, Fingerprints, OwnSecrets, SecretMask
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolCall, ToolFailureKind
-from domain.learning.redaction.secret_names import MASK, is_secret_name
+from domain.learning.redaction.secret_names import is_secret_name
 from domain.platform.json_schema import misfit
 
 MAX_TOOLS = 500
@@ -118,11 +118,6 @@ def server_name(client: Client) -> str | None:
     return info.name[:120] if info is not None else None
 
 
-OwnSecrets = Callable[[], Fingerprints]
-
-NOTHING_KEPT = Fingerprints()
-"""Where no secret is kept."""
-
 _M = TypeVar("_M", bound=BaseModel)
 _S = TypeVar("_S")
 
@@ -135,7 +130,7 @@ class EchoedSecrets:
         server: MCPServerRegistryEntry,
         bearer: str | None,
         environ: Mapping[str, str] = os.environ,
-        own: Fingerprints = NOTHING_KEPT,
+        own: Fingerprints = NO_SECRETS,
     ) -> None:
         """``bearer`` is sent along; of a program's variables, those count whose name is a secret's; ``own`` are kept by
         this installation. What has the form of an access token is masked whosever it is."""
@@ -143,36 +138,13 @@ class EchoedSecrets:
         named = (
             environ.get(ref, "") for name, ref in refs.items() if is_secret_name(name) or is_secret_name(ref)
         )
-        self._given = tuple(secret for secret in {bearer or "", *named} if len(secret) >= SHORTEST)
-        self._own = own
+        self._mask = SecretMask(own, (bearer or "", *named))
 
     def masked(self, said: _M) -> _M:
         """``said`` with every secret masked that was given, and with every access token."""
         plain = said.model_dump(mode="json", by_alias=False)
-        masked = self._in(plain)
+        masked = self._mask.masked(plain)
         return said if masked == plain else type(said).model_validate(masked)
-
-    def _in(self, value: Any) -> Any:
-        match value:
-            case str():
-                return covered(value, self._spans(value), MASK) if len(value) >= SHORTEST else value
-            case list():
-                return [self._in(part) for part in cast("list[Any]", value)]
-            case dict():
-                parts = cast("dict[str, Any]", value)
-                return {self._in(name): self._in(part) for name, part in parts.items()}
-            case _:
-                return value
-
-    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        for secret in self._given:
-            start = text.find(secret)
-            while start >= 0:
-                yield start, start + len(secret)
-                start = text.find(secret, start + 1)
-        for token in ACCESS_TOKEN.finditer(text):
-            yield token.span()
-        yield from self._own.spans(text)
 
 
 __all__ = ["Discovery", "ToolCallFailed", "ToolClient"]

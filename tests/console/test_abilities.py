@@ -236,10 +236,11 @@ async def test_categories_are_made_filled_emptied_and_deleted(console: Console, 
     reading = asyncio.Lock()
 
     async def read(route: Route) -> None:
-        if route.request.method != "GET":
-            return await route.continue_()
-        async with reading:
-            await route.fulfill(response=await route.fetch())
+        if route.request.method == "GET":
+            async with reading:
+                await route.fulfill(response=await route.fetch())
+        else:
+            await route.continue_()
 
     await page.route("**/api/categories", read)
     async with reading:  # the page has not heard that the last place is taken, so its form is still there

@@ -10,7 +10,9 @@ from uuid import uuid4
 
 import pytest
 
+from contracts.platform.identity import ACCESS_TOKEN_PREFIX
 from contracts.skills.manifest import SkillBackend, ToolRecord
+from gateways.platform.payload_signing import payload_keys
 from tests.fixtures.learner import Learner
 from tests.fixtures.skill_folders import add_skill, approve_skill, write_skill
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, connect, running_stack, stack_settings
@@ -63,6 +65,40 @@ async def test_a_skill_that_keeps_failing_is_refused_until_a_person_approves_it_
     assert (await run(who, "breaks"))["error"]["code"] == "HANDLER_FAILED"
     metrics = (await stack.http.get("/metrics")).text
     assert 'apprentice_skill_breaks_errors_total{error_code="HANDLER_FAILED"} 6.0' in metrics
+
+
+SAYS_SECRETS = """
+async def handle(params, context):
+    print("log", params["key"], params["token"])
+    if params["fails"]:
+        raise context.error("NOT_GOOD", "no " + params["key"], token=params["token"])
+    return {"success": True, "message": params["key"], "outputs": {params["token"]: [params["key"], "kept"]}}
+"""
+
+
+async def test_a_handler_tells_no_secret_of_this_installation(
+    stack: Stack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However it came by one: not in its answer, its failure, its log, and not in the history."""
+    who = stack.learner("alice", RIGHTS)
+    await add_skill(
+        who,
+        stack.settings.workspace,
+        "says-secrets",
+        SAYS_SECRETS,
+        input_schema={"type": "object", "additionalProperties": True},
+    )
+    (key,) = payload_keys(stack.settings.data_dir).ring().keys.values()
+    given = {"key": key.hex(), "token": ACCESS_TOKEN_PREFIX + "m" * 43}
+    capsys.readouterr()
+    for fails in (False, True):
+        done = await run(who, "says-secrets", {**given, "fails": fails})
+        again = await who.ok("GET", f"/api/skills/invocations/{done['invocation_id']}")
+        told = f"{done}{again['error']}{again['outputs']}{again['message']}{capsys.readouterr().out}"
+        assert "log [MASKED] [MASKED]" in told, told
+        assert not [name for name, secret in given.items() if secret in told]
+        history = await stack.client.get_workflow_handle(done["workflow_id"]).fetch_history()
+        assert not [name for name, secret in given.items() if secret in history.to_json()]
 
 
 @pytest.mark.everyday

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from clients.mcp.local_program import ProgramGrounds
-from clients.mcp.secret_fingerprints import Fingerprints, fingerprints_of
 from clients.mcp.tool_client import ToolClient
+from clients.platform.secret_fingerprints import Fingerprints, fingerprints_of
 from contracts.mcp.servers import MCPServerCommand
 from contracts.mcp.tools import ToolAnswer, ToolFailureKind
 from host import landlock

@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clients.mcp.secret_fingerprints import Fingerprints, fingerprints_of
 from clients.mcp.tool_client import EchoedSecrets
+from clients.platform.secret_fingerprints import Fingerprints, fingerprints_of
 from contracts.mcp.servers import MCPServerCommand
 from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolFailure, ToolFailureKind
 from tests.fixtures.mcp_servers import registered

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clients.mcp.secret_fingerprints import SHORTEST, Fingerprints, covered, fingerprints_of
+from clients.platform.secret_fingerprints import SHORTEST, Fingerprints, covered, fingerprints_of
 
 secret_texts = st.text(alphabet='ab"\\ /+=é', min_size=SHORTEST, max_size=14)
 around = st.text(alphabet='ab"\\ /+=é', max_size=10)

@@ -8,11 +8,12 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
 from contracts.platform.identity import ACCESS_TOKEN_PREFIX
+from domain.learning.redaction.secret_names import MASK
 
 SHORTEST = 8
 """Characters. Shorter secrets would be found in what is no secret at all."""
@@ -54,6 +55,49 @@ class Fingerprints:
             for length, digest in known[hash(text[at:end])]:
                 if length <= end and _digest(text[end - length : end]) == digest:
                     yield end - length, end
+
+
+NO_SECRETS = Fingerprints()
+"""Where no secret is kept."""
+
+OwnSecrets = Callable[[], Fingerprints]
+"""Gives those that this installation keeps. It may take its time, so it belongs in a thread."""
+
+
+class SecretMask:
+    """Masks secrets in JSON values: those of ``own``, those ``given``, and all that has an access token's form."""
+
+    def __init__(self, own: Fingerprints, given: Iterable[str] = ()) -> None:
+        """Of those given, the ones shorter than :data:`SHORTEST` are left as they are."""
+        self._own = own
+        self._given = tuple(secret for secret in set(given) if len(secret) >= SHORTEST)
+
+    def masked(self, value: Any) -> Any:
+        """``value`` with every secret masked, in names of objects too."""
+        match value:
+            case str():
+                return self.text(value)
+            case list():
+                return [self.masked(part) for part in cast("list[Any]", value)]
+            case dict():
+                parts = cast("dict[str, Any]", value)
+                return {self.text(name): self.masked(part) for name, part in parts.items()}
+            case _:
+                return value
+
+    def text(self, text: str) -> str:
+        """``text`` with every secret masked."""
+        return covered(text, self._spans(text), MASK) if len(text) >= SHORTEST else text
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        for secret in self._given:
+            start = text.find(secret)
+            while start >= 0:
+                yield start, start + len(secret)
+                start = text.find(secret, start + 1)
+        for token in ACCESS_TOKEN.finditer(text):
+            yield token.span()
+        yield from self._own.spans(text)
 
 
 def fingerprints_of(secret: str) -> Iterator[Fingerprint]:
