@@ -1,6 +1,5 @@
 """Entry point of the API process: settings, database migration, admin token, garbage collector, uvicorn."""
 
-import gc
 import socket
 import sys
 from collections.abc import Callable
@@ -12,26 +11,12 @@ from api.app import create_app
 from api.platform.temporal_ui import serving_temporal_ui
 from api.services import Services
 from config.logging import configure_logging
+from config.memory import collect_seldom
 from config.settings import Settings, prepare_data_dir
 from contracts.platform.identity import Principal
 from stores.platform.database import Database
 from stores.platform.migrate import upgrade
 from stores.platform.tokens import ensure_admin_token
-
-ALLOCATIONS_A_COLLECTION = 10_000
-"""Threshold of the youngest generation; Python's default of 700 is reached by a single batch of events."""
-
-
-def collect_seldom() -> None:
-    """Freezes imported objects and raises the garbage collector's thresholds.
-
-    Call it once, after all imports. Parsing a batch of events allocates thousands of objects that are in no cycle and
-    are freed with the request: collecting during the request takes as long as parsing them.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
-
 
 DRAIN_SECONDS = 10
 

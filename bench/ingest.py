@@ -30,7 +30,7 @@ from typing import Any
 from sqlalchemy import insert
 from uuid_utils import uuid7
 
-from api.main import collect_seldom
+from config.memory import collect_seldom
 from contracts.base import rfc3339
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.observation import IngestObservationsRequest

@@ -26,8 +26,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from api.app import create_app
-from api.main import collect_seldom
 from bench.ingest import RawGroupCommit, rows_of
+from config.memory import collect_seldom
 from config.settings import Settings
 
 

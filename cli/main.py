@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from cli.platform import output
 from cli.platform.output import ExitCode
+from config.memory import loading
 
 
 class _Entry(NamedTuple):
@@ -97,7 +98,8 @@ _ROOT_OPTIONS = {"install_completion", "show_completion"}
 def load_command(name: str) -> Any:
     """The real command; imports its module, once."""
     entry = COMMANDS[name]
-    found = getattr(import_module(entry.module), entry.attribute)
+    with loading():
+        found = getattr(import_module(entry.module), entry.attribute)
     if isinstance(found, typer.Typer):
         app = found
         if entry.extended_by:

@@ -1,9 +1,8 @@
 """Shared by all tests: order and marks, a clean environment, settings under a temporary folder."""
 
-import gc
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import hypothesis
 import pytest
 import structlog
 
+from config.memory import loading
 from config.settings import Settings
 from tests.fixtures.thoroughness import times
 
@@ -108,10 +108,11 @@ def _folder_of(path: Path) -> str:
     return path.relative_to(Path(__file__).parent).parts[0]
 
 
-def pytest_collection_finish() -> None:
-    """Excludes the imported modules from garbage collection."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Excludes what is imported and collected from garbage collection: it would take longer than collecting does."""
+    with loading():
+        return (yield)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import structlog
 from temporalio.client import Client
 
 from config.logging import configure_logging
+from config.memory import collect_seldom
 from config.settings import Settings, prepare_data_dir, temporal_connect_kwargs
 from gateways.platform.payload_signing import signing_data_converter
 from stores.platform.migrate import upgrade
@@ -35,6 +36,7 @@ async def _work(settings: Settings) -> None:
     await register_search_attributes(client)
     await register_schedules(client, settings)
     parts = compose(settings)
+    collect_seldom()
     try:
         async with build_worker(client, settings, parts):
             log.info("worker polls", task_queue=settings.task_queue)

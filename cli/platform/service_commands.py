@@ -1,6 +1,7 @@
 """``apprentice api`` and ``apprentice worker``: the parts as processes of their own, for a cluster."""
 
 from cli.platform.output import ExitCode, fail
+from config.memory import loading
 from config.origins import SettingsError
 from config.settings import Settings, load_settings, prepare_data_dir
 
@@ -8,7 +9,8 @@ from config.settings import Settings, load_settings, prepare_data_dir
 def api() -> None:
     """Run the API and the console until SIGTERM; settings come from the environment and the settings file."""
     settings = _settings()
-    from api.main import serve
+    with loading():
+        from api.main import serve
 
     serve(settings)
 
@@ -16,7 +18,8 @@ def api() -> None:
 def worker() -> None:
     """Run a worker until SIGTERM; settings come from the environment and the settings file."""
     settings = _settings()
-    from worker.main import run
+    with loading():
+        from worker.main import run
 
     run(settings)
 

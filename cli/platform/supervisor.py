@@ -77,7 +77,7 @@ class PartLog:
 
 
 RESTART_BACKOFF = Backoff(first=0.5, cap=30.0)
-"""Seconds before a part is started again."""
+"""Seconds before a part is started again that failed more than once in a row; the first time it is at once."""
 
 _POLL_SECONDS = 0.05
 _LAUNCHER = Path(__file__).with_name("child_launcher.py")
@@ -110,7 +110,7 @@ class Restarts:
     def next_delay(self, ran_seconds: float) -> float:
         """The wait after a part ended that had run for ``ran_seconds``."""
         self._failures = 1 if ran_seconds >= self.healthy_after_seconds else self._failures + 1
-        return self.backoff.delay(self._failures)
+        return self.backoff.delay(self._failures - 1) if self._failures > 1 else 0.0
 
 
 class PartFailed(Exception):
@@ -235,7 +235,8 @@ class Supervisor:
             await self._sweep(running)
             while True:
                 delay = running.restarts.next_delay(time.monotonic() - running.started)
-                self._announce(f"{name} {ending}; starting it again in {delay:g} s (see {running.log.path})")
+                when = f"in {delay:g} s" if delay else "at once"
+                self._announce(f"{name} {ending}; starting it again {when} (see {running.log.path})")
                 await asyncio.sleep(delay)
                 running.started = time.monotonic()
                 try:
