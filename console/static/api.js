@@ -34,13 +34,14 @@ export async function send(method, path, { body, headers = {}, signal, token = a
   if (!PRINTABLE.test(token ?? "")) throw new ApiError({ code: "UNAUTHENTICATED", message: "That is not an access token." });
   const correlationId = uniqueName("console");
   const all = { ...headers, "X-Correlation-Id": correlationId, Authorization: `Bearer ${token}` };
-  if (body !== undefined) all["Content-Type"] = "application/json";
+  const form = body instanceof FormData;
+  if (body !== undefined && !form) all["Content-Type"] = "application/json";
   let response;
   try {
     response = await fetch(new URL(path, ROOT), {
       method,
       headers: all,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || form ? body : JSON.stringify(body),
       signal,
       cache: "no-store",
       credentials: "omit",
@@ -68,7 +69,7 @@ export async function get(path, options) {
 export function command(name, method = "POST") {
   let pending = null;
   return async (path, body = method === "POST" ? {} : undefined) => {
-    const content = JSON.stringify([path, body]);
+    const content = JSON.stringify([path, body instanceof FormData ? [...body].map(filled) : body]);
     if (pending?.content !== content) pending = { content, key: uniqueName(name) };
     try {
       const response = await send(method, path, { body, headers: { "Idempotency-Key": pending.key } });
@@ -79,6 +80,11 @@ export function command(name, method = "POST") {
       throw error;
     }
   };
+}
+
+/** What tells one field of a form from another; of a file, what the browser knows without reading it. */
+function filled([name, value]) {
+  return [name, value instanceof File ? [value.name, value.size, value.lastModified] : value];
 }
 
 function unreachable(correlationId) {

@@ -20,6 +20,8 @@ import { connectorsView } from "./views/connectors.js";
 import { executableView } from "./views/executable.js";
 import { executablesView } from "./views/executables.js";
 import { historyView } from "./views/history.js";
+import { importView } from "./views/import.js";
+import { importsView } from "./views/imports.js";
 import { learnNewView } from "./views/learn_new.js";
 import { miningView } from "./views/mining.js";
 import { pendingView } from "./views/pending.js";
@@ -36,7 +38,7 @@ const TABS = [
   ["history", "History", historyView],
 ];
 /** What an area beside learning belongs to. */
-const AREAS = { skills: "Abilities", categories: "Abilities", run: "Tools", approvals: "Tools", connectors: "Tools" };
+const AREAS = { skills: "Abilities", categories: "Abilities", imports: "Abilities", run: "Tools", approvals: "Tools", connectors: "Tools" };
 const main = document.getElementById("main");
 const CONNECTION = { live: ["Live", "good"], lost: ["Reconnecting", "bad"], connecting: ["Connecting", "quiet"] };
 
@@ -50,6 +52,7 @@ function routed() {
   if (area === "sessions" && id) return { area: "learn", tab: null, title: "Session", make: (page) => sessionView(page, id) };
   if (area === "skills") return { area: "skills", title: "Skills", make: id ? (page) => abilityView(page, id) : skillsView };
   if (area === "categories") return { area, title: "Categories", make: categoriesView };
+  if (area === "imports") return { area, title: "Import", make: id ? (page) => importView(page, id) : importsView };
   if (area === "run") return { area, title: "Run skills", make: id ? (page) => executableView(page, id, inner) : executablesView };
   // Where notifications lead to.
   if (area === "ask-first" && id) return { area: "approvals", title: "Approvals", make: (page) => approvalsView(page, id) };

@@ -12,6 +12,8 @@ from contracts.abilities.availability import (
 )
 from contracts.abilities.capability_health import ActionClass
 from contracts.abilities.categories import CategoryItemKind
+from contracts.imports.compatibility import FindingSeverity
+from contracts.imports.import_record import SkillImportSource, SkillImportState
 from contracts.learning.checkpoints import CheckpointStatus
 from contracts.learning.install import SagaState, SagaStepName
 from contracts.learning.interpretation import ParameterType
@@ -193,3 +195,17 @@ async def test_everything_the_runtime_of_skills_names_has_words(console: Console
         "INBOX_KINDS": InboxKind,
     }.items():
         assert set(words[name]) == {one.value for one in named}, name
+
+
+@pytest.mark.everyday
+async def test_everything_that_an_import_names_has_words(console: Console) -> None:
+    await console.page.goto(console.url)
+    words: dict[str, list[str]] = await console.page.evaluate(
+        """async () => {
+            const all = await import("/console/static/import_words.js");
+            return Object.fromEntries(Object.entries(all).map(([name, told]) => [name, Object.keys(told)]));
+        }"""
+    )
+    assert set(words["IMPORT_STATES"]) == {one.value for one in SkillImportState}
+    assert set(words["IMPORT_SOURCES"]) == {one.value for one in SkillImportSource}
+    assert set(words["SEVERITIES"]) == {one.value for one in FindingSeverity}

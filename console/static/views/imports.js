@@ -1,0 +1,100 @@
+/** Import: a form that takes the archive of a skill and has it checked, and what became of earlier ones. */
+
+import { ApiError, command, get } from "../api.js";
+import { announce, h, Section, time } from "../dom.js";
+import { identity } from "../identity.js";
+import { IMPORT_SOURCES, IMPORT_STATES } from "../import_words.js";
+import { lacking } from "../parts/act.js";
+import { copyable } from "../parts/copyable.js";
+import { pill } from "../parts/marks.js";
+import { failure, nothing } from "../parts/notices.js";
+import { poll } from "../parts/polling.js";
+import { plural } from "../wording.js";
+
+const MOST_BYTES = 100 * 1024 * 1024;
+const PAGE_SIZE = 50;
+
+export function importsView(page) {
+  const [adding, list] = [new Section(), new Section()];
+  let at = 1;
+  poll(page);
+  const turn = (to) => {
+    at = to;
+    page.refresh();
+  };
+  return async () => {
+    const { items, total } = await get(`skills/import/list?page=${at}&page_size=${PAGE_SIZE}`, { signal: page.signal });
+    adding.show({}, uploading);
+    list.show({ items, total, at }, (shown) => build(shown, turn));
+    return list.element.isConnected ? null : [adding.element, list.element];
+  };
+}
+
+function uploading() {
+  const off = !identity.may("learn");
+  const trouble = h("div", { class: "trouble" });
+  const file = h("input", { id: "bundle", name: "bundle", type: "file", accept: ".zip", required: true, disabled: off });
+  const source = h("select", { id: "source", name: "source", disabled: off }, Object.entries(IMPORT_SOURCES).map(([key, words]) => h("option", { value: key }, words)));
+  const folder = h("input", { id: "folder", name: "folder", maxlength: 240, autocomplete: "off", disabled: off });
+  const submit = h("button", { type: "submit", class: "primary", disabled: off }, "Upload and check");
+  const form = h(
+    "form",
+    { class: "schema-form", "aria-label": "Import a skill" },
+    h("div", { class: "field" }, h("label", { for: file.id }, "ZIP archive of the skill's folder, at most 100 MiB"), file),
+    h("div", { class: "field" }, h("label", { for: source.id }, "Where it comes from"), source),
+    h("div", { class: "field" }, h("label", { for: folder.id }, "Folder of the skill, if the archive holds several (optional)"), folder),
+    h("div", { class: "buttons" }, submit),
+    trouble,
+  );
+  const [upload, scan] = [command("upload"), command("scan")];
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    submit.setAttribute("aria-busy", "true");
+    trouble.replaceChildren();
+    try {
+      const found = await brought(file.files[0], source.value, folder.value.trim());
+      announce(`${found.skill_name}: ${IMPORT_STATES[found.stage_state][0]}`);
+      location.hash = `#/imports/${found.import_id}`;
+    } catch (error) {
+      trouble.replaceChildren(failure(error));
+    } finally {
+      submit.disabled = off;
+      submit.removeAttribute("aria-busy");
+    }
+  });
+  const id = "bring-a-skill";
+  const text = "It is unpacked, read and scanned. Nothing of it is run, and nothing is installed before you decide.";
+  return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, "Import a skill"), h("p", {}, text), form, lacking("learn"));
+
+  async function brought(archive, from, skillFolder) {
+    if (archive.size > MOST_BYTES) throw new ApiError({ code: "SKILL_IMPORT_TOO_LARGE", message: "The archive has more than 100 MiB, the most of an upload.", retryable: false });
+    const body = new FormData();
+    body.append("bundle", archive);
+    body.append("metadata", JSON.stringify({ source: from }));
+    const { temp_artifact: kept } = await upload("skills/import/uploads", body);
+    const asked = { source: from, temp_artifact_ref: kept.temp_artifact_ref, ...(skillFolder && { skill_folder: skillFolder }) };
+    return (await scan("skills/import/scan", asked)).import_record;
+  }
+}
+
+function build({ items, total, at }, turn) {
+  if (!items.length && at === 1) return nothing("No import yet", "Choose an archive above, or at the command line:", copyable("apprentice import add FILE.zip"));
+  const last = Math.ceil(total / PAGE_SIZE);
+  const to = (page, label) => h("button", { type: "button", id: `turn-${label}`, disabled: page < 1 || page > last, click: () => turn(page) }, label);
+  return [
+    h("h2", {}, "Your imports"),
+    h("ul", { class: "cards", "aria-label": "Your imports" }, items.map(card)),
+    last > 1 && h("div", { class: "buttons" }, to(at - 1, "Newer"), to(at + 1, "Older"), h("p", { class: "meta" }, `Page ${at} of ${last}, ${plural(total, "import")}`)),
+  ];
+}
+
+function card(one) {
+  const [label, tone] = IMPORT_STATES[one.stage_state];
+  return h(
+    "li",
+    { class: "card", "aria-label": one.skill_name },
+    h("div", { class: "card-head" }, h("h3", {}, h("a", { href: `#/imports/${one.import_id}` }, one.skill_name)), pill(label, tone)),
+    h("p", { class: "meta" }, one.original_filename ?? IMPORT_SOURCES[one.source], " · ", time(one.created_at)),
+  );
+}
