@@ -1,9 +1,10 @@
-"""Packs of imported skills, installed and undone, walked through the API."""
+"""Imported skills, walked through the API: packs installed and undone, an import that is validated again."""
 
 from typing import Any
 
 from temporalio.testing import WorkflowEnvironment
 
+from contracts.workflow_ids import import_validation_id
 from tests.fixtures.importing import Importer, zipped
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
@@ -36,7 +37,23 @@ async def install_packs(stack: Stack, env: WorkflowEnvironment) -> Learner:
     return who
 
 
-async def _staged(who: Learner, name: str, more: str = "", body: str = "", cases: str = "") -> None:
+async def validate_import_again(stack: Stack, env: WorkflowEnvironment) -> Learner:
+    """An installed import, quarantined, validated again and released, and a session cancelled."""
+    who = stack.learner("import_validated")
+    one = await _staged(who, "sort-rows")
+    await one.act("install-private", accept_unproved=True)
+    ability, detail = "/api/abilities/imported.sort-rows", await one.detail()
+    await who.ok("POST", f"{ability}/quarantine", {"reason": "it looked wrong"})
+    begun = await who.ok("POST", f"/api/learn/proposals/{detail['proposal_id']}/validate", {})
+    run_id = begun["validation_run"]["validation_run_id"]
+    await env.client.get_workflow_handle(import_validation_id(run_id)).result()
+    await who.ok("POST", f"{ability}/unquarantine", {})
+    await who.create()
+    await who.act("cancel", {"reason": "seen enough"})
+    return who
+
+
+async def _staged(who: Learner, name: str, more: str = "", body: str = "", cases: str = "") -> Importer:
     front = f"---\nname: {name}\ndescription: {ABOUT[name]}\n{more}---\n"
     files: dict[str, str | bytes] = {f"{name}/SKILL.md": f"{front}\n# {name}\n\n1. Do it.\n{body}"}
     if cases:
@@ -45,6 +62,7 @@ async def _staged(who: Learner, name: str, more: str = "", body: str = "", cases
     await one.upload(zipped(files))
     await one.scan()
     await one.act("stage")
+    return one
 
 
 async def _put(who: Learner, pack_id: str, *skills: str) -> None:

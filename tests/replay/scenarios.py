@@ -18,7 +18,7 @@ from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.model_server import ModelServer, Reply, serving
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
-from tests.replay.import_paths import install_packs
+from tests.replay.import_paths import install_packs, validate_import_again
 from tests.replay.practice_paths import practise, practise_with_a_model
 from tests.replay.reminder_paths import remind
 from tests.replay.server_look_paths import look_at_servers
@@ -328,6 +328,11 @@ async def packs_installed(scene: Scene) -> Learner:
     return await install_packs(scene.stack, scene.env)
 
 
+async def import_validated(scene: Scene) -> Learner:
+    """An import that is quarantined and validated again, and a session cancelled."""
+    return await validate_import_again(scene.stack, scene.env)
+
+
 @dataclass(frozen=True)
 class Setting:
     """A path with what it needs of the server and the worker; ``also`` are workflows that belong to no user."""
@@ -364,6 +369,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "skills_run": Setting(skills_run, also=(SKILL_CATALOG,)),
         "reminded": Setting(reminded),
         "packs_installed": Setting(packs_installed),
+        "import_validated": Setting(import_validated),
         "servers_looked_at": Setting(servers_looked_at, with_tools=True),
         "continued_as_new": Setting(
             continued_as_new,
