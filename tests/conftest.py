@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Generator, Sequence
 from functools import cache
 from pathlib import Path
@@ -43,8 +44,17 @@ hypothesis.settings.load_profile("untimed")
 LONG_FIRST = ("lessons", "faults", "workflows", "model")
 """The folders with the longest tests: begun last, one of them would keep one process while the others are idle."""
 
-THOROUGH = frozenset({"console", "e2e", "faults"})
-"""The folders of whole lessons, real pages and killed processes: of each subject, few tests are for every day."""
+THOROUGH = frozenset({"console", "e2e", "faults", "model"})
+"""The folders of whole lessons, real pages, killed processes and random walks: few of them are for every day."""
+
+WHOLE = frozenset({"temporal_address", "deployment", "person", "browser"})
+"""The fixtures behind an application that runs, a command typed at it, and a browser."""
+
+SHARED = "shared"
+"""The fixture of an application that the tests of a file share; they vary one test over all operations."""
+
+ONE_IN = 10
+"""Of the operations that a test varies in a shared application, every tenth is for every day."""
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -55,47 +65,47 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests come first; within their folders the order stays. ``thorough`` is marked where it is the rule.
 
-    Each requirement of the specification is shown every day, once: by a whole lesson only where nothing cheaper
-    shows it. Of the commands that are typed at a whole service, the first of each file is for every day. What is shown
-    of both databases is shown of SQLite every day.
+    What needs a whole application is for every day once a file, and not at all in the folders of ``THOROUGH`` unless
+    it is marked ``everyday``. What is shown of both databases is shown of SQLite every day.
     """
     place = {name: number for number, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: place.get(_folder(item), len(place)))
-    typed = [
-        item for item in items if _folder(item) == "cli" and "person" in getattr(item, "fixturenames", ())
-    ]
-    first_of_file = {item.path: item for item in reversed(typed)}
-    costly = [*(item for item in items if _folder(item) in THOROUGH), *typed]
-    daily = _needed_to_show_all(items, costly) | set(first_of_file.values())
-    lasting = set(costly)
+    daily = _daily(items)
     for item in items:
-        is_rule = item in lasting and not item.get_closest_marker("everyday") and item not in daily
-        if is_rule or _is_of_postgres(item):
+        if item not in daily or _is_of_postgres(item):
             item.add_marker("thorough")
 
 
-def _needed_to_show_all(items: Sequence[pytest.Item], costly: Sequence[pytest.Item]) -> set[pytest.Item]:
-    """Those of the costly tests without which a requirement would be shown by none; who shows most goes first."""
-    # A plugin: pytest imports it first.
-    from tests.fixtures.acceptance import ids_of
+def _daily(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """What the everyday run takes: what needs no whole application, and of each file the first that does."""
+    files: set[Path] = set()
+    cases: Counter[str] = Counter()
+    daily: set[pytest.Item] = set()
+    for item in items:
+        needs = _needs(item)
+        if item.get_closest_marker("everyday") or not (needs & WHOLE or _folder(item) in THOROUGH):
+            daily.add(item)
+        elif SHARED in needs:
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % ONE_IN == 0:
+                daily.add(item)
+            cases[test] += 1
+        elif _folder(item) not in THOROUGH and item.path not in files and not _is_left_out(item):
+            daily.add(item)
+            files.add(item.path)
+    return daily
 
-    lasting = set(costly)
-    shown = {
-        name
-        for item in items
-        if item not in lasting and not item.get_closest_marker("thorough") and not _is_of_postgres(item)
-        for name in ids_of(item)
-    }
-    needed: set[pytest.Item] = set()
-    for item in sorted(costly, key=lambda one: -len(ids_of(one))):
-        if not (item.get_closest_marker("thorough") or shown.issuperset(ids_of(item))):
-            needed.add(item)
-            shown.update(ids_of(item))
-    return needed
+
+def _needs(item: pytest.Item) -> frozenset[str]:
+    return frozenset(getattr(item, "fixturenames", ()))
+
+
+def _is_left_out(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("thorough")) or _is_of_postgres(item)
 
 
 def _is_of_postgres(item: pytest.Item) -> bool:
-    return isinstance(item, pytest.Function) and "postgresql" in item.name.partition("[")[2]
+    return "postgres_cluster" in _needs(item) or "postgresql" in item.name.partition("[")[2]
 
 
 def _folder(item: pytest.Item) -> str:

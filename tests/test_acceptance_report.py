@@ -1,7 +1,6 @@
 """The committed acceptance report tells of the tests that there are."""
 
 import ast
-from functools import cache
 from pathlib import Path
 
 from tests.fixtures.acceptance import requirements, written
@@ -10,42 +9,31 @@ ROOT = Path(__file__).parents[1]
 REPORT = ROOT / "docs" / "acceptance.md"
 
 
-@cache
-def marked_tests() -> list[tuple[str, str, bool]]:
-    """Each id with a test that shows it, and whether that one is for every day; read from the sources."""
-    found: list[tuple[str, str, bool]] = []
+def marked_tests() -> list[tuple[str, str]]:
+    """Each id with a test that shows it; read from the sources."""
+    found: list[tuple[str, str]] = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         source = path.read_text(encoding="utf-8")
         if "acceptance(" not in source:
             continue
         module = ast.parse(source)
-        assigned = [ast.unparse(line) for line in module.body if isinstance(line, ast.Assign)]
-        of_all = [line for line in assigned if line.startswith("pytestmark")]
         for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                marks = [*of_all, *(ast.unparse(mark) for mark in node.decorator_list)]
-                everyday = not any("mark.thorough" in mark for mark in marks if "parametrize" not in mark)
                 for mark in node.decorator_list:
                     if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("mark.acceptance"):
                         for name in mark.args:
                             where = f"{path.relative_to(ROOT)}::{node.name}"
-                            found.append((ast.literal_eval(name), where, everyday))
+                            found.append((ast.literal_eval(name), where))
     return found
 
 
 def test_the_report_names_every_test_that_shows_a_requirement() -> None:
     results: dict[str, dict[str, str]] = {}
-    for name, test, _ in marked_tests():
+    for name, test in marked_tests():
         results.setdefault(name, {})[test] = "passed"
     assert REPORT.read_text(encoding="utf-8") == written(results), (
         "run `make acceptance` and commit what it writes"
     )
-
-
-def test_what_is_shown_at_all_is_shown_every_day() -> None:
-    marked = marked_tests()
-    shown = {name for name, _, _ in marked}
-    assert shown - {name for name, _, everyday in marked if everyday} == set()
 
 
 def test_every_requirement_is_told_once() -> None:

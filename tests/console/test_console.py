@@ -53,6 +53,7 @@ async def test_the_agents_name_replaces_generic_labels_and_is_only_text(console:
     assert await page.locator("b").count() == 0
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("R11.2-45")
 async def test_an_ability_is_taught_from_its_capture_to_its_skill(console: Console) -> None:
     page, learner = console.page, console.learner
@@ -157,7 +158,6 @@ async def test_questions_are_answered_without_losing_what_is_typed(console: Cons
     await expect(page.get_by_role("region", name="Answers")).to_contain_text("Whenever asked")
 
 
-@pytest.mark.everyday
 async def test_a_proposal_is_rejected_with_the_keyboard_alone(console: Console) -> None:
     page, learner = console.page, console.learner
     await learner.teach()
@@ -213,7 +213,6 @@ async def test_a_session_that_is_not_there_says_what_to_do(console: Console) -> 
     await expect(alert).to_contain_text("Correlation id")
 
 
-@pytest.mark.everyday
 async def test_nothing_is_cut_off_on_a_narrow_screen_and_dark_is_dark(console: Console) -> None:
     page, learner = console.page, console.learner
     await learner.create()

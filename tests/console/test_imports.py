@@ -23,7 +23,6 @@ async def bring(console: Console, content: bytes, name: str = "tidy-tables.zip")
     await form.get_by_role("button", name="Upload and check").click()
 
 
-@pytest.mark.everyday
 async def test_an_archive_is_uploaded_checked_kept_and_installed(console: Console) -> None:
     page = console.page
     await console.sign_in()

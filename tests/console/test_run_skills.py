@@ -22,7 +22,6 @@ async def funded(stack: Stack) -> Learner:
     return person
 
 
-@pytest.mark.everyday
 async def test_a_skill_is_found_filled_in_run_and_its_record_shown(stack: Stack, console: Console) -> None:
     person, page = await funded(stack), console.page
     await console.sign_in(person.secret)

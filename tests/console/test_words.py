@@ -39,7 +39,6 @@ from tests.console.conftest import Console
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.everyday
 async def test_everything_the_service_names_has_words(console: Console) -> None:
     await console.page.goto(console.url)
     words: dict[str, Any] = await console.page.evaluate(
@@ -178,7 +177,6 @@ async def test_an_attempt_says_whose_idea_it_was_and_why_not_the_models(console:
     assert "The idea came from what was allowed. small-writer was asked: HTTP 500." in text
 
 
-@pytest.mark.everyday
 async def test_everything_the_runtime_of_skills_names_has_words(console: Console) -> None:
     await console.page.goto(console.url)
     words: dict[str, list[str]] = await console.page.evaluate(
@@ -197,7 +195,6 @@ async def test_everything_the_runtime_of_skills_names_has_words(console: Console
         assert set(words[name]) == {one.value for one in named}, name
 
 
-@pytest.mark.everyday
 async def test_everything_that_an_import_names_has_words(console: Console) -> None:
     await console.page.goto(console.url)
     words: dict[str, list[str]] = await console.page.evaluate(

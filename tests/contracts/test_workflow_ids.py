@@ -38,6 +38,7 @@ def spelled_in(source: str) -> list[str]:
     return [text for text in texts_in(source) if SPELLED.fullmatch(text) or text in SCHEDULES]
 
 
+@pytest.mark.thorough
 def test_no_product_source_spells_a_workflow_id() -> None:
     found = {
         str(path.relative_to(PROJECT)): spelled

@@ -29,7 +29,6 @@ def _feed() -> Reply:
     return Reply(body=json.dumps({"trends": trends}).encode())
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("CH-06", "CH-11", "CH-34", "CH-36", "CH-37")
 async def test_a_trend_becomes_approved_content_that_says_it_is_not_published(
     tmp_path: Path, temporal_address: str

@@ -8,7 +8,6 @@ from tests.fixtures.stack import Stack
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-15")
 async def test_a_learned_ability_is_found_beside_the_skills_and_is_no_folder_to_approve(stack: Stack) -> None:
     owner = await owner_of_one(stack)

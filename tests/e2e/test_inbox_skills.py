@@ -53,7 +53,6 @@ def _question(stack: Stack) -> str:
     return page.documents[0].item_id
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-30")
 async def test_a_message_arrives_once_in_the_inbox_and_says_where(stack: Stack) -> None:
     agent = stack.learner("alice", AGENT)
@@ -91,7 +90,6 @@ async def test_a_check_in_a_month_ahead_fires_once_after_a_restart(
         assert await recover_check_ins(stack.client, settings, stack.database) == 0
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-36")
 async def test_a_cancelled_check_in_never_fires(skipping: Stack, skipping_env: TimeSkipper) -> None:
     alice = skipping.learner("alice", PERSON)
@@ -146,7 +144,6 @@ async def test_an_answer_after_a_restart_reaches_who_asked(tmp_path: Path, tempo
         assert (status, error["code"], error["current_state"]) == (409, "CONFLICT", "answered")
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-32")
 async def test_a_question_that_nobody_answers_in_time_ends_in_part(
     skipping: Stack, skipping_env: TimeSkipper

@@ -160,6 +160,7 @@ def policy(**fields: object) -> dict[str, object]:
     return {"policy_id": "01936f5e-0000-7000-8000-000000000001", "mode": "blank_artifact", **fields}
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("R11.2-15")
 async def test_a_failed_rehearsal_leads_back_to_drafting_and_its_repair_to_review(
     stack: Stack, tmp_path: Path

@@ -16,7 +16,7 @@ from tests.fixtures.mcp_servers import counting_pids, counting_program
 from tests.fixtures.processes import ended, is_alive, kill
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
 
-pytestmark = [pytest.mark.anyio, pytest.mark.everyday]
+pytestmark = pytest.mark.anyio
 
 
 @dataclass(frozen=True)

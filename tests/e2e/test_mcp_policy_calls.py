@@ -38,6 +38,7 @@ async def test_a_write_asks_first_and_a_denial_leaves_nothing(calling: Calling, 
     assert (await calling.call(call))["status"] == "pending_approval"
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("9.13-1")
 @pytest.mark.acceptance("9.18-5")
 async def test_a_runtime_that_is_denied_is_stopped_before_the_call_and_the_others_are_not(

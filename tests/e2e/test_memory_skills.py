@@ -18,7 +18,6 @@ async def _run(who: Learner, skill: str, **given: Any) -> dict[str, Any]:
     return await who.ok("POST", path, {"input": given}, prefer="wait=30")
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-33", "AI-34", "AI-35", "AI-37")
 async def test_what_an_agent_stores_it_finds_and_nobody_else(stack: Stack) -> None:
     agent, other = stack.learner("alice", AGENT), stack.learner("bob", AGENT)

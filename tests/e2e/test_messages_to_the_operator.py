@@ -32,7 +32,6 @@ def log_of(stack: Stack) -> list[dict[str, Any]]:
     return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AM-20", "AM-21", "AM-40", "AM-43", "AM-45", "AM-47")
 async def test_a_message_is_logged_then_taken_by_the_gateway_and_said_to_be_noted(opened: Opened) -> None:
     with outside_server() as gateway:
@@ -87,7 +86,6 @@ async def test_the_gateways_token_is_read_from_its_file(opened: Opened, tmp_path
     assert gateway.asked[0].headers["authorization"] == "Bearer s3cret-token"
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AM-46", "AM-47")
 @pytest.mark.produces("send-message", "DELIVERY_FAILED")
 async def test_a_gateway_that_refuses_leaves_the_message_to_be_delivered_once_later(opened: Opened) -> None:

@@ -37,7 +37,6 @@ TURNS = [
 ]
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-31")
 async def test_every_sentence_of_a_summary_stands_in_the_source(stack: Stack) -> None:
     turns = [{"speaker": speaker, "text": text} for speaker, text in TURNS]
@@ -55,7 +54,6 @@ async def test_every_sentence_of_a_summary_stands_in_the_source(stack: Stack) ->
     assert (nothing["status"], nothing["outputs"]["sentences"]) == ("partial", [])
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-26", "AI-38", "AI-39", "AI-24")
 async def test_a_failed_call_is_remembered_reflected_on_and_becomes_a_suggestion(stack: Stack) -> None:
     alice, bob = stack.learner("alice", PERSON), stack.learner("bob", PERSON)

@@ -101,7 +101,6 @@ async def test_a_handler_tells_no_secret_of_this_installation(
         assert not [name for name, secret in given.items() if secret in history.to_json()]
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-17")
 async def test_of_several_tools_the_one_of_this_environment_is_run(stack: Stack) -> None:
     who, root = stack.learner("alice", RIGHTS), stack.settings.workspace / "skills"

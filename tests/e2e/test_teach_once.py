@@ -9,6 +9,7 @@ from tests.fixtures.stack import Stack
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("R11.2-04", "R11.2-12", "R11.2-29", "R11.2-30")
 @pytest.mark.acceptance("0A.33-1", "0A.33-9")
 async def test_a_demonstrated_task_becomes_an_ability_that_a_lookup_finds(stack: Stack) -> None:

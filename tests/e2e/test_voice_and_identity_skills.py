@@ -22,7 +22,6 @@ def placed(asked: Asked) -> tuple[int, bytes]:
     return 200, b'{"callId": "call-9", "status": "initiated"}'
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("OC-03", "OC-04", "OC-05", "OC-08", "OC-10", "OC-12", "OC-22")
 async def test_a_call_is_placed_by_one_request_and_its_answer_handed_through(
     tmp_path: Path, temporal_address: str, caplog: pytest.LogCaptureFixture
@@ -141,7 +140,6 @@ async def test_arguments_one_past_their_edge_are_refused_before_anything_is_aske
         assert not (stack.settings.data_dir / "openclaw.json").exists()
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("OC-15", "OC-16", "OC-17")
 @pytest.mark.produces("link-identity", "CONFIG_UNREADABLE")
 @pytest.mark.produces("link-identity", "IDENTITY_CONFLICT")

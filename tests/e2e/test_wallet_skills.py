@@ -73,7 +73,6 @@ async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> Non
     assert shown["attempts"][0]["isolation"]["seccomp"]
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("CH-51", "CH-54", "AI-14")
 @pytest.mark.produces("*", "SKILL_NOT_FOUND")
 @pytest.mark.produces("debit-wallet", "INVALID_ADDRESS", "INSUFFICIENT_BALANCE")
@@ -102,7 +101,6 @@ async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
     assert len(poor["attempts"]) == 1
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-13")
 async def test_a_debit_beyond_the_days_money_is_refused_and_takes_nothing(stack: Stack) -> None:
     admin = await _wallet(stack, "alice", "500")
@@ -128,7 +126,6 @@ async def test_debits_of_one_key_at_once_take_one_amount(stack: Stack) -> None:
     assert Decimal(str(balance["outputs"]["balance"])) == Decimal(19)
 
 
-@pytest.mark.everyday
 @pytest.mark.acceptance("AI-12", "AM-16")
 @pytest.mark.produces("*", "POLICY_DENIED")
 async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> None:

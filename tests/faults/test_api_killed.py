@@ -10,7 +10,6 @@ from tests.faults.verdict import assert_installed_once, receipts_of, shown_by, t
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.everyday
 async def test_a_command_repeated_with_its_key_answers_what_was_done_the_first_time(
     deployment: Deployment, http: httpx.AsyncClient
 ) -> None:

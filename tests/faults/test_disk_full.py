@@ -62,7 +62,6 @@ async def undo_has_begun(learner: Learner) -> bool:
     return (await saga_of(learner))["state"] != "running"
 
 
-@pytest.mark.everyday
 async def test_an_install_without_room_for_its_files_is_undone_and_can_be_repeated(
     tmp_path: Path, temporal_address: str
 ) -> None:

@@ -61,7 +61,7 @@ async def test_a_worker_killed_before_and_after_policy_was_asked(alice: ToolUser
     [
         ("decide_dispatch.any.before", "completed"),
         ("decide_dispatch.any.after", "completed"),
-        pytest.param("call_tool.any.before", "completed", marks=pytest.mark.everyday),
+        ("call_tool.any.before", "completed"),
         pytest.param(WRITTEN, "outcome_unknown", marks=pytest.mark.everyday),
         (ANSWERED, "outcome_unknown"),
         ("call_tool.any.after", "completed"),
@@ -160,7 +160,7 @@ async def test_every_worker_killed_while_the_tool_runs(
         Deployment.kill_workers,
         Deployment.kill_api,
         lambda all_of_it: all_of_it.temporal.kill(),
-        pytest.param(kill_everything, marks=pytest.mark.everyday),
+        kill_everything,
     ],
     ids=["workers", "api", "temporal", "everything"],
 )

@@ -14,9 +14,7 @@ from tests.fixtures.stack import EVERYDAY_SCOPES
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize(
-    "end", [pytest.param(Deployment.kill_workers, marks=pytest.mark.everyday), Deployment.stop_workers]
-)
+@pytest.mark.parametrize("end", [Deployment.kill_workers, Deployment.stop_workers])
 async def test_a_program_ends_with_its_worker(
     deployment: Deployment, http: httpx.AsyncClient, tmp_path: Path, end: Callable[[Deployment], None]
 ) -> None:

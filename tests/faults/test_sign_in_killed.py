@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
     [
         ("before_token", True, "healthy"),
         ("after_token", False, "healthy"),
-        pytest.param("after_token", True, "challenge_required", marks=pytest.mark.everyday),
+        ("after_token", True, "challenge_required"),
     ],
 )
 async def test_killed_while_the_authorization_server_answers(

@@ -91,7 +91,7 @@ async def assert_unavailable_for_now(learner: PatientLearner) -> None:
 
 @pytest.mark.parametrize(
     "loses_its_data",
-    [False, pytest.param(True, marks=pytest.mark.everyday)],
+    [False, True],
     ids=["database-kept", "database-lost"],
 )
 async def test_every_lesson_goes_on_after_temporal_was_killed(

@@ -41,6 +41,7 @@ def application(
         yield running
 
 
+@pytest.mark.everyday
 @settings(
     max_examples=WALKS,
     # The same walks everywhere: a failure on one machine is a failure on the next.

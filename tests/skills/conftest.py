@@ -41,7 +41,9 @@ def unavailable(isolation: str) -> str:
     return ""
 
 
-@pytest.fixture(params=[PRIVILEGED, USER, SHARED])
+@pytest.fixture(
+    params=[USER, *(pytest.param(other, marks=pytest.mark.thorough) for other in (PRIVILEGED, SHARED))]
+)
 def isolation(request: pytest.FixtureRequest) -> str:
     """Each way to isolate that this host has."""
     if why := unavailable(request.param):

@@ -236,6 +236,7 @@ def test_every_route_of_the_api_is_in_the_document() -> None:
     assert documented == set(ROUTES)
 
 
+@pytest.mark.thorough
 def test_making_the_document_warns_of_nothing_and_is_repeatable() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -64,6 +64,7 @@ def _named(schema: object) -> Iterator[str]:
     return (one.rsplit("/", 1)[1] for one in re.findall(r'"\$ref": "([^"]+)"', json.dumps(schema)))
 
 
+@pytest.mark.thorough
 def test_no_contract_takes_for_a_boolean_what_is_none_and_no_request_for_a_time() -> None:
     asked = in_requests()
     places = [

@@ -44,6 +44,7 @@ async def typed(here: Path, url: str, token: str, *words: str) -> Any:
     return json.loads(ended.stdout)
 
 
+@pytest.mark.thorough
 @pytest.mark.anyio
 @pytest.mark.acceptance("R11.2-38")
 async def test_set_emits_one_intent_and_writes_no_file(stack: Stack, tmp_path: Path) -> None:

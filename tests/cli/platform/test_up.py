@@ -72,6 +72,7 @@ def ends_in_time(handle: int) -> bool:
         os.close(handle)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="watches processes that are not its children")
 def test_everything_comes_up_survives_a_kill_and_leaves_nothing(tmp_path: Path) -> None:

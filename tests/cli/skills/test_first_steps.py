@@ -34,6 +34,7 @@ def started(running: RunState, words: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("AM-33", "AM-34", "AM-47", "AI-36", "CH-53")
 def test_what_a_new_user_types_says_exactly_what_happened(running: RunState) -> None:
     admin = Person(running, running.admin_token)

@@ -132,6 +132,7 @@ async def test_too_many_pages_are_refused() -> None:
     assert "3 pages, more than 2" in failure["message"]
 
 
+@pytest.mark.thorough
 async def test_a_bomb_bursts_within_its_limit_of_memory() -> None:
     failure = await refused(bomb(768 << 20), ReadingLimits(memory_bytes=512 << 20))
     assert failure["code"] == "ACROBAT_EXTRACTION_FAILED"
@@ -179,6 +180,7 @@ async def test_a_cancelled_reading_leaves_no_process() -> None:
     assert children() <= before
 
 
+@pytest.mark.thorough
 async def test_a_document_waits_for_its_turn_and_gives_up_when_its_time_is_over() -> None:
     reader = DocumentReader(ReadingLimits(at_once=1))
     begun = asyncio.Event()

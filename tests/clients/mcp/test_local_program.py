@@ -166,6 +166,7 @@ async def test_what_cannot_be_started_says_why(local, tmp_path: Path):
         assert why in failure.message
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(400)
 async def test_a_program_of_other_people_answers(calls, time_server: MCPServerCommand):
     calls.client = ToolClient(local_programs=[time_server.program])

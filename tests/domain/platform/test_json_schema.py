@@ -141,6 +141,7 @@ MANY_PATTERNS = {"allOf": [{"properties": {"line": {"pattern": f"^(a|b){{9}}{n}?
 ELSEWHERE = {"$schema": "https://json-schema.org/draft/2020-12/schema", "allOf": [doubling(30)]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("value", "schema"),
     [

@@ -204,6 +204,7 @@ def test_a_frame_of_another_site_is_followed_as_well(watched: Watched) -> None:
     assert subscribed["page_title"] == "Partners"
 
 
+@pytest.mark.thorough
 def test_free_text_files_and_searches_leave_only_their_kind(watched: Watched, tmp_path: Path) -> None:
     page = watched.page
     page.goto(f"{watched.site}/note")

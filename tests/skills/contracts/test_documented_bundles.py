@@ -65,6 +65,7 @@ def test_each_of_the_ten_skills_is_one_tool_that_is_there_with_schemas(
     assert manifest.output_schema["type"] == "object"
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("AI-02")
 def test_a_handler_is_run_by_the_attempts_of_an_invocation_alone() -> None:
     # The gate starts the workflow, the workflow asks for attempts; nobody else reaches what runs a handler.

@@ -30,6 +30,7 @@ def best_three(step: str, registry: list[SkillRecord]) -> list[str]:
     return [one.skill for one in found.skills[:3]]
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("AI-14")
 def test_nine_of_ten_steps_find_their_skill_among_the_first_three(registry: list[SkillRecord]) -> None:
     missed = [(skill, step) for skill, step in WANTED if skill not in best_three(step, registry)]

@@ -353,6 +353,7 @@ def test_memory_is_limited(jail: Path, isolation: str) -> None:
     assert not outcome.succeeded
 
 
+@pytest.mark.thorough
 def test_endless_processor_use_is_a_violation(jail: Path, isolation: str) -> None:
     limits = SandboxLimits(wall_seconds=30, cpu_seconds=1)
 

@@ -99,6 +99,7 @@ def test_an_ended_proposal_is_archived_after_14_days_with_its_validation(
     assert not is_archived(nights.database, "proposals", installed)
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("0A.33-12")
 def test_a_proposal_under_review_is_whole_after_every_night_of_two_months(nights: Nights) -> None:
     database = nights.database

@@ -122,6 +122,7 @@ def test_a_second_upgrade_keeps_what_is_there(database_url: str) -> None:
     database.close()
 
 
+@pytest.mark.thorough
 def test_processes_that_start_at_once_migrate_once(database_url: str) -> None:
     program = (
         "import sys; from stores.platform.migrate import upgrade; sys.stdin.readline(); upgrade(sys.argv[1])"

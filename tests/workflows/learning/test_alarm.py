@@ -13,7 +13,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from workflows.learning.session_core import Alarm
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.everyday]
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)

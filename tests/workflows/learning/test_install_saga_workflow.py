@@ -27,7 +27,7 @@ from contracts.learning.install import (
 )
 from workflows.learning.install_saga_workflow import InstallSagaWorkflow
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.everyday]
 
 STEPS = [step.value for step in SagaStepName]
 THIRD = SagaStepName.PROJECT_WORKSPACE

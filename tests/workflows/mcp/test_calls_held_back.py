@@ -128,6 +128,7 @@ async def test_a_call_that_waits_long_goes_on_in_new_runs_with_its_approval_and_
         assert [one["key"] for one in misbehaving_server.effects()] == [asked["dispatch_id"]]
 
 
+@pytest.mark.thorough
 async def test_a_call_that_waits_for_a_person_goes_on_in_a_new_run_and_is_still_decided_once(
     tmp_path: Path, misbehaving_server: MisbehavingServer
 ) -> None:

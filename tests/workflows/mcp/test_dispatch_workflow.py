@@ -46,7 +46,7 @@ from contracts.platform.commands import CommitKey
 from workflows.mcp.mcp_dispatch_workflow import McpDispatchWorkflow
 from workflows.mcp.mcp_messages import DispatchEnd, DispatchStart, DispatchWait
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.everyday]
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)

@@ -43,6 +43,7 @@ def test_a_word_that_is_split_by_unseen_characters_is_still_read() -> None:
     assert codes >= {ScanCode.HIDDEN_TEXT, ScanCode.PROMPT_INJECTION}
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_too_long_is_said_to_be_scanned_in_part() -> None:
     found = scan_files([_file("a b\n" * (MAX_CHARACTERS // 4 + 1))])
     assert [one.code for one in found] == [ScanCode.NOT_SCANNED_WHOLE]

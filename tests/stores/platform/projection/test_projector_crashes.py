@@ -125,6 +125,7 @@ def test_a_process_that_ends_at_any_call_leaves_old_or_new_and_is_caught_up(
     assert cut > 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("names_kept", "tail"),
     [

@@ -157,6 +157,7 @@ def migrated(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_any_order_of_decisions_projections_crashes_and_losses_ends_as_a_rebuild_does(migrated: Path) -> None:
     Projection.migrated = migrated
     machine = settings(

@@ -64,6 +64,7 @@ def test_the_ring_is_the_same_for_whoever_opens_it_next(tmp_path: Path) -> None:
     assert open_secret_keys("file", "apprentice", tmp_path).ring() == first
 
 
+@pytest.mark.thorough
 def test_processes_that_start_at_once_make_one_key(tmp_path: Path) -> None:
     with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
         assert len(set(pool.map(ring_made_in, [str(tmp_path)] * 8))) == 1
