@@ -15,7 +15,7 @@ from contracts.learning.aggregate import (
     SessionLook,
     SessionSeen,
 )
-from contracts.learning.install import SagaClose, SagaStepInput, SagaStepOutput
+from contracts.learning.install import SagaClose, SagaStepInput, SagaStepName, SagaStepOutput
 from stores.learning.base_skills import BaseSkills
 from stores.learning.installs import InstallStore
 from stores.learning.sessions import SessionStore
@@ -66,8 +66,12 @@ class SessionActivities:
         self._bases.check(request.proposal, request.lane)
 
 
+_THEN_FILES = frozenset({SagaStepName.PROJECT_WORKSPACE, SagaStepName.REFRESH_AVAILABILITY})
+"""After these the files are written: the skill's own first, which may fail, and then those that tell of it."""
+
+
 class InstallActivities:
-    """A step is its transaction and the files that follow from it: both are there when it answers."""
+    """A step is its transaction. The files of the skill, and those that tell of it, are there when its saga ends."""
 
     def __init__(self, installs: InstallStore, project: Callable[[], object]) -> None:
         """``project`` makes the files on disk agree with the store, now."""
@@ -80,7 +84,8 @@ class InstallActivities:
         """Does one step; a repeated one changes nothing more."""
         try:
             output = self._installs.do_step(request.saga, request.step)
-            self._project()
+            if request.step in _THEN_FILES:
+                self._project()
         except Exception as error:
             self._installs.note_attempt(request.saga, request.step, _shown(error), undoing=False)
             raise

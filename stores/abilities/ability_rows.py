@@ -314,9 +314,9 @@ def standing_of(
         if capability_id is not None
         else capabilities.c.ability_id == ability_id
     )
-    # The row is locked by itself: PostgreSQL cannot lock the optional side of a join.
-    held = connection.scalar(select(capabilities.c.capability_id).where(wanted).with_for_update())
-    row = capability_row(connection, held) if held is not None else None
+    # Of the join, the capability alone is locked: PostgreSQL cannot lock its optional side.
+    held = _WITH_RECORD.where(wanted).limit(1).with_for_update(of=capabilities)
+    row = connection.execute(held).mappings().one_or_none()
     if row is None:
         return None
     try:

@@ -57,9 +57,12 @@ from stores.platform.projection.documents import put_document, read_document
 from stores.platform.projection.parted_documents import (
     Part,
     PartedDocument,
+    PartsPut,
     parts_behind,
+    put_all_parts,
     put_parts,
     read_frame,
+    read_frames,
     read_parts,
 )
 from stores.platform.tables import (
@@ -227,9 +230,14 @@ class _BridgeParts:
 
     def put(self, connection: Connection, state: BridgeState, as_of: datetime, *, whole: bool) -> None:
         """Writes the three documents."""
-        put_parts(connection, BRIDGE, bridge_document((), state, as_of), self.entries, whole=whole)
-        put_parts(connection, HEALTH, health_current((), as_of), self.states, whole=whole)
-        put_parts(connection, STATS, stats_current((), as_of), self._stats, whole=whole)
+        put_all_parts(
+            connection,
+            (
+                PartsPut(BRIDGE, bridge_document((), state, as_of), self.entries, whole),
+                PartsPut(HEALTH, health_current((), as_of), self.states, whole),
+                PartsPut(STATS, stats_current((), as_of), self._stats, whole),
+            ),
+        )
 
 
 def health_state(
@@ -293,7 +301,7 @@ def refresh_snapshot(connection: Connection, as_of: datetime) -> None:
 
 def update_snapshot(connection: Connection, as_of: datetime, ability_id: str) -> None:
     """As ``refresh_snapshot`` where only one ability has changed: reads only that."""
-    if read_frame(connection, AVAILABILITY) is None or read_frame(connection, CATALOG) is None:
+    if None in read_frames(connection, SNAPSHOT_FILES).values():
         refresh_snapshot(connection, as_of)
         return
     rows = connection.execute(_ABILITY_ROWS.where(abilities.c.ability_id == ability_id)).all()
@@ -320,9 +328,11 @@ def _put_snapshot(
         entries[row.ability_id] = entry = orjson.loads(row.body)
         items[row.ability_id] = _catalog_item(entry, row)
     snapshot = AbilityAvailabilitySnapshot(abilities=(), snapshot_as_of=as_of)
-    put_parts(connection, AVAILABILITY, snapshot, entries, whole=whole)
     catalog = SkillCatalogCurrent(items=(), refreshed_at=as_of)
-    put_parts(connection, CATALOG, catalog, items, whole=whole)
+    put_all_parts(
+        connection,
+        (PartsPut(AVAILABILITY, snapshot, entries, whole), PartsPut(CATALOG, catalog, items, whole)),
+    )
 
 
 def _catalog_item(entry: Mapping[str, Any], row: Row[*tuple[Any, ...]]) -> dict[str, Any]:
@@ -350,11 +360,10 @@ class PendingProjection:
 
     def look(self) -> Pending:
         """Whether snapshot, catalog, bridge and receipts have changes that are not projected yet."""
-        dirty = select(documents.c.path).where(documents.c.root == "memory", IS_DIRTY)
         decided = select(func.max(journal.c.seq)).where(journal.c.stream == RECEIPTS)
         written = select(projection_offsets.c.seq).where(projection_offsets.c.stream == RECEIPTS)
         with self._database.read() as connection:
-            paths = set(connection.scalars(dirty))
+            paths = _unwritten(connection)
             newest = connection.scalar(decided) or 0
             reached = connection.scalar(written) or 0
         return Pending(
@@ -373,7 +382,16 @@ class PendingProjection:
             Refusal: ``PARTIAL_DEPLOYMENT`` after ``SNAPSHOT_WAIT_SECONDS``.
         """
         give_up = time.monotonic() + SNAPSHOT_WAIT_SECONDS
-        while (found := self.look()).availability or found.bridge:
+        while self._holds_installs_back():
             if time.monotonic() >= give_up:
-                refuse_blocked(found, datetime.now(UTC))
+                refuse_blocked(self.look(), datetime.now(UTC))
             time.sleep(LOOK_AGAIN_SECONDS)
+
+    def _holds_installs_back(self) -> bool:
+        with self._database.read() as connection:
+            return not _unwritten(connection).isdisjoint((AVAILABILITY.path, BRIDGE.path))
+
+
+def _unwritten(connection: Connection) -> set[str]:
+    """The documents of the memory tree whose files are behind the store."""
+    return set(connection.scalars(select(documents.c.path).where(documents.c.root == "memory", IS_DIRTY)))

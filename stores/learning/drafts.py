@@ -6,7 +6,6 @@ A decision of the session adopts a staged draft. Wordings of language models are
 from datetime import datetime
 from typing import NamedTuple
 
-from pydantic import BaseModel
 from sqlalchemy import Connection, select
 
 from contracts.errors import ErrorCode, Refusal
@@ -18,7 +17,7 @@ from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import ValidationRunKind
 from stores.abilities.ability_rows import VERSIONS, present_version
 from stores.learning.learning_tables import PROPOSALS, SESSIONS
-from stores.platform.blobs import put_blob, read_blob
+from stores.platform.blobs import get_blobs, put_blob, put_blobs, read_blob
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
 from stores.platform.tables import learn_sessions, proposals
@@ -40,18 +39,17 @@ class DraftStore:
 
     def stage(self, bundle: DraftBundle, content_hash: str, now: datetime) -> StagedDraft:
         """Keeps the parts and returns where they are."""
+        parts = (bundle.draft, bundle.interpretation, bundle.graph, bundle.lint)
+        contents = [canonical_json(part).encode() for part in parts]
         with self._database.write() as connection:
-
-            def keep(part: BaseModel) -> str:
-                return put_blob(connection, canonical_json(part).encode(), now)
-
-            return StagedDraft(
-                content_hash=content_hash,
-                draft_blob=keep(bundle.draft),
-                interpretation_blob=keep(bundle.interpretation),
-                graph_blob=keep(bundle.graph),
-                lint_blob=keep(bundle.lint),
-            )
+            draft, interpretation, graph, lint = put_blobs(connection, contents, now)
+        return StagedDraft(
+            content_hash=content_hash,
+            draft_blob=draft,
+            interpretation_blob=interpretation,
+            graph_blob=graph,
+            lint_blob=lint,
+        )
 
     def bundle_of(self, proposal_id: str) -> tuple[SkillBundleProposal, DraftBundle]:
         """The proposal and its present draft.
@@ -91,18 +89,30 @@ class DraftStore:
 
 def load_bundle(connection: Connection, proposal_id: str) -> tuple[SkillBundleProposal, DraftBundle]:
     """As ``DraftStore.bundle_of``, inside a transaction."""
+    proposal, staged = _staged(connection, proposal_id)
+    places = (staged.draft_blob, staged.interpretation_blob, staged.graph_blob, staged.lint_blob)
+    kept = get_blobs(connection, places)
+    return proposal, DraftBundle(
+        draft=SkillDraft.model_validate_json(kept[staged.draft_blob]),
+        interpretation=SemanticWorkflowInterpretation.model_validate_json(kept[staged.interpretation_blob]),
+        graph=WorkflowGraph.model_validate_json(kept[staged.graph_blob]),
+        lint=CheckpointLintReport.model_validate_json(kept[staged.lint_blob]),
+    )
+
+
+def load_draft(connection: Connection, proposal_id: str) -> SkillDraft:
+    """The skill alone of what ``load_bundle`` loads."""
+    _, staged = _staged(connection, proposal_id)
+    return read_blob(connection, staged.draft_blob, SkillDraft)
+
+
+def _staged(connection: Connection, proposal_id: str) -> tuple[SkillBundleProposal, StagedDraft]:
     row = connection.execute(
         PROPOSALS.select(proposals.c.proposal_id == proposal_id, also=(proposals.c.staged,))
     ).one_or_none()
     if row is None:
         raise Refusal(ErrorCode.PROPOSAL_NOT_FOUND, f"There is no proposal {proposal_id}.")
-    staged = StagedDraft.model_validate_json(row.staged)
-    return PROPOSALS.parse(row.body), DraftBundle(
-        draft=read_blob(connection, staged.draft_blob, SkillDraft),
-        interpretation=read_blob(connection, staged.interpretation_blob, SemanticWorkflowInterpretation),
-        graph=read_blob(connection, staged.graph_blob, WorkflowGraph),
-        lint=read_blob(connection, staged.lint_blob, CheckpointLintReport),
-    )
+    return PROPOSALS.parse(row.body), StagedDraft.model_validate_json(row.staged)
 
 
 def planned_of_session(connection: Connection, session: LearnSessionAggregate) -> tuple[Checkpoint, ...]:

@@ -1,7 +1,7 @@
 """Changes that each step of an install makes in the store, planned before the first one, and their undo."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from contracts.base import Contract, rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
 from contracts.learning.install import InstallSagaInput, SagaStepName
-from contracts.learning.proposal import SkillBundleProposal
+from contracts.learning.proposal import SkillBundleProposal, SkillDraft
 from contracts.learning.validation import DraftProof, acceptance_objection
 from domain.abilities.availability import (
     AbilityStanding,
@@ -31,6 +31,8 @@ from domain.abilities.availability import (
     with_unproved,
 )
 from stores.abilities.ability_rows import (
+    ABILITIES,
+    VERSIONS,
     checkpoint_health_of,
     forget_content,
     keep_content,
@@ -41,19 +43,26 @@ from stores.abilities.ability_rows import (
 )
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, update_bridge, update_snapshot
 from stores.imports.import_origin import proof_of_import
-from stores.learning.drafts import load_bundle
+from stores.learning.drafts import load_bundle, load_draft
 from stores.platform import tables
-from stores.platform.blobs import get_blob, put_blob
+from stores.platform.blobs import get_blobs, put_blobs
 from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.projection.documents import (
     DocumentRoot,
-    document_digest,
-    list_documents,
-    put_document,
-    read_document,
+    document_digests,
+    documents_of_folder,
+    put_documents,
     remove_document,
 )
-from stores.platform.projection.parted_documents import PartedDocument, put_parts, read_frame, remove_parted
+from stores.platform.projection.parted_documents import (
+    PartedDocument,
+    put_parts,
+    read_frames,
+    remove_parted,
+)
+
+Place = tuple[DocumentRoot, str]
+"""Where a file is: the tree, and the path in it."""
 
 
 class FileChange(Contract):
@@ -80,15 +89,17 @@ class InstallPlan(Contract):
     accepted: UnprovedAcceptance | None = None
 
 
-def make_plan(connection: Connection, request: InstallSagaInput) -> InstallPlan:
-    """Works out the change.
+def make_plan(
+    connection: Connection, request: InstallSagaInput, session: LearnSessionAggregate | None
+) -> InstallPlan:
+    """Works out the change; ``session`` is the one that waits for it, none of an import.
 
     Raises:
         Refusal: ``VALIDATION_REQUIRED`` when the draft is not proven as it stands, ``UNPROVED_NOT_ACCEPTED`` when
             nobody accepted what of it is not, ``SKILL_SLUG_TAKEN`` when the name is another owner's.
     """
     proposal, bundle = load_bundle(connection, request.proposal_id)
-    accepted = _require_proof(connection, request, proposal)
+    accepted = _require_proof(connection, request, session, proposal)
     ability = tables.abilities
     prior = (
         connection.execute(select(ability).where(ability.c.slug == request.skill_slug).with_for_update())
@@ -142,13 +153,16 @@ def _refuse_moved_base(connection: Connection, proposal: SkillBundleProposal, pr
 
 
 def _require_proof(
-    connection: Connection, request: InstallSagaInput, proposal: SkillBundleProposal
+    connection: Connection,
+    request: InstallSagaInput,
+    session: LearnSessionAggregate | None,
+    proposal: SkillBundleProposal,
 ) -> UnprovedAcceptance | None:
     """The acceptance of what is not proved; ``None`` where everything is."""
     if request.import_id is not None:
         proof, unproved, accepted = proof_of_import(connection, request)
     else:
-        proof, unproved, accepted = _proof_of_session(connection, request)
+        proof, unproved, accepted = _proof_of_session(session)
     if not proof.complete or proposal.content_hash != request.content_hash:
         raise Refusal(
             ErrorCode.VALIDATION_REQUIRED,
@@ -163,19 +177,13 @@ def _require_proof(
 
 
 def _proof_of_session(
-    connection: Connection, request: InstallSagaInput
+    session: LearnSessionAggregate | None,
 ) -> tuple[DraftProof, tuple[UnprovedStep, ...], UnprovedAcceptance | None]:
     """What the session says is proved and what is not, and who accepted that."""
-    body = connection.scalar(
-        select(tables.learn_sessions.c.aggregate).where(
-            tables.learn_sessions.c.session_id == request.learn_session_id
-        )
-    )
-    if body is None:
+    if session is None:
         return DraftProof(), (), None
-    aggregate = LearnSessionAggregate.model_validate_json(body)
-    proof = DraftProof(aggregate.passed_checks, aggregate.not_applicable_checks)
-    return proof, aggregate.unproved, aggregate.install.accepted if aggregate.install else None
+    proof = DraftProof(session.passed_checks, session.not_applicable_checks)
+    return proof, session.unproved, session.install.accepted if session.install else None
 
 
 def _file_changes(
@@ -190,24 +198,32 @@ def _file_changes(
         "memory": f"system/learning/installed/{request.skill_slug}",
         "workspace": f"skills/{request.skill_slug}",
     }
-    for root, folder in folders.items():
-        for path in list_documents(connection, root, folder):
-            wanted.setdefault((root, path), None)
-    after = {
-        place: put_blob(connection, content, request.requested_at) if content is not None else None
-        for place, content in wanted.items()
+    present: dict[Place, bytes | None] = {
+        (root, path): content
+        for root, folder in folders.items()
+        for path, content in documents_of_folder(
+            connection, root, folder, {path for of_root, path in wanted if of_root == root}
+        ).items()
     }
+    for place in present:
+        wanted.setdefault(place, None)
+    after = _kept(connection, wanted, request.requested_at)
     for file in bundle.draft.packed:
         after |= {(root, f"{folder}/{file.path}"): file.sha256 for root, folder in folders.items()}
+    before = _kept(connection, present, request.requested_at)
     return tuple(
-        FileChange(
-            root=root,
-            path=path,
-            before=kept_digest(connection, root, path, request.requested_at),
-            after=digest,
-        )
+        FileChange(root=root, path=path, before=before.get((root, path)), after=digest)
         for (root, path), digest in sorted(after.items())
     )
+
+
+def _kept(
+    connection: Connection, contents: Mapping[Place, bytes | None], now: datetime
+) -> dict[Place, str | None]:
+    """Keeps contents as blobs; their digests, ``None`` where there is none to keep."""
+    some = {place: content for place, content in contents.items() if content is not None}
+    digests = dict(zip(some, put_blobs(connection, list(some.values()), now), strict=True))
+    return {place: digests.get(place) for place in contents}
 
 
 def target_files(
@@ -235,16 +251,10 @@ def target_files(
     return wanted
 
 
-def kept_digest(connection: Connection, root: DocumentRoot, path: str, now: datetime) -> str | None:
-    """Keeps the present content as a blob and returns its digest."""
-    content = read_document(connection, root, path)
-    return put_blob(connection, content, now) if content is not None else None
-
-
-def manifest_of(bundle: DraftBundle) -> str:
+def manifest_of(draft: SkillDraft) -> str:
     """The drafted capability manifest, as JSON text."""
-    path = f"capabilities/{bundle.draft.capability_id}.json"
-    content = next(file.content for file in bundle.draft.files if file.path == path)
+    path = f"capabilities/{draft.capability_id}.json"
+    content = next(file.content for file in draft.files if file.path == path)
     return canonical_json(json.loads(content))
 
 
@@ -256,9 +266,13 @@ DERIVED: dict[SagaStepName, Sequence[PartedDocument]] = {
 
 
 def do_effect(
-    connection: Connection, request: InstallSagaInput, plan: InstallPlan, step: SagaStepName
+    connection: Connection,
+    request: InstallSagaInput,
+    session: LearnSessionAggregate | None,
+    plan: InstallPlan,
+    step: SagaStepName,
 ) -> int:
-    """Makes a step's changes to the store; returns how many files follow from them."""
+    """Makes a step's changes to the store; returns how many files follow from them. ``session`` as in ``make_plan``."""
     match step:
         case SagaStepName.PLAN:
             return 0
@@ -271,7 +285,7 @@ def do_effect(
             update_bridge(connection, request.requested_at, request.ability_id)
             return len(BRIDGE_FILES)
         case SagaStepName.REFRESH_AVAILABILITY:
-            _put_ability(connection, request, plan)
+            _put_ability(connection, request, session, plan)
             if _was_out_of_service(plan):
                 update_bridge(connection, request.requested_at, request.ability_id)
             update_snapshot(connection, request.requested_at, request.ability_id)
@@ -290,7 +304,7 @@ def undo_effect(
         case SagaStepName.PROJECT_WORKSPACE:
             _put_files(connection, plan, "workspace", forward=False)
         case SagaStepName.REBUILD_BRIDGE:
-            capability_id = load_bundle(connection, request.proposal_id)[1].draft.capability_id
+            capability_id = load_draft(connection, request.proposal_id).capability_id
             _restore_row(
                 connection, tables.capabilities, "capability_id", capability_id, plan.prior_capability
             )
@@ -309,31 +323,38 @@ def undo_effect(
 
 def with_digests(connection: Connection, plan: InstallPlan, derived: Sequence[PartedDocument]) -> InstallPlan:
     """Remembers what the derived documents became, to detect later changes."""
-    after = {one.path: document_digest(connection, "memory", one.path) for one in derived}
+    found = document_digests(connection, "memory", [one.path for one in derived])
+    after = {one.path: found.get(one.path) for one in derived}
     return plan.changed(derived_after={**plan.derived_after, **after})
 
 
 def _put_files(connection: Connection, plan: InstallPlan, root: DocumentRoot, *, forward: bool) -> int:
     """Puts the files of one root as they shall be, or back as they were."""
-    files = [change for change in plan.files if change.root == root]
-    for change in files:
-        digest = change.after if forward else change.before
+    files = {
+        change.path: change.after if forward else change.before
+        for change in plan.files
+        if change.root == root
+    }
+    # What is removed goes first: a file may come in the place of a folder.
+    for path, digest in files.items():
         if digest is None:
-            remove_document(connection, root, change.path)
-        else:
-            put_document(connection, root, change.path, get_blob(connection, digest))
+            remove_document(connection, root, path)
+    kept = get_blobs(connection, [digest for digest in files.values() if digest is not None])
+    put_documents(
+        connection, root, {path: kept[digest] for path, digest in files.items() if digest is not None}
+    )
     return len(files)
 
 
 def _put_capability(connection: Connection, request: InstallSagaInput, plan: InstallPlan) -> None:
-    _, bundle = load_bundle(connection, request.proposal_id)
-    capability_id = bundle.draft.capability_id
+    draft = load_draft(connection, request.proposal_id)
+    capability_id = draft.capability_id
     present = plan.prior_ability["version"] if plan.prior_ability is not None else None
     put_capability(
         connection,
         capability_id,
         request.ability_id,
-        manifest_of(bundle),
+        manifest_of(draft),
         request.requested_at,
         replaces=capability_id,
         same_content=any(
@@ -343,9 +364,15 @@ def _put_capability(connection: Connection, request: InstallSagaInput, plan: Ins
     )
 
 
-def _put_ability(connection: Connection, request: InstallSagaInput, plan: InstallPlan) -> None:
+def _put_ability(
+    connection: Connection,
+    request: InstallSagaInput,
+    session: LearnSessionAggregate | None,
+    plan: InstallPlan,
+) -> None:
     proposal, bundle = load_bundle(connection, request.proposal_id)
-    manifest = CapabilityManifest.model_validate_json(manifest_of(bundle))
+    written = manifest_of(bundle.draft)
+    manifest = CapabilityManifest.model_validate_json(written)
     entry = availability_entry(
         ability_id=request.ability_id,
         draft=bundle.draft,
@@ -360,26 +387,19 @@ def _put_ability(connection: Connection, request: InstallSagaInput, plan: Instal
             last_validated_at=validated_at(connection, request.content_hash),
         ),
         family=manifest.family,
-        project_id=_project_of(connection, request.learn_session_id),
+        project_id=session.session.project_id if session is not None else None,
     )
     now = rfc3339(request.requested_at)
     created = plan.prior_ability["created_at"] if plan.prior_ability else now
-    table = tables.abilities
-    connection.execute(delete(table).where(table.c.ability_id == request.ability_id))
-    connection.execute(
-        insert(table).values(
-            ability_id=request.ability_id,
-            owner=request.owner_user_id,
-            slug=request.skill_slug,
-            lane=request.lane.value,
-            version=plan.version,
-            created_at=created,
-            updated_at=now,
-            body=canonical_json(entry),
-        )
+    ABILITIES.put(
+        connection,
+        entry,
+        owner=request.owner_user_id,
+        slug=request.skill_slug,
+        version=plan.version,
+        created_at=created,
+        updated_at=now,
     )
-    versions = tables.ability_versions
-    connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
     version = AbilityVersion(
         ability_id=request.ability_id,
         version=plan.version,
@@ -391,20 +411,16 @@ def _put_ability(connection: Connection, request: InstallSagaInput, plan: Instal
         unproved=plan.accepted,
         imported_from=proposal.imported_from,
     )
-    connection.execute(
-        insert(versions).values(
-            ability_id=request.ability_id,
-            version=plan.version,
-            saga_id=request.saga_id,
-            body=canonical_json(version),
-        )
-    )
+    versions = tables.ability_versions
+    connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
+    # Not put: another saga's version of the same number must not be overwritten.
+    VERSIONS.add(connection, version, saga_id=request.saga_id)
     files = [
         ContentFile(root=change.root, path=change.path, digest=change.after)
         for change in plan.files
         if change.after is not None
     ]
-    keep_content(connection, plan.version, entry, manifest_of(bundle), files)
+    keep_content(connection, plan.version, entry, written, files)
 
 
 def _was_out_of_service(plan: InstallPlan) -> bool:
@@ -413,16 +429,6 @@ def _was_out_of_service(plan: InstallPlan) -> bool:
     return prior is not None and not in_service(
         AbilityAvailabilityEntry.model_validate_json(str(prior["body"]))
     )
-
-
-def _project_of(connection: Connection, session_id: str | None) -> str | None:
-    """The project that the session was held in; none of an import."""
-    if session_id is None:
-        return None
-    body = connection.scalar(
-        select(tables.learn_sessions.c.aggregate).where(tables.learn_sessions.c.session_id == session_id)
-    )
-    return LearnSessionAggregate.model_validate_json(body).session.project_id if body else None
 
 
 def _restore_row(
@@ -437,7 +443,7 @@ def with_frames_before(
     connection: Connection, plan: InstallPlan, derived: Sequence[PartedDocument]
 ) -> InstallPlan:
     """Keeps the derived documents as the step finds them: other installs may have come since the plan."""
-    frames = {one.path: read_frame(connection, one) for one in derived}
+    frames = read_frames(connection, derived)
     found = {path: None if frame is None else frame.decode() for path, frame in frames.items()}
     return plan.changed(frames_before={**plan.frames_before, **found})
 
@@ -447,9 +453,9 @@ def _restore_derived(
 ) -> None:
     """Derives the ability's entries from its rows, which are as they were; documents that nobody else has changed
     since are byte for byte what they were."""
+    present = document_digests(connection, "memory", [one.path for one in derived])
     untouched = all(
-        one.path in plan.frames_before
-        and document_digest(connection, "memory", one.path) == plan.derived_after.get(one.path)
+        one.path in plan.frames_before and present.get(one.path) == plan.derived_after.get(one.path)
         for one in derived
     )
     derive()

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, select
 
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.install import (
     InstallSaga,
     InstallSagaInput,
@@ -54,15 +55,15 @@ class InstallStore:
             self._guard_hand_edits(request)
         with self._database.write() as connection:
             saga, plan = _open_saga(connection, request)
-            _refuse_if_over(connection, request, saga)
+            session = _awaiting(connection, request, saga)
             if plan is not None and saga.state is SagaState.INSTALLED:
                 return SagaStepOutput(step=step, version=plan.version)
             if plan is None:
-                plan = make_plan(connection, request)
+                plan = make_plan(connection, request, session)
             first_time = _state_of(saga, step) is not SagaStepState.DONE
             if step in DERIVED and first_time:
                 plan = with_frames_before(connection, plan, DERIVED[step])
-            files = do_effect(connection, request, plan, step)
+            files = do_effect(connection, request, session, plan, step)
             if step in DERIVED and first_time:
                 plan = with_digests(connection, plan, DERIVED[step])
             saga = _marked(saga, step, SagaStepState.DONE, plan.version)
@@ -177,22 +178,36 @@ def _is_awaited(connection: Connection, request: InstallSagaInput) -> bool:
     """
     if request.import_id is not None:
         return awaited_import(connection, request) is not None
+    return _awaiting_session(connection, request) is not None
+
+
+def _awaiting_session(connection: Connection, request: InstallSagaInput) -> LearnSessionAggregate | None:
     sessions = tables.learn_sessions
     body = connection.scalar(
         SESSIONS.select(sessions.c.session_id == request.learn_session_id).with_for_update(read=True)
     )
-    install = SESSIONS.parse(body).install if body else None
-    return install is not None and install.saga_id == request.saga_id
+    session = SESSIONS.parse(body) if body else None
+    install = session.install if session is not None else None
+    return session if install is not None and install.saga_id == request.saga_id else None
 
 
-def _refuse_if_over(connection: Connection, request: InstallSagaInput, saga: InstallSaga) -> None:
-    if not _is_awaited(connection, request):
+def _awaiting(
+    connection: Connection, request: InstallSagaInput, saga: InstallSaga
+) -> LearnSessionAggregate | None:
+    """The session that waits for this saga, none where an import does; its row is held as in ``_is_awaited``.
+
+    Raises:
+        Refusal: ``CONFLICT`` when nobody waits for it any more, or its undo has begun.
+    """
+    session = _awaiting_session(connection, request) if request.import_id is None else None
+    if session is None and (request.import_id is None or awaited_import(connection, request) is None):
         raise Refusal(
             ErrorCode.CONFLICT, "This install has ended; nothing more is done for it.", retryable=False
         )
     if saga.state not in (SagaState.RUNNING, SagaState.INSTALLED):
         why = next((step.error for step in saga.steps if step.error), None) or "a step failed"
         raise Refusal(ErrorCode.CONFLICT, f"The undo of this install has begun: {why}", retryable=False)
+    return session
 
 
 def _write_saga(

@@ -136,10 +136,17 @@ class AllowedActions:
         found = self._facts_by_proposal(proposals)
         return tuple(_with_actions(one, found.get(one.proposal_id)) for one in proposals)
 
-    def of_proposal(self, proposal: SkillBundleProposal) -> SessionActions:
-        """What the proposal takes now."""
-        facts = self._facts_by_proposal([proposal]).get(proposal.proposal_id)
-        return proposal_actions(facts) if facts is not None else SessionActions()
+    def of_proposal(
+        self, proposal: SkillBundleProposal, session: LearnSessionAggregate | None
+    ) -> SessionActions:
+        """What the proposal takes now; nothing where ``session`` is not its session."""
+        if (
+            session is None
+            or session.proposal is None
+            or session.proposal.proposal_id != proposal.proposal_id
+        ):
+            return SessionActions()
+        return proposal_actions(*self._facts([session]))
 
     def _facts_by_proposal(self, proposals: Sequence[SkillBundleProposal]) -> dict[str, SessionFacts]:
         table = tables.learn_sessions
@@ -251,7 +258,7 @@ class ProposalReads:
             questions=tuple(_question_view(q, a) for q, a in self._questions(proposal_id)),
             unproved=unproved,
             unproved_digest=unproved_digest(unproved) if unproved else None,
-            **dict(self._actions.of_proposal(proposal)),
+            **dict(self._actions.of_proposal(proposal, session)),
         )
 
     def drafted(self, proposal_id: str, revision: int) -> tuple[SemanticWorkflowInterpretation, SkillDraft]:

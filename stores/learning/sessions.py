@@ -6,7 +6,7 @@ documents (runtime snapshot, observation scope; DOC3 §0C.7-§0C.9).
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 from sqlalchemy import Connection, select, update
@@ -39,7 +39,7 @@ from stores.platform.blobs import get_blob
 from stores.platform.canonical import canonical_json, document_bytes
 from stores.platform.database import Database
 from stores.platform.journal.journal import RECEIPTS, JournalDraft, JournalEntries, append
-from stores.platform.projection.documents import put_document
+from stores.platform.projection.documents import put_documents
 
 TABLE = tables.learn_sessions
 
@@ -291,50 +291,71 @@ def project_truth(connection: Connection, commit: SessionCommit) -> None:
     """Rewrites the runtime snapshot and the observation scope, and the interpretation if there is a new one."""
     aggregate = commit.aggregate
     session = aggregate.session
-    put_document(connection, "memory", RUNTIME, document_bytes(snapshot_of(connection, aggregate)))
-    put_document(connection, "memory", SCOPE, document_bytes(scope_of(connection, aggregate)))
+    observed = _observed(connection, session.learn_session_id)
+    truth = {
+        RUNTIME: document_bytes(_snapshot(connection, aggregate, observed)),
+        SCOPE: document_bytes(_scope(aggregate, observed)),
+    }
     if commit.staged is not None and session.interpretation_id is not None:
         interpretation = json.loads(get_blob(connection, commit.staged.interpretation_blob))
-        path = f"system/learning/interpretations/{session.interpretation_id}.json"
-        put_document(connection, "memory", path, document_bytes(interpretation))
+        truth[f"system/learning/interpretations/{session.interpretation_id}.json"] = document_bytes(
+            interpretation
+        )
+    put_documents(connection, "memory", truth)
 
 
 def snapshot_of(connection: Connection, aggregate: LearnSessionAggregate) -> LearningRuntimeSnapshot:
     """The session at work: what is observed, its newest receipts, its proposal and ability (DOC3 §0C.7)."""
+    return _snapshot(connection, aggregate, _observed(connection, aggregate.session.learn_session_id))
+
+
+def scope_of(connection: Connection, aggregate: LearnSessionAggregate) -> ObservationScopeRuntime:
+    """What the session observes, with the counters as they are now."""
+    return _scope(aggregate, _observed(connection, aggregate.session.learn_session_id))
+
+
+class _Observed(NamedTuple):
+    """What was observed so far."""
+
+    off_target: int
+    """Events that were left out."""
+
+    adapters: dict[ObservationAdapterKind, RedactionMode]
+    """Those that have reported: each masks texts before they are kept."""
+
+
+def _snapshot(
+    connection: Connection, aggregate: LearnSessionAggregate, observed: _Observed
+) -> LearningRuntimeSnapshot:
     session = aggregate.session
     return runtime_snapshot(
         session,
         proposal=aggregate.proposal,
-        observed_data_classes=_observed(connection, session.learn_session_id)[1],
+        observed_data_classes=observed.adapters,
         latest_receipt_ids=latest_receipt_ids(connection, session.learn_session_id),
         ability_entry=entry_of(connection, session.ability_id) if session.ability_id else None,
         now=session.updated_at,
     )
 
 
-def scope_of(connection: Connection, aggregate: LearnSessionAggregate) -> ObservationScopeRuntime:
-    """What the session observes, with the counters as they are now."""
-    dropped, adapters = _observed(connection, aggregate.session.learn_session_id)
+def _scope(aggregate: LearnSessionAggregate, observed: _Observed) -> ObservationScopeRuntime:
     return observation_scope(
         aggregate.session,
-        dropped_off_target=dropped,
-        adapters=adapters,
-        data_classes=adapters,
+        dropped_off_target=observed.off_target,
+        adapters=observed.adapters,
+        data_classes=observed.adapters,
         started_at=aggregate.state_since,
     )
 
 
-def _observed(
-    connection: Connection, session_id: str
-) -> tuple[int, dict[ObservationAdapterKind, RedactionMode]]:
-    """How many events were off target, and the adapters that have reported: each masks texts before they are kept."""
+def _observed(connection: Connection, session_id: str) -> _Observed:
     table = tables.observation_counters
     row = connection.execute(
         select(table.c.off_target, table.c.adapters).where(table.c.session_id == session_id)
     ).one_or_none()
     names: list[str] = json.loads(row.adapters) if row is not None else []
     masked = {ObservationAdapterKind(name): RedactionMode.MASK_TEXT for name in names}
-    return (row.off_target if row is not None else 0), masked
+    return _Observed(row.off_target if row is not None else 0, masked)
 
 
 def latest_receipt_ids(connection: Connection, session_id: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Content too large for a workflow's history, kept once under its own digest."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -8,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from contracts.base import rfc3339
 from stores.platform.canonical import digest_of
-from stores.platform.database import insert_or
+from stores.platform.database import batches, insert_or
 from stores.platform.tables import blobs
 
 M = TypeVar("M", bound=BaseModel)
@@ -35,12 +36,20 @@ class BlobDamagedError(ValueError):
 
 def put_blob(connection: Connection, content: bytes, now: datetime) -> str:
     """Keeps ``content`` and returns its digest; keeping the same content again changes nothing."""
-    digest = digest_of(content)
-    known = connection.scalar(select(blobs.c.digest).where(blobs.c.digest == digest))
-    if known is None:
-        row = {"digest": digest, "content": content, "created_at": rfc3339(now)}
-        connection.execute(insert_or(connection, blobs).on_conflict_do_nothing(), row)
-    return digest
+    return put_blobs(connection, [content], now)[0]
+
+
+def put_blobs(connection: Connection, contents: Sequence[bytes], now: datetime) -> list[str]:
+    """As ``put_blob`` for several contents, by one statement; their digests in the same order."""
+    digests = [digest_of(content) for content in contents]
+    at = rfc3339(now)
+    rows = {
+        digest: {"digest": digest, "content": content, "created_at": at}
+        for digest, content in zip(digests, contents, strict=True)
+    }
+    if rows:
+        connection.execute(insert_or(connection, blobs).on_conflict_do_nothing(), list(rows.values()))
+    return digests
 
 
 def get_blob(connection: Connection, digest: str) -> bytes:
@@ -50,13 +59,25 @@ def get_blob(connection: Connection, digest: str) -> bytes:
         BlobNotFoundError: nothing is kept under it.
         BlobDamagedError: what is kept is not what was put.
     """
-    content: bytes | None = connection.scalar(select(blobs.c.content).where(blobs.c.digest == digest))
-    if content is None:
-        raise BlobNotFoundError(digest)
-    found = digest_of(content)
-    if found != digest:
-        raise BlobDamagedError(digest, found)
-    return bytes(content)
+    return get_blobs(connection, [digest])[digest]
+
+
+def get_blobs(connection: Connection, digests: Iterable[str]) -> dict[str, bytes]:
+    """The contents kept under these digests, read together; raises what ``get_blob`` raises."""
+    wanted = sorted(set(digests))
+    kept = {
+        row.digest: bytes(row.content)
+        for some in batches(wanted)
+        for row in connection.execute(select(blobs.c.digest, blobs.c.content).where(blobs.c.digest.in_(some)))
+    }
+    for digest in wanted:
+        content = kept.get(digest)
+        if content is None:
+            raise BlobNotFoundError(digest)
+        found = digest_of(content)
+        if found != digest:
+            raise BlobDamagedError(digest, found)
+    return kept
 
 
 def read_blob(connection: Connection, digest: str, model: type[M]) -> M:

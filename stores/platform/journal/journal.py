@@ -226,7 +226,13 @@ def _entry(row: RowMapping) -> JournalEntry:
 _NEXT_NUMBERS = text(
     "SELECT nextval(pg_get_serial_sequence('journal', 'seq')) FROM generate_series(1, :count) ORDER BY 1"
 )
-_LAST_NUMBER = text("SELECT seq FROM sqlite_sequence WHERE name = 'journal'")
+_HEADS_AND_LAST_NUMBER = text(
+    """
+    SELECT aggregate, aggregate_seq, hash FROM journal_heads WHERE aggregate IN :aggregates
+    UNION ALL SELECT NULL, seq, '' FROM sqlite_sequence WHERE name = 'journal'
+    """
+).bindparams(bindparam("aggregates", expanding=True))
+"""SQLite's writer is alone: it needs no locks, and knows what the next numbers will be."""
 
 _LOCKED_HEADS = (
     select(journal_heads.c.aggregate, journal_heads.c.aggregate_seq, journal_heads.c.hash)
@@ -251,8 +257,9 @@ def append(connection: Connection, drafts: Sequence[JournalDraft]) -> tuple[int,
         return ()
     for name in {draft.stream for draft in drafts}:
         stream_path(name)
-    heads = _locked_heads(connection, sorted({draft.aggregate for draft in drafts}))
-    numbers = _next_numbers(connection, len(drafts))
+    aggregates = sorted({draft.aggregate for draft in drafts})
+    reserve = _next_of_sqlite if connection.dialect.name == "sqlite" else _next_of_postgres
+    heads, numbers = reserve(connection, aggregates, len(drafts))
     rows = [_linked(draft, seq, heads) for draft, seq in zip(drafts, numbers, strict=True)]
     with _numbered_before(connection):
         connection.execute(_ENTRIES, rows)
@@ -260,31 +267,40 @@ def append(connection: Connection, drafts: Sequence[JournalDraft]) -> tuple[int,
     return numbers
 
 
-def _locked_heads(connection: Connection, aggregates: list[str]) -> dict[str, tuple[int, str]]:
-    known = _read_heads(connection, aggregates)
-    missing = [name for name in aggregates if name not in known]
-    if not missing:
-        return known
-    if connection.dialect.name == "sqlite":
-        return known | {name: (0, GENESIS) for name in missing}
-    # The row is the lock, so the first entry of an aggregate needs one too; a rival's insert is waited for.
-    connection.execute(
-        insert_or(connection, journal_heads).on_conflict_do_nothing(),
-        [{"aggregate": name, "aggregate_seq": 0, "hash": GENESIS} for name in missing],
-    )
-    return known | _read_heads(connection, missing)
+_Heads = dict[str, tuple[int, str]]
 
 
-def _read_heads(connection: Connection, aggregates: list[str]) -> dict[str, tuple[int, str]]:
+def _next_of_sqlite(
+    connection: Connection, aggregates: list[str], count: int
+) -> tuple[_Heads, tuple[int, ...]]:
+    heads: _Heads = {name: (0, GENESIS) for name in aggregates}
+    last = 0
+    for row in connection.execute(_HEADS_AND_LAST_NUMBER, {"aggregates": aggregates}):
+        if row.aggregate is None:
+            last = row.aggregate_seq
+        else:
+            heads[row.aggregate] = (row.aggregate_seq, row.hash)
+    return heads, tuple(range(last + 1, last + 1 + count))
+
+
+def _next_of_postgres(
+    connection: Connection, aggregates: list[str], count: int
+) -> tuple[_Heads, tuple[int, ...]]:
+    heads = _read_heads(connection, aggregates)
+    missing = [name for name in aggregates if name not in heads]
+    if missing:
+        # The row is the lock, so the first entry of an aggregate needs one too; a rival's insert is waited for.
+        connection.execute(
+            insert_or(connection, journal_heads).on_conflict_do_nothing(),
+            [{"aggregate": name, "aggregate_seq": 0, "hash": GENESIS} for name in missing],
+        )
+        heads |= _read_heads(connection, missing)
+    return heads, tuple(connection.scalars(_NEXT_NUMBERS, {"count": count}))
+
+
+def _read_heads(connection: Connection, aggregates: list[str]) -> _Heads:
     rows = connection.execute(_LOCKED_HEADS, {"aggregates": aggregates})
     return {row.aggregate: (row.aggregate_seq, row.hash) for row in rows}
-
-
-def _next_numbers(connection: Connection, count: int) -> tuple[int, ...]:
-    if connection.dialect.name == "sqlite":
-        last: int = connection.scalar(_LAST_NUMBER) or 0
-        return tuple(range(last + 1, last + 1 + count))
-    return tuple(connection.scalars(_NEXT_NUMBERS, {"count": count}))
 
 
 def _numbered_before(connection: Connection) -> AbstractContextManager[object]:

@@ -4,6 +4,7 @@ The projector writes them to disk afterwards. Paths are checked here.
 """
 
 import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -13,7 +14,6 @@ from sqlalchemy import (
     Executable,
     and_,
     bindparam,
-    false,
     null,
     or_,
     select,
@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from stores.platform.canonical import digest_of
-from stores.platform.database import insert_for
+from stores.platform.database import batches, insert_for
 from stores.platform.tables import document_parts, documents, journal
 
 TEMPORARY_SUFFIX = ".apprentice-tmp"
@@ -88,8 +88,8 @@ def parents_of(path: str) -> tuple[str, ...]:
 DocumentRoot = Literal["memory", "workspace"]
 """The memory tree, or the folder shared with the agent."""
 
-_DIGEST = select(documents.c.digest).where(
-    documents.c.root == bindparam("of_root"), documents.c.path == bindparam("of_path")
+_DIGESTS = select(documents.c.path, documents.c.digest).where(
+    documents.c.root == bindparam("of_root"), documents.c.path.in_(bindparam("of_paths", expanding=True))
 )
 
 
@@ -109,15 +109,30 @@ def put_document(connection: Connection, root: DocumentRoot, path: str, content:
         InvalidTreePathError: ``path`` is not a relative, printable path.
         DocumentConflictError: another document, or a stream, needs the same place as something else.
     """
-    checked_path(path)
-    digest = digest_of(content)
-    known: str | None = connection.scalar(_DIGEST, {"of_root": root, "of_path": path})
-    if known == digest:
-        return
-    if known is None:
-        refuse_conflicts(connection, root, path)
-    row = {"root": root, "path": path, "content": content, "digest": digest, "dirty": True, "claimed": False}
-    connection.execute(_puts(connection.dialect.name), row)
+    put_documents(connection, root, {path: content})
+
+
+def put_documents(connection: Connection, root: DocumentRoot, contents: Mapping[str, bytes]) -> None:
+    """As ``put_document`` for files below one root, by path: what is there is read together, and written together."""
+    digests = {checked_path(path): digest_of(content) for path, content in contents.items()}
+    known = document_digests(connection, root, digests)
+    changed = [path for path, digest in digests.items() if known.get(path) != digest]
+    refuse_conflicts(connection, root, [path for path in changed if known.get(path) is None])
+    if changed:
+        connection.execute(
+            _puts(connection.dialect.name),
+            [
+                {
+                    "root": root,
+                    "path": path,
+                    "content": contents[path],
+                    "digest": digests[path],
+                    "dirty": True,
+                    "claimed": False,
+                }
+                for path in changed
+            ],
+        )
 
 
 def remove_document(connection: Connection, root: DocumentRoot, path: str) -> None:
@@ -138,9 +153,39 @@ def read_document(connection: Connection, root: DocumentRoot, path: str) -> byte
     return bytes(row.content) if row.parts is None else assembled(connection, path, row.content, row.parts)
 
 
+def documents_of_folder(
+    connection: Connection, root: DocumentRoot, folder: str, beside: Iterable[str]
+) -> dict[str, bytes]:
+    """What the documents below ``folder`` hold, and those of ``beside`` that there are, by path, read together."""
+    inside = and_(*_below(folder))
+    rows = connection.execute(
+        select(documents.c.path, documents.c.content, documents.c.parts).where(
+            documents.c.root == root, or_(inside, documents.c.path.in_(sorted(beside)))
+        )
+    ).all()
+    return {
+        row.path: bytes(row.content)
+        if row.parts is None
+        else assembled(connection, row.path, row.content, row.parts)
+        for row in rows
+        if row.content is not None
+    }
+
+
 def document_digest(connection: Connection, root: DocumentRoot, path: str) -> str | None:
     """What tells this state of the document from every other; None when there is no such file."""
-    return connection.scalar(_DIGEST, {"of_root": root, "of_path": path})
+    return document_digests(connection, root, [path]).get(path)
+
+
+def document_digests(
+    connection: Connection, root: DocumentRoot, paths: Iterable[str]
+) -> dict[str, str | None]:
+    """As ``document_digest`` for several files, read together; what was never there is left out."""
+    return {
+        row.path: row.digest
+        for some in batches(paths)
+        for row in connection.execute(_DIGESTS, {"of_root": root, "of_paths": some})
+    }
 
 
 def assembled(connection: Connection, path: str, frame: bytes, field: str) -> bytes:
@@ -191,22 +236,41 @@ def _at(root: str, path: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]
     return documents.c.root == root, documents.c.path == path
 
 
-def refuse_conflicts(connection: Connection, root: str, path: str) -> None:
-    """Refuses a new document where a file, a folder or a stream is.
+def refuse_conflicts(connection: Connection, root: str, paths: Sequence[str]) -> None:
+    """Refuses new documents where a file, a folder or a stream is, or another one of them is put.
 
     Raises:
         DocumentConflictError: another document, or a stream, needs the same place as something else.
     """
-    inside = and_(documents.c.path > f"{path}/", documents.c.path < f"{path}0")
-    above = documents.c.path.in_(parents_of(path)) if "/" in path else false()
+    if not paths:
+        return
+    new = set(paths)
+    for path in paths:
+        beside = next((folder for folder in parents_of(path) if folder in new), None)
+        if beside is not None:
+            raise DocumentConflictError(root, path, beside)
+    for start in range(0, len(paths), _PATHS_A_STATEMENT):
+        _refuse_kept(connection, root, paths[start : start + _PATHS_A_STATEMENT])
+
+
+_PATHS_A_STATEMENT = 50
+"""For how many paths one statement looks for what is below them: databases bound how much one may say."""
+
+
+def _refuse_kept(connection: Connection, root: str, paths: Sequence[str]) -> None:
+    above = sorted({folder for path in paths for folder in parents_of(path)})
+    inside = [and_(documents.c.path > f"{path}/", documents.c.path < f"{path}0") for path in paths]
+    places = [documents.c.path.in_(above), *inside] if above else inside
     rival = connection.scalar(
         select(documents.c.path)
-        .where(documents.c.root == root, documents.c.digest.is_not(None), or_(above, inside))
+        .where(documents.c.root == root, documents.c.digest.is_not(None), or_(*places))
         .limit(1)
     )
     if rival is not None:
+        path = next(one for one in paths if one.startswith(f"{rival}/") or rival.startswith(f"{one}/"))
         raise DocumentConflictError(root, path, rival)
-    if root == "memory" and path.endswith(STREAM_SUFFIX):
-        stream = path.removesuffix(STREAM_SUFFIX)
-        if connection.scalar(select(journal.c.seq).where(journal.c.stream == stream).limit(1)) is not None:
-            raise DocumentConflictError(root, path, f"the journal's stream {stream}")
+    streams = {path.removesuffix(STREAM_SUFFIX): path for path in paths if path.endswith(STREAM_SUFFIX)}
+    if root == "memory" and streams:
+        taken = connection.scalar(select(journal.c.stream).where(journal.c.stream.in_(streams)).limit(1))
+        if taken is not None:
+            raise DocumentConflictError(root, streams[taken], f"the journal's stream {taken}")

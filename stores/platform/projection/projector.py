@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 from filelock import FileLock, Timeout
@@ -114,6 +115,17 @@ _PENDING = select(
 )
 
 
+class _Behind(NamedTuple):
+    """What has changed since the last catch-up."""
+
+    documents: bool
+    streams: bool
+    archives: bool
+
+
+_ALL, _NOTHING = _Behind(True, True, True), _Behind(False, False, False)
+
+
 @dataclass(frozen=True)
 class ProjectionReport:
     """What a catch-up or a rebuild changed on disk; ``upto_seq`` is 0 when there was nothing to look at."""
@@ -160,13 +172,15 @@ class Projector:
             ProjectionBusyError: another process holds the writer's place.
             OSError: a stream's file could not be written (the disk is full, say).
         """
-        if self._mended and not self._is_behind():
+        behind = self._behind() if self._mended else _ALL
+        if behind == _NOTHING:
             return ProjectionReport()
         with self._writing() as (streams, files):
             if not self._mended:
+                behind = _ALL
                 streams.mend()
                 files.mend()
-            return self._brought_up(streams, files)
+            return self._brought_up(streams, files, behind)
 
     def rebuild(self, *, discard_edits: bool = False) -> ProjectionReport:
         """Writes both trees anew from the store, and removes memory files that nothing in it explains.
@@ -178,7 +192,7 @@ class Projector:
             unexplained = self._sweep()
             streams.restore_all()
             files.mark_differing(discard_edits=discard_edits)
-            return self._brought_up(streams, files, unexplained)
+            return self._brought_up(streams, files, _ALL, unexplained)
 
     def verify(self) -> TreeReport:
         """Compares every file with the store, and the journal with its own hashes; changes nothing.
@@ -202,10 +216,12 @@ class Projector:
             self._mended = True
 
     def _brought_up(
-        self, streams: StreamProjection, files: DocumentProjection, unexplained: int = 0
+        self, streams: StreamProjection, files: DocumentProjection, behind: _Behind, unexplained: int = 0
     ) -> ProjectionReport:
-        files.catch_up()
-        streams.catch_up()
+        if behind.documents:
+            files.catch_up()
+        if behind.streams or behind.archives:
+            streams.catch_up(archives=behind.archives)
         if files.failures:
             raise ProjectionError(tuple(files.failures))
         return ProjectionReport(
@@ -218,10 +234,11 @@ class Projector:
             upto_seq=streams.upto_seq,
         )
 
-    def _is_behind(self) -> bool:
+    def _behind(self) -> _Behind:
         with self._database.read() as connection:
             row = connection.execute(_PENDING).one()
-        return bool(row.documents or row.archives or (row.newest or 0) > (row.projected or 0))
+        entries = (row.newest or 0) > (row.projected or 0)
+        return _Behind(documents=bool(row.documents), streams=entries, archives=bool(row.archives))
 
     def _sweep(self) -> int:
         with self._database.read() as connection:
@@ -245,9 +262,10 @@ def explained_paths(connection: Connection) -> set[str]:
     return paths
 
 
-SETTLE_SECONDS = 0.05
-"""How long a wake waits for what follows it at once, which is projected together with it; it also lets the commit's
-own work go first."""
+SETTLE_SECONDS = 0.3
+"""How long a wake waits for what follows it, which is projected together with it. Nobody waits for these files: who
+does (an install, a command on an ability) projects by itself. A pass costs four to six ``fsync``, one for each command
+where they come one after another."""
 
 MOST_SETTLE_SECONDS = 2.0
 """As above, where the last projection took long: files that list thousands are written less often, and the writer

@@ -98,11 +98,12 @@ class StreamProjection:
         self.files_rewritten = 0
         self.upto_seq = 0
 
-    def catch_up(self) -> None:
-        """Appends what is new, then rotates what is archived."""
+    def catch_up(self, *, archives: bool = True) -> None:
+        """Appends what is new, then rotates what is archived, where there may be new ``archives``."""
         while self._append_pass():
             pass
-        self._rotate()
+        if archives:
+            self._rotate()
 
     def mend(self) -> None:
         """Restores every file that is not as long as it was recorded to be."""
