@@ -69,15 +69,17 @@ class McpCallActivities:
         return end
 
     async def _called(self, order: CallOrder, clock: WorkflowClock) -> CallEnd:
-        opened_before = await self._preopened.take(order)
+        taken = await self._preopened.take(order)
+        opened_before = taken if isinstance(taken, OpenedCall) else None
+        plan = taken if isinstance(taken, CallPlan) else None
         renewed: str | None = None
         lease: datetime | None = None
         while True:
             try:
-                opened = opened_before or await self._opened(order, clock, lease, renewed)
+                opened = opened_before or await self._opened(order, plan, clock, lease, renewed)
                 if isinstance(opened, CallEnd):
                     return opened
-                opened_before, lease = None, opened.plan.lease
+                opened_before, plan, lease = None, None, opened.plan.lease
                 return await self._made(order, opened, clock)
             except PlanOutdated:
                 renewed = None
@@ -93,9 +95,15 @@ class McpCallActivities:
                     return await self._without_bearer(order, refusal, clock)
 
     async def _opened(
-        self, order: CallOrder, clock: WorkflowClock, lease: datetime | None, renewed: str | None
+        self,
+        order: CallOrder,
+        ahead: CallPlan | None,
+        clock: WorkflowClock,
+        lease: datetime | None,
+        renewed: str | None,
     ) -> OpenedCall | CallEnd:
-        plan = await asyncio.to_thread(self._attempts.plan, order, clock.now(), lease)
+        """``ahead`` is the plan that was made with the decision, which ``begin`` checks like every other."""
+        plan = ahead or await asyncio.to_thread(self._attempts.plan, order, clock.now(), lease)
         if isinstance(plan, CallEnd):
             return plan
         found = await self._broker.for_server(plan.server, plan.record.owner) if renewed is None else None

@@ -31,6 +31,7 @@ from contracts.mcp.dispatch_work import (
 )
 from contracts.workflow_ids import mcp_dispatch_id
 from stores.mcp.dispatch.attempt_ends import DispatchInspection
+from stores.mcp.dispatch.attempt_rows import CallPlan
 from stores.mcp.dispatch.decisions import DispatchDecisions
 from stores.mcp.dispatch.opening import DispatchOpening
 from stores.mcp.dispatch.reads import HeldCalls
@@ -78,17 +79,19 @@ class McpDispatchActivities:
     @activity.defn
     async def judge_dispatch(self, order: JudgeOrder) -> DispatchStanding:
         """Judges a call: let pass, blocked, or made to wait. A known call stays as it is."""
-        standing = await asyncio.to_thread(self._judged, order)
+        plans: list[CallPlan] = []
+        standing = await asyncio.to_thread(self._judged, order, plans)
         # A call that rests in a new run of its workflow needs no conversation yet.
         if standing.waits_until is None:
-            self._preopened.give(standing, order.at)
+            self._preopened.give(standing, order.at, *plans)
         return standing
 
     @activity.defn
     async def decide_dispatch(self, order: DecideOrder) -> DecisionTaken:
         """Takes one person's answer about a call that waits."""
-        taken = await asyncio.to_thread(self._decided, order)
-        self._preopened.give(taken.standing, order.at)
+        plans: list[CallPlan] = []
+        taken = await asyncio.to_thread(self._decided, order, plans)
+        self._preopened.give(taken.standing, order.at, *plans)
         return taken
 
     @activity.defn
@@ -121,12 +124,12 @@ class McpDispatchActivities:
             await asyncio.sleep(0)
 
     @refusing
-    def _judged(self, order: JudgeOrder) -> DispatchStanding:
-        return self._told(self._opening.judge(order.order, order.at))
+    def _judged(self, order: JudgeOrder, plans: list[CallPlan]) -> DispatchStanding:
+        return self._told(self._opening.judge(order.order, order.at, plans.append))
 
     @refusing
-    def _decided(self, order: DecideOrder) -> DecisionTaken:
-        taken = self._decisions.decide(order)
+    def _decided(self, order: DecideOrder, plans: list[CallPlan]) -> DecisionTaken:
+        taken = self._decisions.decide(order, plans.append)
         self._told(taken.standing)
         return taken
 

@@ -108,6 +108,8 @@ class _Opening:
     plan: CallPlan
     bearer: str | None = field(default=None, repr=False)
     version: int | None = None
+    opens: bool = True
+    """Whether a connection is opened for it; otherwise only its plan is kept."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,11 @@ class PreopenedConnections:
         self._broker = broker
         self._given: dict[tuple[str, int], _Preopened] = {}
 
-    def give(self, standing: DispatchStanding, at: datetime | None) -> None:
-        """Starts connecting for a call that has just been admitted; ``at`` is its workflow's time."""
+    def give(self, standing: DispatchStanding, at: datetime | None, plan: CallPlan | None = None) -> None:
+        """Starts connecting for a call that has just been admitted; ``at`` is its workflow's time.
+
+        ``plan`` is what whoever admitted it read for that; without it, it is read here.
+        """
         if standing.status is not DispatchStatus.RUNNING or len(self._given) >= MOST_AT_ONCE:
             return
         order = CallOrder(
@@ -154,30 +159,33 @@ class PreopenedConnections:
         place = (order.dispatch_id, order.attempt)
         if place in self._given:
             return
-        self._given[place] = _Preopened(self._opening(order), self._caller, self._kept_seconds)
+        self._given[place] = _Preopened(self._opening(order, plan), self._caller, self._kept_seconds)
         self._given[place].at_end(lambda: self._given.pop(place, None))
 
     def __len__(self) -> int:
         """The number of connections that no call has taken yet."""
         return len(self._given)
 
-    async def take(self, order: CallOrder) -> OpenedCall | None:
-        """The connection that was opened for this attempt, if it can still be used."""
+    async def take(self, order: CallOrder) -> OpenedCall | CallPlan | None:
+        """The connection that was opened for this attempt, if it can still be used; its plan where none was opened."""
         given = self._given.pop((order.dispatch_id, order.attempt), None)
         return await given.taken() if given is not None else None
 
-    async def _opening(self, order: CallOrder) -> _Opening | None:
-        plan = await asyncio.to_thread(self._attempts.foreseen, order, order.at or datetime.now(UTC))
-        # A local program is worth starting only for a call that is certain to come to this worker.
-        if plan is None or plan.server.transport is not MCPTransport.REMOTE_HTTP:
+    async def _opening(self, order: CallOrder, plan: CallPlan | None) -> _Opening | None:
+        plan = plan or await asyncio.to_thread(self._attempts.foreseen, order, order.at or datetime.now(UTC))
+        if plan is None:
             return None
+        # A local program is worth starting only for a call that is certain to come to this worker.
+        if plan.server.transport is not MCPTransport.REMOTE_HTTP:
+            return _Opening(plan, opens=False)
         try:
             found = await self._broker.for_server(plan.server, plan.record.owner)
         except Refusal:
             return None
         opening = _Opening(plan, found.value, found.version) if found is not None else _Opening(plan)
         # A session that is open already is not to be held for a call that may never come.
-        return None if self._caller.has_open(plan.server, plan.call, opening.bearer) else opening
+        is_open = self._caller.has_open(plan.server, plan.call, opening.bearer)
+        return _Opening(plan, opens=False) if is_open else opening
 
 
 class _Preopened:
@@ -201,8 +209,11 @@ class _Preopened:
         self._given_up = True
         self._conversation.cancel()
 
-    async def taken(self) -> OpenedCall | None:
-        """The conversation for its call; none where it could not be begun, or has ended or is about to."""
+    async def taken(self) -> OpenedCall | CallPlan | None:
+        """The conversation for its call; none where it could not be begun, or has ended or is about to.
+
+        The plan alone where no conversation was to be opened.
+        """
         self._timeout.cancel()
         if self._given_up:
             return None
@@ -211,6 +222,9 @@ class _Preopened:
         except asyncio.CancelledError:
             self._conversation.cancel()
             raise
+        if known is not None and not known.opens:
+            self._conversation.cancel()
+            return known.plan
         # It may have timed out and not be closed yet.
         if known is None or self._go.done() or self._conversation.done():
             return None
@@ -230,6 +244,10 @@ class _Preopened:
             if not self._known.done():
                 self._known.set_result(known)
         if known is None:
+            return None
+        if not known.opens:
+            # Kept until the call comes or the time is over: both cancel this.
+            await self._go
             return None
         return await self._caller.call(
             known.plan.server, known.plan.call, known.bearer, _no_beat, self._once_taken

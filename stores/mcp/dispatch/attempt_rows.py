@@ -3,20 +3,24 @@
 After a crash the row shows whether the call may have had an effect.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, or_, select, update
 
 from contracts.base import rfc3339
-from contracts.mcp.dispatch import DispatchCaller
+from contracts.errors import Refusal
+from contracts.mcp.dispatch import DispatchCaller, DispatchStatus
 from contracts.mcp.dispatch_work import CallEnd, DispatchRecord
 from contracts.mcp.servers import MCPServerRegistryEntry
 from contracts.mcp.tools import MCPTool, ToolCall, ToolFailure, ToolFailureKind
+from domain.mcp.health import Admission, admission
 from stores.mcp.dispatch.argument_rows import arguments_of
 from stores.mcp.mcp_tables import mcp_call_attempts as table
+from stores.mcp.servers.callee import callee_of
 from stores.platform.blobs import get_blob, put_blob
 from stores.platform.canonical import canonical_json
 from stores.platform.database import insert_or
@@ -37,6 +41,13 @@ def stage_of(connection: Connection, dispatch_id: str, attempt: int) -> str | No
     """How far an attempt has come; ``None`` before it is sent."""
     query = select(table.c.stage).where(table.c.dispatch_id == dispatch_id, table.c.attempt == attempt)
     return connection.scalar(query)
+
+
+def may_be_sent(connection: Connection, dispatch_id: str, attempt: int) -> bool:
+    """Whether this attempt was not made yet, and no other waits for its outcome."""
+    this_or_unanswered = or_(table.c.attempt == attempt, table.c.stage == SENDING)
+    query = select(table.c.attempt).where(table.c.dispatch_id == dispatch_id, this_or_unanswered).limit(1)
+    return connection.scalar(query) is None
 
 
 def unanswered_attempt(connection: Connection, dispatch_id: str) -> int | None:
@@ -171,6 +182,33 @@ def plan_of(
         ),
         lease,
     )
+
+
+def not_planned(_: CallPlan) -> None:
+    """Has no use for a plan that was made ahead."""
+
+
+def plan_ahead(
+    connection: Connection, record: DispatchRecord, now: datetime, planned: Callable[[CallPlan], object]
+) -> None:
+    """Gives ``planned`` what is to be sent of a call that runs, where its server is enabled and well.
+
+    Policy is asked when the call is sent (``DispatchAttempts.begin``), and by whoever lets it pass.
+    """
+    order = record.order
+    if planned is not_planned or record.status is not DispatchStatus.RUNNING or record.attempts:
+        return
+    try:
+        callee = callee_of(connection, order.server_id, order.tool_name, record.owner)
+    except Refusal:
+        return
+    if (
+        callee.tool is None
+        or not callee.server.enabled
+        or admission(callee.health, now) is not Admission.OPEN
+    ):
+        return
+    planned(plan_of(connection, record, callee.server, callee.tool, None))
 
 
 def _party(caller: DispatchCaller) -> str:

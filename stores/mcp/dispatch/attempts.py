@@ -16,11 +16,11 @@ from contracts.base import clipped
 from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_work import CallEnd, CallOrder
-from contracts.mcp.health import MCPConnectionOutcome
+from contracts.mcp.health import MCPConnectionHealth, MCPConnectionOutcome
 from contracts.mcp.tools import ToolAnswer, ToolFailure
 from domain.mcp.approvals import APPROVED, Ask, Block, Pass
 from domain.mcp.call_outcomes import GivenUp, Hold, after_failure, held_back, spread
-from domain.mcp.health import PROBE_LEASE, Admission
+from domain.mcp.health import PROBE_LEASE, Admission, admission
 from stores.mcp.dispatch.attempt_ends import declared_idempotent, follow_up, jitter, record_contact
 from stores.mcp.dispatch.attempt_rows import (
     ANSWERED,
@@ -33,18 +33,17 @@ from stores.mcp.dispatch.attempt_rows import (
     add_attempt,
     end_attempt,
     has_retry_after,
+    may_be_sent,
     plan_of,
     sign_in_refusals,
-    stage_of,
     stored_answer,
     stored_failure,
-    unanswered_attempt,
 )
 from stores.mcp.dispatch.opening import DispatchOpening, Judged, judged
 from stores.mcp.dispatch.rows import StoredDispatch, change_dispatch, find_dispatch, read_dispatch
 from stores.mcp.dispatch.settling import failed_record, settle
-from stores.mcp.policy.grants import grant_of_dispatch, use_grant
-from stores.mcp.servers.health import admit, is_open
+from stores.mcp.policy.grants import hold_grant_of_dispatch, use_grant
+from stores.mcp.servers.health import admit
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
 
@@ -57,16 +56,24 @@ class Turn:
 
 
 def turn_of(
-    connection: Connection, kept: StoredDispatch, now: datetime, lease: datetime | None = None
+    connection: Connection,
+    kept: StoredDispatch,
+    health: MCPConnectionHealth | None,
+    now: datetime,
+    lease: datetime | None = None,
 ) -> Turn | CallEnd:
     """The call's turn; or how it stands, where its server's pause holds it back or it was held for too long.
 
-    ``lease`` is the exclusive lease that the same attempt got before.
+    ``health`` is the server's as it was read in this transaction. ``lease`` is the exclusive lease that the same
+    attempt got before.
     """
     record = kept.record
     early = _told_to_come_later(connection, kept, now)
     if early is not None:
         return early
+    if health is not None and admission(health, now) is Admission.OPEN:
+        # Nothing is written, so calls of a healthy server do not contend for its row.
+        return Turn()
     lasts = timedelta(milliseconds=record.order.timeout_ms) + PROBE_LEASE
     found = admit(connection, record.order.server_id, record.owner, now, lasts=lasts)
     if found.admission is Admission.PROBE:
@@ -135,7 +142,7 @@ class DispatchAttempts:
             stopped = self._stopped(connection, kept, found, now)
             if stopped is not None or found.server is None or found.tool is None:
                 return stopped or CallEnd(standing=kept.standing())
-            turn = turn_of(connection, kept, now, lease)
+            turn = turn_of(connection, kept, found.health, now, lease)
             if isinstance(turn, CallEnd):
                 return turn
             return plan_of(connection, kept.record, found.server, found.tool, turn.lease)
@@ -146,12 +153,12 @@ class DispatchAttempts:
             kept = find_dispatch(connection, order.dispatch_id)
             if kept is None or kept.record.status is not DispatchStatus.RUNNING:
                 return None
-            if _is_closed(connection, order):
+            if not may_be_sent(connection, order.dispatch_id, order.attempt):
                 return None
             found = judged(connection, kept.record, now)
             if not isinstance(found.permit, Pass) or found.server is None or found.tool is None:
                 return None
-            if not is_open(connection, kept.record.order.server_id, now):
+            if found.health is None or admission(found.health, now) is not Admission.OPEN:
                 return None
             return plan_of(connection, kept.record, found.server, found.tool, None)
 
@@ -169,11 +176,10 @@ class DispatchAttempts:
                 stopped = CallEnd(standing=kept.standing())
             else:
                 _refuse_unless_next(connection, order)
-                # The grant's row is held before it is looked at, so that a revocation is before this or after it.
-                grant_of_dispatch(connection, order.dispatch_id, kept.record.owner)
+                hold_grant_of_dispatch(connection, order.dispatch_id)
                 found = judged(connection, kept.record, now)
                 stopped = self._stopped(connection, kept, found, now) or _not_its_turn(
-                    connection, kept, plan, now
+                    connection, kept, found.health, plan, now
                 )
                 if stopped is None:
                     # A call that is held back uses nothing up.
@@ -298,9 +304,13 @@ def _counted(kept: StoredDispatch, order: CallOrder) -> StoredDispatch:
 
 
 def _not_its_turn(
-    connection: Connection, kept: StoredDispatch, plan: CallPlan, now: datetime
+    connection: Connection,
+    kept: StoredDispatch,
+    health: MCPConnectionHealth | None,
+    plan: CallPlan,
+    now: datetime,
 ) -> CallEnd | None:
-    turn = turn_of(connection, kept, now, plan.lease)
+    turn = turn_of(connection, kept, health, now, plan.lease)
     return turn if isinstance(turn, CallEnd) else None
 
 
@@ -331,13 +341,8 @@ def _send(connection: Connection, kept: StoredDispatch, order: CallOrder, now: d
 
 
 def _refuse_unless_next(connection: Connection, order: CallOrder) -> None:
-    if _is_closed(connection, order):
+    if not may_be_sent(connection, order.dispatch_id, order.attempt):
         raise AttemptClosed
-
-
-def _is_closed(connection: Connection, order: CallOrder) -> bool:
-    made = stage_of(connection, order.dispatch_id, order.attempt) is not None
-    return made or unanswered_attempt(connection, order.dispatch_id) is not None
 
 
 def _blocked(

@@ -1,5 +1,6 @@
 """Decisions on pending calls: approve, edit, deny; cancellation and expiry. The first answer wins."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
@@ -27,6 +28,7 @@ from contracts.mcp.dispatch_work import (
 from contracts.mcp.receipts import MCPReceiptKind
 from domain.mcp.approvals import scope_problem, undecidable, unseen
 from domain.mcp.policy_facts import grant_expiry, scope_of
+from stores.mcp.dispatch.attempt_rows import CallPlan, not_planned, plan_ahead
 from stores.mcp.dispatch.rows import (
     StoredDispatch,
     change_dispatch,
@@ -52,8 +54,12 @@ class DispatchDecisions:
         self._database = database
         self._expiry = ask_first_expiry
 
-    def decide(self, order: DecideOrder) -> DecisionTaken:
+    def decide(
+        self, order: DecideOrder, planned: Callable[[CallPlan], object] = not_planned
+    ) -> DecisionTaken:
         """One answer; the same key again gets what it got the first time.
+
+        ``planned`` is given the plan of a call that the answer lets pass, and nothing when the key was known.
 
         Raises:
             Refusal: ``MCP_ASK_FIRST_DECIDED``, ``MCP_ASK_FIRST_EXPIRED``, ``CONFLICT``, ``VALIDATION_FAILED``,
@@ -63,7 +69,7 @@ class DispatchDecisions:
             self._database,
             order.commit_key,
             DecisionTaken,
-            lambda connection: self._decided(connection, order),
+            lambda connection: self._decided(connection, order, planned),
         )
 
     def end(self, order: EndOrder) -> DispatchStanding:
@@ -112,7 +118,9 @@ class DispatchDecisions:
             entries.append(entry)
         return settle(connection, kept, ended, at, entries, given_up=None if expired else order)
 
-    def _decided(self, connection: Connection, order: DecideOrder) -> DecisionTaken:
+    def _decided(
+        self, connection: Connection, order: DecideOrder, planned: Callable[[CallPlan], object]
+    ) -> DecisionTaken:
         at = order.at or datetime.now(UTC)
         kept = read_dispatch(connection, order.dispatch_id, lock=True)
         refusal = (
@@ -124,7 +132,7 @@ class DispatchDecisions:
             raise refusal
         if order.decision is AskFirstDecision.DENY:
             return self._denied(connection, kept, order, at)
-        return self._approved(connection, kept, order, at)
+        return self._approved(connection, kept, order, at, planned)
 
     def _denied(
         self, connection: Connection, kept: StoredDispatch, order: DecideOrder, at: datetime
@@ -146,7 +154,12 @@ class DispatchDecisions:
         return _taken(settled, receipt_id, resumed=False)
 
     def _approved(
-        self, connection: Connection, kept: StoredDispatch, order: DecideOrder, at: datetime
+        self,
+        connection: Connection,
+        kept: StoredDispatch,
+        order: DecideOrder,
+        at: datetime,
+        planned: Callable[[CallPlan], object],
     ) -> DecisionTaken:
         record = _answered(kept.record, order, at).changed(status=DispatchStatus.RUNNING)
         waiting = kept.record.ask_first
@@ -176,6 +189,7 @@ class DispatchDecisions:
             actor=order.decided_by,
         )
         append(connection, [entry])
+        plan_ahead(connection, record, at, planned)
         return _taken(change_dispatch(connection, kept, record), receipt_id, resumed=True, siblings=siblings)
 
     def _grant(self, record: DispatchRecord, order: DecideOrder, at: datetime) -> MCPGrant | None:

@@ -3,17 +3,18 @@
 A call as policy, registry and grants see it now, read within one transaction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from contracts.abilities.availability import IMPORTED_FAMILY
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus, MCPAskFirstDispatchRecord
 from contracts.mcp.dispatch_work import DispatchOrder, DispatchRecord, DispatchStanding
+from contracts.mcp.health import MCPConnectionHealth
 from contracts.mcp.policy import MCPPolicyVerdict, MCPToolTarget
 from contracts.mcp.receipts import MCPReceiptKind
 from contracts.mcp.servers import MCPServerRegistryEntry
@@ -26,6 +27,7 @@ from domain.mcp.policy import judge
 from domain.mcp.policy_facts import facts_of
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import ABILITIES, entry_of, manifest_of
+from stores.mcp.dispatch.attempt_rows import CallPlan, not_planned, plan_ahead
 from stores.mcp.dispatch.rows import (
     StoredDispatch,
     add_dispatch,
@@ -36,11 +38,9 @@ from stores.mcp.dispatch.rows import (
     read_dispatch,
 )
 from stores.mcp.dispatch.settling import failed_record, settle
-from stores.mcp.mcp_tables import mcp_grants
-from stores.mcp.policy.grants import live_grants
+from stores.mcp.policy.grants import grants_about
 from stores.mcp.policy.policy_rows import policies_of
-from stores.mcp.servers.server_rows import server_of
-from stores.mcp.servers.tool_discovery import tool_of
+from stores.mcp.servers.callee import callee_of
 from stores.platform.blobs import put_blob
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalDraft, append
@@ -59,6 +59,8 @@ class Judged:
     server: MCPServerRegistryEntry | None = None
     tool: MCPTool | None = None
     verdict: MCPPolicyVerdict | None = None
+    health: MCPConnectionHealth | None = None
+    """The server's, as it is stored."""
 
     def noted_in(self, record: DispatchRecord) -> DispatchRecord:
         """The record with what was found."""
@@ -82,13 +84,12 @@ def require_callable(connection: Connection, order: DispatchOrder) -> None:
         Refusal: ``MCP_SERVER_NOT_FOUND``, ``MCP_SERVER_NOT_ACTIVE_IN_BUILD``, ``MCP_TOOL_NOT_FOUND``,
             ``ABILITY_NOT_FOUND``.
     """
-    server_of(connection, order.server_id, order.caller.user_id)
+    callee = callee_of(connection, order.server_id, order.tool_name, order.caller.user_id)
     if order.ability_id is not None:
         entry = entry_of(connection, order.ability_id)
         if entry is None or not visible(entry, order.caller.user_id):
             raise ABILITIES.not_found()
-    tool = tool_of(connection, order.server_id, order.tool_name)
-    if tool is None or tool.state is MCPToolState.REMOVED:
+    if callee.tool is None or callee.tool.state is MCPToolState.REMOVED:
         raise Refusal(
             ErrorCode.MCP_TOOL_NOT_FOUND,
             f"The server is not known to have a tool {order.tool_name[:60]}; its smoke test discovers its tools.",
@@ -99,11 +100,11 @@ def judged(connection: Connection, record: DispatchRecord, now: datetime) -> Jud
     """Judges the call by what holds now."""
     order = record.order
     try:
-        server = server_of(connection, order.server_id, record.owner)
+        callee = callee_of(connection, order.server_id, order.tool_name, record.owner)
     except Refusal as refusal:
         hint = _GONE.get(refusal.code, "Look at the server.")
         return Judged(Block(refusal.code, refusal.message, hint))
-    tool = tool_of(connection, order.server_id, order.tool_name)
+    server, tool = callee.server, callee.tool
     if tool is None:
         gone = Block(
             ErrorCode.MCP_TOOL_NOT_FOUND,
@@ -117,6 +118,7 @@ def judged(connection: Connection, record: DispatchRecord, now: datetime) -> Jud
     unnamed = _outside_its_tools(connection, record, server)
     if unnamed is not None:
         return Judged(unnamed, server, tool)
+    grants = grants_about(connection, record.owner, order.server_id, order.tool_name, order.dispatch_id, now)
     verdict = judge(
         facts_of(record.owner, server, tool, order.caller, order.data_class),
         policies_of(
@@ -124,11 +126,11 @@ def judged(connection: Connection, record: DispatchRecord, now: datetime) -> Jud
             record.owner,
             reaching=MCPToolTarget(server_id=order.server_id, tool_name=order.tool_name),
         ),
-        live_grants(connection, record.owner, order.server_id, order.tool_name, now),
+        grants.live,
         now,
     )
-    revoked = _own_grant_revoked(connection, order.dispatch_id)
-    return Judged(permit(record, server, tool, verdict, grant_revoked=revoked), server, tool, verdict)
+    found = permit(record, server, tool, verdict, grant_revoked=grants.own_is_revoked)
+    return Judged(found, server, tool, verdict, callee.health)
 
 
 def _unusable_ability(connection: Connection, record: DispatchRecord) -> Block | None:
@@ -174,11 +176,6 @@ def _is_imported(connection: Connection, ability_id: str) -> bool:
     return entry is not None and entry.family == IMPORTED_FAMILY
 
 
-def _own_grant_revoked(connection: Connection, dispatch_id: str) -> bool:
-    query = select(mcp_grants.c.revoked_at).where(mcp_grants.c.dispatch_id == dispatch_id)
-    return connection.scalar(query) is not None
-
-
 class DispatchOpening:
     """The beginning of calls. Safe to share between threads."""
 
@@ -220,8 +217,13 @@ class DispatchOpening:
             put_blob(connection, arguments, order.created_at)
         return None
 
-    def judge(self, order: DispatchOrder, now: datetime) -> DispatchStanding:
-        """The first decision about a call; a call that is known stays as it is."""
+    def judge(
+        self, order: DispatchOrder, now: datetime, planned: Callable[[CallPlan], object] = not_planned
+    ) -> DispatchStanding:
+        """The first decision about a call; a call that is known stays as it is.
+
+        ``planned`` is given the plan of a call that may pass at once.
+        """
         with self._database.write() as connection:
             known = find_dispatch(connection, order.dispatch_id, lock=True)
             if known is not None:
@@ -235,8 +237,9 @@ class DispatchOpening:
             )
             found = judged(connection, record, now)
             record = found.noted_in(record)
-            kept = add_dispatch(connection, record)
-            return self.standing(self._go_on(connection, kept, found, now))
+            kept = self._go_on(connection, add_dispatch(connection, record), found, now)
+            plan_ahead(connection, kept.record, now, planned)
+            return self.standing(kept)
 
     def reconsider(self, dispatch_id: str, now: datetime) -> DispatchStanding:
         """Looks again at a call that waits: policy or a standing approval may let it pass, or forbid it."""

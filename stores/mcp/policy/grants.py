@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from contracts.base import rfc3339
 from contracts.mcp.dispatch import MCPGrant, MCPGrantListResponse
@@ -32,6 +33,43 @@ def live_grants(
         *_live(now),
         order_by=(table.c.grant_id,),
     )
+
+
+class GrantsAbout(NamedTuple):
+    """The standing approvals that a call is judged by."""
+
+    live: tuple[MCPGrant, ...]
+    """Those for its tool that are neither revoked nor expired."""
+
+    own_is_revoked: bool
+    """Whether the approval of this very call gave one that was taken back."""
+
+
+def grants_about(
+    connection: Connection, owner: str, server_id: str, tool_name: str, dispatch_id: str, now: datetime
+) -> GrantsAbout:
+    """As ``live_grants``, and of the grant that the approval of this call gave whether it was revoked."""
+    # Each of the two finds its rows by an index of its own.
+    of_tool = and_(
+        table.c.owner == owner, table.c.server_id == server_id, table.c.tool_name == tool_name, *_live(now)
+    )
+    of_call = table.c.dispatch_id == dispatch_id
+    found = GRANTS.all(connection, or_(of_tool, of_call), order_by=(table.c.grant_id,))
+    # The call's own is for its tool, and may be over.
+    return GrantsAbout(
+        live=tuple(one for one in found if one.revoked_at is None and one.expires_at > now),
+        own_is_revoked=any(one.dispatch_id == dispatch_id and one.revoked_at is not None for one in found),
+    )
+
+
+def hold_grant_of_dispatch(connection: Connection, dispatch_id: str) -> None:
+    """Holds the grant of this call until the transaction ends: a revocation is before this, or after it.
+
+    SQLite's writer is alone anyway.
+    """
+    if connection.dialect.name != "sqlite":
+        query = select(table.c.grant_id).where(table.c.dispatch_id == dispatch_id).with_for_update()
+        connection.execute(query)
 
 
 def use_grant(connection: Connection, grant_id: str, owner: str, now: datetime) -> bool:

@@ -5,7 +5,7 @@ Decisions and runtime lists share one table, so that one version number covers e
 
 from datetime import datetime
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, func, null, or_, select, union_all
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -56,7 +56,8 @@ _RUNTIMES = DocumentTable(
 
 def policies_of(connection: Connection, owner: str, *, reaching: MCPToolTarget | None = None) -> Policies:
     """An owner's policy as it is now; only what a call of the tool ``reaching`` can fall under, if one is named."""
-    query = select(mcp_policies.c.target, mcp_policies.c.body).where(mcp_policies.c.owner == owner)
+    query = select(mcp_policies.c.target, mcp_policies.c.body, mcp_policies.c.version)
+    query = query.where(mcp_policies.c.owner == owner)
     if reaching is not None:
         keys = [target_key(at) for at in levels_above(reaching, None)]
         query = query.where(
@@ -68,12 +69,17 @@ def policies_of(connection: Connection, owner: str, *, reaching: MCPToolTarget |
         )
     decisions: list[MCPStandingDecision] = []
     runtimes: list[MCPProviderPolicy] = []
-    for row in connection.execute(query.order_by(mcp_policies.c.target)):
-        if row.target.startswith(_OF_RUNTIME):
+    version = 0
+    # The newest of all comes with them, by the same statement: another may have been decided meanwhile.
+    newest = select(null(), null(), func.max(mcp_policies.c.version)).where(mcp_policies.c.owner == owner)
+    for row in sorted(connection.execute(union_all(query, newest)), key=lambda row: row.target or ""):
+        if row.target is None:
+            version = row.version or 0
+        elif row.target.startswith(_OF_RUNTIME):
             runtimes.append(_RUNTIMES.parse(row.body))
         else:
             decisions.append(_DECISIONS.parse(row.body))
-    return Policies(decisions=tuple(decisions), runtimes=tuple(runtimes), version=_version(connection, owner))
+    return Policies(decisions=tuple(decisions), runtimes=tuple(runtimes), version=version)
 
 
 def decisions_page(

@@ -35,7 +35,7 @@ from stores.mcp.servers.server_rows import linked_abilities
 from stores.platform.canonical import document_bytes
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import JournalDraft, JournalEntries, append
-from stores.platform.projection.documents import put_document
+from stores.platform.projection.documents import put_documents
 from stores.platform.tables import capabilities
 
 HEALTH_FILE = "system/mcp/health_current.json"
@@ -93,8 +93,8 @@ def project_health(connection: Connection) -> None:
             throttle = found.throttle_state.model_dump(mode="json", exclude_none=True)
             until = rfc3339(found.backoff_until)
             backoffs.append({**whose, "backoff_until": until, "throttle_state": throttle})
-    put_document(connection, "memory", HEALTH_FILE, document_bytes(healths))
-    put_document(connection, "memory", BACKOFF_FILE, document_bytes(backoffs))
+    files = {HEALTH_FILE: document_bytes(healths), BACKOFF_FILE: document_bytes(backoffs)}
+    put_documents(connection, "memory", files)
 
 
 def _capability_failures(
@@ -331,6 +331,9 @@ def _stored(connection: Connection, server_id: str) -> MCPConnectionHealth:
 
 def _locked(connection: Connection, server_id: str, owner: str, now: datetime) -> MCPConnectionHealth:
     """The stored health, its row locked until the transaction ends; inserted where there was none."""
+    held = HEALTHS.find(connection, server_id, lock=True)
+    if held is not None:
+        return held
     HEALTHS.add_if_absent(connection, unknown(server_id), owner=owner, updated_at=rfc3339(now))
     return HEALTHS.get(connection, server_id, lock=True)
 
