@@ -1,0 +1,72 @@
+"""What an approval, a session command and an install ask of the store: bounds that a change may not go beyond.
+
+The counters are of API and worker, whose projection is left out: when it runs does not follow from the command alone.
+"""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bench.counters import Counts, counting
+from bench.dispatch import registered
+from bench.operations import counted_approval, counted_command, counted_install
+from contracts.mcp.provider import MCPTransport
+from stores.platform.database import Database
+from stores.platform.projection.documents import put_documents
+from tests.fixtures.databases import migrated
+from tests.fixtures.mcp_servers import GoodServer
+from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, connect, running_stack, stack_settings
+
+pytestmark = pytest.mark.anyio
+
+
+def within(counts: Counts, *, statements: int, writes: int) -> None:
+    """Fails with every statement where there are more than that."""
+    ran = "\n".join(
+        f"{times} {' '.join(text.split())[:160]}" for text, times in counts.statements.most_common()
+    )
+    assert 0 < counts.total <= statements, ran
+    assert 0 < counts.writes <= writes
+
+
+async def test_an_approved_call_takes_three_transactions_and_less_than_thirty_statements(
+    tmp_path: Path, temporal_address: str, tool_server: GoodServer
+) -> None:
+    client = await connect(temporal_address)
+    async with running_stack(stack_settings(tmp_path, mcp_allow_private_addresses=True), client) as stack:
+        alice = stack.learner("alice", (*EVERYDAY_SCOPES, "call"))
+        server_id = await registered(alice, tool_server, MCPTransport.REMOTE_HTTP)
+        await counted_approval(stack, alice, server_id)
+        within(await counted_approval(stack, alice, server_id), statements=29, writes=3)
+
+
+async def test_a_session_command_is_one_transaction_of_a_dozen_statements(stack: Stack) -> None:
+    alice = stack.learner()
+    await alice.create()
+    await alice.act("start")
+    await counted_command(alice, 1)
+    within(await counted_command(alice, 2), statements=13, writes=1)
+
+
+async def test_an_install_takes_less_than_120_statements(stack: Stack) -> None:
+    alice = stack.learner()
+    # The first one of a store also makes the files that list abilities.
+    await counted_install(alice)
+    within(await counted_install(alice), statements=119, writes=12)
+
+
+def test_statements_and_transactions_are_counted_while_the_block_runs(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrated(url)
+    with closing(Database(url)) as store:
+        with counting() as counts:
+            with store.write() as connection:
+                put_documents(connection, "memory", {"a.json": b"1", "b.json": b"2"})
+            with store.read() as connection:
+                connection.exec_driver_sql("SELECT 1")
+        with store.read() as connection:
+            connection.exec_driver_sql("SELECT 2")
+    assert (counts.writes, counts.reads, counts.statements["SELECT 1"]) == (1, 1, 1)
+    assert counts.total == 4, counts.statements
+    assert "SELECT 2" not in counts.statements
