@@ -61,6 +61,8 @@ TAGS = [
 _ENVELOPE = "ApiErrorEnvelope"
 _REPLACED = ("HTTPValidationError", "ValidationError")
 _CORRELATION_ID = "0199aa10-7c00-7000-8000-0000000000c1"
+_BESIDE_ROUTES = frozenset({ErrorCode.VALIDATION_FAILED, ErrorCode.INTERNAL_ERROR})
+"""Answered before a route's function runs or after it failed, and so as JSON also by a route that answers in HTML."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,11 @@ def _schemas_of_envelope() -> dict[str, Any]:
 def _complete(operation: dict[str, Any]) -> None:
     name: str = operation["operationId"]
     responses: dict[str, Any] = operation["responses"]
+    page = responses.get("200", {}).get("content", {}).get("text/html")
     for status, codes in errors_of(operation).items():
         responses[str(status)] = _error_response(status, codes)
+        if page is not None and not _BESIDE_ROUTES.issuperset(codes):
+            responses[str(status)]["content"]["text/html"] = {"schema": page["schema"]}
     for status, response in responses.items():
         content = response.get("content", {}).get("application/json")
         if status.startswith("2") and content is not None:

@@ -321,6 +321,18 @@ def test_the_page_that_a_sign_in_ends_with_is_in_the_document() -> None:
     assert set(answer["content"]) == {"application/json", "text/html"}
 
 
+def test_the_pages_that_refuse_a_sign_in_are_in_the_document() -> None:
+    responses = operation_of(ROUTES["mcp_auth_callback"])["responses"]
+    pages = {status for status, response in responses.items() if "text/html" in response["content"]}
+    assert set(responses) - pages == {"500"}
+    elsewhere = [
+        name
+        for name, route in ROUTES.items()
+        if "text/html" in json.dumps(operation_of(route)) and name != "mcp_auth_callback"
+    ]
+    assert elsewhere == []
+
+
 def test_every_response_has_a_valid_and_complete_example() -> None:
     answers = [answer for _, answer in endpoint_models().values() if isinstance(answer, type)]
     models = {answer.__name__: answer for answer in answers if issubclass(answer, BaseModel)}
