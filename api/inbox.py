@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
-from api.platform.dependencies import PageDep, Reader, ServicesDep
+from api.platform.dependencies import AnyOf, PageDep, Reader, ServicesDep
 from api.services import Services
 from contracts.inbox.items import SentKind
 from contracts.learning.proposal import ProposalState
@@ -124,12 +123,12 @@ def inbox(
     caller: Reader,
     services: ServicesDep,
     page: PageDep,
-    kind: Annotated[InboxKind | None, Query()] = None,
+    kind: AnyOf[InboxKind] = None,
 ) -> InboxResponse:
     """What waits for the caller or was sent to them, newest first."""
     now = datetime.now(UTC)
     items = [one for source in SOURCES for one in source(services, caller.user_id, now)]
-    wanted = [one for one in items if kind is None or one.kind is kind]
+    wanted = [one for one in items if not kind or one.kind in kind]
     wanted.sort(key=lambda one: (one.created_at, one.item_id), reverse=True)
     shown = wanted[page.offset : page.offset + page.page_size]
     return InboxResponse(items=tuple(shown), **page.counts(len(wanted)))

@@ -11,10 +11,12 @@ from uuid_utils import uuid7
 from api.platform.commands import CommandFrame, LearnerFrame, masked
 from api.platform.dependencies import CategoryId, PageDep, Reader, ServicesDep, parse_uuid
 from api.platform.lists import ListOf, ListRequest
+from api.services import Services
 from contracts.abilities.categories import (
     AssignItemRequest,
     Category,
     CategoryAssignment,
+    CategoryItem,
     CategoryItemKind,
     CategoryItemsResponse,
     CategoryListResponse,
@@ -120,38 +122,56 @@ async def remove(
 def items(
     category_id: CategoryId, caller: Reader, services: ServicesDep, page: PageDep
 ) -> CategoryItemsResponse:
-    """What is in the category, newest first."""
-    return services.categories.items(category_id, caller.user_id, page)
+    """What is in the category and what it is called, newest first."""
+    found = services.categories.items(category_id, caller.user_id, page)
+    named = tuple(_as_called(item, services, caller.user_id) for item in found.items)
+    return found.changed(items=named)
+
+
+def _as_called(item: CategoryItem, services: Services, owner: str) -> CategoryItem:
+    """The item with its title; as it is where it has gone meanwhile."""
+    try:
+        title, session_id = _existing(item, services, owner)
+    except Refusal:
+        return item
+    return item.changed(title=title, learn_session_id=session_id)
 
 
 def _assign(assignment: CategoryAssignment, frame: CommandFrame) -> CategoryAssignment:
     services = frame.services
     services.categories.owned(assignment.category_id, frame.owner)
-    _require_item(assignment, frame)
+    _existing(assignment, services, frame.owner)
     return services.categories.assign(assignment, frame.owner, frame.correlation_id)
 
 
-def _require_item(assignment: CategoryAssignment, frame: CommandFrame) -> None:
-    """Refuses an item that is not there, or that the caller may not see.
+def _existing(
+    assignment: CategoryAssignment, services: Services, owner: str
+) -> tuple[str | None, str | None]:
+    """The title of an item, and of a proposal its session; both None of what has no title here.
 
     A bundle is that of a proposal, by the proposal's id, or that of an installed skill, by the skill's name. Task
     templates and automations belong to other systems: those are taken by their names.
+
+    Raises:
+        Refusal: for an item that is not there, or that the caller may not see.
     """
-    services, item_id = frame.services, assignment.item_id
+    item_id, what = assignment.item_id, "proposal"
     match assignment.item_kind:
         case CategoryItemKind.SKILL | CategoryItemKind.LEARNED_ABILITY:
-            services.abilities.visible_entry(item_id, frame.owner)
-        case CategoryItemKind.PROPOSAL:
-            wanted = parse_uuid(item_id, ErrorCode.PROPOSAL_NOT_FOUND, "proposal")
-            services.proposals.owned(wanted, frame.owner)
+            return services.abilities.visible_entry(item_id, owner).title, None
         case CategoryItemKind.CONNECTOR:
-            services.mcp.servers.owned(item_id, frame.owner)
-        case CategoryItemKind.BUNDLE:
-            if not services.abilities.is_skill(item_id, frame.owner):
-                wanted = parse_uuid(item_id, ErrorCode.PROPOSAL_NOT_FOUND, "bundle")
-                services.proposals.owned(wanted, frame.owner)
+            return services.mcp.servers.owned(item_id, owner).display_name, None
         case CategoryItemKind.TASK_TEMPLATE | CategoryItemKind.AUTOMATION:
             if not item_id.isprintable():
                 raise Refusal(
                     ErrorCode.VALIDATION_FAILED, "item_id has to be printable text.", fields=["item_id"]
                 )
+            return None, None
+        case CategoryItemKind.BUNDLE:
+            if services.abilities.is_skill(item_id, owner):
+                return None, None
+            what = "bundle"
+        case CategoryItemKind.PROPOSAL:
+            pass
+    proposal = services.proposals.owned(parse_uuid(item_id, ErrorCode.PROPOSAL_NOT_FOUND, what), owner)
+    return proposal.title, proposal.learn_session_id

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path
 from api.imports.imports import override_asked
 from api.platform.commands import InstallerFrame, LearnerFrame, masked, masked_fields
 from api.platform.dependencies import Reader, ServicesDep, parse_uuid
+from api.platform.lists import ListOf, ListRequest
 from contracts.errors import ErrorCode
 from contracts.imports.pack_install import (
     PackCancel,
@@ -18,7 +19,7 @@ from contracts.imports.pack_install import (
     SkillPackInstallResponse,
 )
 from contracts.imports.pack_members import SkillPackDetailResponse, SkillPackPutRequest
-from contracts.imports.packs import SkillPacksListResponse
+from contracts.imports.packs import SkillPackMetadata, SkillPacksListResponse
 from contracts.imports.requests import ImportTargetScope
 from contracts.learning.responses import DeletedResponse
 from contracts.platform.identity import Scope
@@ -41,10 +42,17 @@ def _install_id(pack_install_id: Annotated[str, Path(max_length=200)]) -> str:
 PackInstallId = Annotated[str, Depends(_install_id)]
 
 
+_PACKS = ListOf("packs", SkillPackMetadata, "pack_id title description")
+
+
 @router.get("", operation_id="skill_pack_list")
-def list_packs(caller: Reader, services: ServicesDep) -> SkillPacksListResponse:
+def list_packs(
+    caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_PACKS.wanted)]
+) -> SkillPacksListResponse:
     """The caller's packs, by their ids."""
-    return SkillPacksListResponse(packs=services.imports.packs.list_for(caller.user_id))
+    return _PACKS.listed(
+        SkillPacksListResponse(packs=services.imports.packs.list_for(caller.user_id)), wanted
+    )
 
 
 @router.post("", operation_id="skill_pack_put")

@@ -4,20 +4,25 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.platform.dependencies import PageDep, Reader, SearchQuery, ServicesDep
+from api.platform.dependencies import AnyOf, PageDep, Reader, SearchQuery, ServicesDep
 from contracts.base import Uuid
 from contracts.learning.lifecycle import LearningReceiptKind
 from contracts.learning.responses import LearnHistoryResponse, LearningRuntimeSnapshot, LearnReceiptsResponse
+from contracts.learning.session import LearnSessionState
 
 router = APIRouter(prefix="/api/learn", tags=["records"])
 
 
 @router.get("/history", operation_id="learn_history")
 def history(
-    caller: Reader, services: ServicesDep, page: PageDep, search: SearchQuery = None
+    caller: Reader,
+    services: ServicesDep,
+    page: PageDep,
+    state: AnyOf[LearnSessionState] = None,
+    search: SearchQuery = None,
 ) -> LearnHistoryResponse:
     """All the caller's sessions and how they ended, archived ones included."""
-    return services.session_reads.history(caller.user_id, page, search)
+    return services.session_reads.history(caller.user_id, page, state or (), search)
 
 
 @router.get("/receipts", operation_id="learn_receipts")

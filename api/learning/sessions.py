@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated
 
 import anyio.to_thread
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from pydantic import ValidationError
 from uuid_utils import uuid7
 
 from api.platform.commands import CommandFrame, LearnerFrame, masked, masked_fields
-from api.platform.dependencies import PageDep, Reader, SearchQuery, ServicesDep, SessionId
+from api.platform.dependencies import AnyOf, PageDep, Reader, SearchQuery, ServicesDep, SessionId
 from api.services import Services
 from config.settings import Settings
 from contracts.base import clipped
@@ -167,11 +166,11 @@ def list_sessions(
     caller: Reader,
     services: ServicesDep,
     page: PageDep,
-    state: Annotated[LearnSessionState | None, Query()] = None,
+    state: AnyOf[LearnSessionState] = None,
     search: SearchQuery = None,
 ) -> LearnSessionsListResponse:
     """The caller's sessions, newest first."""
-    return services.session_reads.sessions(caller.user_id, page, state, search)
+    return services.session_reads.sessions(caller.user_id, page, state or (), search)
 
 
 @router.get("/{session_id}/detail", operation_id="learn_session_detail")

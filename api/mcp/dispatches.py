@@ -8,10 +8,12 @@ from fastapi import APIRouter, Depends, Query
 
 from api.platform.commands import ApproverFrame, CommandFrame, ToolUserFrame, masked
 from api.platform.dependencies import (
+    AnyOf,
     McpDispatchId,
     PageDep,
     Reader,
     ServicesDep,
+    TrueOrFalse,
     whole_part,
 )
 from api.platform.lists import ListOf, ListRequest
@@ -61,7 +63,13 @@ def list_dispatches(
     caller: Reader,
     services: ServicesDep,
     page: PageDep,
-    status: DispatchStatus | None = None,
+    status: AnyOf[DispatchStatus] = None,
+    decided: Annotated[
+        TrueOrFalse | None,
+        Query(
+            description="Of those that a person was asked about: the answered and expired, or the waiting."
+        ),
+    ] = None,
     server_id: Annotated[str | None, Query(pattern=NAME)] = None,
     tool_name: Annotated[str | None, Query(pattern=NAME)] = None,
 ) -> DispatchListResponse:
@@ -70,7 +78,8 @@ def list_dispatches(
         caller.user_id,
         page,
         datetime.now(UTC),
-        status=status,
+        statuses=status or (),
+        decided=decided,
         server_id=server_id,
         tool_name=tool_name,
     )

@@ -32,6 +32,14 @@ _SERVERS = ListOf(
 )
 
 
+_TOOLS = ListOf(
+    "tools",
+    MCPTool,
+    "tool_name=definition.tool_name state effect first_seen_at updated_at",
+    filters="state effect",
+)
+
+
 @router.get("", operation_id="mcp_server_list")
 def list_servers(
     caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_SERVERS.wanted)]
@@ -97,9 +105,14 @@ tools = APIRouter(prefix="/api/mcp/servers/{server_id}/tools", tags=["mcp"])
 
 
 @tools.get("", operation_id="mcp_tool_list")
-def list_tools(server_id: ServerId, caller: Reader, services: ServicesDep) -> MCPToolListResponse:
+def list_tools(
+    server_id: ServerId,
+    caller: Reader,
+    services: ServicesDep,
+    wanted: Annotated[ListRequest, Depends(_TOOLS.wanted)],
+) -> MCPToolListResponse:
     """The server's tools by name, each with its policy; of one that changed, the difference to what was pinned."""
-    return services.mcp.tools.list_for(server_id, caller.user_id)
+    return _TOOLS.listed(services.mcp.tools.list_for(server_id, caller.user_id), wanted)
 
 
 @tools.post("/{tool_name:path}/review", operation_id="mcp_tool_review")

@@ -1,7 +1,7 @@
 """FastAPI dependencies of routes: services, authenticated caller with a scope, page, ids of the path."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import anyio.to_thread
@@ -155,6 +155,13 @@ SearchQuery = Annotated[
         description="Words that must all be in what a list is searched by.",
     ),
 ]
+
+
+T = TypeVar("T")
+AnyOf = Annotated[
+    list[T] | None, Query(max_length=40, description="One of these; named several times, any of them.")
+]
+"""A filter that may be named several times: ``?state=armed&state=paused``."""
 
 
 def parse_uuid(value: str, code: ErrorCode, what: str) -> str:

@@ -2,8 +2,8 @@
 
 Such a list is read whole and cut here, so that every list takes the same parameters: ``page`` and ``page_size``,
 ``sort`` by one of its fields (``-`` before it: the other way round), ``q`` for words in any of them, and a filter by
-the name of a field. Without a page the whole list is answered. Lists that grow without bound are paged by their store
-(``PageDep``).
+the name of a field, which takes several values where they are an enumeration. Without a page the whole list is
+answered. Lists that grow without bound are paged by their store (``PageDep``).
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 from fastapi import Query
 from pydantic import BaseModel
 
-from api.platform.dependencies import SearchQuery, TrueOrFalse
+from api.platform.dependencies import AnyOf, SearchQuery, TrueOrFalse
 from contracts.platform.lists import ListCounts
 from stores.platform.database import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 
@@ -37,7 +37,8 @@ class ListRequest:
     page_size: int | None = None
     sort: str | None = None
     q: str | None = None
-    equal: Mapping[str, object] = field(default_factory=dict[str, object])
+    among: Mapping[str, Sequence[object]] = field(default_factory=dict[str, Sequence[object]])
+    """By the name of a field the values of which it has to have one."""
 
 
 class ListOf:
@@ -48,11 +49,14 @@ class ListOf:
     ) -> None:
         """``name`` is the answer's field with the items; ``fields`` and ``filters`` are names separated by blanks.
 
-        ``within`` is the part of an item that has the fields, of the class ``item``.
+        ``within`` is the part of an item that has the fields, of the class ``item``. A field of a deeper part is
+        written with its place: ``tool_name=definition.tool_name``.
         """
         self._name = name
-        read = {one: attrgetter(f"{within}.{one}" if within else one) for one in fields.split()}
-        self._read: dict[str, Callable[[Any], Any]] = dict(read)
+        self._read: dict[str, Callable[[Any], Any]] = {}
+        for one in fields.split():
+            called, _, place = one.partition("=")
+            self._read[called] = attrgetter(place or (f"{within}.{called}" if within else called))
         self._filters = {one: _filter(item, one) for one in filters.split()}
 
     @property
@@ -68,8 +72,12 @@ class ListOf:
         }
 
         async def read(**given: Any) -> ListRequest:
-            equal = {name: given[name] for name in self._filters if given[name] is not None}
-            return ListRequest(given["page"], given["page_size"], given["sort"], given["q"], equal)
+            among: dict[str, Sequence[object]] = {
+                name: cast("list[object]", value) if isinstance(value, list) else [value]
+                for name in self._filters
+                if (value := given[name]) is not None
+            }
+            return ListRequest(given["page"], given["page_size"], given["sort"], given["q"], among)
 
         read.__signature__ = Signature(  # type: ignore[attr-defined]
             [
@@ -93,7 +101,7 @@ class ListOf:
         return answer.changed(**{self._name: shown}, total=total, page=page, page_size=size)
 
     def _matches(self, item: Any, wanted: ListRequest) -> bool:
-        if any(self._read[name](item) != value for name, value in wanted.equal.items()):
+        if any(self._read[name](item) not in values for name, values in wanted.among.items()):
             return False
         if wanted.q is None:
             return True
@@ -109,7 +117,8 @@ def _filter(item: type[BaseModel], name: str) -> Any:
         switch: Any = TrueOrFalse
         return switch | None
     if isinstance(kinds[0], type) and issubclass(kinds[0], Enum):
-        return kinds[0] | None
+        several: Any = AnyOf
+        return several[kinds[0]]
     return Annotated[str | None, _NAMED]
 
 

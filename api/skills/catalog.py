@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query
 
 from api.platform.commands import AdminFrame, ApproverFrame
-from api.platform.dependencies import PageDep, Reader, ServicesDep
+from api.platform.dependencies import AnyOf, PageDep, Reader, ServicesDep
 from contracts.abilities.lookup import AbilityLookupQuery
 from contracts.errors import ErrorCode, Refusal
 from contracts.skills.catalog import (
@@ -53,13 +53,13 @@ def list_skills(
     caller: Reader,
     services: ServicesDep,
     page: PageDep,
-    state: SkillState | None = None,
+    state: AnyOf[SkillState] = None,
     category: SkillCategory | None = None,
     tag: Annotated[str | None, Query(max_length=80, pattern=r"^[A-Za-z0-9_.-]+$")] = None,
 ) -> SkillListResponse:
     """The catalog by name: what may be run, what awaits approval, what is malformed and why."""
     del caller  # The catalog is the same for everybody who may read.
-    found = services.skills.catalog.all([state] if state is not None else ())
+    found = services.skills.catalog.all(state or ())
     wanted = [one for one in found if _fits(one, category, tag)]
     shown = wanted[page.offset : page.offset + page.page_size]
     counts = page.counts(len(wanted))

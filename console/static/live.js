@@ -1,28 +1,27 @@
-/** What goes on right now: the newest sessions, kept fresh by the event stream of the one that is under way. */
+/** What goes on right now: the session that is under way, kept fresh by its event stream. */
 
 import { ApiError, get } from "./api.js";
 import { events } from "./stream.js";
 import { vocabulary } from "./vocabulary.js";
+import { STATES } from "./wording.js";
 
 const LOOK_AGAIN_MS = 3000;
 const AGAIN_MS = 200;
 const BUSY_MS = 1500;
 const RETRY_MS = [1000, 2000, 5000, 10000];
-const NEWEST = "learn/sessions?page_size=20";
+const UNDER_WAY = `learn/sessions?page_size=1&${Object.keys(STATES).filter((one) => !vocabulary.at_rest.includes(one)).map((one) => `state=${one}`).join("&")}`;
 
 /** States in which much happens that is no lifecycle event: actions observed, cases checked, steps installed. */
 const BUSY = new Set(["armed", "capturing", "testing_proposal", "ready_for_review", "installing_private"]);
 
 class Live extends EventTarget {
-  sessions = null;
+  /** The session that is not at rest; a person has at most one. */
+  active = null;
+  /** Whether it has been asked for. */
+  known = false;
   connection = "connecting";
   #abort = null;
   #seen = null;
-
-  /** The session that is not at rest; a person has at most one. */
-  get active() {
-    return this.sessions?.find((one) => !vocabulary.at_rest.includes(one.state)) ?? null;
-  }
 
   start() {
     this.stop();
@@ -33,15 +32,17 @@ class Live extends EventTarget {
 
   stop() {
     this.#abort?.abort();
-    this.sessions = null;
+    this.active = null;
+    this.known = false;
   }
 
-  /** Reads the sessions anew and tells everybody who listens. */
+  /** Reads the session anew and tells everybody who listens. */
   async refresh() {
     const signal = this.#abort?.signal;
-    const page = await get(NEWEST, { signal });
+    const { sessions } = await get(UNDER_WAY, { signal });
     if (signal?.aborted) return;
-    this.sessions = page.sessions;
+    this.active = sessions[0] ?? null;
+    this.known = true;
     this.dispatchEvent(new Event("change"));
   }
 

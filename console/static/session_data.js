@@ -2,8 +2,8 @@
 
 import { get } from "./api.js";
 import { underWay } from "./parts/install.js";
+import { Pages } from "./parts/pages.js";
 
-const ALL = "page_size=100";
 const PRACTISED = "autonomous_agent_practice";
 
 /** Which Temporal executions stand behind a session; their addresses never change, so each is asked for once. */
@@ -27,27 +27,27 @@ export class SessionData {
   #links = new Links();
   #files = { hash: null, files: [], dependencies: [], graph: null };
 
-  constructor(id, signal) {
+  constructor(id, page) {
     this.path = `learn/sessions/${encodeURIComponent(id)}`;
     this.id = id;
-    this.signal = signal;
+    this.signal = page.signal;
+    this.pages = { observations: new Pages(page, "actions", 100), receipts: new Pages(page, "receipts") };
   }
 
   async read() {
     const options = { signal: this.signal };
     // First alone: where there is no such session, one refusal says it all.
     const session = await get(`${this.path}/detail`, options);
-    const [scope, observed, { receipts }, { receipts: checkpointReceipts }] = await Promise.all([
+    const [scope, observed, receipts] = await Promise.all([
       get(`${this.path}/observation-scope`, options),
-      get(`${this.path}/observations?${ALL}`, options),
-      get(`learn/receipts?learn_session_id=${encodeURIComponent(this.id)}&${ALL}`, options),
-      get(`${this.path}/checkpoint-receipts?${ALL}`, options),
+      this.pages.observations.read(`${this.path}/observations`),
+      this.pages.receipts.read(`learn/receipts?learn_session_id=${encodeURIComponent(this.id)}`),
     ]);
     const [draft, practice] = await Promise.all([
       session.proposal_id ? this.#draft(session.proposal_id, options) : NO_DRAFT,
       session.entry_mode === PRACTISED ? this.#practice(options) : null,
     ]);
-    return { session, scope, observed, receipts, checkpointReceipts, practice, ...draft, links: await this.#workflows(session, draft) };
+    return { session, scope, observed, receipts, practice, ...draft, links: await this.#workflows(session, draft) };
   }
 
   async #draft(proposalId, options) {
@@ -56,12 +56,13 @@ export class SessionData {
       get(`${path}/detail`, options),
       get(`${path}/validation-runs?page_size=1`, options),
     ]);
-    const [saga, { rounds }] = await Promise.all([
+    const [saga, { rounds }, { checkpoints }] = await Promise.all([
       detail.saga_id ? get(`learn/install-sagas/${detail.saga_id}`, options) : null,
       detail.proposal.revision > 1 ? get(`${path}/rounds`, options) : NO_ROUNDS,
+      get(`${this.path}/checkpoint-progress`, options),
       this.#readFiles(path, detail.proposal.content_hash, options),
     ]);
-    return { detail, run: runs[0] ?? null, steps, saga, rounds: rounds.filter((one) => !one.present), files: this.#files.files, dependencies: this.#files.dependencies, graph: this.#files.graph, installing: underWay(saga) };
+    return { detail, checkpoints, run: runs[0] ?? null, steps, saga, rounds: rounds.filter((one) => !one.present), files: this.#files.files, dependencies: this.#files.dependencies, graph: this.#files.graph, installing: underWay(saga) };
   }
 
   async #readFiles(path, hash, options) {
@@ -92,4 +93,4 @@ export class SessionData {
 }
 
 const NO_ROUNDS = { rounds: [] };
-const NO_DRAFT = { detail: null, run: null, steps: [], saga: null, rounds: [], files: [], dependencies: [], graph: null, installing: false };
+const NO_DRAFT = { detail: null, checkpoints: [], run: null, steps: [], saga: null, rounds: [], files: [], dependencies: [], graph: null, installing: false };

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from contracts.base import Contract, Text120, Text160, UtcTime, Uuid, VersionedContract
-from contracts.platform.lists import ListCounts
+from contracts.base import Contract, Text120, Text160, Text200, UtcTime, Uuid, VersionedContract
+from contracts.platform.lists import ListCounts, Page
 
 DEFAULT_COLOR = "#6366F1"
 
@@ -52,6 +52,15 @@ class CategoryAssignment(Contract):
     assigned_at: UtcTime
 
 
+class CategoryItem(CategoryAssignment):
+    """One item in one category, as it is called now."""
+
+    title: Text200 | None = Field(
+        default=None, description="Absent where the item has gone, or has no title."
+    )
+    learn_session_id: Uuid | None = Field(default=None, description="Where a proposal is shown.")
+
+
 class CategoryRequest(VersionedContract):
     """A new category, or what an existing one is to be."""
 
@@ -75,10 +84,7 @@ class CategoryListResponse(ListCounts):
     limit: int = Field(ge=1, description="The most categories one user may have.")
 
 
-class CategoryItemsResponse(VersionedContract):
+class CategoryItemsResponse(Page):
     """What is in a category, newest first."""
 
-    items: tuple[CategoryAssignment, ...]
-    total: int = Field(ge=0)
-    page: int = Field(ge=1)
-    page_size: int = Field(ge=1, le=100)
+    items: tuple[CategoryItem, ...]

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from contracts.base import Text80, Text120, Text400, Text500, VersionedContract
+from contracts.platform.lists import ListCounts
 
 PackId = Annotated[str, StringConstraints(max_length=64)]
 
@@ -22,7 +23,7 @@ class SkillPackMetadata(VersionedContract):
     active_build_surface: bool = True
 
 
-class SkillPacksListResponse(VersionedContract):
+class SkillPacksListResponse(ListCounts):
     """The packs that are known here."""
 
     packs: tuple[SkillPackMetadata, ...] = ()

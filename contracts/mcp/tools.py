@@ -22,6 +22,7 @@ from contracts.base import (
 from contracts.learning.observation import ToolEffect
 from contracts.mcp.auth import Scopes
 from contracts.mcp.policy import MCPEffectivePolicy
+from contracts.platform.lists import ListCounts
 
 
 class MCPToolState(StrEnum):
@@ -66,7 +67,7 @@ class MCPTool(Contract):
     updated_at: UtcTime
 
 
-class MCPToolListResponse(VersionedContract):
+class MCPToolListResponse(ListCounts):
     """The tools of a server by name."""
 
     server_id: Text120

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from contracts.abilities.categories import (
     Category,
     CategoryAssignment,
+    CategoryItem,
     CategoryItemKind,
     CategoryItemsResponse,
 )
@@ -149,7 +150,8 @@ class Categories:
         with self._database.read() as connection:
             CATEGORIES.owned(connection, category_id, owner)
             found = fetch_page(connection, query, wanted)
-        return CategoryItemsResponse(items=tuple(map(_assignment, found.rows)), **found.counts)
+        items = tuple(CategoryItem(**_assignment(row).model_dump()) for row in found.rows)
+        return CategoryItemsResponse(items=items, **found.counts)
 
     def of_items(self, owner: str, kinds: Sequence[CategoryItemKind]) -> dict[str, tuple[str, ...]]:
         """The ids of the owner's categories by the id of each item of these kinds that is in any."""

@@ -60,27 +60,37 @@ class SessionReads:
         self,
         owner: str,
         wanted: PageRequest,
-        state: LearnSessionState | None = None,
+        states: Sequence[LearnSessionState] = (),
         search: str | None = None,
     ) -> LearnSessionsListResponse:
-        """The owner's sessions that are not archived, newest first.
+        """The owner's sessions that are not archived, newest first; in one of ``states``, if any are given.
 
         ``search`` finds those whose skill, application or project is called so.
         """
-        where: list[ColumnElement[bool]] = [_SESSIONS.c.archived_at.is_(None)]
-        if state is not None:
-            where.append(_SESSIONS.c.state == state.value)
-        found = self._page(owner, wanted, search, *where)
+        found = self._page(owner, wanted, states, search, _SESSIONS.c.archived_at.is_(None))
         return LearnSessionsListResponse(sessions=self._actions.of_sessions(found.documents), **found.counts)
 
-    def history(self, owner: str, wanted: PageRequest, search: str | None = None) -> LearnHistoryResponse:
-        """All the owner's sessions, archived ones included; ``search`` as for ``sessions``."""
-        found = self._page(owner, wanted, search)
+    def history(
+        self,
+        owner: str,
+        wanted: PageRequest,
+        states: Sequence[LearnSessionState] = (),
+        search: str | None = None,
+    ) -> LearnHistoryResponse:
+        """All the owner's sessions, archived ones included; ``states`` and ``search`` as for ``sessions``."""
+        found = self._page(owner, wanted, states, search)
         return LearnHistoryResponse(items=tuple(map(_history_item, found.documents)), **found.counts)
 
     def _page(
-        self, owner: str, wanted: PageRequest, search: str | None, *where: ColumnElement[bool]
+        self,
+        owner: str,
+        wanted: PageRequest,
+        states: Sequence[LearnSessionState],
+        search: str | None,
+        *where: ColumnElement[bool],
     ) -> DocumentPage[LearnSessionAggregate]:
+        if states:
+            where = (*where, _SESSIONS.c.state.in_([state.value for state in states]))
         with self._database.read() as connection:
             if search:
                 where = (*where, containing(connection, _SESSIONS.c.aggregate, _SEARCHED, search))

@@ -248,6 +248,8 @@ PAGED = frozenset(
         "memory_check_ins",
         "memory_goals",
         "skill_import_list",
+        "skill_pack_list",
+        "mcp_tool_list",
     }
 )
 
@@ -258,7 +260,8 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "learn_receipts": ("learn_session_id", "event_kind"),
     "mining_candidates_list": ("state",),
     "configuration_current": ("target",),
-    "mcp_dispatch_list": ("status",),
+    "learn_history": ("state",),
+    "mcp_dispatch_list": ("status", "decided"),
     "mcp_grant_list": ("include_past", "sort", "scope"),
     "tokens_list": ("sort",),
     "category_list": ("sort",),
@@ -266,6 +269,8 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "mcp_auth_profile_list": ("sort", "provider", "auth_mode", "status"),
     "mcp_ask_first_pending": ("sort", "status"),
     "ability_versions": ("sort", "install_lane", "current"),
+    "mcp_tool_list": ("sort", "state", "effect"),
+    "skill_pack_list": ("sort",),
     "ability_catalog": ("sort", "source", "install_lane", "enabled", "usable_now"),
     "learn_session_events": ("last_event_id",),
     "mcp_receipt_list": ("cursor", "limit"),
@@ -286,6 +291,8 @@ FREE_TEXT: Mapping[str, tuple[str, ...]] = {
     "tokens_list": ("q", "user_id", "runtime"),
     "category_list": ("q", "color"),
     "mcp_server_list": ("q",),
+    "mcp_tool_list": ("q",),
+    "skill_pack_list": ("q",),
     "mcp_auth_profile_list": ("q",),
     "mcp_ask_first_pending": ("q", "server_id", "tool_name"),
     "mcp_grant_list": ("q", "server_id", "tool_name"),

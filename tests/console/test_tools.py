@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 from sqlalchemy import update
 
 from clients.documents.reading_order import DocumentLibraries
+from contracts.base import rfc3339
 from contracts.mcp.dispatch_work import DispatchRecord
 from domain.documents.acrobat import tool_definitions
 from stores.mcp.mcp_tables import mcp_dispatches
@@ -208,7 +209,7 @@ async def test_a_call_whose_time_ran_out_is_shown_as_expired_and_takes_no_answer
         connection.execute(
             update(mcp_dispatches)
             .where(mcp_dispatches.c.dispatch_id == dispatch_id)
-            .values(body=canonical_json(over))
+            .values(body=canonical_json(over), expires_at=rfc3339(past))
         )
     await desk.opens("approvals")
     decided = page.get_by_role("region", name="Decided lately")

@@ -24,8 +24,7 @@ export function outcomes(done) {
 
 export function checkpointReceipts({ receipts, total }) {
   if (!total) return nothing("No agent has reported yet", "When an agent uses this skill it reports each checkpoint with its evidence. The reports are listed here.");
-  const more = total > receipts.length && h("p", { class: "meta" }, `The newest ${receipts.length} of ${total}.`);
-  return [h("ul", { class: "cases", "aria-label": "Checkpoint receipts" }, receipts.map(receipt)), more];
+  return h("ul", { class: "cases", "aria-label": "Checkpoint receipts" }, receipts.map(receipt));
 }
 
 function receipt({ checkpoint_id: id, status, evidence, reason, created_at: at }) {

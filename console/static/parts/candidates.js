@@ -13,7 +13,7 @@ const MOST_REASON = 240;
 
 const percent = (share) => `${Math.round(share * 100)} %`;
 
-export function candidateList({ candidates, total, limits }, after) {
+export function candidateList({ candidates, limits }, after) {
   if (!candidates.length) {
     return nothing("Nothing is suggested yet", "A task is suggested once it was shown often enough and alike enough. Show it a few times, then look now.", h("a", { class: "button", href: "#/learn" }, "Show a task"));
   }
@@ -21,7 +21,6 @@ export function candidateList({ candidates, total, limits }, after) {
   return [
     h("p", { class: "meta" }, "Each has passed every gate: shown often enough and alike enough, verified, safe, without friction, reusable."),
     h("ul", { class: "cards", "aria-label": "Suggestions" }, candidates.map((one) => card(one, limits, after))),
-    total > candidates.length && h("p", { class: "meta" }, `The newest ${candidates.length} of ${total}.`),
     choices && lacking("learn"),
   ];
 }

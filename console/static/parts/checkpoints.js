@@ -4,22 +4,22 @@ import { h } from "../dom.js";
 import { mark } from "./marks.js";
 
 const STATUS = {
+  not_reached: ["waiting", "Not reached yet"],
   reached: ["good", "Reached"],
   skipped: ["skipped", "Skipped"],
   failed: ["bad", "Failed"],
 };
 
-/** `receipts` are newest first: the newest word on a checkpoint holds. */
-export function checkpointProgress(checkpoints, receipts) {
-  const ordered = [...checkpoints].sort((one, other) => one.order_hint - other.order_hint);
-  return h("ol", { class: "checkpoints" }, ordered.map((one) => checkpoint(one, receipts.find((receipt) => receipt.checkpoint_id === one.checkpoint_id))));
+/** In their order, each with the newest word on it. */
+export function checkpointProgress(checkpoints) {
+  return h("ol", { class: "checkpoints" }, checkpoints.map(checkpoint));
 }
 
-function checkpoint({ checkpoint_id: id, goal, success_condition: condition }, receipt) {
-  const [tone, words] = STATUS[receipt?.status] ?? ["waiting", "Not reached yet"];
+function checkpoint({ checkpoint_id: id, goal, success_condition: condition, status, evidence, reason }) {
+  const [tone, words] = STATUS[status];
   const head = [mark(tone, words), h("span", {}, goal)];
-  const seen = h("p", { class: "condition" }, h("span", { class: "label" }, "Seen by"), condition);
-  if (!receipt) return h("li", {}, h("div", { class: "rung" }, head), seen);
+  const seen = condition && h("p", { class: "condition" }, h("span", { class: "label" }, "Seen by"), condition);
+  if (status === "not_reached") return h("li", {}, h("div", { class: "rung" }, head), seen);
   return h(
     "li",
     {},
@@ -27,8 +27,8 @@ function checkpoint({ checkpoint_id: id, goal, success_condition: condition }, r
       "details",
       { id: `checkpoint-${id}` },
       h("summary", { class: "rung" }, head),
-      h("p", { class: "condition" }, h("span", { class: "label" }, "Evidence"), receipt.evidence),
-      receipt.reason && h("p", { class: "condition" }, h("span", { class: "label" }, "Reason"), receipt.reason),
+      h("p", { class: "condition" }, h("span", { class: "label" }, "Evidence"), evidence),
+      reason && h("p", { class: "condition" }, h("span", { class: "label" }, "Reason"), reason),
     ),
     seen,
   );

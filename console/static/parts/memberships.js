@@ -10,7 +10,7 @@ import { swatch } from "./swatch.js";
 const PAGE_SIZE = 100;
 
 /** Every item of a category. */
-export async function itemsOf(categoryId, signal) {
+async function itemsOf(categoryId, signal) {
   const found = [];
   for (let page = 1; ; page += 1) {
     const { items, total } = await get(`categories/${categoryId}/items?page=${page}&page_size=${PAGE_SIZE}`, { signal });

@@ -12,9 +12,7 @@ export function captured({ observed, dropped }) {
   if (!observed.total) {
     return [nothing("No action is kept", "Actions appear here as a recorder reports them, and are deleted some days after the session has ended."), left];
   }
-  const { observations, total } = observed;
-  const more = total > observations.length && h("p", { class: "meta" }, `The first ${observations.length} of ${total}.`);
-  return [h("ol", { class: "observations" }, observations.map(action)), more, left];
+  return [h("ol", { class: "observations", start: (observed.page - 1) * observed.page_size + 1 }, observed.observations.map(action)), left];
 }
 
 function action({ terminal, action_label: label }) {

@@ -107,14 +107,15 @@ function goalMark() {
   };
 }
 
-function trimming({ observed: { observations, total } }) {
-  const only = total > observations.length ? ` Of ${plural(total, "action")}, the first ${observations.length} can be chosen here.` : "";
+function trimming({ observed: { observations, total, page, page_size: size } }) {
+  const before = (page - 1) * size;
+  const only = total > observations.length ? ` Of ${plural(total, "action")}, those of the page that is shown can be chosen here.` : "";
   return {
     title: "Trim the capture?",
     text: `What you leave out is not learned from. It stays on record until the capture is deleted.${only}`,
     fields: [
       { name: "trim_kind", label: "Leave out", options: [["trim_start", "everything before this action"], ["trim_end", "everything after this action"]] },
-      { name: "to_event_id", label: "Action", options: observations.map((one, index) => [one.event_id, `${index + 1}. ${one.terminal?.command ?? one.action_label}`]) },
+      { name: "to_event_id", label: "Action", options: observations.map((one, index) => [one.event_id, `${before + index + 1}. ${one.terminal?.command ?? one.action_label}`]) },
     ],
     confirm: "Trim",
   };

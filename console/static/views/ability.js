@@ -9,6 +9,7 @@ import { checkpointReceipts, outcomes, versionList } from "../parts/ability_reco
 import { unprovedList } from "../parts/checks.js";
 import { pill } from "../parts/marks.js";
 import { membershipList, Memberships } from "../parts/memberships.js";
+import { Pages } from "../parts/pages.js";
 import { poll } from "../parts/polling.js";
 import { LANES, SOURCES } from "../wording.js";
 import { usable } from "./skills.js";
@@ -24,9 +25,9 @@ const CARDS = [
   { title: "Found when somebody says", of: ({ ability }) => ability.trigger_phrases, when: (said) => said.length > 0, build: phrases },
   { title: "Left alone when somebody says", of: ({ ability }) => ability.negative_triggers, when: (said) => said.length > 0, build: phrases },
   { title: "How it has done", of: ({ done }) => done, when: Boolean, build: outcomes },
-  { title: "What agents reported", of: ({ reported }) => reported, when: Boolean, build: checkpointReceipts },
-  { title: "Versions", of: ({ versions, allowed, ability }) => ({ versions, allowed, ability_id: ability.ability_id }), when: Boolean, build: versionList },
-  { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, _, memberships) => membershipList(shown, memberships) },
+  { title: "What agents reported", of: ({ reported }) => reported, when: Boolean, build: (shown, { reports }) => [checkpointReceipts(shown), reports.buttons(shown)] },
+  { title: "Versions", of: ({ versions, allowed, ability }) => ({ ...versions, allowed, ability_id: ability.ability_id }), when: Boolean, build: (shown, { refresh, versions }) => [versionList(shown, refresh), versions.buttons(shown)] },
+  { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, { memberships }) => membershipList(shown, memberships) },
   { title: `What ${THE_AGENT} reads`, of: ({ markdown }) => markdown, when: Boolean, build: (markdown) => h("pre", { tabindex: "0", "aria-label": "SKILL.md" }, markdown) },
 ];
 
@@ -34,36 +35,37 @@ export function abilityView(page, id) {
   const head = new Section();
   const cards = CARDS.map((card) => ({ ...card, section: new Section() }));
   const refresh = () => page.refresh();
+  const [versions, reports] = [new Pages(page, "versions", LATELY), new Pages(page, "reports", LATELY)];
   let memberships = null;
   poll(page);
   return async () => {
-    const all = await read(id, page.signal);
+    const all = await read(id, page.signal, { versions, reports });
     memberships ??= new Memberships(kindsOf(all.ability), id, page);
     all.categories = await memberships.read();
     if (page.signal.aborted) return null;
     page.heading.textContent = all.ability.title;
     document.title = `${all.ability.title} · Skills`;
-    const { done, reported, versions, categories, markdown, unproved, ...standing } = all;
+    const { done, reported, versions: _, categories, markdown, unproved, ...standing } = all;
     head.show(standing, (shown) => buildHead(shown, refresh));
     for (const { section, title, of, when, build } of cards) {
       const wanted = of(all);
-      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, refresh, memberships)));
+      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, { refresh, memberships, versions, reports })));
     }
     return head.element.isConnected ? null : [head.element, ...cards.map(({ section }) => section.element)];
   };
 }
 
-async function read(id, signal) {
+async function read(id, signal, { versions: versionPages, reports }) {
   const path = `abilities/${encodeURIComponent(id)}`;
   // First alone: where there is no such ability, one refusal says it all.
   const detail = await get(path, { signal });
-  const [{ versions }, done, { receipts, total }] = await Promise.all([
-    get(`${path}/versions`, { signal }),
+  const [versions, done, reported] = await Promise.all([
+    versionPages.read(`${path}/versions`),
     get(`${path}/outcomes`, { signal }),
-    get(`abilities/${encodeURIComponent(id)}/checkpoint-receipts?page_size=${LATELY}`, { signal }),
+    reports.read(`${path}/checkpoint-receipts`),
   ]);
   const { ability, version, state, skill_path: path_, skill_markdown: markdown, quarantine_reason: quarantined, allowed_actions: allowed, unproved } = detail;
-  return { ability, version, state, unproved, path: path_, markdown, quarantined, allowed, versions, done, reported: { receipts, total } };
+  return { ability, version, state, unproved, path: path_, markdown, quarantined, allowed, versions, done, reported };
 }
 
 function buildHead({ ability, version, state, path, quarantined, allowed }, refresh) {

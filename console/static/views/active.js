@@ -1,12 +1,12 @@
 /** Active Capability Learning: the session that is under way, and what it needs from the person. */
 
+import { get } from "../api.js";
 import { h, Section } from "../dom.js";
 import { live } from "../live.js";
 import { actions } from "../parts/actions.js";
 import { sessionCard } from "../parts/cards.js";
 import { phases } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
-import { proposalTitles } from "../titles.js";
 
 /** Decisions belong where the draft can be read. */
 const HERE = ["resume", "start", "stop", "pause", "mark-step", "mark-goal", "generate-proposal", "validate"];
@@ -14,10 +14,10 @@ const HERE = ["resume", "start", "stop", "pause", "mark-step", "mark-goal", "gen
 export function activeView({ signal }) {
   const list = new Section();
   return async () => {
-    if (live.sessions === null) await live.refresh();
+    if (!live.known) await live.refresh();
     const session = live.active;
-    const titles = session?.proposal_id ? await proposalTitles(signal) : {};
-    list.show({ session, title: titles[session?.proposal_id] }, build);
+    const named = session?.proposal_id ? (await get(`learn/proposals/${session.proposal_id}/detail`, { signal })).proposal : null;
+    list.show({ session, title: named?.title }, build);
     return list.element.isConnected ? null : list.element;
   };
 }

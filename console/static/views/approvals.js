@@ -5,15 +5,16 @@ import { announce, h, Section, time } from "../dom.js";
 import { Countdowns } from "../parts/countdown.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
+import { Pages } from "../parts/pages.js";
 import { poll } from "../parts/polling.js";
 import { waitingItems } from "../parts/waiting_items.js";
 import { waitingCall } from "../parts/waiting_call.js";
+import { INBOX_KINDS } from "../skill_words.js";
 import { APPROVALS, ENDS, IDENTITIES } from "../tool_words.js";
 import { plural } from "../wording.js";
 
-const MOST_SHOWN = 50;
-const LATELY = 20;
-const MOST_ITEMS = 100;
+/** What waits beside tool calls. */
+const OTHERS = Object.keys(INBOX_KINDS).filter((kind) => kind !== "approval").map((kind) => `kind=${kind}`).join("&");
 
 /** All that waits; `wanted` is the call that somebody was sent here about. */
 export function approvalsView(page, wanted = null) {
@@ -24,53 +25,48 @@ export function approvalsView(page, wanted = null) {
   const refresh = () => page.refresh();
   const countdowns = new Countdowns(page.content, page.signal, refresh);
   const calls = new Map();
+  const pages = { waiting: new Pages(page, "calls that wait"), items: new Pages(page, "also waiting"), decided: new Pages(page, "decided", 20) };
   let known = null;
   poll(page);
   return async () => {
-    const all = await read(page.signal, calls);
+    const all = await read(page.signal, calls, pages);
     const over = wanted && !all.waiting.some(({ record }) => record.dispatch_id === wanted) ? await get(`mcp/dispatches/${wanted}`, { signal: page.signal }) : null;
     asked.show(over, (shown) => shown && answered(shown, all.names));
     countdowns.now = all.at;
-    waiting.show({ waiting: all.waiting, more: all.more, alone: !all.items.length }, (shown) => build(shown, countdowns, refresh));
-    beside.show(all.items, (shown) => shown.length > 0 && waitingItems(shown, countdowns, refresh));
-    decided.show(all.decided, (shown) => shown.length > 0 && lately(shown, all.names));
-    tell([...all.waiting.map(({ record }) => record.dispatch_id), ...all.items.map((one) => one.item_id)]);
+    waiting.show({ waiting: all.waiting, pending: all.pending, alone: !all.items.total }, (shown) => build(shown, countdowns, refresh, pages.waiting));
+    beside.show(all.items, (shown) => shown.total > 0 && [waitingItems(shown.items, countdowns, refresh), pages.items.buttons(shown)]);
+    decided.show(all.decided, (shown) => shown.total > 0 && lately(shown, all.names, pages.decided));
+    tell(all.pending.total + all.items.total);
     if (waiting.element.isConnected) return null;
     if (wanted) requestAnimationFrame(() => document.getElementById(`call-${wanted}`)?.focus());
     return [asked.element, waiting.element, beside.element, decided.element];
   };
 
-  function tell(ids) {
-    document.title = `${ids.length ? `(${ids.length}) ` : ""}Approvals · Tools`;
-    const fresh = known && ids.filter((id) => !known.has(id)).length;
-    if (fresh) announce(`${plural(fresh, "thing waits", "things wait")} for your answer`);
-    known = new Set(ids);
+  function tell(count) {
+    document.title = `${count ? `(${count}) ` : ""}Approvals · Tools`;
+    if (known !== null && count > known) announce(`${plural(count - known, "thing waits", "things wait")} for your answer`);
+    known = count;
   }
 }
 
-async function read(signal, calls) {
-  const [{ dispatches }, { servers, generated_at: at }, recent, { items }] = await Promise.all([
-    get("mcp/ask-first/pending", { signal }),
+async function read(signal, calls, pages) {
+  const [{ dispatches, ...pending }, { servers, generated_at: at }, decided, items] = await Promise.all([
+    pages.waiting.read("mcp/ask-first/pending?status=pending"),
     get("mcp/servers", { signal }),
-    get(`mcp/dispatches?page_size=${LATELY}`, { signal }),
-    get(`inbox?page_size=${MOST_ITEMS}`, { signal }),
+    pages.decided.read("mcp/dispatches?decided=true"),
+    pages.items.read(`inbox?${OTHERS}`),
   ]);
   const names = Object.fromEntries(servers.map(({ registry }) => [registry.server_id, registry.display_name]));
-  const pending = dispatches.filter((one) => one.status === "pending");
-  const shown = pending.slice(0, MOST_SHOWN);
-  const tools = await toolsOf(new Set(shown.map((one) => one.server_id)), signal);
+  const tools = await toolsOf(new Set(dispatches.map((one) => one.server_id)), signal);
   const waiting = await Promise.all(
-    shown.map(async (record) => ({
+    dispatches.map(async (record) => ({
       record,
       call: await callOf(record, calls, signal),
       server: names[record.server_id],
       tool: tools[record.server_id]?.find((one) => one.definition.tool_name === record.tool_name),
     })),
   );
-  const decided = recent.dispatches.filter((one) => one.ask_first && one.ask_first.status !== "pending");
-  const told = new Set(decided.map((one) => one.dispatch_id));
-  const expired = dispatches.filter((one) => one.status === "expired" && !told.has(one.dispatch_id));
-  return { at, names, waiting, items: items.filter((one) => one.kind !== "approval"), more: pending.length - shown.length, decided: [...decided, ...expired.map((one) => ({ ...one, ask_first: one, status: "expired" }))] };
+  return { at, names, waiting, pending, items, decided };
 }
 
 /** What a call would send does not change while it waits, so it is asked for once. */
@@ -93,7 +89,7 @@ async function toolsOf(serverIds, signal) {
   return Object.fromEntries(await Promise.all(lists));
 }
 
-function build({ waiting, more, alone }, countdowns, refresh) {
+function build({ waiting, pending, alone }, countdowns, refresh, pages) {
   if (!waiting.length && !alone) return null;
   if (!waiting.length) {
     return nothing(
@@ -104,7 +100,7 @@ function build({ waiting, more, alone }, countdowns, refresh) {
   }
   return [
     h("ul", { class: "cards single", "aria-label": "Calls that wait" }, waiting.map((one) => waitingCall(one, countdowns, refresh))),
-    more > 0 && h("p", { class: "meta" }, `${plural(more, "call")} more wait behind these.`),
+    pages.buttons(pending),
   ];
 }
 
@@ -115,8 +111,8 @@ function answered(call, names) {
   return h("section", { class: "card", "aria-labelledby": "answered" }, h("h2", { id: "answered" }, title), h("ul", { class: "decided" }, row(told, names)));
 }
 
-function lately(decided, names) {
-  return h("section", { class: "card", "aria-labelledby": "decided-lately" }, h("h2", { id: "decided-lately" }, "Decided lately"), h("ul", { class: "decided" }, decided.map((one) => row(one, names))));
+function lately(decided, names, pages) {
+  return h("section", { class: "card", "aria-labelledby": "decided-lately" }, h("h2", { id: "decided-lately" }, "Decided lately"), h("ul", { class: "decided" }, decided.dispatches.map((one) => row(one, names))), pages.buttons(decided));
 }
 
 function row({ ask_first: asked, status, error_message: problem, identity_asserted_kind: kind, identity_asserted_ref: ref }, names) {
@@ -128,7 +124,7 @@ function row({ ask_first: asked, status, error_message: problem, identity_assert
     h("div", { class: "card-head" }, h("p", {}, h("strong", {}, asked.tool_name), ` at ${names[asked.server_id] ?? asked.server_id}`), pill(label, tone)),
     h("p", { class: "meta" }, by, time(asked.decided_at ?? asked.expires_at), asked.edited_from_digest && " · with other arguments than asked for"),
     asked.decision_reason && h("p", {}, `“${asked.decision_reason}”`),
-    h("p", { class: "meta" }, problem ?? ENDS[status]),
+    h("p", { class: "meta" }, problem ?? ENDS[asked.status === "expired" ? "expired" : status]),
     kind && h("p", { class: "meta" }, `With the permission of ${IDENTITIES[kind] ?? kind}`, ref && [" · ", h("code", {}, ref)]),
   );
 }

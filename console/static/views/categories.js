@@ -1,38 +1,41 @@
 /** Categories: a person's own groups of skills and proposals, and what is in them. */
 
-import { command, get } from "../api.js";
+import { command } from "../api.js";
 import { announce, h, Section } from "../dom.js";
 import { identity } from "../identity.js";
 import { ITEM_KINDS } from "../learning_words.js";
 import { actButton, lacking } from "../parts/act.js";
-import { itemsOf } from "../parts/memberships.js";
 import { failure, nothing } from "../parts/notices.js";
+import { Pages } from "../parts/pages.js";
 import { swatch } from "../parts/swatch.js";
 import { plural } from "../wording.js";
 
 const MOST_TITLE = 80;
+const ITEMS_SHOWN = 10;
 const FIRST_COLOUR = "#6366f1";
 
 export function categoriesView(page) {
   const [making, list] = [new Section(), new Section()];
   const refresh = () => page.refresh();
+  const pages = new Pages(page, "categories");
+  const inside = new Map();
+  const pagesOf = (id) => {
+    if (!inside.has(id)) inside.set(id, new Pages(page, "items", ITEMS_SHOWN, `items-${id}`));
+    return inside.get(id);
+  };
   return async () => {
-    const options = { signal: page.signal };
-    const [{ categories, limit }, names] = await Promise.all([get("categories", options), namesOf(page.signal)]);
-    const filled = await Promise.all(categories.map(async (one) => ({ ...one, items: await itemsOf(one.category_id, page.signal) })));
-    making.show({ limit, full: categories.length >= limit }, (shown) => creating(shown, refresh));
-    list.show({ filled, names, limit }, (shown) => build(shown, refresh));
+    const { categories, limit, ...counts } = await pages.read("categories");
+    const filled = await Promise.all(categories.map(async (one) => ({ ...one, held: await pagesOf(one.category_id).read(`categories/${one.category_id}/items`) })));
+    making.show({ limit, full: counts.total >= limit }, (shown) => creating(shown, refresh));
+    list.show({ filled, counts, limit }, (shown) => [build(shown, refresh, pagesOf), pages.buttons(shown.counts)]);
     return list.element.isConnected ? null : [making.element, list.element];
   };
 }
 
-/** What items are called, and where they are shown. */
-async function namesOf(signal) {
-  const [{ abilities }, { proposals }] = await Promise.all([get("abilities/availability", { signal }), get("learn/proposals?page_size=100", { signal })]);
-  return Object.fromEntries([
-    ...abilities.map((one) => [one.ability_id, { title: one.title, href: `#/skills/${encodeURIComponent(one.ability_id)}` }]),
-    ...proposals.map((one) => [one.proposal_id, { title: one.title, href: one.learn_session_id && `#/sessions/${one.learn_session_id}` }]),
-  ]);
+/** Where an item is shown. */
+function addressOf({ item_kind: kind, item_id: id, title, learn_session_id: session }) {
+  if (title && (kind === "skill" || kind === "learned_ability")) return `#/skills/${encodeURIComponent(id)}`;
+  return session && `#/sessions/${session}`;
 }
 
 function creating({ limit, full }, refresh) {
@@ -75,33 +78,34 @@ function categoryForm({ place, title, color, say, done, send, path }, refresh) {
   return form;
 }
 
-function build({ filled, names, limit }, refresh) {
+function build({ filled, counts, limit }, refresh, pagesOf) {
   if (!filled.length) {
     return nothing("No category yet", "Create one above. Then open a skill or a proposal and add it there.");
   }
   return [
-    h("p", { class: "meta" }, `${filled.length} of ${plural(limit, "category", "categories")}`),
-    h("ul", { class: "cards", "aria-label": "Categories" }, filled.map((one) => card(one, names, refresh))),
+    h("p", { class: "meta" }, `${counts.total} of ${plural(limit, "category", "categories")}`),
+    h("ul", { class: "cards", "aria-label": "Categories" }, filled.map((one) => card(one, refresh, pagesOf(one.category_id)))),
   ];
 }
 
-function card({ category_id: id, title, color, items }, names, refresh) {
+function card({ category_id: id, title, color, held }, refresh, pages) {
   const drop = command("delete-category", "DELETE");
   const dialog = () => ({ title: `Delete “${title}”?`, text: "What is in it stays; only the grouping is gone.", confirm: "Delete", tone: "bad" });
   const change = { place: id, title, color, say: "Save", done: "The category is changed", send: command("change-category", "PUT"), path: `categories/${id}` };
   return h(
     "li",
     { class: "card" },
-    h("div", { class: "card-head" }, h("h3", { class: "with-swatch" }, swatch(color), title), h("span", { class: "meta" }, plural(items.length, "item"))),
-    items.length ? h("ul", { class: "memberships", "aria-label": `In ${title}` }, items.map((one) => item(one, names, refresh))) : h("p", { class: "meta" }, "Empty. Open a ", h("a", { href: "#/skills" }, "skill"), " or a ", h("a", { href: "#/pending" }, "proposal"), " and add it there."),
+    h("div", { class: "card-head" }, h("h3", { class: "with-swatch" }, swatch(color), title), h("span", { class: "meta" }, plural(held.total, "item"))),
+    held.total ? [h("ul", { class: "memberships", "aria-label": `In ${title}` }, held.items.map((one) => item(one, refresh))), pages.buttons(held)] : h("p", { class: "meta" }, "Empty. Open a ", h("a", { href: "#/skills" }, "skill"), " or a ", h("a", { href: "#/pending" }, "proposal"), " and add it there."),
     h("details", { id: `change-${id}` }, h("summary", {}, "Change"), categoryForm(change, refresh)),
     h("div", { class: "card-actions" }, actButton({ id: `delete-${id}`, label: "Delete…", kind: "small danger quiet", scope: "learn", done: `${title} is deleted`, dialog, act: () => drop(`categories/${id}`), after: refresh })),
   );
 }
 
-function item({ category_id: category, item_kind: kind, item_id: id }, names, refresh) {
+function item(one, refresh) {
   const drop = command("unassign", "DELETE");
-  const { title = id, href } = names[id] ?? {};
+  const { category_id: category, item_kind: kind, item_id: id } = one;
+  const [title, href] = [one.title ?? id, addressOf(one)];
   return h(
     "li",
     {},

@@ -8,11 +8,14 @@ import { grantList } from "../parts/grants.js";
 import { pill } from "../parts/marks.js";
 import { prose } from "../parts/notices.js";
 import { policyChoice, policyPill } from "../parts/policy_choice.js";
+import { Pages } from "../parts/pages.js";
 import { poll } from "../parts/polling.js";
 import { toolList } from "../parts/tool_list.js";
 import { trouble } from "../parts/trouble.js";
 import { HEALTH, PROVIDERS, TRANSPORTS } from "../tool_words.js";
 import { badges, linkedSkills } from "./connectors.js";
+
+const TOOLS_SHOWN = 50;
 
 /** The actions with a button here, in the order they are offered. */
 const ACTIONS = {
@@ -25,20 +28,20 @@ const ACTIONS = {
 export function connectorView(page, id) {
   const [head, policy, tools, grants] = [new Section(), new Section(), new Section(), new Section()];
   const refresh = () => page.refresh();
+  const [toolPages, grantPages] = [new Pages(page, "tools", TOOLS_SHOWN), new Pages(page, "standing approvals")];
   poll(page);
   return async () => {
     const options = { signal: page.signal };
     const { servers } = await get("mcp/servers", options);
     const server = servers.find((one) => one.registry.server_id === id);
     if (!server) throw new ApiError({ code: "MCP_SERVER_NOT_FOUND", message: "There is no connector of yours with this id." }, 404);
-    const [listed, given] = server.deferred_design_only ? [null, { grants: [] }] : await Promise.all([get(`mcp/servers/${encodeURIComponent(id)}/tools`, options), get("mcp/grants", options)]);
+    const [listed, given] = server.deferred_design_only ? [null, null] : await Promise.all([toolPages.read(`mcp/servers/${encodeURIComponent(id)}/tools`), grantPages.read(`mcp/grants?server_id=${encodeURIComponent(id)}`)]);
     page.heading.textContent = server.registry.display_name;
     document.title = `${server.registry.display_name} · Connectors`;
-    const own = given.grants.filter((one) => one.server_id === id);
     head.show(server, (shown) => buildHead(shown, refresh));
     policy.show(listed && server.effective_policy, (shown) => shown && card("Policy", policyOf(server, shown, refresh)));
-    tools.show(listed, (shown) => shown && card("Tools", toolList(shown, id, refresh)));
-    grants.show(own, (shown) => shown.length > 0 && card("Standing approvals", grantList({ grants: shown, names: { [id]: server.registry.display_name } }, refresh)));
+    tools.show(listed, (shown) => shown && card("Tools", [toolList(shown, id, refresh), toolPages.buttons(shown)]));
+    grants.show(given, (shown) => shown?.total > 0 && card("Standing approvals", [grantList({ ...shown, names: { [id]: server.registry.display_name } }, refresh), grantPages.buttons(shown)]));
     return head.element.isConnected ? null : [head.element, policy.element, tools.element, grants.element];
   };
 }

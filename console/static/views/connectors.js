@@ -6,6 +6,7 @@ import { documents } from "../parts/documents.js";
 import { grantList } from "../parts/grants.js";
 import { pill } from "../parts/marks.js";
 import { nothing, prose } from "../parts/notices.js";
+import { Pages } from "../parts/pages.js";
 import { policyPill } from "../parts/policy_choice.js";
 import { poll } from "../parts/polling.js";
 import { BADGES, PROVIDERS, TRANSPORTS } from "../tool_words.js";
@@ -13,14 +14,15 @@ import { BADGES, PROVIDERS, TRANSPORTS } from "../tool_words.js";
 export function connectorsView(page) {
   const [cards, files, grants, deferred] = [new Section(), new Section(), new Section(), new Section()];
   const refresh = () => page.refresh();
+  const pages = new Pages(page, "standing approvals");
   poll(page);
   return async () => {
     const options = { signal: page.signal };
-    const [{ servers }, given, pdf] = await Promise.all([get("mcp/servers", options), get("mcp/grants", options), get("adapters/acrobat/health", options).catch(() => null)]);
+    const [{ servers }, given, pdf] = await Promise.all([get("mcp/servers", options), pages.read("mcp/grants"), get("adapters/acrobat/health", options).catch(() => null)]);
     const names = Object.fromEntries(servers.map(({ registry }) => [registry.server_id, registry.display_name]));
     cards.show(servers.filter((one) => !one.deferred_design_only), build);
     files.show(pdf && { ...pdf, last_checked_at: null }, (shown) => shown && documents(shown));
-    grants.show({ grants: given.grants, names }, (shown) => h("section", { class: "card", "aria-labelledby": "grants" }, h("h2", { id: "grants" }, "Standing approvals"), grantList(shown, refresh)));
+    grants.show({ ...given, names }, (shown) => h("section", { class: "card", "aria-labelledby": "grants" }, h("h2", { id: "grants" }, "Standing approvals"), grantList(shown, refresh), pages.buttons(shown)));
     deferred.show(servers.filter((one) => one.deferred_design_only), (shown) => shown.length > 0 && later(shown));
     return cards.element.isConnected ? null : [cards.element, files.element, grants.element, deferred.element];
   };

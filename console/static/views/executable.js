@@ -3,6 +3,7 @@
 import { command, get } from "../api.js";
 import { announce, facts, h, Section, time } from "../dom.js";
 import { identity } from "../identity.js";
+import { Pages } from "../parts/pages.js";
 import { poll } from "../parts/polling.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
@@ -12,12 +13,13 @@ import { trouble } from "../parts/trouble.js";
 import { OPEN_RUNS, permissionsOf, RUN_STATES, SKILL_STATES } from "../skill_words.js";
 
 const LOOK_AGAIN_MS = 700;
-const LATELY = 10;
+const RUNS_SHOWN = 10;
 
 /** `run` is the id of the run that the address names. */
 export function executableView(page, name, run = null) {
   const [head, form, current, runs] = [new Section(), new Section(), new Section(), new Section()];
   const refresh = () => page.refresh();
+  const pages = new Pages(page, "runs", RUNS_SHOWN);
   let shown = run;
   let known = null;
   poll(page);
@@ -26,14 +28,14 @@ export function executableView(page, name, run = null) {
     const [skill, found, recent] = await Promise.all([
       get(`skills/${encodeURIComponent(name)}`, options),
       shown ? get(`skills/invocations/${encodeURIComponent(shown)}`, options) : null,
-      get(`skills/invocations?skill=${encodeURIComponent(name)}&page_size=${LATELY}`, options),
+      pages.read(`skills/invocations?skill=${encodeURIComponent(name)}`),
     ]);
     page.heading.textContent = skill.name;
     document.title = `${skill.name} · Run skills`;
     head.show(skill, buildHead);
     form.show({ digest: skill.digest, state: skill.state }, () => (skill.state === "ready" ? inputForm(skill, begun) : unusable(skill)));
     current.show(found, (one) => one && skillRun(one, refresh));
-    runs.show(recent.invocations, (all) => earlier(all, skill.name));
+    runs.show(recent, (listed) => earlier(listed, skill.name, pages));
     if (found) tell(found);
     if (found && OPEN_RUNS.includes(found.status)) again(page);
     return head.element.isConnected ? null : [head.element, form.element, current.element, runs.element];
@@ -122,11 +124,11 @@ function inputForm(skill, begun) {
   return form;
 }
 
-function earlier(all, name) {
+function earlier(listed, name, pages) {
   const title = h("h2", { id: "runs" }, "Runs");
-  const rows = all.map((one) =>
+  const rows = listed.invocations.map((one) =>
     h("li", {}, h("div", { class: "card-head" }, h("a", { href: `#/run/${encodeURIComponent(name)}/${one.invocation_id}` }, time(one.created_at)), runPill(one.status)), (one.message || one.error) && h("p", { class: "meta" }, one.message ?? one.error.message)),
   );
   const empty = h("p", { class: "meta" }, "It was not run yet. Fill in the form and run it, or type ", h("code", {}, `apprentice skills run ${name}`), ".");
-  return h("section", { class: "card", "aria-labelledby": "runs" }, title, rows.length ? h("ul", { class: "decided" }, rows) : empty);
+  return h("section", { class: "card", "aria-labelledby": "runs" }, title, rows.length ? [h("ul", { class: "decided" }, rows), pages.buttons(listed)] : empty);
 }

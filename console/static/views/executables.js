@@ -1,55 +1,43 @@
 /** Run skills: the catalog of executable skills, and for each folder that cannot be run the reason. */
 
-import { command, get } from "../api.js";
+import { command } from "../api.js";
 import { announce, h, Section } from "../dom.js";
 import { identity } from "../identity.js";
 import { actButton } from "../parts/act.js";
 import { copyable } from "../parts/copyable.js";
 import { ask } from "../parts/dialogs.js";
+import { Filters } from "../parts/filters.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
+import { Pages } from "../parts/pages.js";
 import { trouble } from "../parts/trouble.js";
 import { permissionsOf, SKILL_STATES } from "../skill_words.js";
-import { plural } from "../wording.js";
 
-const PAGE_SIZE = 100;
-const FILTERS = [
-  ["All", () => true],
-  ["Ready", (one) => one.state === "ready"],
-  ["To approve", (one) => one.state === "awaiting_approval"],
-  ["Not usable", (one) => ["malformed", "quarantined", "retired"].includes(one.state)],
-];
+/** The states of what each filter shows. */
+const FILTERS = {
+  All: [],
+  Ready: ["ready"],
+  "To approve": ["awaiting_approval"],
+  "Not usable": ["malformed", "quarantined", "retired"],
+};
 
 export function executablesView(page) {
   const list = new Section();
   const tools = h("div", { class: "buttons" }, reloadButton(() => page.refresh()));
-  let chosen = "All";
-  let shown = { skills: [], total: 0 };
-  const draw = () => list.show({ shown, chosen }, build);
+  const pages = new Pages(page, "skills");
+  const chooser = new Filters(Object.keys(FILTERS), () => (pages.restart(), page.refresh()));
   return async () => {
-    shown = await get(`skills?page_size=${PAGE_SIZE}`, { signal: page.signal });
-    draw();
+    const found = await pages.read(`skills?${FILTERS[chooser.chosen].map((state) => `state=${state}`).join("&")}`);
+    list.show({ found, chosen: chooser.chosen }, build);
     return list.element.isConnected ? null : [h("p", {}, "Programs that you, your agents and your applications may run, each in a sandbox of its own. Abilities that were taught are under Skills."), tools, list.element];
   };
 
-  function build() {
-    if (!shown.skills.length) {
+  function build({ found, chosen }) {
+    if (!found.total && chosen === "All") {
       return nothing("No skill yet", "Make one in the workspace; it is run once you have approved it.", copyable("apprentice skills new greet"));
     }
-    const offered = FILTERS.filter(([name, fits]) => name === "All" || name === chosen || shown.skills.some(fits));
-    const wanted = shown.skills.filter(FILTERS.find(([name]) => name === chosen)[1]);
-    const cards = wanted.length ? h("ul", { class: "cards" }, wanted.map((one) => card(one, () => page.refresh()))) : nothing("No skill of this kind", "Choose another filter.");
-    const left = shown.total - shown.skills.length;
-    return [
-      offered.length > 2 && h("div", { class: "filters", role: "group", "aria-label": "Filter" }, offered.map(filter)),
-      cards,
-      left > 0 && h("p", { class: "meta" }, `${plural(left, "skill")} more: `, h("code", {}, "apprentice skills list --page 2")),
-    ];
-  }
-
-  function filter([name]) {
-    const choose = () => ((chosen = name), draw());
-    return h("button", { type: "button", id: `filter-${name}`, "aria-pressed": String(name === chosen), click: choose }, name);
+    const cards = found.total ? h("ul", { class: "cards" }, found.skills.map((one) => card(one, () => page.refresh()))) : nothing("No skill of this kind", "Choose another filter.");
+    return [chooser.buttons(), cards, pages.buttons(found)];
   }
 }
 

@@ -1,6 +1,6 @@
 /** Import: a form that takes the archive of a skill and has it checked, and what became of earlier ones. */
 
-import { ApiError, command, get } from "../api.js";
+import { ApiError, command } from "../api.js";
 import { announce, h, Section, time } from "../dom.js";
 import { identity } from "../identity.js";
 import { IMPORT_SOURCES, IMPORT_STATES } from "../import_words.js";
@@ -8,24 +8,19 @@ import { lacking } from "../parts/act.js";
 import { copyable } from "../parts/copyable.js";
 import { pill } from "../parts/marks.js";
 import { failure, nothing } from "../parts/notices.js";
+import { Pages } from "../parts/pages.js";
 import { poll } from "../parts/polling.js";
-import { plural } from "../wording.js";
 
 const MOST_BYTES = 100 * 1024 * 1024;
-const PAGE_SIZE = 50;
 
 export function importsView(page) {
   const [adding, list] = [new Section(), new Section()];
-  let at = 1;
+  const pages = new Pages(page, "imports");
   poll(page);
-  const turn = (to) => {
-    at = to;
-    page.refresh();
-  };
   return async () => {
-    const { items, total } = await get(`skills/import/list?page=${at}&page_size=${PAGE_SIZE}`, { signal: page.signal });
+    const found = await pages.read("skills/import/list");
     adding.show({}, uploading);
-    list.show({ items, total, at }, (shown) => build(shown, turn));
+    list.show(found, (shown) => build(shown, pages));
     return list.element.isConnected ? null : [adding.element, list.element];
   };
 }
@@ -78,14 +73,12 @@ function uploading() {
   }
 }
 
-function build({ items, total, at }, turn) {
-  if (!items.length && at === 1) return nothing("No import yet", "Choose an archive above, or at the command line:", copyable("apprentice import add FILE.zip"));
-  const last = Math.ceil(total / PAGE_SIZE);
-  const to = (page, label) => h("button", { type: "button", id: `turn-${label}`, disabled: page < 1 || page > last, click: () => turn(page) }, label);
+function build(found, pages) {
+  if (!found.total) return nothing("No import yet", "Choose an archive above, or at the command line:", copyable("apprentice import add FILE.zip"));
   return [
     h("h2", {}, "Your imports"),
-    h("ul", { class: "cards", "aria-label": "Your imports" }, items.map(card)),
-    last > 1 && h("div", { class: "buttons" }, to(at - 1, "Newer"), to(at + 1, "Older"), h("p", { class: "meta" }, `Page ${at} of ${last}, ${plural(total, "import")}`)),
+    h("ul", { class: "cards", "aria-label": "Your imports" }, found.items.map(card)),
+    pages.buttons(found),
   ];
 }
 

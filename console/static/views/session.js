@@ -65,9 +65,9 @@ const CARDS = [
   },
   {
     title: "Checkpoint Progress",
-    of: ({ detail, checkpointReceipts }) => ({ checkpoints: detail?.interpretation?.checkpoints ?? [], receipts: checkpointReceipts }),
-    when: ({ checkpoints }) => checkpoints.length > 0,
-    build: ({ checkpoints, receipts }) => checkpointProgress(checkpoints, receipts),
+    of: ({ checkpoints }) => checkpoints,
+    when: (checkpoints) => checkpoints.length > 0,
+    build: checkpointProgress,
   },
   {
     title: "Validation",
@@ -90,7 +90,7 @@ const CARDS = [
     when: ({ rounds }) => rounds.length > 0,
     build: earlierDrafts,
   },
-  { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, memberships) => membershipList(shown, memberships) },
+  { title: "Categories", of: ({ categories }) => categories, when: Boolean, build: (shown, { memberships }) => membershipList(shown, memberships) },
   {
     title: "Answers",
     of: ({ detail }) => detail?.questions.filter((one) => one.answered) ?? [],
@@ -101,9 +101,9 @@ const CARDS = [
     title: "What was captured",
     of: ({ session, observed, scope }) => ({ session: brief(session), observed, dropped: scope.off_target_events_dropped }),
     when: Boolean,
-    build: ({ session, observed, dropped }) => [captured({ observed, dropped }), observed.total > 0 && actions(session, { observed, only: ["trim"], place: "captured" })],
+    build: ({ session, observed, dropped }, { pages }) => [captured({ observed, dropped }), pages.observations.buttons(observed), observed.total > 0 && actions(session, { observed, only: ["trim"], place: "captured" })],
   },
-  { title: "Receipts", of: ({ receipts }) => receipts, when: (receipts) => receipts.length > 0, build: receiptList },
+  { title: "Receipts", of: ({ receipts }) => receipts, when: ({ total }) => total > 0, build: (shown, { pages }) => [receiptList(shown.receipts), pages.receipts.buttons(shown)] },
 ];
 
 const open = (detail) => detail?.questions.filter((one) => !one.answered) ?? [];
@@ -113,7 +113,7 @@ const brief = ({ learn_session_id, proposal_id, state, allowed_actions, refused_
 
 export function sessionView(page, id) {
   const { heading, signal } = page;
-  const data = new SessionData(id, signal);
+  const data = new SessionData(id, page);
   const head = new Section({ class: "section session-head" });
   const cards = CARDS.map((card) => ({ ...card, section: new Section() }));
   let state = null;
@@ -130,7 +130,7 @@ export function sessionView(page, id) {
     head.show(ofHead(all), buildHead);
     for (const { section, title, of, when, build } of cards) {
       const wanted = of(all);
-      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, memberships)));
+      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, { memberships, pages: data.pages })));
     }
     if (state && state !== all.session.state) announce(`The session is now: ${STATES[all.session.state]?.label ?? all.session.state}`);
     state = all.session.state;

@@ -1,51 +1,47 @@
 /** Skills: the abilities that are accepted, and those taken out of use where they are asked for. */
 
-import { get } from "../api.js";
 import { h, Section } from "../dom.js";
-import { pill } from "../parts/marks.js";
+import { Filters } from "../parts/filters.js";
 import { freshness } from "../parts/freshness.js";
+import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
+import { Pages } from "../parts/pages.js";
+import { SearchBox } from "../parts/search.js";
 import { LANES, SOURCES } from "../wording.js";
 
 /** What is not yet accepted belongs under Pending Abilities. */
-const NOT_ACCEPTED = ["pending", "experimental_private"];
+const ACCEPTED = "install_lane=approved_workspace&install_lane=shared_promoted";
 
-const FILTERS = [
-  ["All", (one) => one.install_lane !== "quarantined"],
-  ["Learned", (one) => one.source === "learned" && one.install_lane !== "quarantined"],
-  ["Imported", (one) => one.source === "imported" && one.install_lane !== "quarantined"],
-  ["Native", (one) => one.source === "native" && one.install_lane !== "quarantined"],
-  ["Disabled", (one) => !one.enabled && one.install_lane !== "quarantined"],
-  ["Quarantined", (one) => one.install_lane === "quarantined"],
-];
+/** What each filter asks for. */
+const FILTERS = {
+  All: ACCEPTED,
+  Learned: `${ACCEPTED}&source=learned`,
+  Imported: `${ACCEPTED}&source=imported`,
+  Native: `${ACCEPTED}&source=native`,
+  Disabled: `${ACCEPTED}&enabled=false`,
+  Quarantined: "install_lane=quarantined",
+};
 
-export function skillsView({ signal }) {
+export function skillsView(page) {
   const list = new Section();
-  let chosen = "All";
-  let skills = [];
-  let behind = null;
-  const draw = () => list.show({ skills, chosen, behind }, () => [freshness(behind), build()].flat());
+  const pages = new Pages(page, "skills");
+  const again = () => (pages.restart(), page.refresh());
+  const chooser = new Filters(Object.keys(FILTERS), again);
+  const search = new SearchBox("Search skills", again, page.signal);
   return async () => {
-    const { abilities, freshness: found } = await get("abilities/availability", { signal });
-    skills = abilities.filter((one) => !NOT_ACCEPTED.includes(one.install_lane));
-    behind = found;
-    draw();
-    return list.element.isConnected ? null : list.element;
+    const found = await pages.read(`abilities/catalog?${FILTERS[chooser.chosen]}${search.query}`);
+    list.show({ found, chosen: chooser.chosen, words: search.words }, build);
+    return list.element.isConnected ? null : [search.element, list.element];
   };
 
-  function build() {
-    if (!skills.length) {
-      return nothing("No skill yet", "An ability is listed here once it has been approved.", h("a", { class: "button primary", href: "#/learn" }, "Learn a new ability"));
-    }
-    const offered = FILTERS.filter(([name, fits]) => name === "All" || name === chosen || skills.some(fits));
-    const shown = skills.filter(FILTERS.find(([name]) => name === chosen)[1]);
-    const cards = shown.length ? h("ul", { class: "cards" }, shown.map(card)) : nothing("No skill of this kind", "Choose another filter.");
-    return [offered.length > 1 && h("div", { class: "filters", role: "group", "aria-label": "Filter" }, offered.map(filter)), cards];
+  function build({ found, chosen, words }) {
+    return [freshness(found.freshness), chooser.buttons(), found.total ? [h("ul", { class: "cards" }, found.items.map(card)), pages.buttons(found)] : none(chosen, words)];
   }
 
-  function filter([name]) {
-    const choose = () => ((chosen = name), draw());
-    return h("button", { type: "button", id: `filter-${name}`, "aria-pressed": String(name === chosen), click: choose }, name);
+  function none(chosen, words) {
+    if (words) return nothing("No skill fits", `None of these is called “${words}”.`, search.clearing);
+    if (chosen !== "All") return nothing("No skill of this kind", "Choose another filter.");
+    return nothing("No skill yet", "An ability is listed here once it has been approved.", h("a", { class: "button primary", href: "#/learn" }, "Learn a new ability"));
   }
 }
 

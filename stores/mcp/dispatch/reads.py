@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, and_, not_, select
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.capability_manifest import HealthStatus
@@ -55,8 +55,8 @@ from stores.platform.tables import abilities, capabilities
 SHOWN_AFTER_EXPIRY = timedelta(hours=24)
 """How long an expired approval is still listed among the pending ones."""
 
-MOST_PENDING = 500
-"""The most approvals in one answer."""
+MOST_EXPIRED = 500
+"""The most expired approvals in one answer: the newest."""
 
 _NEWEST_FIRST = (table.c.created_at.desc(), table.c.dispatch_id.desc())
 
@@ -105,17 +105,24 @@ class DispatchStore:
         wanted: PageRequest,
         now: datetime,
         *,
-        status: DispatchStatus | None = None,
+        statuses: Sequence[DispatchStatus] = (),
+        decided: bool | None = None,
         server_id: str | None = None,
         tool_name: str | None = None,
     ) -> DispatchListResponse:
-        """The owner's calls, newest first, without what was asked and answered."""
-        wishes = (
-            (table.c.status, status.value if status is not None else None),
-            (table.c.server_id, server_id),
-            (table.c.tool_name, tool_name),
-        )
-        where = [column == value for column, value in wishes if value is not None]
+        """The owner's calls, newest first, without what was asked and answered.
+
+        ``decided``: of those that a person was asked about, the answered and expired ones, or those that wait.
+        """
+        wishes = ((table.c.server_id, server_id), (table.c.tool_name, tool_name))
+        where: list[ColumnElement[bool]] = [column == value for column, value in wishes if value is not None]
+        if statuses:
+            where.append(table.c.status.in_([status.value for status in statuses]))
+        if decided is not None:
+            waits = and_(
+                table.c.status == DispatchStatus.PENDING_APPROVAL.value, table.c.expires_at > rfc3339(now)
+            )
+            where.append(and_(table.c.expires_at.is_not(None), not_(waits)) if decided else waits)
         with self._database.read() as connection:
             page = DISPATCHES.page(connection, wanted, table.c.owner == owner, *where, order_by=_NEWEST_FIRST)
         return DispatchListResponse(
@@ -123,20 +130,24 @@ class DispatchStore:
         )
 
     def pending(self, owner: str, now: datetime) -> MCPAskFirstPendingListResponse:
-        """The approvals that wait, and those that expired within a day, newest first."""
-        waiting, expired = DispatchStatus.PENDING_APPROVAL.value, DispatchStatus.EXPIRED.value
-        with self._database.read() as connection:
-            records = DISPATCHES.all(
-                connection,
-                table.c.owner == owner,
-                table.c.status.in_((waiting, expired)),
-                (table.c.status == waiting) | (table.c.expires_at > rfc3339(now - SHOWN_AFTER_EXPIRY)),
-                order_by=_NEWEST_FIRST,
-                limit=MOST_PENDING,
-            )
-        return MCPAskFirstPendingListResponse(
-            dispatches=tuple(as_of(one.ask_first, now) for one in records if one.ask_first is not None)
+        """The approvals that wait, and the newest of those that expired within a day, newest first.
+
+        How many wait is bounded by the calls that an owner may have open.
+        """
+        waiting = table.c.status == DispatchStatus.PENDING_APPROVAL.value
+        expired = (
+            table.c.status == DispatchStatus.EXPIRED.value,
+            table.c.expires_at > rfc3339(now - SHOWN_AFTER_EXPIRY),
         )
+        of_owner = table.c.owner == owner
+        with self._database.read() as connection:
+            records = [
+                *DISPATCHES.all(connection, of_owner, waiting, order_by=_NEWEST_FIRST),
+                *DISPATCHES.all(connection, of_owner, *expired, order_by=_NEWEST_FIRST, limit=MOST_EXPIRED),
+            ]
+        asked = [one.ask_first for one in records if one.ask_first is not None]
+        asked.sort(key=lambda one: (one.created_at, one.dispatch_id), reverse=True)
+        return MCPAskFirstPendingListResponse(dispatches=tuple(as_of(one, now) for one in asked))
 
     def waiting(
         self, owner: str, now: datetime, *, server_id: str | None = None, tool_name: str | None = None

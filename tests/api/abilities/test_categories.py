@@ -51,6 +51,25 @@ async def test_an_ability_put_into_a_category_is_found_there_and_in_the_catalog(
     assert category_id in entry["category_ids"]
 
 
+async def test_the_items_of_a_category_say_what_they_are_called(world: World) -> None:
+    category_id = await made(world.alice, "Named")
+    waiting, path = world.waiting, f"/api/categories/{category_id}"
+    for kind, item in (
+        ("skill", waiting.ability_id),
+        ("proposal", waiting.proposal_id),
+        ("automation", "nightly"),
+    ):
+        await world.alice.ok("POST", f"{path}/assign", {"item_kind": kind, "item_id": item})
+    ability = await world.alice.ok("GET", f"/api/abilities/{waiting.ability_id}")
+    proposal = (await world.alice.ok("GET", f"/api/learn/proposals/{waiting.proposal_id}/detail"))["proposal"]
+    items = (await world.alice.ok("GET", f"{path}/items"))["items"]
+    assert {one["item_kind"]: (one["title"], one["learn_session_id"]) for one in items} == {
+        "skill": (ability["ability"]["title"], None),
+        "proposal": (proposal["title"], proposal["learn_session_id"]),
+        "automation": (None, None),
+    }
+
+
 @pytest.mark.acceptance("R11.2-42")
 async def test_an_ability_may_be_in_several_categories(world: World) -> None:
     ids = [await made(world.alice, title) for title in ("Litigation", "Henderson")]

@@ -57,8 +57,9 @@ def test_what_has_no_such_value_comes_last_either_way(sort: str, order: list[str
 
 def test_a_text_is_looked_for_in_every_field_and_a_filter_in_its_own() -> None:
     assert names(q="fals") == ["A"]
-    assert names(equal={"well": True}) == ["b", "c"]
-    assert LIST.listed(ALL, ListRequest(equal={"well": True}, page=1, page_size=1)).total == 2
+    assert names(among={"well": [True]}) == ["b", "c"]
+    assert names(among={"name": ["A", "c"]}) == ["A", "c"]
+    assert LIST.listed(ALL, ListRequest(among={"well": [True]}, page=1, page_size=1)).total == 2
 
 
 def test_the_parameters_are_those_of_the_list() -> None:
@@ -70,6 +71,23 @@ def test_the_parameters_are_those_of_the_list() -> None:
         "name",
         "well",
     ]
+
+
+@pytest.mark.anyio
+async def test_a_filter_that_is_named_several_times_takes_any_of_its_values(shared: Stack) -> None:
+    learner = shared.learner(f"user-{uuid7()}")
+    await learner.create()
+    await learner.act("cancel")
+    await learner.create()
+    for path, items in (("/api/learn/history", "items"), ("/api/learn/sessions", "sessions")):
+
+        async def states(wanted: str, path: str = path, items: str = items) -> list[str]:
+            return [one["state"] for one in (await learner.ok("GET", f"{path}?{wanted}"))[items]]
+
+        assert await states("state=armed") == ["armed"]
+        assert await states("state=armed&state=cancelled&state=rejected") == ["armed", "cancelled"]
+        assert await states("state=rejected") == []
+    assert (await learner.refused("GET", "/api/learn/history?state=armed&state=gone"))[0] == 422
 
 
 @pytest.mark.anyio

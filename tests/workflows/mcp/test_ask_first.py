@@ -115,6 +115,23 @@ async def test_of_many_who_answer_at_once_one_wins_and_the_others_learn_who(
     assert ended["status"] == ("completed" if won[0]["resumed"] else "denied")
 
 
+async def test_the_calls_that_wait_are_listed_apart_from_those_that_were_decided(agent: ToolUser) -> None:
+    decided = (await agent.ask("append_line", MILK))["dispatch_id"]
+    await agent.approve(decided)
+    await agent.ended(decided)
+    waiting = (await agent.ask("append_line", MILK))["dispatch_id"]
+    await agent.ask("count_lines", {})
+
+    async def listed(wanted: str) -> list[str]:
+        found = await agent.person.ok("GET", f"/api/mcp/dispatches?{wanted}")
+        return [one["dispatch_id"] for one in found["dispatches"]]
+
+    assert await listed("decided=true") == [decided]
+    assert await listed("decided=false") == [waiting]
+    assert await listed("decided=true&status=completed&status=failed") == [decided]
+    assert await listed("decided=true&status=failed") == []
+
+
 async def test_who_comes_long_after_learns_who_answered_and_when(agent: ToolUser) -> None:
     asked = await agent.ask("append_line", MILK)
     first = await agent.approve(asked["dispatch_id"])
