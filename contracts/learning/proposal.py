@@ -17,6 +17,7 @@ from contracts.base import (
     Text160,
     Text240,
     Text400,
+    Text2000,
     UtcTime,
     Uuid,
     VersionedContract,
@@ -45,6 +46,27 @@ class ProposalRoundsResponse(VersionedContract):
 
     proposal_id: Uuid
     rounds: tuple[ProposalRound, ...]
+
+
+class ProposalFeedbackKind(StrEnum):
+    """What a person did with a proposal (DOC3 L4564)."""
+
+    CLARIFICATION = "clarification"
+    EDIT = "edit"
+    APPROVE = "approve"
+    REJECT = "reject"
+    REQUEST_TESTS = "request_tests"
+    INSTALL_PRIVATE = "install_private"
+
+
+class SkillProposalFeedback(VersionedContract):
+    """One line of ``capabilities/skill_proposal_feedback.jsonl``: what a person said of a proposal."""
+
+    proposal_id: Uuid
+    feedback_kind: ProposalFeedbackKind
+    feedback_text: Text2000 | None = None
+    edited_fields: dict[str, Any] = Field(default_factory=dict)
+    created_at: UtcTime
 
 
 NOT_CARRIED_OUT = "Not carried out, since no rule understands it: "

@@ -29,6 +29,7 @@ from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import learn_session_id
 from domain.learning.interpretation.meaningful import watches_the_agent
 from domain.learning.session.account import observation_scope, runtime_snapshot
+from domain.learning.session.feedback import feedback_of
 from stores.abilities.ability_rows import entry_of, own_health, tell_capability
 from stores.learning.learning_tables import BOUNDARIES, PROPOSALS, QUESTIONS, SESSIONS, VALIDATION_RUNS
 from stores.learning.proposals import keep_round
@@ -196,6 +197,7 @@ RUN_RECORDS = "system/learning/validation_runs"
 STEP_RESULTS = "system/learning/validation_step_results"
 REPORT_RECORDS = "system/learning/validation_reports"
 BOUNDARY_RECORDS = "system/learning/boundaries"
+FEEDBACK_RECORDS = "system/capabilities/skill_proposal_feedback"
 
 
 def entries_of(commit: SessionCommit) -> tuple[JournalDraft, ...]:
@@ -280,6 +282,7 @@ def _records(commit: SessionCommit) -> Iterator[tuple[str, BaseModel]]:
         yield RUN_RECORDS, commit.finished_run
     if commit.report is not None:
         yield REPORT_RECORDS, commit.report
+    yield from ((FEEDBACK_RECORDS, given) for given in feedback_of(commit))
 
 
 RUNTIME = "system/learning/runtime/current.json"

@@ -26,7 +26,7 @@ from stores.platform.database import Database
 from stores.platform.journal.journal import JournalEntries, append
 
 CLUSTERS = "system/capabilities/trace_clusters"
-FEEDBACK = "system/capabilities/skill_proposal_feedback"
+FEEDBACK = "system/capabilities/mining_candidate_feedback"
 BUNDLES = "system/capabilities/skill_bundle_proposals"
 
 

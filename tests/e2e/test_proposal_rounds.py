@@ -1,7 +1,13 @@
 """Earlier rounds of a review stay readable (DOC3 §0A.24)."""
 
-import pytest
+from typing import Any
 
+import pytest
+from sqlalchemy import select
+
+from contracts.learning.proposal import SkillProposalFeedback
+from stores.learning.sessions import FEEDBACK_RECORDS
+from stores.platform.tables import journal
 from tests.fixtures.stack import Stack
 
 pytestmark = pytest.mark.anyio
@@ -58,3 +64,38 @@ async def test_a_round_that_there_was_not_and_somebody_elses_are_not_found(stack
     for path in (f"{base}/rounds", f"{base}/files?revision=1"):
         status, error = await bob.refused("GET", path)
         assert (status, error["code"]) == (404, "PROPOSAL_NOT_FOUND")
+
+
+async def test_what_a_person_said_of_a_proposal_is_on_record_as_feedback(stack: Stack) -> None:
+    bob, alice = stack.learner("bob"), stack.learner()
+    await bob.teach()
+    await bob.propose_act("reject", {"reason": "Too narrow"})
+    await alice.demonstrate(ask_before_build=True)
+    await alice.propose()
+    detail = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+    answers = [{"question_id": one["question_id"], "answer_text": "as shown"} for one in detail["questions"]]
+    await alice.act("answer-questions", {"answers": answers})
+    edits = {"title": "Sum up the sales"}
+    asked = {"revision_instructions": "as edited", "edited_fields": edits}
+    await alice.propose_act("revise", asked)
+    await alice.prove()
+    await alice.propose_act("request-more-tests", {"selected_tests": ["lint"]})
+    assert await alice.settled("testing_proposal") == "ready_for_review"
+    await alice.propose_act("install", {"install_lane": "experimental_private"})
+    await alice.propose_act("approve")
+    assert feedback(stack) == [
+        ("reject", "Too narrow", {}),
+        *(("clarification", "as shown", {}) for _ in answers),
+        ("edit", "as edited", edits),
+        ("request_tests", None, {}),
+        ("install_private", None, {}),
+        ("approve", None, {}),
+    ]
+
+
+def feedback(stack: Stack) -> list[tuple[str, str | None, dict[str, Any]]]:
+    """What was said of proposals so far, the oldest first."""
+    query = select(journal.c.document).where(journal.c.stream == FEEDBACK_RECORDS).order_by(journal.c.seq)
+    with stack.database.read() as connection:
+        said = [SkillProposalFeedback.model_validate_json(one) for one in connection.scalars(query)]
+    return [(one.feedback_kind.value, one.feedback_text, one.edited_fields) for one in said]
