@@ -10,7 +10,6 @@ from temporalio.client import Client
 from config.own_places import own_places
 from config.settings import Settings, temporal_connect_kwargs
 from contracts.mcp.servers import MCPServerCommand
-from contracts.skills.manifest import BrokerService
 from domain.mcp.registration import RegistrationRules
 from domain.skills.selection import World
 from gateways.imports.pack_installs import PackInstallGateway
@@ -203,20 +202,6 @@ class SkillServices:
     world: World
 
 
-def skill_world(settings: Settings) -> World:
-    """What skills may count on here: the services that are configured, and those with a local default."""
-    configured = {
-        BrokerService.FEEDS: bool(settings.trend_sources),
-        BrokerService.DIRECTORY: settings.openclaw_gateway_url is not None,
-        BrokerService.VOICE: settings.voice_app_url is not None,
-        BrokerService.IDENTITY: settings.openclaw_config is not None,
-    }
-    return World(
-        services=frozenset(one for one in BrokerService if configured.get(one, True)),
-        environment=settings.skill_environment,
-    )
-
-
 def open_skill_services(settings: Settings, database: Database, client: Client) -> SkillServices:
     """Composes them; nothing is connected yet."""
     admission = SkillAdmission(
@@ -242,9 +227,10 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
             database,
             admission,
             environment=settings.skill_environment,
+            services=settings.services_of_skills,
             console_url=settings.console_url,
         ),
-        world=skill_world(settings),
+        world=World(services=settings.services_of_skills, environment=settings.skill_environment),
     )
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from config.content_settings import ContentSettings
 from config.outside_settings import OutsideSettings
+from contracts.skills.manifest import BrokerService
 from contracts.skills.policy import SkillBudget
 
 
@@ -35,6 +36,16 @@ class SkillSettings(ContentSettings, OutsideSettings):
         le=1_000_000_000,
         description="What one user may spend by one skill within a day, in the wallet's currency.",
     )
+
+    @property
+    def services_of_skills(self) -> frozenset[BrokerService]:
+        """The services that are configured, and those with a local default: what skills may count on."""
+        configured = {
+            BrokerService.FEEDS: bool(self.trend_sources),
+            BrokerService.DIRECTORY: self.openclaw_gateway_url is not None,
+            BrokerService.VOICE: self.voice_app_url is not None,
+        }
+        return frozenset(one for one in BrokerService if configured.get(one, True))
 
     @property
     def skill_budget(self) -> SkillBudget:

@@ -40,6 +40,7 @@ async def register_agents(client: Client, settings: Settings, database: Database
         database,
         admission,
         environment=settings.skill_environment,
+        services=settings.services_of_skills,
         console_url=settings.console_url,
     )
     asked = 0

@@ -18,9 +18,11 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
+from contracts.learning.observation import ToolEffect
 from contracts.platform.commands import Command
 from contracts.platform.lists import Page
 from contracts.skills.errors import SkillError
+from contracts.skills.manifest import SafetyLevel
 
 MAX_INPUT_BYTES = 262_144
 """The most that an input may take as JSON: 256 KiB (O-9)."""
@@ -67,6 +69,19 @@ class InvocationContext(Contract):
     life_areas: tuple[Text80, ...] = Field(default=(), max_length=20)
     goal_id: Text120 | None = None
     learn_session_id: Uuid | None = None
+
+
+class CallFacts(Contract):
+    """What a call is about, as policy judges it: attached before any check (AI-10)."""
+
+    skill_id: Text80 = Field(description="The function's name.")
+    input_schema_id: Text200
+    output_schema_id: Text200
+    effect: ToolEffect = Field(description="Of this call, by its input.")
+    safety_level: SafetyLevel
+    side_effect_tags: tuple[Text80, ...] = ()
+    life_areas: tuple[Text80, ...] = Field(default=(), description="The skill's, then those of the caller.")
+    tool_id: Text120 | None = Field(default=None, description="The tool that was chosen (AI-17).")
 
 
 class InvokeSkillRequest(Command):
@@ -177,6 +192,7 @@ class InvocationView(VersionedContract):
     cached: bool = False
     dry_run: bool = False
     record: ObservabilityRecord | None = None
+    facts: CallFacts | None = None
     workflow_id: Text200 | None = None
     created_at: UtcTime
     updated_at: UtcTime

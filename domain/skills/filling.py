@@ -5,14 +5,14 @@ wants no text. A fact that is not known, or that others contradict as surely, is
 is guessed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
 
 from contracts.base import Contract
 from contracts.memory.memory import Name120, Name200, WorldFact
-from contracts.skills.manifest import SkillManifest
+from contracts.skills.manifest import BrokerService, SkillManifest
 
 REFERENCE = "$fact"
 MOST_REFERENCES = 50
@@ -62,9 +62,13 @@ def filled(given: Mapping[str, Any], known: Known) -> dict[str, Any]:
     return {name: _filled(value, known, 0) for name, value in given.items()}
 
 
-def unmet(manifest: SkillManifest, known: Known) -> PreconditionUnmet | None:
-    """The first fact that a skill declares as a precondition and that is not known."""
+def unmet(
+    manifest: SkillManifest, services: Collection[BrokerService], known: Known
+) -> PreconditionUnmet | None:
+    """The first precondition that a skill declares and that is not met: a service, or a fact that is not known."""
     for one in manifest.preconditions:
+        if one.service is not None and one.service not in services:
+            return PreconditionUnmet(one.name, f"the service {one.service.value} is not configured here")
         if one.fact is None:
             continue
         subject, _, predicate = one.fact.rpartition(" ")

@@ -37,11 +37,12 @@ from contracts.skills.invocation_work import (
     InvocationOrder,
     InvocationStart,
 )
-from contracts.skills.manifest import SkillManifest
+from contracts.skills.manifest import BrokerService, SkillManifest
 from contracts.workflow_ids import skill_invocation_id
 from domain.skills.arguments import InputRefused, clean_input
 from domain.skills.entries import NO_SUCH_SKILL
 from domain.skills.filling import PreconditionUnmet, filled, has_references, unmet
+from domain.skills.normalising import facts_of
 from domain.skills.policy import effect_of
 from domain.skills.selection import tools_for
 from domain.skills.versions import resolve
@@ -119,6 +120,7 @@ class SkillInvocationGateway:
         admission: SkillAdmission,
         *,
         environment: str,
+        services: frozenset[BrokerService],
         console_url: str | None = None,
         answer_within: timedelta = ANSWER_WITHIN,
     ) -> None:
@@ -130,6 +132,7 @@ class SkillInvocationGateway:
         self._reads = InvocationReads(database)
         self._memories = Memories(database)
         self._environment = environment
+        self._services = services
         self._console_url = console_url
         self._answer_within = answer_within
 
@@ -164,34 +167,26 @@ class SkillInvocationGateway:
         Raises:
             Refusal: the documented refusals of the gate (O-7); ``TEMPORAL_UNAVAILABLE``.
         """
-        manifest = chosen.manifest
-        try:
-            if not tools_for(manifest, self._environment):
-                raise PreconditionUnmet("allowed_env", f"no tool of it may run in {self._environment}")
-            given = await anyio.to_thread.run_sync(self._from_facts, manifest, request.input, caller.user_id)
-        except PreconditionUnmet as missing:
-            content = canonical_json(request.input).encode()
-            order = self._order(
-                chosen, request, caller, key, correlation_id, content, request.input, manifest.effect
-            )
-            refusal = _unmet(missing)
-            await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
-            raise refusal from None
-        try:
-            params = clean_input(given, manifest)
-        except InputRefused as refused:
-            given = canonical_json(request.input).encode()
-            order = self._order(
-                chosen, request, caller, key, correlation_id, given, request.input, manifest.effect
-            )
-            refusal = as_refusal(refused.error)
-            await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
-            raise refusal from None
+        manifest, params = chosen.manifest, request.input
         effect, asks = effect_of(manifest, params)
-        if effect is not ToolEffect.READ:
-            caller.require(Scope.CALL)
+        _require_scope(caller, effect)
+        refusal = None
+        try:
+            # A reference can only be checked as what it stands for.
+            given = await anyio.to_thread.run_sync(self._from_facts, params, caller.user_id)
+            params = clean_input(given, manifest)
+            effect, asks = effect_of(manifest, params)
+            _require_scope(caller, effect)
+            await anyio.to_thread.run_sync(self._require_preconditions, manifest, caller.user_id)
+        except PreconditionUnmet as missing:
+            refusal = _unmet(missing)
+        except InputRefused as refused:
+            refusal = as_refusal(refused.error)
         content = canonical_json(params).encode()
         order = self._order(chosen, request, caller, key, correlation_id, content, params, effect)
+        if refusal is not None:
+            await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
+            raise refusal
         confirmed = request.confirmed and caller.may(Scope.APPROVE)
         admitted = await self._admitted(order, manifest, content, asks=asks, confirmed=confirmed)
         if admitted.answered is not None:
@@ -248,21 +243,29 @@ class SkillInvocationGateway:
             await self._send(record.order, SkillInvocationWorkflow.cancel, order, key)
         return await anyio.to_thread.run_sync(self._reads.view, invocation_id, caller.user_id)
 
-    def _from_facts(self, manifest: SkillManifest, given: Mapping[str, Any], owner: str) -> Mapping[str, Any]:
-        """The input filled from the caller's facts, where it refers to any; and the facts that the skill needs.
+    def _from_facts(self, given: Mapping[str, Any], owner: str) -> Mapping[str, Any]:
+        """The input filled from the caller's facts, where it refers to any.
 
         Raises:
             PreconditionUnmet: one of them is not known.
         """
-        now = datetime.now(UTC)
+        return filled(given, self._known(owner)) if has_references(given) else given
 
-        def known(subject: str, predicate: str) -> tuple[WorldFact, ...]:
-            return self._memories.facts(owner, subject, predicate, now)
+    def _require_preconditions(self, manifest: SkillManifest, owner: str) -> None:
+        """Whether what the skill needs is there: a tool that may run here, a service, a fact (AI-07).
 
-        missing = unmet(manifest, known)
+        Raises:
+            PreconditionUnmet: one of them is not.
+        """
+        if not tools_for(manifest, self._environment):
+            raise PreconditionUnmet("allowed_env", f"no tool of it may run in {self._environment}")
+        missing = unmet(manifest, self._services, self._known(owner))
         if missing is not None:
             raise missing
-        return filled(given, known) if has_references(given) else given
+
+    def _known(self, owner: str) -> Callable[[str, str], tuple[WorldFact, ...]]:
+        now = datetime.now(UTC)
+        return lambda subject, predicate: self._memories.facts(owner, subject, predicate, now)
 
     def _order(
         self,
@@ -279,6 +282,7 @@ class SkillInvocationGateway:
         keyed = not key.key.startswith(OWN_KEY_PREFIX)
         invocation_id = str(uuid5(_INVOCATIONS, f"{key.owner_user_id} {key.key}")) if keyed else str(uuid7())
         assert record.digest is not None, "what is ready has a digest"
+        tool_id = next((tool.tool_id for tool in tools_for(manifest, self._environment)), None)
         return InvocationOrder(
             invocation_id=invocation_id,
             correlation_id=correlation_id,
@@ -292,7 +296,8 @@ class SkillInvocationGateway:
             input_digest=digest_of(content),
             context=request.context,
             effect=effect,
-            tool_id=next((tool.tool_id for tool in tools_for(manifest, self._environment)), None),
+            tool_id=tool_id,
+            facts=facts_of(manifest, effect, request.context, tool_id),
             confirmation_prompt=manifest.confirmation_prompt,
             cache_key=_cache_key(manifest, params),
             request_digest=key.request_digest if keyed else None,
@@ -410,6 +415,11 @@ async def run_invocation(
     options = invocation_start_options(order, task_queue)
     start = invocation_start(order, console_url)
     await start_or_join(client, SkillInvocationWorkflow.run, start, options, signal=LOOK)
+
+
+def _require_scope(caller: Principal, effect: ToolEffect) -> None:
+    if effect is not ToolEffect.READ:
+        caller.require(Scope.CALL)
 
 
 def as_refusal(error: SkillError) -> Refusal:

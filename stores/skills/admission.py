@@ -90,7 +90,7 @@ class SkillAdmission:
                 policy_of(connection, order.owner_user_id).rules,
                 manifest,
                 order.effect,
-                order.context.life_areas if order.context is not None else (),
+                order.facts.life_areas if order.facts is not None else (),
                 asks=asks,
             )
             refusal = _denied(verdict) or self._over_budget(connection, order, now)
@@ -175,7 +175,13 @@ class SkillAdmission:
             return _answered(connection, record.changed(cached_from=source), outcome, now)
         kept = add_invocation(connection, record)
         entries = entries_of(order, now)
-        audit(entries, order, "admitted", {"decision": verdict.decision.value, "rule_id": verdict.rule_id})
+        about = order.facts.model_dump(mode="json") if order.facts is not None else {}
+        audit(
+            entries,
+            order,
+            "admitted",
+            {"decision": verdict.decision.value, "rule_id": verdict.rule_id, "facts": about},
+        )
         append(connection, entries.drafts)
         return Admitted(kept)
 

@@ -289,6 +289,7 @@ def view_with(record: InvocationRecord, outcome: SkillOutcome | None) -> Invocat
         dry_run=order.dry_run,
         record=record.record,
         workflow_id=None if record.cached_from is not None else skill_invocation_id(record.invocation_id),
+        facts=order.facts,
         created_at=order.created_at,
         updated_at=record.updated_at,
         next_action=_next_action(record),
