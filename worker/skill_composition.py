@@ -45,6 +45,7 @@ from stores.skills.services.agents import Agents
 from stores.skills.services.call_logs import CallLogs
 from stores.skills.services.ledger import Ledger
 from stores.skills.services.messages import OperatorMessages
+from worker.agent_documents import keep_voice_document
 from worker.content_services import content_services
 from worker.operator_channel import openclaw_gateway, operator_channel
 from worker.outside_services import calendar_service, identity_service, voice_service
@@ -144,6 +145,7 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     remove_abandoned_runs()
     catalog = skill_catalog_activities(shared)
     registration = _registration(shared, catalog)
+    keep_voice_document(shared.database, BUNDLED, connected=settings.voice_app_url is not None)
     found = catalog.reload()
     ready = SkillCatalog(shared.database).all([SkillState.READY])
     log.info(

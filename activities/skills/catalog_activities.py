@@ -23,6 +23,9 @@ from skills.runtime.roots import SkillRoots
 from stores.abilities.ability_reads import AbilityStore
 from stores.skills.catalog import SkillCatalog
 
+AGENT_DOCUMENTS = frozenset({"place-call"})
+"""Bundled skills whose SKILL.md is also written into the workspace, for agents (OC-01)."""
+
 
 class SkillCatalogActivities:
     """One worker at a time: commands come one after another from the catalog's workflow."""
@@ -83,9 +86,9 @@ class SkillCatalogActivities:
 
     def reload(self) -> ReloadSkillsResponse:
         """Scans, and takes what was found as the catalog."""
-        learned = self._abilities.slugs()
+        ours = self._abilities.slugs() | AGENT_DOCUMENTS
         scanned = self._roots.scan(self._allowlist.read(), datetime.now(UTC))
-        found = tuple(one for one in scanned if not _is_ability(one, learned))
+        found = tuple(one for one in scanned if not _is_ours(one, ours))
         different = self._catalog.replace(found)
         self._written()
         counts = {state: sum(one.state is state for one in found) for state in SkillState}
@@ -119,7 +122,7 @@ class SkillCatalogActivities:
                 )
 
 
-def _is_ability(record: SkillRecord, learned: frozenset[str]) -> bool:
-    """Whether a folder of the workspace is that of a learned ability: it was approved as one, and asks for nothing."""
+def _is_ours(record: SkillRecord, ours: frozenset[str]) -> bool:
+    """Whether a folder of the workspace holds what we write there for agents to read: it asks for no approval."""
     waits = record.state is SkillState.AWAITING_APPROVAL
-    return waits and record.root is SkillRoot.WORKSPACE and record.name in learned
+    return waits and record.root is SkillRoot.WORKSPACE and record.name in ours

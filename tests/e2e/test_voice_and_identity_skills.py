@@ -10,7 +10,9 @@ import pytest
 
 import skills
 from tests.e2e.skill_calling import ASKER, opened, run
+from tests.fixtures.agents import agent as agent_at
 from tests.fixtures.outside import Asked, closed_port, outside_server
+from tests.fixtures.served import served
 
 pytestmark = pytest.mark.anyio
 
@@ -182,6 +184,30 @@ async def test_a_caller_is_linked_and_nothing_else_of_the_configuration_changes(
             refused = await run(alice, "link_identity", {"name": "Eve", "peerId": "999"})
             assert (refused["status"], refused["error"]["code"]) == ("failure", "CONFIG_UNREADABLE"), refused
             assert config.read_text(encoding="utf-8") == broken
+
+
+@pytest.mark.everyday
+@pytest.mark.acceptance("OC-01")
+async def test_an_agent_finds_two_tools_and_their_document_while_a_voice_app_is_connected(
+    tmp_path: Path, temporal_address: str
+) -> None:
+    document = tmp_path / "workspace" / "skills" / "place-call" / "SKILL.md"
+    text = (BUNDLED / "place-call" / "SKILL.md").read_text(encoding="utf-8")
+    async with opened(tmp_path, temporal_address, voice_app_url="http://127.0.0.1:9/") as stack:
+        stack.projector.catch_up()
+        assert stack.settings.workspace == tmp_path / "workspace"
+        assert document.read_text(encoding="utf-8") == text
+        agent = stack.learner("alice", ("read", "call"))
+        async with served(stack) as address, agent_at(address, agent.secret) as client:
+            offered = {tool.name for tool in (await client.list_tools()).tools}
+        listed = (await agent.ok("GET", "/api/skills?page_size=100"))["skills"]
+        named = {one["function_name"] for one in listed if f"`{one['function_name']}`" in text}
+        assert named == {"place_call", "link_identity"}
+        assert named <= offered
+        assert [one["state"] for one in listed if one["name"] == "place-call"] == ["ready"]
+    async with opened(tmp_path, temporal_address) as stack:
+        stack.projector.catch_up()
+        assert not document.exists()
 
 
 @pytest.mark.acceptance("OC-21")
