@@ -1,4 +1,4 @@
-"""The service ``model``: scores trends, writes content and judges it, for handlers of skills (CH-14…CH-32).
+"""The service ``model``: scores trends, writes and judges content, sums up texts (CH-14…CH-32, AI-31, AI-38).
 
 Without a configured model the work is done by rules and templates, which give the same for the same input everywhere.
 With models configured they are asked, and their failure is never hidden behind the rules (O-17).
@@ -7,9 +7,9 @@ With models configured they are asked, and their failure is never hidden behind 
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from activities.skills.services.content_models import ContentModels, TooSlow
 from activities.skills.services.offered import Asker, Method
@@ -23,6 +23,8 @@ from domain.skills.content.questions import (
     judging_question,
     scores_in,
     scoring_question,
+    summary_in,
+    summing_up_question,
     writing_question,
 )
 from domain.skills.content.relevance import relevance
@@ -32,6 +34,8 @@ from stores.platform.canonical import canonical_json, digest_of
 
 LOCAL_SCORES = "local-words"
 """What ``model_used`` says of scores that were made by rules."""
+
+Text8000 = Annotated[str, StringConstraints(min_length=1, max_length=8_000)]
 
 BATCH_WITHIN_SECONDS, TEXT_WITHIN_SECONDS, JUDGE_WITHIN_SECONDS = 3.0, 15.0, 3.0
 """How long a model may take for a batch of trends, for a text, and for a judgement (CH-16, CH-22, CH-32)."""
@@ -58,6 +62,13 @@ class WriteRequest(Contract):
     persona: Persona
     platform: Text80
     content_type: Text80
+
+
+class SumUpRequest(Contract):
+    """Asks for a summary of texts, in their order."""
+
+    texts: tuple[Text8000, ...] = Field(min_length=1, max_length=100)
+    sentences: int = Field(default=5, ge=1, le=20)
 
 
 class JudgeRequest(Contract):
@@ -97,6 +108,7 @@ class ModelService:
             "score": Method(ScoreRequest, self._score, reads=True),
             "write": Method(WriteRequest, self._write, reads=True),
             "judge": Method(JudgeRequest, self._judge, reads=True),
+            "sum_up": Method(SumUpRequest, self._sum_up, reads=True),
         }
 
     # ---- scores ----
@@ -140,6 +152,22 @@ class ModelService:
         while len(self._scores) > MOST_SCORES:
             self._scores.popitem(last=False)
         return score
+
+    # ---- summaries ----
+
+    async def _sum_up(self, asker: Asker, asked: SumUpRequest) -> dict[str, Any]:
+        """``{"summary", "model_used", "warnings"}``; without a configured model there is no summary."""
+        del asker
+        if self._models is None:
+            return {"summary": None, "model_used": None, "warnings": []}
+        try:
+            summary, used, warnings = await self._models.ask(
+                None, summing_up_question(asked.texts, asked.sentences), summary_in, self._seconds["text"]
+            )
+        except TooSlow as slow:
+            text = f"{slow} did not answer within {self._seconds['text']:g} s."
+            raise BrokerRefused("TIMEOUT", text, retryable=False) from None
+        return {"summary": summary, "model_used": used, "warnings": list(warnings)}
 
     # ---- content ----
 

@@ -1,18 +1,19 @@
-"""Questions of the content skills to a language model: score trends, write content, judge claims; answers checked.
+"""Questions of skills to a language model: score trends, write content, judge claims, sum up; answers checked.
 
-Texts of trends and of content were written by others: they stand as JSON in the user's message, and the instructions
-forbid to follow them. An answer is checked as if it had been obeyed.
+Texts of trends, of content and of conversations were written by others: they stand as JSON in the user's message, and
+the instructions forbid to follow them. An answer is checked as if it had been obeyed.
 """
 
 import json
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from contracts.base import Contract, Text500, clipped
 from contracts.skills.content import ContentPackage, Persona, Trend, WrittenContent
 from domain.learning.model.prompt import ModelQuestion
+from domain.learning.redaction.redaction import redact
 
 C = TypeVar("C", bound=Contract)
 
@@ -43,6 +44,12 @@ You look for claims in a text that are likely to be false or to mislead. {_JSON}
 Name each with one sentence; an empty list where there is none.
 """
 
+SUMMING_UP = f"""\
+You sum up texts for whoever they belong to. {_JSON} {_DATA}
+Write at most "sentences" sentences in the language of the texts. Say nothing that the texts do not say; name nobody and
+nothing that they do not name.
+"""
+
 
 class UnusableAnswer(Exception):
     """The model's answer does not have the shape that was asked for."""
@@ -66,6 +73,12 @@ class DoubtfulClaims(Contract):
     """Claims that may mislead."""
 
     claims: tuple[Text500, ...] = Field(max_length=20)
+
+
+class Summary(Contract):
+    """What texts come to."""
+
+    summary: Annotated[str, StringConstraints(min_length=1, max_length=4_000, strip_whitespace=True)]
 
 
 def scoring_question(trends: Sequence[Trend], goals: Sequence[str]) -> ModelQuestion:
@@ -127,6 +140,21 @@ def claims_in(answer: str) -> tuple[str, ...]:
         UnusableAnswer: it has no list of them.
     """
     return _parsed(answer, DoubtfulClaims).claims
+
+
+def summing_up_question(texts: Sequence[str], sentences: int) -> ModelQuestion:
+    """Asks for a summary of texts, whose secrets are masked."""
+    data = {"sentences": sentences, "texts": [redact(text).text for text in texts]}
+    return _question("summary", SUMMING_UP, data, Summary)
+
+
+def summary_in(answer: str) -> str:
+    """The summary of an answer.
+
+    Raises:
+        UnusableAnswer: it has none.
+    """
+    return _parsed(answer, Summary).summary
 
 
 def _question(name: str, system: str, data: dict[str, Any], shape: type[Contract]) -> ModelQuestion:

@@ -1,4 +1,4 @@
-"""generate_reflection: what the events of a time show, each observation with its events."""
+"""generate_reflection: what the events of a time show, each observation with its events; a model words the whole."""
 
 from typing import Any
 
@@ -16,7 +16,12 @@ async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
     }
     if not events:
         return {"success": True, "result": result, "message": "There is nothing to reflect on in that time."}
-    return {"success": True, "result": result, "message": f"Read from {len(events)} event(s)."}
+    # Which events there are, and what each observation rests on, is counted; a model only words it.
+    told = await context.model.sum_up(texts=[one["text"] for one in observations])
+    if told["summary"] is not None:
+        result |= {"reflection": told["summary"], "model_used": told["model_used"]}
+    words = f"Read from {len(events)} event(s)."
+    return {"success": True, "result": result, "message": words, "warnings": told["warnings"]}
 
 
 def reflect(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

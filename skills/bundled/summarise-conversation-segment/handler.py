@@ -1,4 +1,4 @@
-"""summarise_conversation_segment: the most telling sentences of a segment, as they were said."""
+"""summarise_conversation_segment: a summary by a model, else the most telling sentences, as they were said."""
 
 import re
 from collections import Counter
@@ -18,8 +18,19 @@ _SMALL = frozenset(_SMALL_LIST.split())
 
 
 async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
-    del context
     chosen = summary_of(params["turns"], params["max_sentences"])
+    if chosen:
+        texts = [f"{turn['speaker']}: {turn['text']}" for turn in params["turns"]]
+        told = await context.model.sum_up(texts=texts, sentences=params["max_sentences"])
+        if told["summary"] is not None:
+            result = {
+                "summary": told["summary"],
+                "sentences": chosen,
+                "method": "model",
+                "model_used": told["model_used"],
+            }
+            words = told["summary"][:900]
+            return {"success": True, "result": result, "message": words, "warnings": told["warnings"]}
     result = {
         "summary": " ".join(one["text"] for one in chosen)[:4000],
         "sentences": chosen,
