@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import structlog
@@ -53,6 +54,7 @@ class SkillRuns:
             acted=ran.acted,
             isolation=ran.isolation,
             retry_after_ms=retry_after,
+            due_at=ran.due_at,
         )
 
     async def check(self, plan: AttemptPlan) -> SkillOutcome | None:
@@ -74,7 +76,8 @@ class SkillRuns:
         if folder is None:
             return None
         params: dict[str, Any] = json.loads(plan.params)
-        asker = Asker(record.order, record.manifest, attempt)
+        began = record.attempts[-1].started_at if record.attempts else datetime.now(UTC)
+        asker = Asker(record.order, record.manifest, attempt, began)
         run = SkillRun(
             manifest=record.manifest,
             tool=tool_of(record.manifest, record.order.tool_id),

@@ -85,12 +85,18 @@ def run(
     )
     with call.busy(f"running {name}"):
         view = api.invoke(name, request, wait_seconds=20 if wait else 0)
-        while wait and view.status in (InvocationStatus.QUEUED, InvocationStatus.RUNNING):
+        while wait and _goes_on(view):
             time.sleep(LOOK_AGAIN_SECONDS)
             view = api.invocation(view.invocation_id)
     call.answer(invocation_view(view))
     if (code := exit_code_of(view)) is not ExitCode.OK:
         raise typer.Exit(code)
+
+
+def _goes_on(view: InvocationView) -> bool:
+    """Whether it ends by itself soon: it waits neither for a person nor for a later time."""
+    under_way = view.status in (InvocationStatus.QUEUED, InvocationStatus.RUNNING)
+    return under_way and view.expires_at is None and view.due_at is None
 
 
 def exit_code_of(view: InvocationView) -> ExitCode:

@@ -9,6 +9,12 @@ from contracts.base import Contract, Text120, Text240, Text500
 AWAITING_ANSWER = "AWAITING_ANSWER"
 """What ends an attempt whose handler asked its user something: the invocation waits, and is no failure."""
 
+AWAITING_TIME = "AWAITING_TIME"
+"""What ends an attempt that a service has wait for a later time: the invocation waits, and is no failure."""
+
+WAITING_CODES = frozenset({AWAITING_ANSWER, AWAITING_TIME})
+"""What ends an attempt that has not failed: the next one is made when there is something to do."""
+
 
 class SkillErrorRule(Contract):
     """What an error code means wherever it is shown.
@@ -117,6 +123,7 @@ SKILL_ERRORS: dict[str, SkillErrorRule] = {
     "SKILL_QUARANTINED": _rule(403, "It failed too often; see its health before it is used again."),
     "SKILL_CHANGED": _rule(409, "Look at the folder and approve it again: `apprentice skills approve`."),
     AWAITING_ANSWER: _rule(409, "Answer the question in the inbox; the skill goes on then."),
+    AWAITING_TIME: _rule(409, "Nothing is to be done: the skill goes on at its time."),
     "MEMORY_FULL": _rule(409, "Erase memories that are no longer wanted: `apprentice memories erase`."),
     "FACT_NOT_FOUND": _rule(404, "Ask for the facts of this subject and name one of them."),
     "EVENT_NOT_FOUND": _rule(404, "Name events that are there: query_relevant_memories finds them."),

@@ -183,6 +183,7 @@ class InvocationView(VersionedContract):
     requires_confirmation: bool = False
     confirmation_prompt: Text500 | None = None
     expires_at: UtcTime | None = None
+    due_at: UtcTime | None = Field(default=None, description="While it waits for its time: when it goes on.")
     outputs: dict[str, Any] | None = None
     message: Text1000 | None = None
     error: SkillError | None = None
@@ -191,8 +192,8 @@ class InvocationView(VersionedContract):
     attempts: tuple[InvocationAttempt, ...] = ()
     cached: bool = False
     dry_run: bool = False
-    record: ObservabilityRecord | None = None
     facts: CallFacts | None = None
+    record: ObservabilityRecord | None = None
     workflow_id: Text200 | None = None
     created_at: UtcTime
     updated_at: UtcTime

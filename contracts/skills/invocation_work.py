@@ -95,6 +95,7 @@ class InvocationRecord(VersionedContract):
     awaits_until: UtcTime | None = Field(
         default=None, description="While its question waits for an answer: until when."
     )
+    due_at: UtcTime | None = Field(default=None, description="While it waits for its time: when that is.")
     outcome_digest: Sha256 | None = Field(default=None, description="Of the outcome, a blob.")
     error_code: Text80 | None = None
     cached_from: Uuid | None = None
@@ -126,7 +127,9 @@ class InvocationStanding(Contract):
     has_check: bool = False
     confirmation: ConfirmationAnswer | None = None
     expires_at: UtcTime | None = None
-    awaits_until: UtcTime | None = Field(default=None, description="While its question waits for an answer.")
+    awaits_until: UtcTime | None = Field(
+        default=None, description="While its question waits for an answer, or it waits for its time."
+    )
     error_code: Text80 | None = None
     since: UtcTime
 

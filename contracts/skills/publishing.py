@@ -12,6 +12,9 @@ from contracts.skills.content import ContentPackage
 MAX_TOKEN_SECONDS = 7_200
 """The longest life of an approval token (002 L432)."""
 
+MAX_SCHEDULE_DAYS = 30
+"""How many days ahead a publication may lie (X-25)."""
+
 Platform = Literal["twitter", "tiktok", "instagram", "youtube"]
 
 
@@ -59,6 +62,7 @@ class ApprovalRecord(Contract):
 class PublicationState(StrEnum):
     """How a publication stands."""
 
+    SCHEDULED = "scheduled"
     RESERVED = "reserved"
     PUBLISHED = "published"
     OUTBOX = "outbox"
@@ -78,6 +82,7 @@ class PublicationRecord(Contract):
     state: PublicationState
     invocation_id: Text120
     leased_until: UtcTime
+    due_at: UtcTime | None = Field(default=None, description="When it is published, where that is later.")
     post: dict[str, Any] | None = None
     path: Text500 | None = None
     text: str = ""

@@ -5,6 +5,7 @@ The handler's side of the channel is untrusted: whatever it asks is judged here,
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -44,7 +45,7 @@ class Broker:
     """The calls of one run.
 
     ``reads`` are the calls, as ``service.method``, that change nothing. ``unsure`` says that a call may have had its
-    effect although it was answered with a refusal.
+    effect although it was answered with a refusal, ``due_at`` for which time a service has the invocation wait.
     """
 
     manifest: SkillManifest
@@ -53,6 +54,7 @@ class Broker:
     entry: Literal["handle", "check"] = "handle"
     reads: frozenset[str] = frozenset()
     unsure: bool = False
+    due_at: datetime | None = None
     _effects: int = field(default=0, init=False)
     _log_failed: BrokerRefused | None = field(default=None, init=False)
 
@@ -91,6 +93,7 @@ class Broker:
         except BrokerRefused as error:
             self._effects -= error.never_left
             self.unsure = self.unsure or error.unsure
+            self.due_at = error.due_at
             raise
 
     async def _done(self, done: Service, service: str, method: str, arguments: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 Imports the standard library alone: the handler's side is the confined process.
 """
 
+from datetime import datetime
 from typing import Any
 
 PERMISSION_DENIED = "PERMISSION_DENIED"
@@ -13,7 +14,8 @@ class BrokerRefused(Exception):
 
     Uncaught in a handler, the run ends with its code. ``unsure`` is a service's word that it may have been done all the
     same, ``never_left`` that it surely was not, so that the run may be repeated although the call would have had an
-    effect (X-14). A handler's own word for either does not count.
+    effect (X-14). ``due_at`` has the invocation wait for that time, with the code ``AWAITING_TIME``. A handler's own
+    word for any of these does not count.
     """
 
     def __init__(
@@ -26,6 +28,7 @@ class BrokerRefused(Exception):
         details: dict[str, Any] | None = None,
         unsure: bool = False,
         never_left: bool = False,
+        due_at: datetime | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -35,6 +38,7 @@ class BrokerRefused(Exception):
         self.details = details or {}
         self.unsure = unsure
         self.never_left = never_left
+        self.due_at = due_at
 
     def told(self) -> dict[str, Any]:
         """The refusal as it is told over the channel."""

@@ -61,6 +61,7 @@ async def run_skill(run: SkillRun, services: Mapping[str, Service], beat: Callab
         isolation=attempt.isolation,
         duration_ms=round((time.monotonic() - began) * 1000),
         unsure=attempt.broker.unsure,
+        due_at=attempt.broker.due_at,
     )
 
 

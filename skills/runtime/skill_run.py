@@ -1,6 +1,7 @@
 """What a run of a skill is given, and what comes of it."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,7 +72,8 @@ def failed(code: str, message: str, **details: Any) -> RunFailed:
 class RanSkill:
     """What came of a run: an answer or a failure, whether it may have had an effect, and how it was kept apart.
 
-    ``unsure`` says that a service does not know whether what it was asked for has happened.
+    ``unsure`` says that a service does not know whether what it was asked for has happened, ``due_at`` for which time
+    it has the invocation wait.
     """
 
     answer: dict[str, Any] | None
@@ -81,3 +83,4 @@ class RanSkill:
     isolation: Isolation
     duration_ms: int
     unsure: bool = False
+    due_at: datetime | None = None

@@ -31,10 +31,13 @@ from stores.skills.invocation_rows import (
     view_with,
 )
 from stores.skills.policies import policy_of
+from stores.skills.skill_tables import INVOCATIONS, skill_results
 from stores.skills.skill_tables import skill_invocations as table
-from stores.skills.skill_tables import skill_results
 
 _TAKES_A_PLACE = (InvocationStatus.QUEUED.value, InvocationStatus.RUNNING.value)
+
+MOST_WAITING = 100
+"""How many calls of a user and skill may wait for their time."""
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -186,16 +189,25 @@ class SkillAdmission:
         return Admitted(kept)
 
     def _refuse_without_place(self, connection: Connection, order: InvocationOrder) -> None:
-        running = connection.scalar(
-            select(func.count())
-            .select_from(table)
-            .where(
-                table.c.owner == order.owner_user_id,
-                table.c.skill == order.skill,
-                table.c.status.in_(_TAKES_A_PLACE),
-            )
+        open_ones = (
+            table.c.owner == order.owner_user_id,
+            table.c.skill == order.skill,
+            table.c.status.in_(_TAKES_A_PLACE),
         )
-        if (running or 0) >= self.budget.at_once:
+        counted = connection.scalar(select(func.count()).select_from(table).where(*open_ones)) or 0
+        if counted < self.budget.at_once:
+            return
+        # What waits for its time runs nothing and takes no place; as a rule there is none, and no body is read.
+        most = MOST_WAITING + self.budget.at_once
+        found = INVOCATIONS.all(connection, *open_ones, order_by=(table.c.created_at,), limit=most)
+        waiting = sum(one.due_at is not None for one in found)
+        if waiting >= MOST_WAITING:
+            raise Refusal(
+                ErrorCode.BUDGET_EXCEEDED,
+                f"{waiting} calls of {order.skill} wait for their time already; cancel one, or wait.",
+                retry_after_seconds=3_600,
+            )
+        if len(found) - waiting >= self.budget.at_once:
             raise NoPlace(
                 Refusal(
                     ErrorCode.BUDGET_EXCEEDED,

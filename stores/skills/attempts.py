@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from contracts.errors import ErrorCode, Refusal
 from contracts.inbox.items import SentState
 from contracts.learning.observation import ToolEffect
-from contracts.skills.errors import AWAITING_ANSWER
+from contracts.skills.errors import AWAITING_ANSWER, AWAITING_TIME
 from contracts.skills.invocation import InvocationAttempt, InvocationStatus, Isolation, SkillOutcome
 from contracts.skills.invocation_work import (
     AskOrder,
@@ -46,8 +46,8 @@ from stores.skills.invocation_rows import (
 )
 from stores.skills.services.questions import close_question, open_question
 
-MOST_QUESTIONS = 20
-"""How many attempts of an invocation may end with a question to its user."""
+MOST_WAITS = 20
+"""How many attempts of an invocation may end with a question to its user, or before its time."""
 
 _RUNS = frozenset({InvocationStatus.QUEUED, InvocationStatus.RUNNING})
 
@@ -68,6 +68,7 @@ class AttemptResult:
     acted: bool
     isolation: Isolation | None = None
     retry_after_ms: int | None = None
+    due_at: datetime | None = None
 
 
 class SkillAttempts:
@@ -99,6 +100,7 @@ class SkillAttempts:
                 status=InvocationStatus.RUNNING,
                 attempts=(*record.attempts, InvocationAttempt(number=order.attempt, started_at=order.at)),
                 awaits_until=None,
+                due_at=None,
                 updated_at=order.at,
             )
             if record.awaits_until is not None:
@@ -123,8 +125,11 @@ class SkillAttempts:
                 _ended_attempt(record, now, error.code if error is not None else None, result.isolation),
                 kept.version,
             )
-            if error is not None and error.code == AWAITING_ANSWER and len(record.attempts) < MOST_QUESTIONS:
-                return _waits_for_answer(connection, noted, now)
+            if error is not None and len(record.attempts) < MOST_WAITS:
+                if error.code == AWAITING_ANSWER:
+                    return _waits_for_answer(connection, noted, now)
+                if error.code == AWAITING_TIME and result.due_at is not None:
+                    return _waits_for_time(connection, noted, result.due_at, now)
             again = _again(noted.record, result)
             if again is None:
                 return AttemptEnd(standing=end_invocation(connection, noted, result.outcome, now).standing())
@@ -240,6 +245,14 @@ def _waits_for_answer(connection: Connection, noted: StoredInvocation, now: date
         awaits_until=question.expires_at if question is not None else None,
         updated_at=now,
     )
+    return AttemptEnd(standing=change_invocation(connection, noted, waiting).standing(), again_after_ms=0)
+
+
+def _waits_for_time(
+    connection: Connection, noted: StoredInvocation, due_at: datetime, now: datetime
+) -> AttemptEnd:
+    """An attempt that came before its time: the next one is made then (CH-39)."""
+    waiting = noted.record.changed(status=InvocationStatus.QUEUED, due_at=due_at, updated_at=now)
     return AttemptEnd(standing=change_invocation(connection, noted, waiting).standing(), again_after_ms=0)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from contracts.base import rfc3339
-from contracts.skills.errors import AWAITING_ANSWER
+from contracts.skills.errors import WAITING_CODES
 from contracts.skills.invocation import (
     OPEN_INVOCATION_STATUSES,
     InvocationStatus,
@@ -58,7 +58,7 @@ class StoredInvocation:
             has_check=record.manifest.has_check and not record.checked,
             confirmation=record.confirmation,
             expires_at=record.expires_at if waits else None,
-            awaits_until=record.awaits_until,
+            awaits_until=record.awaits_until or record.due_at,
             error_code=record.error_code,
             since=record.updated_at,
         )
@@ -172,6 +172,7 @@ def _ended(
         status=outcome.status,
         expires_at=None,
         awaits_until=None,
+        due_at=None,
         outcome_digest=digest,
         error_code=error,
         warnings=outcome.warnings,
@@ -183,8 +184,8 @@ def _ended(
 
 
 def retries_of(record: InvocationRecord) -> int:
-    """How often an attempt was made again; one that ended with a question to the user has not failed."""
-    made = [one for one in record.attempts if one.error_code != AWAITING_ANSWER]
+    """How often an attempt was made again; one that ended with a question, or before its time, has not failed."""
+    made = [one for one in record.attempts if one.error_code not in WAITING_CODES]
     return max(len(made) - 1, 0)
 
 
@@ -279,6 +280,7 @@ def view_with(record: InvocationRecord, outcome: SkillOutcome | None) -> Invocat
         requires_confirmation=waits,
         confirmation_prompt=order.confirmation_prompt if waits else None,
         expires_at=expires_at,
+        due_at=record.due_at,
         outputs=outcome.outputs if outcome is not None else None,
         message=outcome.message if outcome is not None else None,
         error=outcome.error if outcome is not None else None,
@@ -287,9 +289,9 @@ def view_with(record: InvocationRecord, outcome: SkillOutcome | None) -> Invocat
         attempts=record.attempts,
         cached=record.cached_from is not None,
         dry_run=order.dry_run,
+        facts=order.facts,
         record=record.record,
         workflow_id=None if record.cached_from is not None else skill_invocation_id(record.invocation_id),
-        facts=order.facts,
         created_at=order.created_at,
         updated_at=record.updated_at,
         next_action=_next_action(record),
@@ -306,6 +308,8 @@ _NEXT = {
 def _next_action(record: InvocationRecord) -> str | None:
     if record.awaits_until is not None:
         return "It asks something: apprentice memories answer, or POST /api/inbox/{item_id}/answer."
+    if record.due_at is not None:
+        return f"It goes on at {rfc3339(record.due_at)}; until then: apprentice skills cancel {record.invocation_id}"
     return _NEXT.get(record.status)
 
 

@@ -6,6 +6,7 @@ A service owns what lasts. A handler reaches it through the broker alone, one pe
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -19,12 +20,14 @@ from skills.runtime.broker import BrokerRefused
 class Asker:
     """The invocation on whose behalf a service is asked.
 
-    ``key`` stays the same over its attempts: what is done under it is done once.
+    ``key`` stays the same over its attempts: what is done under it is done once. ``at`` is when this attempt began, by
+    the clock of its workflow.
     """
 
     order: InvocationOrder
     manifest: SkillManifest
     attempt: int
+    at: datetime
 
     @property
     def owner(self) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import structlog
@@ -10,9 +10,16 @@ from pydantic import StringConstraints
 
 from activities.skills.services.offered import Asker, Method
 from clients.skills.publisher import HttpPublisher, PublisherFailed
-from contracts.base import Contract, rfc3339
+from contracts.base import Contract, UtcTime, rfc3339
 from contracts.skills.content import ContentPackage
-from contracts.skills.publishing import ApprovalRecord, Platform, PublicationRecord, PublicationState
+from contracts.skills.errors import AWAITING_TIME
+from contracts.skills.publishing import (
+    MAX_SCHEDULE_DAYS,
+    ApprovalRecord,
+    Platform,
+    PublicationRecord,
+    PublicationState,
+)
 from skills.runtime.broker import BrokerRefused
 from stores.platform.canonical import document_bytes
 from stores.platform.projection.atomic_files import FileTree
@@ -31,6 +38,7 @@ class PublishRequest(Contract):
     content: ContentPackage
     approval_token: Annotated[str, StringConstraints(max_length=4_000)]
     platform: Platform
+    schedule_time: UtcTime | None = None
 
 
 class PublisherService:
@@ -53,7 +61,12 @@ class PublisherService:
         self.methods: Mapping[str, Method] = {"publish": Method(PublishRequest, self._publish)}
 
     async def _publish(self, asker: Asker, asked: PublishRequest) -> dict[str, Any]:
-        """``{"published", "platform", "post", "path", "duplicate", "warnings"}``."""
+        """``{"published", "platform", "post", "path", "duplicate", "warnings"}``; the invocation waits for its time.
+
+        Raises:
+            BrokerRefused: what the token, the time or the publisher refuses; ``AWAITING_TIME`` before its time.
+        """
+        due_at = _due_at(asker, asked.schedule_time)
         try:
             approval = await asyncio.to_thread(
                 self._approvals.verify,
@@ -64,17 +77,20 @@ class PublisherService:
                 # A token is judged when the call is accepted, and not again at a later attempt (X-25).
                 asker.order.created_at,
             )
-            record = await self._reserved(asker, asked, approval)
+            record = await self._reserved(asker, asked, approval, due_at)
         except ApprovalRefused as refused:
             raise BrokerRefused(refused.code, str(refused), retryable=False) from None
         if record.state in FINAL:
             return _answer(record, (), duplicate=record.invocation_id != asker.key)
+        if due_at is not None:
+            told = f"It is published at {rfc3339(due_at)}."
+            raise BrokerRefused(AWAITING_TIME, told, due_at=due_at, never_left=True)
         if self._publisher is None:
             return await self._to_outbox(asker, asked, record)
         return await self._send(asker, asked, approval, record, self._publisher)
 
     async def _reserved(
-        self, asker: Asker, asked: PublishRequest, approval: ApprovalRecord
+        self, asker: Asker, asked: PublishRequest, approval: ApprovalRecord, due_at: datetime | None
     ) -> PublicationRecord:
         """The publication as this invocation's, or as it was ended by another's."""
         until = asyncio.get_running_loop().time() + self._wait
@@ -87,9 +103,12 @@ class PublisherService:
                 asker.key,
                 asker.order.correlation_id,
                 datetime.now(UTC),
+                due_at,
             )
             if record.state in FINAL or record.invocation_id == asker.key:
                 return record
+            if record.due_at is not None and record.state is PublicationState.SCHEDULED:
+                raise BrokerRefused("DUPLICATE_CONTENT", _is_kept(record, record.due_at), retryable=False)
             if asyncio.get_running_loop().time() > until:
                 raise BrokerRefused("PUBLISH_FAILED", "Another call is publishing it; ask again.")
             await asyncio.sleep(LOOK_EVERY_SECONDS)
@@ -153,6 +172,33 @@ class PublisherService:
         await asyncio.to_thread(
             self._publications.settle, record, asker.order.correlation_id, datetime.now(UTC)
         )
+
+
+def _due_at(asker: Asker, schedule_time: datetime | None) -> datetime | None:
+    """The time that is waited for; none where it has come, or none was named.
+
+    Raises:
+        BrokerRefused: ``INVALID_INPUT`` where it lay in the past when the call was accepted, or lies too far ahead.
+    """
+    if schedule_time is None:
+        return None
+    accepted = asker.order.created_at
+    if schedule_time <= accepted:
+        raise BrokerRefused(
+            "INVALID_INPUT", "schedule_time: it lies in the past; leave it out to publish at once."
+        )
+    if schedule_time > accepted + timedelta(days=MAX_SCHEDULE_DAYS):
+        raise BrokerRefused(
+            "INVALID_INPUT", f"schedule_time: it lies more than {MAX_SCHEDULE_DAYS} days ahead."
+        )
+    return schedule_time if asker.at < schedule_time else None
+
+
+def _is_kept(record: PublicationRecord, due_at: datetime) -> str:
+    return (
+        f"It is published at {rfc3339(due_at)} by the invocation {record.invocation_id}; "
+        f"to change that: apprentice skills cancel {record.invocation_id}"
+    )
 
 
 def _answer(

@@ -4,13 +4,7 @@ from typing import Any
 
 
 async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
-    if params.get("schedule_time") is not None:
-        raise context.error(
-            "INVALID_INPUT", "schedule_time: publishing later is not done here; leave it out."
-        )
-    done = await context.publisher.publish(
-        content=params["content"], approval_token=params["approval_token"], platform=params["platform"]
-    )
+    done = await context.publisher.publish(**params)
     platform, warnings = done["platform"], done["warnings"]
     if done["published"]:
         if done["duplicate"]:

@@ -1,7 +1,8 @@
 """Publications: one for each approval, reserved before anything is sent, so that content goes out once (CH-35, X-23).
 
 Who reserves holds the row for a while. Who is killed meanwhile leaves it reserved: another takes it over when its time
-is over, and sends under the same key, which the publisher knows.
+is over, and sends under the same key, which the publisher knows. A scheduled one is held for as long as its invocation
+waits (CH-39).
 """
 
 from datetime import datetime, timedelta
@@ -10,11 +11,12 @@ from sqlalchemy import Connection
 
 from contracts.base import rfc3339
 from contracts.skills.content import ContentPackage
+from contracts.skills.invocation import OPEN_INVOCATION_STATUSES
 from contracts.skills.publishing import ApprovalRecord, PublicationRecord, PublicationState
 from domain.skills.content.checks import text_of
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import JournalEntries, append
-from stores.skills.invocation_rows import AUDIT
+from stores.skills.invocation_rows import AUDIT, find_invocation
 from stores.skills.services.approvals import ApprovalRefused
 from stores.skills.skill_tables import PUBLICATIONS, publications
 
@@ -41,8 +43,11 @@ class Publications:
         invocation_id: str,
         correlation_id: str,
         now: datetime,
+        due_at: datetime | None = None,
     ) -> PublicationRecord:
         """The publication of an approval: reserved for this invocation, another's, or done already.
+
+        With ``due_at`` it is kept for that time.
 
         Raises:
             ApprovalRefused: ``INVALID_TOKEN`` where the approval was used for another platform.
@@ -51,11 +56,15 @@ class Publications:
         with self._database.write() as connection:
             advisory_lock(connection, f"publication {owner} {content.content_id}")
             own = PUBLICATIONS.find(connection, approval.jti, owner=owner)
-            if own is not None and own.state in FINAL and own.asked_platform != platform:
+            used = own is not None and (own.state in FINAL or _is_scheduled(connection, own, invocation_id))
+            if own is not None and used and own.asked_platform != platform:
                 raise ApprovalRefused("INVALID_TOKEN", "The approval was used for another platform.")
-            before = own or _same_post(connection, owner, approval.digest, platform)
-            if before is not None and (before.state in FINAL or _is_held(before, invocation_id, now)):
-                return before
+            for before in (own,) if own is not None else _same_posts(connection, approval, platform):
+                held = _is_held(before, invocation_id, now) or _is_scheduled(
+                    connection, before, invocation_id
+                )
+                if before.state in FINAL or held:
+                    return before
             begun = own is not None and own.asked_platform == platform
             record = PublicationRecord(
                 jti=approval.jti,
@@ -66,15 +75,17 @@ class Publications:
                 platform=own.platform if own is not None and begun else platform,
                 asked_platform=platform,
                 reviewer_id=approval.reviewer_id,
-                state=PublicationState.RESERVED,
+                state=PublicationState.RESERVED if due_at is None else PublicationState.SCHEDULED,
                 invocation_id=invocation_id,
                 leased_until=now + HELD_FOR,
+                due_at=due_at,
                 text=text_of(content),
                 created_at=own.created_at if own is not None else now,
                 updated_at=now,
             )
             PUBLICATIONS.put(connection, record)
-            _audit(connection, record, "before_publication", correlation_id, now)
+            when = "before_publication" if due_at is None else "scheduled"
+            _audit(connection, record, when, correlation_id, now)
             return record
 
     def moved(self, record: PublicationRecord, platform: str, now: datetime) -> PublicationRecord:
@@ -112,22 +123,33 @@ class Publications:
         return tuple((one.content_id, one.text) for one in found)
 
 
-def _same_post(connection: Connection, owner: str, digest: str, platform: str) -> PublicationRecord | None:
-    """The same content on the same platform by another approval: published, else about to be."""
-    states = (PublicationState.PUBLISHED.value, PublicationState.RESERVED.value)
-    return PUBLICATIONS.first(
+def _same_posts(
+    connection: Connection, approval: ApprovalRecord, platform: str
+) -> tuple[PublicationRecord, ...]:
+    """The same content on the same platform by other approvals: published, about to be, kept for later."""
+    states = (PublicationState.PUBLISHED, PublicationState.RESERVED, PublicationState.SCHEDULED)
+    return PUBLICATIONS.all(
         connection,
-        publications.c.owner == owner,
-        publications.c.digest == digest,
+        publications.c.owner == approval.owner_user_id,
+        publications.c.digest == approval.digest,
         publications.c.platform == platform,
-        publications.c.state.in_(states),
+        publications.c.state.in_([state.value for state in states]),
         order_by=(publications.c.state, publications.c.created_at.desc()),
+        limit=MOST_POSTS,
     )
 
 
 def _is_held(record: PublicationRecord, invocation_id: str, now: datetime) -> bool:
     reserved = record.state is PublicationState.RESERVED
     return reserved and record.invocation_id != invocation_id and record.leased_until > now
+
+
+def _is_scheduled(connection: Connection, record: PublicationRecord, invocation_id: str) -> bool:
+    """Whether another invocation waits for the time of this publication; one that was cancelled waits no more."""
+    if record.state is not PublicationState.SCHEDULED or record.invocation_id == invocation_id:
+        return False
+    kept = find_invocation(connection, record.invocation_id)
+    return kept is not None and kept.record.status in OPEN_INVOCATION_STATUSES
 
 
 def _audit(

@@ -50,7 +50,7 @@ def asker() -> Asker:
         effect=ToolEffect.UPDATE,
         created_at=datetime(2026, 11, 23, tzinfo=UTC),
     )
-    return Asker(order, manifest(), 1)
+    return Asker(order, manifest(), 1, order.created_at)
 
 
 async def code_of(store: Database, method: str, arguments: dict[str, Any]) -> str:

@@ -60,8 +60,9 @@ class Desk:
 
     async def publish(self, token: ApprovalToken | str, platform: str = "twitter", **fields: Any) -> Any:
         text = token if isinstance(token, str) else token.approval_token
-        run = {name: fields.pop(name) for name in ("owner", "key") if name in fields}
-        given = {"content": {**CONTENT, **fields}, "approval_token": text, "platform": platform}
+        run = {name: fields.pop(name) for name in ("owner", "key", "at") if name in fields}
+        when = {name: fields.pop(name) for name in ("schedule_time",) if name in fields}
+        given = {"content": {**CONTENT, **fields}, "approval_token": text, "platform": platform, **when}
         return await run_bundled(SKILL, given, self.services, **run)
 
     def audited(self, token: ApprovalToken) -> int:
@@ -372,3 +373,49 @@ def test_other_platforms_and_what_is_no_token_are_refused() -> None:
     assert refused_code(SKILL, {**given, "platform": "reddit"}) == "INVALID_INPUT"
     assert refused_code(SKILL, {**given, "approval_token": "yes"}) == "INVALID_TOKEN"
     assert bundled(SKILL).timeout_ms == 15_000
+
+
+# ---- later ----
+
+DAY = timedelta(days=1)
+
+
+@pytest.mark.acceptance("CH-39")
+async def test_content_goes_out_when_its_time_has_come_and_not_before(
+    desk: Desk, publisher: ModelServer
+) -> None:
+    token, key, now = desk.approve(), str(uuid4()), datetime.now(UTC)
+    due = (now + DAY).isoformat()
+    early = await desk.publish(token, key=key, schedule_time=due)
+    assert early.error.code == "AWAITING_TIME"
+    assert publisher.asked == []
+    done = await desk.publish(token, key=key, schedule_time=due, at=now + DAY)
+    assert done.outputs["success"], done
+    assert len(publisher.asked) == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.acceptance("CH-33", "CH-39")
+@pytest.mark.parametrize("ahead", [timedelta(0), -DAY, 30 * DAY + timedelta(minutes=1)])
+async def test_a_time_in_the_past_or_beyond_thirty_days_is_refused(
+    desk: Desk, publisher: ModelServer, ahead: timedelta
+) -> None:
+    due = (datetime.now(UTC) + ahead).isoformat()
+    failed = await desk.publish(desk.approve(), schedule_time=due)
+    assert (failed.error.code, failed.error.http_status) == ("INVALID_INPUT", 400)
+    assert failed.error.message.startswith("schedule_time")
+    assert publisher.asked == []
+
+
+@pytest.mark.thorough
+@pytest.mark.acceptance("CH-36", "CH-39")
+async def test_an_approval_that_is_revoked_before_its_time_publishes_nothing(
+    desk: Desk, publisher: ModelServer
+) -> None:
+    token, key, now = desk.approve(ttl=60), str(uuid4()), datetime.now(UTC)
+    due = (now + DAY).isoformat()
+    await desk.publish(token, key=key, schedule_time=due)
+    desk.approvals.revoke(token.jti, "alice", "test", datetime.now(UTC))
+    late = await desk.publish(token, key=key, schedule_time=due, at=now + DAY)
+    assert late.error.code == "INVALID_TOKEN"
+    assert publisher.asked == []
