@@ -19,7 +19,7 @@ from config.settings import Settings
 from contracts.mcp.dispatch_work import DispatchOrder
 from contracts.workflow_ids import NIGHTLY_SCHEDULE
 from gateways.imports.pack_installs import run_pack_install
-from gateways.imports.skill_imports import run_import
+from gateways.imports.skill_imports import run_import, run_import_validation
 from gateways.learning.sessions import run_session
 from gateways.mcp.auth_profiles import run_sign_in
 from gateways.mcp.dispatch import run_dispatch
@@ -27,6 +27,7 @@ from gateways.memory.check_ins import run_check_in
 from gateways.practice.practice import run_practice
 from gateways.skills.invocations import run_invocation
 from stores.imports.import_backfill import backfill_imports
+from stores.imports.import_installs import ImportInstalls
 from stores.imports.imports import SkillImports
 from stores.imports.pack_installs import PackInstalls
 from stores.learning.session_reads import OpenSessions
@@ -135,6 +136,14 @@ async def recover_imports(client: Client, settings: Settings, database: Database
     return len(found)
 
 
+async def recover_import_validations(client: Client, settings: Settings, database: Database) -> int:
+    """Starts the workflow of each further validation of an imported skill that has not ended; one that runs stays."""
+    found = await asyncio.to_thread(ImportInstalls(database).open_again_runs)
+    for request in found:
+        await run_import_validation(client, settings.task_queue, request)
+    return len(found)
+
+
 async def recover_pack_installs(client: Client, settings: Settings, database: Database) -> int:
     """Starts the workflow of each install of a pack that has not ended; one that runs is left alone. How many."""
     found = await asyncio.to_thread(PackInstalls(database).not_over)
@@ -192,10 +201,11 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
     check_ins = await recover_check_ins(client, settings, database)
     await asyncio.to_thread(backfill_imports, database, datetime.now(UTC))
     imports = await recover_imports(client, settings, database)
+    validations = await recover_import_validations(client, settings, database)
     packs = await recover_pack_installs(client, settings, database)
     log.info(
-        "open sessions, practices, tool calls, sign-ins, invocations, check-ins, imports and pack installs"
-        " have their workflows",
+        "open sessions, practices, tool calls, sign-ins, invocations, check-ins, imports, their validations and pack"
+        " installs have their workflows",
         sessions=seen,
         practices=practices,
         calls=calls,
@@ -203,6 +213,7 @@ async def _recover(client: Client, settings: Settings, database: Database) -> No
         invocations=invocations,
         check_ins=check_ins,
         imports=imports,
+        validations=validations,
         packs=packs,
     )
 

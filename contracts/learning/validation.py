@@ -134,6 +134,9 @@ class ValidationRun(VersionedContract):
     not_applicable: tuple[ValidationRunKind, ...] = Field(
         default=(), description="The checks of this run that could not be applied; none of them passed."
     )
+    workflow_id: Text160 | None = Field(
+        default=None, description="The workflow of a run that is no part of a session or an install."
+    )
 
     @property
     def checks(self) -> tuple[ValidationRunKind, ...]:

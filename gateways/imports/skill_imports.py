@@ -64,6 +64,22 @@ async def run_import(client: Client, task_queue: str, import_id: str, owner: str
     await start_or_join(client, SkillImportWorkflow.run, start, _options(import_id, owner, task_queue))
 
 
+async def run_import_validation(client: Client, task_queue: str, request: ValidationRunInput) -> None:
+    """Starts the workflow of a validation that the store has open; one that runs stays.
+
+    Raises:
+        Refusal: ``TEMPORAL_UNAVAILABLE``; nothing was started.
+    """
+    options = start_options(
+        import_validation_id(request.validation_run_id),
+        task_queue,
+        kind=VALIDATION_KIND,
+        owner=request.owner_user_id,
+        summary=f"validation of an imported skill by {request.owner_user_id}"[:200],
+    )
+    await start_or_join(client, ImportValidationWorkflow.run, request, options)
+
+
 class SkillImportGateway:
     """Sends commands to imports; every failure is raised as a ``Refusal``."""
 
@@ -123,14 +139,7 @@ class SkillImportGateway:
         opened = await anyio.to_thread.run_sync(
             self._installs.open_again, proposal, request, label, datetime.now(UTC)
         )
-        options = start_options(
-            import_validation_id(request.validation_run_id),
-            self._task_queue,
-            kind=VALIDATION_KIND,
-            owner=owner,
-            summary=f"validation of {proposal.title} by {owner}"[:200],
-        )
-        await start_or_join(self._client, ImportValidationWorkflow.run, request, options)
+        await run_import_validation(self._client, self._task_queue, request)
         return opened
 
     async def _attempt(self, order: ImportOrder) -> ImportOutcome:

@@ -7,7 +7,7 @@ try that failed counts for the next.
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, and_, select
 
 from contracts.abilities.availability import InstallLane
 from contracts.abilities.capability_health import CapabilityEventName
@@ -27,18 +27,22 @@ from contracts.learning.validation import (
     ValidationRun,
     ValidationRunInput,
 )
-from contracts.workflow_ids import skill_import_workflow_id
+from contracts.workflow_ids import import_validation_id, skill_import_workflow_id
 from domain.imports.import_draft import imported_draft, imported_graph, imported_interpretation
 from domain.learning.interpretation.checkpoint_lint import lint
 from stores.abilities.ability_rows import tell_capability
 from stores.imports.import_tables import IMPORTS, skill_import_files
 from stores.learning.learning_tables import PROPOSALS, VALIDATION_RUNS
+from stores.platform import tables
 from stores.platform.blobs import get_blob, put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalEntries, append
 
 SKILL_MD = "SKILL.md"
+
+_AFTER_ANY_ID = "g"
+"""Sorts behind every id, which is hexadecimal."""
 
 
 def proposal_id_of(import_id: str) -> str:
@@ -86,12 +90,32 @@ class ImportInstalls:
             known = VALIDATION_RUNS.find(connection, run.validation_run_id)
             if known is not None:
                 return known
-            opened = _opened_run(run, now).changed(run_label=label)
+            workflow_id = import_validation_id(run.validation_run_id)
+            opened = _opened_run(run, now).changed(run_label=label, workflow_id=workflow_id)
             VALIDATION_RUNS.put(connection, opened)
             entries = _entries_of(proposal, run, now)
             entries.receipt(Receipt.TESTS_STARTED, None, proposal.ability_id)
             append(connection, entries.drafts)
             return opened
+
+    def open_again_runs(self) -> tuple[ValidationRunInput, ...]:
+        """Every run of ``open_again`` that has not ended, for the worker to start the workflows that Temporal lost."""
+        runs, proposals = tables.validation_runs.c, tables.proposals.c
+        of_imports = and_(
+            proposals.session_id >= skill_import_workflow_id(""),
+            proposals.session_id < skill_import_workflow_id(_AFTER_ANY_ID),
+        )
+        asked = runs.body.contains(f'"{import_validation_id("")}')
+        query = (
+            select(runs.body, proposals.body.label("proposal"))
+            .join(tables.proposals, proposals.proposal_id == runs.proposal_id)
+            .where(of_imports, asked)
+            .order_by(runs.run_id)
+        )
+        with self._database.read() as connection:
+            found = connection.execute(query).all()
+        each = [(VALIDATION_RUNS.parse(row.body), PROPOSALS.parse(row.proposal)) for row in found]
+        return tuple(_run_again(run, proposal) for run, proposal in each if run.completed_at is None)
 
     def validated(self, done: ImportValidated) -> None:
         """Keeps what the validation run came to; the saga, and the lifting of a quarantine, ask for it."""
@@ -243,6 +267,18 @@ def _install(present: SkillImport, proposal: SkillBundleProposal) -> ImportInsta
             correlation_id=correlation_id,
             requested_at=present.record.updated_at,
         ),
+    )
+
+
+def _run_again(run: ValidationRun, proposal: SkillBundleProposal) -> ValidationRunInput:
+    assert proposal.imported_from is not None, "only imports are validated here"
+    return ValidationRunInput(
+        validation_run_id=run.validation_run_id,
+        proposal_id=run.proposal_id,
+        owner_user_id=proposal.owner_user_id,
+        content_hash=run.content_hash,
+        checks=run.checks,
+        correlation_id=skill_import_workflow_id(proposal.imported_from.import_id),
     )
 
 

@@ -2,13 +2,12 @@
 
 from sqlalchemy import Connection, select
 
-from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.import_work import SkillImport
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from domain.imports.compatibility import Installed
 from domain.imports.import_draft import capability_id_of
-from stores.abilities.ability_rows import entry_of, life_of
+from stores.imports.import_origin import refuse_quarantined
 from stores.imports.pack_tables import PACKS, skill_packs
 from stores.mcp.mcp_tables import mcp_tools
 from stores.mcp.servers.server_rows import servers_of
@@ -65,24 +64,14 @@ def require_dependencies(connection: Connection, present: SkillImport) -> None:
 
 
 def require_no_quarantine(connection: Connection, present: SkillImport) -> None:
-    """Refuses to install over an ability that is quarantined: an install would lift that without saying why.
+    """Refuses to install over an ability of the owner's that is quarantined.
 
     Raises:
         Refusal: ``CONFLICT``.
     """
     ability_id = _own_abilities(connection, present.owner_user_id).get(present.record.skill_name)
-    entry = entry_of(connection, ability_id) if ability_id is not None else None
-    if entry is None or entry.install_lane is not InstallLane.QUARANTINED:
-        return
-    quarantine = life_of(connection, entry.ability_id).quarantine
-    why = f": {quarantine.reason.rstrip('.')}" if quarantine is not None else ""
-    raise Refusal(
-        ErrorCode.CONFLICT,
-        f"It would replace {entry.ability_id}, which is quarantined{why}. Lift that first, with a reason "
-        f"(apprentice abilities unquarantine {entry.ability_id}), then install.",
-        retryable=False,
-        ability_id=entry.ability_id,
-    )
+    if ability_id is not None:
+        refuse_quarantined(connection, ability_id)
 
 
 def _own_abilities(connection: Connection, owner: str) -> dict[str, str]:

@@ -42,7 +42,7 @@ from stores.abilities.ability_rows import (
     versions_of,
 )
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, update_bridge, update_snapshot
-from stores.imports.import_origin import proof_of_import
+from stores.imports.import_origin import proof_of_import, refuse_quarantined
 from stores.learning.drafts import load_bundle, load_draft
 from stores.platform import tables
 from stores.platform.blobs import get_blobs, put_blobs
@@ -96,7 +96,8 @@ def make_plan(
 
     Raises:
         Refusal: ``VALIDATION_REQUIRED`` when the draft is not proven as it stands, ``UNPROVED_NOT_ACCEPTED`` when
-            nobody accepted what of it is not, ``SKILL_SLUG_TAKEN`` when the name is another owner's.
+            nobody accepted what of it is not, ``SKILL_SLUG_TAKEN`` when the name is another owner's, ``CONFLICT``
+            when an import would replace what was quarantined since its install was ordered.
     """
     proposal, bundle = load_bundle(connection, request.proposal_id)
     accepted = _require_proof(connection, request, session, proposal)
@@ -113,6 +114,8 @@ def make_plan(
             ErrorCode.SKILL_SLUG_TAKEN,
             f"The skill name {request.skill_slug} is taken; revise proposed_skill_slug.",
         )
+    if request.import_id is not None:
+        refuse_quarantined(connection, request.ability_id)
     _refuse_moved_base(connection, proposal, prior["version"] if prior is not None else None)
     capability = (
         connection.execute(

@@ -2,18 +2,24 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from contracts.imports.import_work import ImportCommand, ImportOrder
 from contracts.learning.install import SagaStepName
+from contracts.learning.validation import REQUIRED_CHECKS, ValidationRunInput
 from contracts.platform.commands import CommitKey
+from contracts.workflow_ids import import_validation_id
+from stores.imports.import_installs import ImportInstalls
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.importing import GOOD_SKILL, Importer, zipped
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
-from worker.recovery import recover_imports
+from worker.recovery import recover_import_validations, recover_imports
 
 pytestmark = pytest.mark.anyio
 
@@ -273,3 +279,71 @@ async def test_an_import_is_installed_over_a_quarantined_ability_only_once_that_
     done = await newer.act("install-private", accept_unproved=True)
     assert done["import_record"]["stage_state"] == "installed_private", await newer.detail()
     assert (await alice.learner.ok("GET", ability))["ability"]["usable_now"] is True
+
+
+async def test_a_quarantine_that_is_placed_while_an_install_is_queued_stands_and_the_install_fails(
+    tmp_path: Path, temporal_address: str
+) -> None:
+    reached, go_on = Event(), Event()
+    held = {"now": False}
+
+    def hold() -> bool:
+        """Holds the saga before its first step; it fails nothing."""
+        if held["now"]:
+            reached.set()
+            go_on.wait(30)
+        return False
+
+    parts = failing_at(SagaStepName.PLAN, after_effect=False, when=hold)
+    client = await connect(temporal_address)
+    async with running_stack(stack_settings(tmp_path), client, parts) as stack:
+        alice = Importer(stack.learner())
+        await installed(alice)
+        ability = "/api/abilities/imported.tidy-tables"
+        newer = Importer(alice.learner)
+        await reviewed(newer, {"tidy-tables/SKILL.md": GOOD_SKILL + "\n3. Say what was done.\n"})
+        held["now"] = True
+        async with anyio.create_task_group() as tasks:
+            ended: dict[str, Any] = {}
+
+            async def install() -> None:
+                ended.update(await newer.act("install-private", accept_unproved=True))
+
+            tasks.start_soon(install)
+            try:
+                assert await anyio.to_thread.run_sync(reached.wait, 30)
+                await alice.learner.ok("POST", f"{ability}/quarantine", {"reason": "It looked wrong"})
+            finally:
+                go_on.set()
+        assert ended["import_record"]["stage_state"] == "install_failed"
+        assert ended["import_record"]["last_error_code"] == "CONFLICT"
+        kept = (await alice.learner.ok("GET", ability))["ability"]
+        assert (kept["install_lane"], kept["usable_now"]) == ("quarantined", False)
+        assert len((await alice.learner.ok("GET", f"{ability}/versions"))["versions"]) == 1
+        assert await newer.refused("retry", retry_kind="install") == (409, "CONFLICT")
+
+
+async def test_a_further_validation_whose_workflow_temporal_has_lost_is_brought_to_its_end(
+    stack: Stack, alice: Importer
+) -> None:
+    await installed(alice)
+    proposal = stack.services.proposals.owned((await alice.detail())["proposal_id"], "alice")
+    request = ValidationRunInput(
+        validation_run_id="0199aa10-7c00-7000-8000-00000000000a",
+        proposal_id=proposal.proposal_id,
+        owner_user_id="alice",
+        content_hash=proposal.content_hash,
+        checks=REQUIRED_CHECKS,
+        correlation_id="lost",
+    )
+    # What the command has written when its process is killed before it starts the workflow.
+    ImportInstalls(stack.database).open_again(proposal, request, "again", datetime.now(UTC))
+    assert await recover_import_validations(stack.client, stack.settings, stack.database) == 1
+    workflow_id = import_validation_id(request.validation_run_id)
+    await stack.client.get_workflow_handle(workflow_id).result()
+    runs = await alice.learner.ok("GET", f"/api/learn/proposals/{proposal.proposal_id}/validation-runs")
+    (again,) = [one for one in runs["runs"] if one["validation_run_id"] == request.validation_run_id]
+    assert again["workflow_id"] == workflow_id
+    assert again["completed_at"]
+    assert again["passed_checks"] == ["lint", "trigger", "dry_run", "dependency_check"]
+    assert await recover_import_validations(stack.client, stack.settings, stack.database) == 0
