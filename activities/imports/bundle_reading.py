@@ -70,8 +70,8 @@ class BundleReader:
 
 
 def _scanned_files(root: Path, chosen: SkillBundle) -> Iterator[ScannedFile]:
-    """The files of the skill as they were packed."""
-    for file in chosen.files:
+    """The files of the skill as they were packed, the smallest first: most are within the scanner's limit so."""
+    for file in sorted(chosen.files, key=lambda one: (one.size, one.path)):
         content = (root / chosen.folder / file.path).read_bytes()
         try:
             text = content.decode()

@@ -9,7 +9,7 @@ from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
 from domain.imports.scanner.known_hosts import well_known
 from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import PROGRAMS, Kind, Passage
-from domain.imports.scanner.searching import Search
+from domain.imports.scanner.searching import Search, by_words
 
 _FETCH = (
     r"\b(?:curl|wget|aria2c|http|https|xh|lwp-download|lynx\s+-source|"
@@ -237,13 +237,13 @@ _HARMFUL = (
         HINTS,
     ),
 )
+_candidates = by_words((*_DOWNLOADS, *_HARMFUL))
 _RC_APPENDS = (
-    re.compile(rf"(?:>>|(?<!\d)>|\btee\s+(?:-a\s+)?)\s*(?:{_RC})", re.IGNORECASE),
-    re.compile(
+    Search(rf"(?:>>|(?<!\d)>|\btee\s+(?:-a\s+)?)\s*(?:{_RC})"),
+    Search(
         r"\.(?:bashrc|bash_profile|profile|zshrc|zprofile|zshenv)\b[^\n]{0,60}(?:open\(\s*[\"'](?:a|w|r\+)|"
         r"[\"']\s*,\s*[\"'](?:a|w|r\+)|\.write_text|appendFile|writeFile)|(?:appendFile|"
         r"writeFile)\w*\([^\n]{0,80}\.(?:bashrc|profile|zshrc|zprofile|zshenv)\b",
-        re.IGNORECASE,
     ),
 )
 _ONLY_A_PATH = re.compile(
@@ -265,32 +265,19 @@ _SAYS = re.compile(
 )
 
 
-_HINTS_AT_ONE = re.compile(
-    r"curl|wget|aria2c|https?:|lynx|\bxh\b|\bhttp|fetch|iwr|irm|iex|invoke|download|webclient|/dev/|base(?:64|32)|xxd|openssl|"
-    r"uudecode|\btr\b|\brev\b|printf|powershell|pwsh|\bn(?:c|cat|etcat)\b|mkfifo|socat|socket|fsockopen|tcpclient|"
-    r"cron|\.ssh/|launch|autostart|systemd|systemctl|startup|currentversion|schtasks|scheduledtask|login item|"
-    r"binpath|\.git/hooks|hookspath|dangerously|bypasspermissions|--yolo|yes-always|full-auto|exec\.ask|xattr|spctl|"
-    r"csrutil|mppreference|amsi|setenforce|\bufw\b|advfirewall|auditctl|apparmor|history|histfile|wevtutil|eventlog|"
-    r"tls_reject|verif|rejectunauth|sslverify|executionpolicy|iptables|stricthost|/\.(?:bash|profile|zsh|zlogin|ksh|config)|"
-    r"/etc/|\.(?:bashrc|profile|zsh)|mshta|regsvr32|rundll32|msiexec|certutil|bitsadmin|osascript|--(?:extra-)?index-url|git\+",
-    re.IGNORECASE,
-)
-"""What each of the rules above needs: most lines have none of it."""
-
-
 def harmful_commands(passage: Passage) -> Iterator[Found]:
     """Each rule's first place in the passage."""
-    if passage.kind is Kind.COMMENT or not _HINTS_AT_ONE.search(passage.text):
+    if passage.kind is Kind.COMMENT or not passage.words:
         return
-    for rule in (*_DOWNLOADS, *_HARMFUL):
-        match = rule.pattern.search(passage.text)
+    for rule in _candidates(passage.words):
+        match = rule.pattern.search(passage)
         if match is None:
             continue
         weight = _weight(rule, match, passage)
         found = Found(rule.code, weight, passage.line, passage.text, rule.why, match.start())
         yield found.named() if _not_run(passage, match) else found
     for pattern in _RC_APPENDS:
-        match = pattern.search(passage.text)
+        match = pattern.search(passage)
         if match is not None:
             harmless = _ONLY_A_PATH.search(passage.text) and "curl" not in passage.text
             weight = WARNS if harmless else BLOCKS

@@ -110,7 +110,8 @@ _SENDS = Search(
     r"iwr|irm)\b[^\n]{0,300}(?:-Method\s+Post|-Body|-InFile)|\bUploadString\(|\bUploadFile\(|"
     r"\bNet::HTTP\.post|\bgit\s+push\s+https?:|>\s*/dev/(?:tcp|udp)/",
 )
-_ENDS_SEND = re.compile(r"\.end\(|\.write\(", re.IGNORECASE)
+_ENDS_SEND = Search(r"\.end\(|\.write\(")
+_OPENS_REQUEST = Search(r"\bhttps?\.request\(")
 _ASSIGNS = re.compile(
     r"(?:^|[;{(,]\s*|\b(?:const|let|var|export|local|readonly|my|our|"
     r"set)\s+)\$?([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?=(?![=>~])|"
@@ -169,34 +170,37 @@ def data_flow_findings(passages: Iterable[Passage]) -> Iterator[Found]:
         if passage.kind is Kind.COMMENT or number > MAX_STATEMENTS:
             continue
         text = passage.text
-        taken = _taken(text)
+        if not (passage.words or known.names):
+            continue
+        taken = _taken(passage)
         carried = taken | known.of(text)
         yield from _runs(passage, taken, known)
-        sending = sending or bool(re.search(r"\bhttps?\.request\(", text))
-        if carried and (_SENDS.search(text) or (sending and _ENDS_SEND.search(text))):
+        sending = sending or _OPENS_REQUEST.search(passage) is not None
+        if carried and (_SENDS.search(passage) or (sending and _ENDS_SEND.search(passage))):
             yield from _sent(passage, carried)
         elif Taint.GUARDED in taken and _reads_secret(text) and not _listed(passage):
             yield Found(
                 ScanCode.CREDENTIAL_ACCESS, WARNS, passage.line, text, _WHY[ScanCode.CREDENTIAL_ACCESS]
             )
-        _remember(text, taken, carried, known)
+        if carried or known.names:
+            _remember(text, taken, carried, known)
 
 
-def _taken(text: str) -> set[Taint]:
+def _taken(passage: Passage) -> set[Taint]:
     taken = set[Taint]()
-    if _REMOTE.search(text):
-        taken.add(Taint.VENDOR if well_known(text) else Taint.REMOTE)
-    if _DECODED.search(text):
+    if _REMOTE.search(passage):
+        taken.add(Taint.VENDOR if well_known(passage.text) else Taint.REMOTE)
+    if _DECODED.search(passage):
         taken.add(Taint.DECODED)
-    if _GUARDED_PLACE.search(text) or _GUARDED_READS.search(text):
+    if _GUARDED_PLACE.search(passage) or _GUARDED_READS.search(passage):
         taken.add(Taint.GUARDED)
-    if _PRIVATE.search(text):
+    if _PRIVATE.search(passage):
         taken.add(Taint.PRIVATE)
     return taken
 
 
 def _runs(passage: Passage, taken: set[Taint], known: _Known) -> Iterator[Found]:
-    at, held = _run_of(passage.text, taken, known)
+    at, held = _run_of(passage, taken, known)
     if Taint.DECODED in held:
         code, weight = ScanCode.ENCODED_PAYLOAD, BLOCKS
     elif Taint.REMOTE in held:
@@ -215,16 +219,17 @@ def _runs(passage: Passage, taken: set[Taint], known: _Known) -> Iterator[Found]
         yield found
 
 
-def _run_of(text: str, taken: set[Taint], known: _Known) -> tuple[int, set[Taint]]:
+def _run_of(passage: Passage, taken: set[Taint], known: _Known) -> tuple[int, set[Taint]]:
     """Where the first run begins, and what the values that are run come from."""
+    text = passage.text
     at, held = len(text), set[Taint]()
-    for run in _RUNS.finditer(text):
+    for run in _RUNS.finditer(passage):
         argument = text[run.end() :]
         literal = argument[:1] in "\"'" and "$" not in argument[:3] and run[0].rstrip().endswith("(")
         if argument[:1] != ")" and not literal:
             at = min(at, run.start())
             held |= taken | known.of(argument[:400])
-    for run in _RUNS_FILE.finditer(text):
+    for run in _RUNS_FILE.finditer(passage):
         name = _file(run["file"] or run["own"] or "")
         if name in known.names or (name and name in _written(text[: run.start()])):
             at = min(at, run.start())

@@ -12,6 +12,9 @@ _MAX_QUOTE = 240
 _BEFORE = 60
 """How much of a long line is quoted before what was found."""
 
+_AROUND = 8_000
+"""How much of a longer line, on both sides of what was found, is looked through for secrets and quoted from."""
+
 _ONLY_NAMED = "Named, and as it reads not done or asked for. "
 
 
@@ -47,15 +50,16 @@ class Found:
 
 def finding(found: Found, path: str) -> ScanFinding:
     """The finding as it is shown: secrets masked, unseen characters spelled out, clipped."""
-    # Masked as a whole first: the part of a secret that a clip leaves may no longer look like one.
-    quote = visible(redact(found.quote).text).strip()
-    begin = max(0, min(found.at, len(quote)) - _BEFORE) if len(quote) > _MAX_QUOTE else 0
+    # Masked before it is clipped: the part of a secret that a clip leaves may no longer look like one.
+    start = max(0, found.at - _AROUND)
+    quote = visible(redact(found.quote[start : found.at + _AROUND]).text).strip()
+    begin = max(0, min(found.at - start, len(quote)) - _BEFORE) if len(quote) > _MAX_QUOTE else 0
     return ScanFinding(
         code=found.code,
         severity=found.weight.severity,
         confidence=found.weight.confidence,
         path=clipped(visible(path), 240),
         line=found.line,
-        quote=clipped(("…" if begin else "") + quote[begin:], _MAX_QUOTE),
+        quote=clipped(("…" if begin or start else "") + quote[begin:], _MAX_QUOTE),
         why=clipped(found.why, 400),
     )

@@ -21,6 +21,7 @@ _MARKS = re.compile("[\u200e\u200f\u061c]")
 _ZERO = re.compile("[\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff]+")
 _JOINERS = "\u200c\u200d"
 _FILLERS = re.compile("[\u115f\u1160\u3164\uffa0]")
+_UNSEEN = re.compile("|".join(one.pattern for one in (_TAGS, _BYTES, _BIDI, _MARKS, _ZERO, _FILLERS)))
 _LONG = 4
 """So many in a row are a message and no accident."""
 
@@ -37,7 +38,7 @@ def unseen_characters(text: str, *, code: bool) -> Iterator[Found]:
         return
     stray = 0
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        if line.isascii():
+        if line.isascii() or not _UNSEEN.search(line):
             continue
         yield from _tags(line, number)
         yield from _selectors(line, number)
@@ -53,7 +54,7 @@ def unseen_characters(text: str, *, code: bool) -> Iterator[Found]:
 
 def _tags(line: str, number: int) -> Iterator[Found]:
     for match in _TAGS.finditer(line):
-        if line[: match.start()].endswith(_BLACK_FLAG) and _FLAG.match(match[0]):
+        if _before(line, match) == _BLACK_FLAG and _FLAG.match(match[0]):
             continue
         said = "".join(chr(ord(one) - 0xE0000) for one in match[0] if 0xE0020 <= ord(one) < 0xE007F)
         yield _found(
@@ -68,7 +69,7 @@ def _tags(line: str, number: int) -> Iterator[Found]:
 def _selectors(line: str, number: int) -> Iterator[Found]:
     for match in _BYTES.finditer(line):
         if len(match[0]) == 1:
-            before = line[match.start() - 1 : match.start()]
+            before = _before(line, match)
             if before and (match[0] <= "\ufe0f" or unicodedata.name(before, "").startswith("CJK")):
                 continue
             yield _found(WARNS, number, line, _WHY_TEXT, match.start())
@@ -84,24 +85,27 @@ def _selectors(line: str, number: int) -> Iterator[Found]:
 
 
 def _directions(line: str, number: int, *, code: bool) -> Iterator[Found]:
-    right_to_left = any(unicodedata.bidirectional(one) in ("R", "AL") for one in line)
     match = _BIDI.search(line)
     if match is not None:
         if any(one in line for one in _OVERRIDES) or code:
             yield _found(BLOCKS, number, line, _WHY_BIDI, match.start())
-        elif not right_to_left:
+        elif not _is_right_to_left(line):
             yield _found(WARNS, number, line, _WHY_BIDI, match.start())
-    elif not right_to_left and (mark := _MARKS.search(line)):
+    elif (mark := _MARKS.search(line)) and not _is_right_to_left(line):
         yield _found(
             HINTS, number, line, "Holds a mark of direction without text that needs one.", mark.start()
         )
+
+
+def _is_right_to_left(line: str) -> bool:
+    return any(unicodedata.bidirectional(one) in ("R", "AL") for one in line)
 
 
 def _zero_width(line: str, number: int) -> Iterator[Found]:
     split_words = 0
     strays: list[int] = []
     for match in _ZERO.finditer(line):
-        run, before, after = match[0], line[: match.start()][-1:], line[match.end() :][:1]
+        run, before, after = match[0], _before(line, match), line[match.end() : match.end() + 1]
         if len(run) == 1 and _belongs(run, before, after):
             continue
         if len(run) >= _LONG:
@@ -116,6 +120,11 @@ def _zero_width(line: str, number: int) -> Iterator[Found]:
         yield _found(
             weight, number, line, f"Holds {len(strays)} characters without width. {_WHY_TEXT}", strays[0]
         )
+
+
+def _before(line: str, match: re.Match[str]) -> str:
+    """The letter before a match; empty at the start of the line."""
+    return line[max(0, match.start() - 1) : match.start()]
 
 
 def _belongs(one: str, before: str, after: str) -> bool:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
 
+from domain.imports.scanner.searching import words_in
+
 MAX_PASSAGE = 4_000
 """Longer passages (minified scripts) are looked at in pieces of this many characters."""
 
@@ -49,7 +51,7 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(.*)$")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')*_]{0,3}\s+(?=[A-Z\"'(*_`\[<!\d-])|(?<=[:;])\s{2,}")
 _HOLDER = re.compile(
     r"^\s*(?:export\s+)?(?:const\s+|let\s+|var\s+|static\s+|"
-    r"final\s+)?[\"']?([\w$.-]+)[\"']?[^=:\n]{0,60}(?::=|=|:)\s*(?:\w+\()?[\[({]"
+    r"final\s+)?[\"']?([\w$.-]{1,80})[\"']?[^=:\n]{0,60}(?::=|=|:)\s*(?:\w+\()?[\[({]"
 )
 
 
@@ -74,6 +76,8 @@ class Passage:
     heading: str = ""
     listed: bool = False
     fenced: bool = False
+    words: frozenset[str] = frozenset()
+    """The words of searches that it holds, as ``passages`` finds them; without any no rule can match."""
 
 
 def plain(text: str) -> str:
@@ -94,7 +98,7 @@ def language_of(extension: str, text: str) -> str:
     return "md" if extension in _PROSE else _LANGUAGES.get(extension, "other")
 
 
-def passages(extension: str, text: str) -> Iterator[Passage]:
+def passages(extension: str, text: str) -> tuple[Passage, ...]:
     """All passages of a file, in its order."""
     language = language_of(extension, text)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -103,19 +107,31 @@ def passages(extension: str, text: str) -> Iterator[Passage]:
         if language == "md"
         else _code(list(enumerate(lines, 1)), language, 0, "", "", fenced=False)
     )
-    for one in found:
-        yield from _in_pieces(one)
-
-
-def _in_pieces(one: Passage) -> Iterator[Passage]:
-    if len(one.text) <= MAX_PASSAGE:
-        yield one
-        return
-    for start in range(0, len(one.text), MAX_PASSAGE - _OVERLAP):
-        piece = one.text[start : start + MAX_PASSAGE]
-        yield Passage(
-            one.line, piece, one.kind, one.language, one.block, one.lead, one.heading, one.listed, one.fenced
+    pieces = [(one, text) for one in found for text in _in_pieces(one.text)]
+    words = words_in([text for _, text in pieces])
+    return tuple(
+        Passage(
+            one.line,
+            text,
+            one.kind,
+            one.language,
+            one.block,
+            one.lead,
+            one.heading,
+            one.listed,
+            one.fenced,
+            held,
         )
+        for (one, text), held in zip(pieces, words, strict=True)
+    )
+
+
+def _in_pieces(text: str) -> Iterator[str]:
+    if len(text) <= MAX_PASSAGE:
+        yield text
+        return
+    for start in range(0, len(text), MAX_PASSAGE - _OVERLAP):
+        yield text[start : start + MAX_PASSAGE]
 
 
 class _Prose:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from contracts.imports.scanning import ScanCode
@@ -12,7 +12,7 @@ from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
 from domain.imports.scanner.known_hosts import collector, well_known
 from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import Kind, Passage
-from domain.imports.scanner.searching import Search
+from domain.imports.scanner.searching import Search, by_words, joined_words
 
 _PERSON = r"(?:the\s+|your\s+|any\s+)?(?:users?|humans?|persons?|operators?|owners?|them|anyone|anybody)\b"
 _ORDERS = (
@@ -273,6 +273,7 @@ _BLOCKS_OF_TEXT = (
         "Writes orders into the files that the agent reads in every session: they outlive the skill.",
     ),
 )
+_sentence_rules, _block_rules = by_words(_SENTENCES), by_words(_BLOCKS_OF_TEXT)
 _MOST_OF_A_BLOCK = 20_000
 """Characters of a paragraph or a list that are looked at as one."""
 
@@ -286,10 +287,9 @@ _ACTS = re.compile(
     rf"\b(?:{_GIVES}|delete|remove|run|execute|install|download|upload|fetch|write|overwrite|buy|pay|approve)\b",
     re.IGNORECASE,
 )
-_GIVEN = re.compile(
+_GIVEN = Search(
     rf"\b{_GIVES}\b[^\n]{{0,120}}?{_OWNED}[^\n]{{0,120}}?({_ADDRESS})|"
     rf"\b{_GIVES}\b[^\n]{{0,80}}({_ADDRESS})[^\n]{{0,80}}{_OWNED}",
-    re.IGNORECASE,
 )
 
 
@@ -298,17 +298,18 @@ def suspicious_wording(passages: Iterable[Passage]) -> Iterator[Found]:
     for _, group in groupby(passages, key=lambda one: one.block):
         block = list(group)
         for passage in block:
-            yield from _of_sentence(passage)
+            if passage.words:
+                yield from _of_sentence(passage)
         told = [one for one in block if one.kind is not Kind.CODE]
-        if told:
+        if any(one.words for one in told):
             yield from _of_block(told)
 
 
 def _of_sentence(passage: Passage) -> Iterator[Found]:
     code = passage.kind is Kind.CODE
     text = passage.text
-    for rule in _SENTENCES:
-        match = rule.pattern.search(text)
+    for rule in _sentence_rules(passage.words):
+        match = rule.pattern.search(passage)
         if match is None:
             continue
         found = Found(rule.code, rule.weight, passage.line, text, rule.why, match.start())
@@ -327,7 +328,7 @@ def _excused(rule: _Rule, passage: Passage, match: re.Match[str]) -> bool:
 
 
 def _given_away(passage: Passage) -> Iterator[Found]:
-    match = _GIVEN.search(passage.text)
+    match = _GIVEN.search(passage)
     if match is None or _ASKED.search(passage.text):
         return
     weight = BLOCKS if collector(match[1] or match[2]) else WARNS
@@ -344,9 +345,9 @@ def _given_away(passage: Passage) -> Iterator[Found]:
 
 def _of_block(block: list[Passage]) -> Iterator[Found]:
     whole = " ".join(one.text for one in block)[:_MOST_OF_A_BLOCK]
-    first = block[0]
-    for rule in _BLOCKS_OF_TEXT:
-        match = rule.pattern.search(whole)
+    joined = block[0] if len(block) == 1 else replace(block[0], text=whole, words=joined_words(block, whole))
+    for rule in _block_rules(joined.words):
+        match = rule.pattern.search(joined)
         if match is None:
             continue
         place, within = _place_of(block, match.start())
@@ -358,14 +359,14 @@ def _of_block(block: list[Passage]) -> Iterator[Found]:
         found = Found(rule.code, weight, place.line, whole, rule.why, match.start())
         named = only_named(place, within, min(len(place.text), within + len(match[0])))
         yield found.named() if named else found
-    yield from _hidden_acts(block, whole, first)
+    yield from _hidden_acts(block, whole)
 
 
-def _hidden_acts(block: list[Passage], whole: str, first: Passage) -> Iterator[Found]:
+def _hidden_acts(block: list[Passage], whole: str) -> Iterator[Found]:
     """Concealment beside an act: what is kept from the person is something that is done."""
     rule = next(one for one in _SENTENCES if one.code is ScanCode.CONCEALMENT and one.negates)
     for passage in block:
-        match = rule.pattern.search(passage.text)
+        match = rule.pattern.search(passage)
         if match is None or _excused(rule, passage, match):
             continue
         rest = whole.replace(match[0], " ")

