@@ -13,6 +13,8 @@ import { Pages } from "../parts/pages.js";
 import { trouble } from "../parts/trouble.js";
 import { permissionsOf, SKILL_STATES } from "../skill_words.js";
 
+const SKILLS_SHOWN = 50;
+
 /** The states of what each filter shows. */
 const FILTERS = {
   All: [],
@@ -24,7 +26,7 @@ const FILTERS = {
 export function executablesView(page) {
   const list = new Section();
   const tools = h("div", { class: "buttons" }, reloadButton(() => page.refresh()));
-  const pages = new Pages(page, "skills");
+  const pages = new Pages(page, "skills", SKILLS_SHOWN);
   const chooser = new Filters(Object.keys(FILTERS), () => (pages.restart(), page.refresh()));
   return async () => {
     const found = await pages.read(`skills?${FILTERS[chooser.chosen].map((state) => `state=${state}`).join("&")}`);
