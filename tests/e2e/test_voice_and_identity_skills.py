@@ -191,11 +191,10 @@ async def test_a_caller_is_linked_and_nothing_else_of_the_configuration_changes(
 async def test_an_agent_finds_two_tools_and_their_document_while_a_voice_app_is_connected(
     tmp_path: Path, temporal_address: str
 ) -> None:
-    document = tmp_path / "workspace" / "skills" / "place-call" / "SKILL.md"
     text = (BUNDLED / "place-call" / "SKILL.md").read_text(encoding="utf-8")
     async with opened(tmp_path, temporal_address, voice_app_url="http://127.0.0.1:9/") as stack:
+        document = stack.settings.workspace / "skills" / "place-call" / "SKILL.md"
         stack.projector.catch_up()
-        assert stack.settings.workspace == tmp_path / "workspace"
         assert document.read_text(encoding="utf-8") == text
         agent = stack.learner("alice", ("read", "call"))
         async with served(stack) as address, agent_at(address, agent.secret) as client:
