@@ -7,7 +7,7 @@ from fastapi import APIRouter
 
 from api.platform.dependencies import AnyOf, PageDep, Reader, ServicesDep
 from api.services import Services
-from contracts.inbox.items import SentKind
+from contracts.inbox.items import SentItem, SentKind
 from contracts.learning.proposal import ProposalState
 from contracts.mcp.dispatch import AskFirstStatus
 from contracts.platform.inbox import MOST_TEXT, InboxItem, InboxKind, InboxResponse
@@ -23,6 +23,7 @@ _TITLES = {
     SentKind.MESSAGE: "A message of {skill}",
     SentKind.CHECK_IN: "A check-in",
     SentKind.QUESTION: "{skill} asks",
+    SentKind.ESCALATION: "{skill} needs you",
 }
 
 Source = Callable[[Services, str, datetime], Iterator[InboxItem]]
@@ -111,8 +112,14 @@ def _sent(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem
             about=one.about or one.skill_id,
             expires_at=one.expires_at if asks else None,
             created_at=one.created_at,
-            next_action=f"apprentice memories answer {one.item_id} ANSWER" if asks else None,
+            next_action=_next_of(one),
         )
+
+
+def _next_of(item: SentItem) -> str | None:
+    if item.kind is SentKind.QUESTION:
+        return f"apprentice memories answer {item.item_id} ANSWER"
+    return f"apprentice skills result {item.invocation_id}" if item.kind is SentKind.ESCALATION else None
 
 
 SOURCES: tuple[Source, ...] = (_approvals, _confirmations, _questions, _reviews, _sent)

@@ -23,6 +23,7 @@ _COLOURS = {
     InboxKind.REVIEW: "cyan",
     InboxKind.MESSAGE: "default",
     InboxKind.CHECK_IN: "default",
+    InboxKind.ESCALATION: "red",
 }
 
 

@@ -31,6 +31,7 @@ export const INBOX_KINDS = {
   review: "Draft",
   message: "Message",
   check_in: "Check-in",
+  escalation: "Needs you",
 };
 
 /** What a skill may touch outside of its own process, each in words. */

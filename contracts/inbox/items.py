@@ -17,10 +17,11 @@ class SentKind(StrEnum):
     MESSAGE = "message"
     CHECK_IN = "check_in"
     QUESTION = "question"
+    ESCALATION = "escalation"
 
 
 class SentState(StrEnum):
-    """How an item stands. A message and a check-in have arrived; a question is open until one of the others."""
+    """How an item stands. A question is open until it is answered, late or withdrawn; all else has arrived."""
 
     ARRIVED = "arrived"
     OPEN = "open"

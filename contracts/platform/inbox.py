@@ -21,6 +21,7 @@ class InboxKind(StrEnum):
     REVIEW = "review"
     MESSAGE = "message"
     CHECK_IN = "check_in"
+    ESCALATION = "escalation"
 
 
 class InboxItem(Contract):

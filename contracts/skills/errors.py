@@ -4,6 +4,8 @@ A skill's own manifest may say otherwise for itself (`SkillManifest.errors`): NE
 read, and not where a balance is.
 """
 
+from pydantic import Field
+
 from contracts.base import Contract, Text120, Text240, Text500
 
 AWAITING_ANSWER = "AWAITING_ANSWER"
@@ -27,12 +29,26 @@ class SkillErrorRule(Contract):
     retryable: bool = False
     recovery: Text240
     retries: int | None = None
+    tells_a_person: bool = Field(
+        default=False, description="What ends with it is told to its user in the inbox."
+    )
 
 
 def _rule(
-    status: int, recovery: str, *, retryable: bool = False, retries: int | None = None
+    status: int,
+    recovery: str,
+    *,
+    retryable: bool = False,
+    retries: int | None = None,
+    tells_a_person: bool = False,
 ) -> SkillErrorRule:
-    return SkillErrorRule(http_status=status, retryable=retryable, recovery=recovery, retries=retries)
+    return SkillErrorRule(
+        http_status=status,
+        retryable=retryable,
+        recovery=recovery,
+        retries=retries,
+        tells_a_person=tells_a_person,
+    )
 
 
 SKILL_ERRORS: dict[str, SkillErrorRule] = {
@@ -40,7 +56,9 @@ SKILL_ERRORS: dict[str, SkillErrorRule] = {
     "PLATFORM_UNAVAILABLE": _rule(
         503, "The next configured source is asked; try again later.", retryable=True
     ),
-    "RATE_LIMITED": _rule(429, "Wait as long as the source asks for; a person is told.", retryable=True),
+    "RATE_LIMITED": _rule(
+        429, "Wait as long as the source asks for; a person is told.", retryable=True, tells_a_person=True
+    ),
     "INVALID_PLATFORM": _rule(400, "Name one of the documented platforms."),
     "VALIDATION_FAILED": _rule(422, "The source's answer is malformed; look at the source."),
     "TIMEOUT": _rule(504, "Try again; the skill took longer than its declared time.", retryable=True),
@@ -77,11 +95,17 @@ SKILL_ERRORS: dict[str, SkillErrorRule] = {
     "INVALID_STATE_TRANSITION": _rule(
         422, "Choose a status that this one may become, and give the reason it needs."
     ),
-    "WALLET_ERROR": _rule(500, "A person has to look at the ledger.", retryable=True, retries=2),
+    "WALLET_ERROR": _rule(
+        500, "A person has to look at the ledger.", retryable=True, retries=2, tells_a_person=True
+    ),
     "INVALID_ADDRESS": _rule(400, "Give the address as 0x and 40 hexadecimal digits."),
-    "INSUFFICIENT_BALANCE": _rule(402, "Fund the wallet: `apprentice wallets fund`."),
+    "INSUFFICIENT_BALANCE": _rule(402, "Fund the wallet: `apprentice wallets fund`.", tells_a_person=True),
     "TX_FAILED": _rule(
-        502, "It is tried again with the same key, then a person is told.", retryable=True, retries=3
+        502,
+        "It is tried again with the same key, then a person is told.",
+        retryable=True,
+        retries=3,
+        tells_a_person=True,
     ),
     "REGISTRATION_FAILED": _rule(
         502, "Tried again; the agent goes on unregistered.", retryable=True, retries=3
