@@ -11,7 +11,7 @@ from rich.text import Text
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import facts, listing
-from cli.skills import policy_commands, run_commands
+from cli.skills import content_commands, policy_commands, run_commands
 from cli.skills.new_command import new
 from clients.apprentice.skills import SkillApi
 from contracts.learning.observation import ToolEffect
@@ -24,6 +24,7 @@ app = typer.Typer(no_args_is_help=True, help="Executable skills: list, approve, 
 run_commands.add_to(app)
 app.command("new")(new)
 app.add_typer(policy_commands.app, name="policy")
+app.add_typer(content_commands.app, name="content")
 
 COLOURS = {
     SkillState.READY: "green",

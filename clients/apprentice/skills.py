@@ -21,6 +21,7 @@ from contracts.skills.invocation import (
     InvokeSkillRequest,
 )
 from contracts.skills.policy import PutSkillPolicyRequest, SkillPolicy
+from contracts.skills.publishing import ApprovalToken, ApproveContentRequest, RevokedApproval
 from contracts.skills.selection import FindSkillsRequest, FindSkillsResponse
 
 _SKILLS = "/api/skills"
@@ -90,6 +91,15 @@ class SkillApi(ApiRoutes):
         """Give one up."""
         path = f"{_SKILLS}/invocations/{path_part(invocation_id)}/cancel"
         return self._http.write("POST", path, InvocationView, request)
+
+    def approve_content(self, request: ApproveContentRequest) -> ApprovalToken:
+        """Approve content for publishing."""
+        return self._http.write("POST", f"{_SKILLS}/approval-tokens", ApprovalToken, request)
+
+    def revoke_approval(self, jti: str) -> RevokedApproval:
+        """Have an approval count no more."""
+        path = f"{_SKILLS}/approval-tokens/{path_part(jti)}"
+        return self._http.write("DELETE", path, RevokedApproval)
 
     def policy(self) -> SkillPolicy:
         """Read the rules."""
