@@ -1,10 +1,11 @@
 """The metrics of skills: what their calls add up to, since the first one (CH-64)."""
 
 from collections.abc import Mapping
+from functools import cache
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Executable, select
 
-from stores.platform.database import Database, insert_or
+from stores.platform.database import Database, insert_for
 from stores.skills.skill_tables import skill_counts
 
 
@@ -15,9 +16,15 @@ def add_counts(connection: Connection, function_name: str, counts: Mapping[str, 
         {"function_name": function_name, "name": name, "value": value}
         for name, value in sorted(counts.items())
     ]
-    statement = insert_or(connection, skill_counts).values(rows)
+    connection.execute(_adds(connection.dialect.name), rows)
+
+
+@cache
+def _adds(dialect: str) -> Executable:
+    # Built once for each dialect: its compilation takes longer than its execution.
+    statement = insert_for(dialect, skill_counts)
     summed = {"value": skill_counts.c.value + statement.excluded.value}
-    connection.execute(statement.on_conflict_do_update(index_elements=["function_name", "name"], set_=summed))
+    return statement.on_conflict_do_update(index_elements=["function_name", "name"], set_=summed)
 
 
 class SkillCounts:
