@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from contracts.base import Contract, Text120, Text200, UtcTime, VersionedContract
+from contracts.base import Contract, Text120, Text200, UtcTime, Uuid, VersionedContract
 from contracts.platform.commands import Command
 from contracts.platform.lists import Page
 
@@ -91,4 +91,5 @@ class LedgerEntry(Contract):
     balance_after: Amount
     currency: Currency
     description: Text200
+    invocation_id: Uuid | None = Field(default=None, description="For which a skill booked it.")
     booked_at: UtcTime

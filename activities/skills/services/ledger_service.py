@@ -66,7 +66,7 @@ class LedgerService:
                 asked,
                 asker.owner,
                 asker.order.correlation_id,
-                Allowance(asker.order.skill, self._a_day),
+                Allowance(asker.order.skill, self._a_day, asker.order.invocation_id),
             )
         except LedgerRefused as refused:
             raise BrokerRefused(refused.code, refused.message) from None
@@ -79,6 +79,7 @@ class LedgerService:
             "new_balance": as_number(entry.balance_after),
             "confirmed_at": entry.model_dump(mode="json")["booked_at"],
             "settlement": SETTLEMENT,
+            "booked_before": entry.invocation_id not in (None, asker.order.invocation_id),
         }
 
 

@@ -50,10 +50,11 @@ class LedgerRefused(Exception):
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one user may spend by one skill within a day, in the wallet's currency (O-12)."""
+    """What one user may spend by one skill within a day, in the wallet's currency (O-12), and for which call."""
 
     skill: str
     a_day: Decimal
+    invocation_id: str | None = None
 
 
 class Ledger:
@@ -235,6 +236,7 @@ def _book(
         balance_after=from_minor(after, wallet.currency),
         currency=wallet.currency,
         description=description,
+        invocation_id=allowance.invocation_id if allowance is not None else None,
         booked_at=now,
     )
     row = {

@@ -57,6 +57,7 @@ def test_what_a_new_user_types_says_exactly_what_happened(running: RunState) -> 
     both = [started(running, debit), started(running, debit)]
     twice = [one.communicate(timeout=60)[0] for one in both]
     assert all("ledger:" in one for one in twice), twice
+    assert sorted("Took nothing" in one for one in twice) == [False, True], twice
     assert "15" in types(balance).stdout
     assert "scheduled" in types(check_in).stdout.lower()
     assert "How is the cello?" in types(listed).stdout
