@@ -12,7 +12,7 @@ from tests.e2e.skill_calling import ASKER, opened
 from tests.fixtures.skill_folders import add_skill
 from tests.fixtures.stack import Stack
 
-pytestmark = [pytest.mark.anyio, pytest.mark.everyday]
+pytestmark = pytest.mark.anyio
 
 ADMIN = (*ASKER, "admin")
 INPUT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -25,6 +25,7 @@ SENDS = {
 }
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("AI-10")
 async def test_a_call_carries_its_ontology_before_it_is_judged(stack: Stack) -> None:
     admin = stack.learner("root", ADMIN)
@@ -51,6 +52,7 @@ async def test_a_call_carries_its_ontology_before_it_is_judged(stack: Stack) -> 
     assert (await admin.ok("POST", path, {"input": {"text": "x"}}))["requires_confirmation"]
 
 
+@pytest.mark.everyday
 @pytest.mark.acceptance("AI-11", "AI-07")
 async def test_a_call_is_judged_in_the_order_of_the_gate_and_a_denial_costs_no_budget(
     tmp_path: Path, temporal_address: str
