@@ -9,6 +9,7 @@ from temporalio import activity
 
 from activities.platform.context import heartbeats
 from activities.platform.refusals import as_application_errors, refusing
+from contracts.abilities.lookup import TRIGGER_TESTS_PATH
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_work import (
@@ -25,6 +26,7 @@ from contracts.imports.import_work import (
 )
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
 from contracts.imports.scanning import ScanHold
+from domain.imports.import_draft import missing_trigger_cases
 from domain.imports.unproved import unproved_of, unrehearsed_of
 from stores.imports.import_installs import ImportInstalls
 from stores.imports.imports import SkillImports
@@ -149,7 +151,9 @@ class ImportActivities:
                 )
             bundle_ref = self._imports.keep_files(present.import_id, scanned.files, work.at)
         unproved = unproved_of(unrehearsed_of(present.import_id, scanned.files))
-        return WorkDone(bundle_ref=bundle_ref, unproved=unproved)
+        return WorkDone(
+            bundle_ref=bundle_ref, unproved=unproved, missing_cases=_missing_cases(present.import_id, scanned)
+        )
 
     def _scanned(self, work: ImportWork) -> tuple[SkillImport, ScannedBundle]:
         present = self._imports.find(work.import_id)
@@ -159,3 +163,11 @@ class ImportActivities:
 
     def _content(self, present: SkillImport, at: datetime) -> bytes:
         return self._uploads.content(present.upload_ref, at)
+
+
+def _missing_cases(import_id: str, scanned: ScannedBundle) -> str | None:
+    own = (scanned.files or {}).get(TRIGGER_TESTS_PATH)
+    if scanned.front is None:
+        return None
+    cases = own.decode(errors="replace") if own is not None else None
+    return missing_trigger_cases(import_id, scanned.front, cases)

@@ -232,7 +232,7 @@ _OF_OPERATION: Mapping[str, _Codes] = {
         E.SKILL_IMPORT_NOT_FOUND,
         E.INVALID_SKILL_IMPORT_TRANSITION,
     ),
-    "skill_import_approve": (*_IMPORT, E.SKILL_IMPORT_OVERRIDE_REQUIRED),
+    "skill_import_approve": (*_IMPORT, E.SKILL_IMPORT_OVERRIDE_REQUIRED, E.VALIDATION_REQUIRED),
     "skill_import_reject": _IMPORT,
     "skill_import_install_private": (
         *_IMPORT,

@@ -83,6 +83,12 @@ def objection(present: SkillImport, order: ImportOrder, now: datetime) -> Refusa
             return held
     if order.command is ImportCommand.INSTALL:
         return _unaccepted(present, order)
+    if order.command is ImportCommand.APPROVE and present.missing_cases is not None:
+        return Refusal(
+            ErrorCode.VALIDATION_REQUIRED,
+            f"It has too few trigger cases to be approved: {present.missing_cases} Add them, or take the file out so"
+            " that cases are made from its description, and upload it again.",
+        )
     return None
 
 

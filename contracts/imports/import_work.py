@@ -98,6 +98,8 @@ class SkillImport(VersionedContract):
     """Of the uploaded archive; absent in imports that were opened before it was kept."""
     unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
     """What nothing here can show to work; it is installed only where a person accepts the list."""
+    missing_cases: Text240 | None = None
+    """Which trigger cases the staged bundle is short of; it is not approved so (P-26)."""
     accepted: UnprovedAcceptance | None = None
     validation_run_id: Uuid | None = None
     saga_id: Uuid | None = None
@@ -233,6 +235,7 @@ class WorkDone(Contract):
     suggested_pack_id: PackId | None = None
     bundle_ref: Text240 | None = None
     unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
+    missing_cases: Text240 | None = None
     error_code: Text120 | None = None
     error: Text240 | None = None
     expired: bool = False

@@ -101,6 +101,7 @@ def compatibility_report(
         *missing,
         *_dependencies(bundle, installed),
         *_programs(bundle),
+        *_executables(bundle),
         *_needs(bundle),
         *description_findings(bundle.skill),
         *text_findings(bundle),
@@ -230,6 +231,18 @@ def _programs(bundle: SkillBundle) -> Iterator[SkillCompatibilityFinding]:
                 "A compiled program runs on one kind of computer, and cannot be read. Ask for its source instead.",
                 file.path,
             )
+
+
+def _executables(bundle: SkillBundle) -> Iterator[SkillCompatibilityFinding]:
+    """Installed files can be read and not started: who runs a script names what runs it, which a reviewer can see."""
+    marked = [file.path for file in bundle.files if file.executable]
+    if marked:
+        more = f" and {len(marked) - 5} more" if len(marked) > 5 else ""
+        yield info(
+            "EXECUTABLE_BIT_CLEARED",
+            f"Marked as executable, and installed without the mark: {', '.join(marked[:5])}{more}. A script is"
+            " started by what runs it, as in: python scripts/name.py.",
+        )
 
 
 def _needs(bundle: SkillBundle) -> Iterator[SkillCompatibilityFinding]:

@@ -6,6 +6,7 @@ that no install leaves.
 
 from datetime import datetime, timedelta
 
+from contracts.base import clipped
 from contracts.imports.import_record import RetryKind
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_rules import WORKING
@@ -47,6 +48,8 @@ def warnings_of(present: SkillImport, now: datetime) -> tuple[str, ...]:
                 f"retry_limit_reached: {kind.value} was retried {failed} times and failed; mend the bundle and"
                 " upload it again."
             )
+    if present.state is S.READY_FOR_REVIEW and present.missing_cases is not None:
+        found.append(clipped(f"trigger_cases_missing: {present.missing_cases}", 240))
     if present.state is S.READY_FOR_REVIEW and now - present.record.updated_at > REVIEW_STALE_AFTER:
         days = (now - present.record.updated_at).days
         found.append(f"review_stale: it has waited for a decision for {days} days.")

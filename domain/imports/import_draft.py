@@ -30,6 +30,8 @@ from contracts.learning.interpretation import (
     WorkflowStepType,
 )
 from contracts.learning.proposal import DraftedFile, PackedFile, SkillDraft
+from domain.abilities.trigger_tests import missing_cases
+from domain.abilities.trigger_tests import trigger_cases as read_cases
 from domain.imports.described_uses import MOST_USES
 from domain.imports.unproved import unrehearsed_of
 from domain.learning.drafting.triggers import trigger_cases
@@ -75,6 +77,15 @@ def imported_draft(
         capability_id=capability_id,
         unrehearsed=unrehearsed_of(import_id, (file.path for file in packed)),
     )
+
+
+def missing_trigger_cases(
+    import_id: str, front: PortableSkillFrontmatter, own_cases: str | None
+) -> str | None:
+    """Which trigger cases the bundle is short of, in words; None where each kind has enough (P-26)."""
+    draft = imported_draft(import_id, front, "", (), own_cases)
+    missing = [one.details or "" for one in missing_cases(read_cases(draft))]
+    return clipped(" ".join(missing), 240) if missing else None
 
 
 def imported_interpretation(

@@ -66,7 +66,7 @@ def materialise(root: Path, bundle: SkillBundle, into: Path) -> Path:
             place.write_text(bundle.skill.text, encoding="utf-8", newline="\n")
         else:
             place.write_bytes(_content(root, _joined(bundle.folder, file.path), None))
-        place.chmod(0o755 if file.executable else 0o644)
+        place.chmod(0o644)
     return target
 
 

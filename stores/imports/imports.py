@@ -361,7 +361,7 @@ def _with_work(present: SkillImport, kind: RetryKind, done: WorkDone, *, failed:
         )
     if done.bundle_ref is not None:
         record = record.changed(source_ref_kind=SourceRefKind.MATERIALIZED_BUNDLE, source_ref=done.bundle_ref)
-        changed = changed.changed(unproved=done.unproved)
+        changed = changed.changed(unproved=done.unproved, missing_cases=done.missing_cases)
     if failed and present.retried is kind:
         times = present.failed_retries.get(kind, 0) + 1
         changed = changed.changed(failed_retries={**present.failed_retries, kind: times})

@@ -1,5 +1,7 @@
 """What the compatibility report says of a skill, against the names of what is installed."""
 
+from dataclasses import replace
+
 import pytest
 
 from contracts.imports.compatibility import FindingSeverity
@@ -112,6 +114,7 @@ def test_a_support_pack_that_it_needs_has_to_be_here() -> None:
     assert compatibility_report(said, Installed(support_packs=frozenset({"ledgers"}))).report.compatible
 
 
+@pytest.mark.acceptance("9.17-4")
 def test_large_schemas_in_the_text_are_pointed_out() -> None:
     body = "```json\n" + '{"a": 1}\n' * 70 + "```\n"
     assert "PARAMETER_DOCS_INLINE" in codes(compatibility_report(bundle(body=body), Installed()))
@@ -135,6 +138,16 @@ def test_a_skill_is_believed_that_it_is_less_portable_and_not_that_it_is_more() 
         bundle(metadata(portability_grade="direct", connector_hints="crm")), Installed()
     )
     assert better.grade is PortabilityGrade.ADAPTER_REQUIRED
+
+
+def test_the_mark_of_an_executable_is_taken_away_and_the_report_says_of_which_files() -> None:
+    made = bundle(files=("scripts/pack.py", "scripts/unpack.py"))
+    marked = replace(made, files=(*made.files[:2], replace(made.files[2], executable=True)))
+    assert "EXECUTABLE_BIT_CLEARED" not in codes(compatibility_report(made, Installed()))
+    found = compatibility_report(marked, Installed())
+    (said,) = [one.message for one in found.report.findings if one.code == "EXECUTABLE_BIT_CLEARED"]
+    assert "scripts/unpack.py" in said
+    assert "scripts/pack.py" not in said
 
 
 def test_files_that_the_text_names_have_to_be_there() -> None:

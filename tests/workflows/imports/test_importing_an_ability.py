@@ -186,7 +186,13 @@ async def test_a_skill_whose_trigger_cases_lead_elsewhere_is_not_installed_and_s
     stack: Stack, alice: Importer
 ) -> None:
     cases = '[{"input": "Book dinner Friday evening", "should_trigger": true, "kind": "positive"}]'
-    await reviewed(alice, {**FILES, "tidy-tables/tests/triggers.json": cases})
+    seen = await reviewed(alice, {**FILES, "tidy-tables/tests/triggers.json": cases})
+    assert any(
+        one.startswith("trigger_cases_missing: tests/triggers.json has 1 positive")
+        for one in seen["warnings"]
+    )
+    # What the minimum of cases is not there for is not approved either.
+    assert await alice.refused("approve") == (409, "VALIDATION_REQUIRED")
     failed = await alice.act("install-private", accept_unproved=True)
     assert failed["import_record"]["stage_state"] == "install_failed"
     assert failed["import_record"]["last_error_code"] == "VALIDATION_REQUIRED"

@@ -10,7 +10,7 @@ from temporalio.testing import TimeSkipper
 
 from stores.imports.import_backfill import backfill_imports
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
-from tests.fixtures.importing import FORMER_PATH, Importer, former_import, good_bundle, zipped
+from tests.fixtures.importing import FORMER_PATH, GOOD_SKILL, Importer, former_import, good_bundle, zipped
 from tests.fixtures.installed import install
 from tests.fixtures.stack import Stack, running_stack, stack_settings
 from worker.recovery import recover_imports
@@ -30,12 +30,19 @@ def transitions(stack: Stack, importer: Importer) -> list[tuple[str, str, str]]:
     return [(one.document["from_state"], one.document["to_state"], one.document["actor"]) for one in entries]
 
 
+@pytest.mark.acceptance("9.11-1")
 async def test_a_good_bundle_is_scanned_staged_and_parked_for_review(stack: Stack, alice: Importer) -> None:
     await alice.upload()
     scanned = await alice.scan()
     assert scanned["import_record"]["stage_state"] == "scan_complete"
     assert scanned["import_record"]["skill_name"] == "tidy-tables"
     assert scanned["compatibility_report"]["compatible"] is True
+    grades = [
+        one["message"]
+        for one in scanned["compatibility_report"]["findings"]
+        if one["code"] == "PORTABILITY_GRADE"
+    ]
+    assert [one.partition(":")[0] for one in grades] == ["direct"]
     staged = await alice.act("stage", stage_notes="for the finance team")
     assert staged["import_record"]["stage_state"] == "ready_for_review"
     assert staged["materialized_bundle_ref"] == f"materialized-bundle/{alice.import_id}"
@@ -47,6 +54,16 @@ async def test_a_good_bundle_is_scanned_staged_and_parked_for_review(stack: Stac
         ("scan_complete", "staging", "user"),
         ("staging", "ready_for_review", "system"),
     ]
+
+
+@pytest.mark.acceptance("9.17-3")
+async def test_a_bundle_whose_support_pack_is_not_here_is_not_staged(stack: Stack, alice: Importer) -> None:
+    needs = GOOD_SKILL.replace("---\n\n#", "metadata:\n  support_packs: ledgers\n---\n\n#")
+    await alice.upload(zipped({"tidy-tables/SKILL.md": needs}))
+    report = (await alice.scan())["compatibility_report"]
+    assert ("SUPPORT_PACK_MISSING", "error") in [(one["code"], one["severity"]) for one in report["findings"]]
+    assert await alice.refused("stage") == (409, "SKILL_IMPORT_INCOMPATIBLE")
+    assert await alice.state() == "scan_complete"
 
 
 @pytest.mark.parametrize(
