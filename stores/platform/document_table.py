@@ -12,7 +12,20 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, Connection, Select, Table, delete, func, insert, select, update
+from sqlalchemy import (
+    ClauseElement,
+    ColumnElement,
+    Connection,
+    Executable,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -23,6 +36,10 @@ M = TypeVar("M", bound=BaseModel)
 
 Key = str | tuple[str | int, ...]
 """The value of a table's primary key; a tuple where that has several columns, in their order."""
+
+
+_OF_KEY, _OF_OWNER, _OF_VERSION = "of_key_", "of_owner", "of_version"
+"""The names of parameters that tell which row is meant; those of its new values are called like its columns."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +98,24 @@ class DocumentTable(Generic[M]):
 
         ``lock`` keeps the row locked until the transaction ends.
         """
-        return self.first(connection, *self._at(key, owner), lock=lock)
+        at = self._key_values(key) if owner is None else {**self._key_values(key), _OF_OWNER: owner}
+        statement = self._prepared(
+            ("find", owner is None, lock), lambda: self.select(*self._where_of(at), lock=lock)
+        )
+        body = connection.scalar(statement, at)
+        return None if body is None else self.parse(body)
+
+    def find_with_version(
+        self, connection: Connection, key: Key, *, lock: bool = False
+    ) -> tuple[M, int] | None:
+        """As ``find``, with the row's version for ``compare_and_set``."""
+        at = self._key_values(key)
+        statement = self._prepared(
+            ("find with version", lock),
+            lambda: self.select(*self._where_of(at), also=(self.table.c[self.version],), lock=lock),
+        )
+        row = connection.execute(statement, at).one_or_none()
+        return None if row is None else (self.parse(row[0]), row[1])
 
     def get(self, connection: Connection, key: Key, *, lock: bool = False) -> M:
         """The document under a key, of any owner.
@@ -150,21 +184,23 @@ class DocumentTable(Generic[M]):
         Raises:
             sqlalchemy.exc.IntegrityError: the row exists.
         """
-        connection.execute(insert(self.table).values(self._values(document, columns)))
+        self.add_all(connection, [document], **columns)
 
     def add_all(self, connection: Connection, documents: Iterable[M], **columns: Any) -> int:
         """Inserts new rows with one statement; their number."""
         rows = [self._values(document, columns) for document in documents]
         if rows:
-            connection.execute(insert(self.table), rows)
+            connection.execute(self._prepared(("add",), lambda: insert(self.table)), rows)
         return len(rows)
 
     def add_if_absent(self, connection: Connection, document: M, **columns: Any) -> bool:
         """Inserts a new row unless one conflicts with it; whether it was inserted."""
-        statement = insert_or(connection, self.table).values(self._values(document, columns))
         first_key = next(iter(self.table.primary_key))
-        written = connection.scalar(statement.on_conflict_do_nothing().returning(first_key))
-        return written is not None
+        statement = self._prepared(
+            ("add if absent", connection.dialect.name),
+            lambda: insert_or(connection, self.table).on_conflict_do_nothing().returning(first_key),
+        )
+        return connection.scalar(statement, self._values(document, columns)) is not None
 
     def put(self, connection: Connection, document: M, **columns: Any) -> None:
         """Inserts a row, or replaces the one under its key but for the ``fixed`` columns."""
@@ -174,19 +210,24 @@ class DocumentTable(Generic[M]):
         """``put`` for documents, each with its columns, by one statement."""
         written = [self._values(document, columns) for document, columns in rows]
         if written:
-            statement = insert_or(connection, self.table)
-            fresh = {name: statement.excluded[name] for name in self._changeable(written[0])}
-            keys = [column.name for column in self.table.primary_key]
-            connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=fresh), written)
+            names = tuple(self._changeable(written[0]))
+            statement = self._prepared(
+                ("put", connection.dialect.name, names), lambda: self._upsert(connection, names)
+            )
+            connection.execute(statement, written)
 
     def replace(
         self, connection: Connection, document: M, *where: ColumnElement[bool], **columns: Any
     ) -> bool:
         """Updates the row under the document's key where ``where`` holds; false where there is none."""
         values = self._values(document, columns)
-        at = [column == values[column.name] for column in self.table.primary_key]
-        statement = update(self.table).where(*at, *where).values(self._changeable(values))
-        return connection.execute(statement).rowcount == 1
+        at = self._key_values(tuple(values[column.name] for column in self.table.primary_key))
+        changed = self._changeable(values)
+        if where or any(isinstance(value, ClauseElement) for value in changed.values()):
+            statement: Executable = update(self.table).where(*self._where_of(at), *where).values(changed)
+            return connection.execute(statement, at).rowcount == 1
+        statement = self._prepared(("replace",), lambda: update(self.table).where(*self._where_of(at)))
+        return connection.execute(statement, {**changed, **at}).rowcount == 1
 
     def compare_and_set(self, connection: Connection, document: M, expected: int, **columns: Any) -> int:
         """Updates a row whose version is still ``expected`` (optimistic locking); the new version.
@@ -195,14 +236,18 @@ class DocumentTable(Generic[M]):
             Refusal: ``CONFLICT``, and nothing is written.
         """
         columns[self.version] = expected + 1
-        if not self.replace(connection, document, self.table.c[self.version] == expected, **columns):
+        values = self._values(document, columns)
+        at = self._key_values(tuple(values[column.name] for column in self.table.primary_key))
+        at[_OF_VERSION] = expected
+        statement = self._prepared(("set",), lambda: update(self.table).where(*self._where_of(at)))
+        if connection.execute(statement, {**self._changeable(values), **at}).rowcount != 1:
             raise Refusal(ErrorCode.CONFLICT, self.conflict)
         return expected + 1
 
     def delete(self, connection: Connection, key: Key, *where: ColumnElement[bool]) -> bool:
         """Deletes the row under a key where ``where`` holds; whether there was one."""
-        statement = delete(self.table).where(*self._at(key, None), *where)
-        return connection.execute(statement).rowcount == 1
+        at = self._key_values(key)
+        return connection.execute(delete(self.table).where(*self._where_of(at), *where), at).rowcount == 1
 
     def select(
         self, *where: ColumnElement[bool], also: tuple[ColumnElement[Any], ...] = (), lock: bool = False
@@ -224,10 +269,39 @@ class DocumentTable(Generic[M]):
             raise self.not_found(key if isinstance(key, str) else " ".join(map(str, key)))
         return found
 
-    def _at(self, key: Key, owner: str | None) -> list[ColumnElement[bool]]:
+    def _key_values(self, key: Key) -> dict[str, Any]:
+        """The values of a key's parameters in a prepared statement."""
         values = (key,) if isinstance(key, str) else key
-        at = [column == value for column, value in zip(self.table.primary_key, values, strict=True)]
-        return at if owner is None else [*at, self.table.c[self.owner] == owner]
+        return {
+            f"{_OF_KEY}{column.name}": value
+            for column, value in zip(self.table.primary_key, values, strict=True)
+        }
+
+    def _where_of(self, parameters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+        """That a row has the key, owner and version which the parameters of these names will hold."""
+        columns = {f"{_OF_KEY}{column.name}": column for column in self.table.primary_key}
+        if _OF_OWNER in parameters:
+            columns[_OF_OWNER] = self.table.c[self.owner]
+        if _OF_VERSION in parameters:
+            columns[_OF_VERSION] = self.table.c[self.version]
+        return [column == bindparam(name, type_=column.type) for name, column in columns.items()]
+
+    def _prepared(self, name: tuple[Any, ...], build: Callable[[], Executable]) -> Executable:
+        """The statement of that name, built once: building costs more than running it."""
+        statement = self._statements.get(name)
+        if statement is None:
+            statement = self._statements[name] = build()
+        return statement
+
+    @cached_property
+    def _statements(self) -> dict[tuple[Any, ...], Executable]:
+        return {}
+
+    def _upsert(self, connection: Connection, names: tuple[str, ...]) -> Executable:
+        statement = insert_or(connection, self.table)
+        keys = [column.name for column in self.table.primary_key]
+        fresh = {name: statement.excluded[name] for name in names}
+        return statement.on_conflict_do_update(index_elements=keys, set_=fresh)
 
     @cached_property
     def _of_fields(self) -> dict[str, Callable[[M], Any]]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, bindparam, or_, select, update
 
 from contracts.base import rfc3339
 from contracts.errors import Refusal
@@ -45,9 +45,18 @@ def stage_of(connection: Connection, dispatch_id: str, attempt: int) -> str | No
 
 def may_be_sent(connection: Connection, dispatch_id: str, attempt: int) -> bool:
     """Whether this attempt was not made yet, and no other waits for its outcome."""
-    this_or_unanswered = or_(table.c.attempt == attempt, table.c.stage == SENDING)
-    query = select(table.c.attempt).where(table.c.dispatch_id == dispatch_id, this_or_unanswered).limit(1)
-    return connection.scalar(query) is None
+    of = {"of_dispatch": dispatch_id, "of_attempt": attempt}
+    return connection.scalar(_THIS_OR_UNANSWERED, of) is None
+
+
+_THIS_OR_UNANSWERED = (
+    select(table.c.attempt)
+    .where(
+        table.c.dispatch_id == bindparam("of_dispatch"),
+        or_(table.c.attempt == bindparam("of_attempt"), table.c.stage == SENDING),
+    )
+    .limit(1)
+)
 
 
 def unanswered_attempt(connection: Connection, dispatch_id: str) -> int | None:

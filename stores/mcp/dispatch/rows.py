@@ -77,9 +77,8 @@ def read_dispatch(
 
 def find_dispatch(connection: Connection, dispatch_id: str, *, lock: bool = False) -> StoredDispatch | None:
     """A call, if there is one; ``lock`` as in ``read_dispatch``."""
-    query = DISPATCHES.select(table.c.dispatch_id == dispatch_id, also=(table.c.version,), lock=lock)
-    row = connection.execute(query).one_or_none()
-    return StoredDispatch(DISPATCHES.parse(row.body), row.version) if row else None
+    found = DISPATCHES.find_with_version(connection, dispatch_id, lock=lock)
+    return StoredDispatch(*found) if found is not None else None
 
 
 def add_dispatch(connection: Connection, record: DispatchRecord) -> StoredDispatch:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
 
 from contracts.base import rfc3339
 from contracts.mcp.dispatch import MCPGrant, MCPGrantListResponse
@@ -45,16 +45,28 @@ class GrantsAbout(NamedTuple):
     """Whether the approval of this very call gave one that was taken back."""
 
 
+# Each of the two finds its rows by an index of its own.
+_ABOUT = GRANTS.select(
+    or_(
+        and_(
+            table.c.owner == bindparam("of_owner"),
+            table.c.server_id == bindparam("of_server"),
+            table.c.tool_name == bindparam("of_tool"),
+            table.c.revoked_at.is_(None),
+            table.c.expires_at > bindparam("of_now"),
+        ),
+        table.c.dispatch_id == bindparam("of_dispatch"),
+    )
+).order_by(table.c.grant_id)
+
+
 def grants_about(
     connection: Connection, owner: str, server_id: str, tool_name: str, dispatch_id: str, now: datetime
 ) -> GrantsAbout:
     """As ``live_grants``, and of the grant that the approval of this call gave whether it was revoked."""
-    # Each of the two finds its rows by an index of its own.
-    of_tool = and_(
-        table.c.owner == owner, table.c.server_id == server_id, table.c.tool_name == tool_name, *_live(now)
-    )
-    of_call = table.c.dispatch_id == dispatch_id
-    found = GRANTS.all(connection, or_(of_tool, of_call), order_by=(table.c.grant_id,))
+    of = {"of_owner": owner, "of_server": server_id, "of_tool": tool_name, "of_dispatch": dispatch_id}
+    bodies = connection.scalars(_ABOUT, {**of, "of_now": rfc3339(now)})
+    found = [GRANTS.parse(body) for body in bodies]
     # The call's own is for its tool, and may be over.
     return GrantsAbout(
         live=tuple(one for one in found if one.revoked_at is None and one.expires_at > now),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, bindparam, select
 
 from contracts.mcp.health import MCPConnectionHealth
 from contracts.mcp.servers import MCPServerRegistryEntry
@@ -26,6 +26,18 @@ _CALLEE = (
     select(mcp_servers.c.body, mcp_server_health.c.body.label("health"), *mcp_tools.c)
     .select_from(mcp_servers)
     .outerjoin(mcp_server_health, mcp_server_health.c.server_id == mcp_servers.c.server_id)
+    .outerjoin(
+        mcp_tools,
+        and_(
+            mcp_tools.c.server_id == mcp_servers.c.server_id,
+            mcp_tools.c.tool_name == bindparam("of_tool"),
+        ),
+    )
+    .where(
+        mcp_servers.c.server_id == bindparam("of_server"),
+        mcp_servers.c.owner == bindparam("of_owner"),
+        *SERVERS.where,
+    )
 )
 
 
@@ -36,12 +48,8 @@ def callee_of(connection: Connection, server_id: str, tool_name: str, owner: str
         Refusal: ``MCP_SERVER_NOT_FOUND``; ``MCP_SERVER_NOT_ACTIVE_IN_BUILD`` for a row that is only shown.
     """
     refuse_deferred(server_id)
-    this_tool = and_(mcp_tools.c.server_id == mcp_servers.c.server_id, mcp_tools.c.tool_name == tool_name)
-    row = connection.execute(
-        _CALLEE.outerjoin(mcp_tools, this_tool).where(
-            mcp_servers.c.server_id == server_id, mcp_servers.c.owner == owner, *SERVERS.where
-        )
-    ).one_or_none()
+    of = {"of_server": server_id, "of_tool": tool_name, "of_owner": owner}
+    row = connection.execute(_CALLEE, of).one_or_none()
     if row is None:
         raise SERVERS.not_found(server_id)
     return Callee(
