@@ -15,8 +15,10 @@ HEARTBEAT_SECONDS = 2.0
 
 @asynccontextmanager
 async def heartbeats() -> AsyncGenerator[None]:
-    """Sends heartbeats for as long as the block runs, the first one at once."""
-    activity.heartbeat()
+    """Sends heartbeats for as long as the block runs, the first one after ``HEARTBEAT_SECONDS``.
+
+    Each is a call of the server and a write there: what is over sooner sends none.
+    """
     async with beating(activity.heartbeat, HEARTBEAT_SECONDS):
         yield
 
