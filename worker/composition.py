@@ -36,6 +36,7 @@ from worker.mining_composition import (
 )
 from worker.resources import WorkerResources, open_resources
 from worker.skill_composition import SKILL_WORKFLOWS, skill_activities
+from worker.workflow_runner import RememberingRunner
 
 WORKFLOWS: Sequence[type] = (
     *LEARNING_WORKFLOWS,
@@ -128,7 +129,7 @@ def language_model(settings: Settings) -> ModelEndpoint | None:
     )
 
 
-def sandboxed(runner: type[SandboxedWorkflowRunner] = SandboxedWorkflowRunner) -> SandboxedWorkflowRunner:
+def sandboxed(runner: type[SandboxedWorkflowRunner] = RememberingRunner) -> SandboxedWorkflowRunner:
     """How workflows run here, and are replayed: in the sandbox, with ``PASSED_THROUGH``."""
     return runner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
