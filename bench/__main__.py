@@ -17,7 +17,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import dispatch, dispatch_waiting, ingest, lessons, lifecycle, lookup, skills, snapshot, sse
+from bench import (
+    dispatch,
+    dispatch_waiting,
+    ingest,
+    lessons,
+    lifecycle,
+    lookup,
+    operations,
+    skills,
+    snapshot,
+    sse,
+)
 
 CALM_LOAD_A_CPU = 0.5
 """Above this load average for each processor the machine counts as busy."""
@@ -48,6 +59,16 @@ BOUNDS = (
     Bound("lifecycle", "temporal_calls", lifecycle.MAX_CALLS),
     Bound("lifecycle", "history_events", lifecycle.MAX_EVENTS),
     Bound("lifecycle", "ratio_to_bare_updates"),
+    Bound("operations", "counters.approval.statements", operations.MAX_STATEMENTS["approval"]),
+    Bound("operations", "counters.command.statements", operations.MAX_STATEMENTS["command"]),
+    Bound("operations", "counters.install.statements", operations.MAX_STATEMENTS["install"]),
+    Bound("operations", "times.answer_ratio"),
+    Bound("operations", "times.effect_ratio"),
+    Bound("operations", "times.command_ratio"),
+    Bound("operations", "rates.wide_1.ratio"),
+    Bound("operations", "rates.wide_8.ratio"),
+    Bound("operations", "rates.wide_16.ratio"),
+    Bound("operations", "rates.wide_1.processor_ratio"),
     Bound("ingest", "rows.ratio", 0.5, at_least=True),
     Bound("ingest", "request.ratio", 0.5, at_least=True),
     Bound("ingest", "http.ratio", 0.5, at_least=True),
@@ -75,6 +96,7 @@ def benchmarks(rounds: int) -> dict[str, Callable[[], dict[str, Any]]]:
     """All of them, with the work of each round as its own module has it."""
     return {
         "lifecycle": lambda: asyncio.run(lifecycle.measure(rounds)),
+        "operations": lambda: asyncio.run(operations.measure(rounds)),
         "ingest": lambda: ingest.measure(clients=8, batches=20, rounds=rounds),
         "lookup": lambda: lookup.measure(10_000, 10 * rounds),
         "snapshot": lambda: snapshot.measure(10_000, rounds),

@@ -30,9 +30,13 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import GoodServer, started
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 
+MAX_STATEMENTS = {"approval": 29, "command": 13, "install": 119}
+MAX_WRITES = {"approval": 3, "command": 1, "install": 12}
+"""SQL statements and write transactions of API and worker; ``tests/bench`` keeps these bounds."""
+
 WIDTHS = (1, 8, 16)
-PAUSES_A_ROUND = 3
-"""Commands, approvals and bare ones in each round of the times."""
+TIMES_A_ROUND = 3
+"""Approvals, commands and bare ones in each round of the times."""
 
 Times = dict[str, list[float]]
 
@@ -141,7 +145,7 @@ class Bench:
         await self._bob.act("start")
         times: Times = {name: [] for name in ("answer", "effect", "bare_answer", "bare_effect", "command")}
         for number in range(rounds + 1):
-            for _ in range(PAUSES_A_ROUND):
+            for _ in range(TIMES_A_ROUND):
                 await timed_approval(self._stack, self._alice, self._tool, self._server_id, times)
                 await timed_bare(self._bare[0], self._tool, times)
                 times["command"].append(await seconds_of(lambda: self._bob.act("mark-goal", _goal())))
