@@ -47,9 +47,13 @@ COPIED = (
     "ability_versions",
     "capabilities",
     "capability_health",
+    "observations",
+    "observation_counters",
+    "boundaries",
+    "documents",
     "journal",
 )
-"""What grows with each lesson and is looked through by commands; contents of files are found by their names alone."""
+"""What grows with each lesson and is looked through by commands."""
 
 READS = {
     "capability_bridge": "/api/capabilities/bridge",
@@ -119,10 +123,13 @@ class Lesson:
                 name: list(connection.execute(select(metadata.tables[name])).mappings()) for name in COPIED
             }
         content_hash: str = json.loads(version["body"])["content_hash"]
-        names = {*_ID.findall(json.dumps([dict(session), *map(dict, rows["journal"])])), content_hash}
+        told = [row for name in ("journal", "observations", "boundaries") for row in map(dict, rows[name])]
+        names = {*_ID.findall(json.dumps([dict(session), *told])), content_hash}
         names |= {ability["ability_id"], ability["slug"], _TEACHER, _PATTERN.thing, _PATTERN.place}
         # The longest first: the ability's id holds its slug.
         pattern = re.compile(f"({'|'.join(re.escape(one) for one in sorted(names, key=len, reverse=True))})")
+        # Others list all abilities.
+        rows["documents"] = [row for row in rows["documents"] if pattern.search(row["path"])]
         self._tables = [
             (
                 metadata.tables[name],
@@ -144,7 +151,7 @@ class Lesson:
 
 
 def _split(row: Any, pattern: re.Pattern[str], table: Table) -> dict[str, Any]:
-    counted = "seq" if table.name == "journal" else None
+    counted = "seq" if table.name in ("journal", "observations") else None
     return {
         name: pattern.split(value) if isinstance(value, str) else value
         for name, value in row.items()
@@ -255,10 +262,10 @@ async def measure(rounds: int, sizes: tuple[int, ...] = SIZES) -> dict[str, Any]
 
 
 async def _round(stack: Stack, lesson: Task) -> dict[str, Cost]:
-    await asyncio.to_thread(stack.projector.catch_up)
+    await asyncio.to_thread(stack.services.pending.require_settled)
     alice, carol = stack.learner("alice"), stack.learner("carol")
     found = await install(alice, lesson)
-    await asyncio.to_thread(stack.projector.catch_up)
+    await asyncio.to_thread(stack.services.pending.require_settled)
     for name, path in READS.items():
         reader = alice if name == "recent_runs" else carol
         found[name] = await timed(partial(reader.ok, "GET", path))

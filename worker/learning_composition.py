@@ -58,7 +58,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     validation = ValidationActivities(
         drafts, found, ValidationStore(database), states, evidence, rehearsals, wake
     )
-    installs = InstallActivities(InstallStore(database, edits), shared.projector.catch_up)
+    installs = InstallActivities(InstallStore(database, edits), shared.projection.project)
     trials = TrialActivities(TrialStore(database), drafts, states, rehearsals, wake)
     return (
         sessions.commit_session,
@@ -81,7 +81,7 @@ def ability_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
     """Activities of commands on installed abilities, and of the recheck of their capabilities."""
     database, wake = shared.database, shared.projection.wake
     edits = WorkspaceEdits(database, shared.settings.workspace)
-    abilities = AbilityActivities(AbilityLifeStore(database), edits, shared.projector.catch_up, wake)
+    abilities = AbilityActivities(AbilityLifeStore(database), edits, shared.projection.project, wake)
     reprobe = ReprobeActivities(
         CapabilityHealthStore(database),
         DraftStore(database),

@@ -71,7 +71,10 @@ _THEN_FILES = frozenset({SagaStepName.PROJECT_WORKSPACE, SagaStepName.REFRESH_AV
 
 
 class InstallActivities:
-    """A step is its transaction. The files of the skill, and those that tell of it, are there when its saga ends."""
+    """A step is its transaction. The files of the skill, and those that tell of it, are there when its saga ends.
+
+    Files that list all abilities may follow a moment later, where there are hundreds.
+    """
 
     def __init__(self, installs: InstallStore, project: Callable[[], object]) -> None:
         """``project`` makes the files on disk agree with the store, now."""

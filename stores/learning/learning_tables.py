@@ -1,6 +1,7 @@
 """Document tables of learning: sessions, proposals, questions, boundaries, validation runs, install sagas."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection
@@ -16,6 +17,7 @@ from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 from stores.platform import tables
+from stores.platform.database import batches
 from stores.platform.document_table import DocumentTable
 
 
@@ -94,11 +96,36 @@ def observed_in(connection: Connection, session_id: str) -> tuple[ObservedAction
     return OBSERVATIONS.all(connection, table.c.session_id == session_id, order_by=(table.c.seq,))
 
 
+def captures_of(
+    connection: Connection, session_ids: Collection[str]
+) -> Mapping[str, tuple[tuple[ObservedActionEvent, ...], tuple[WorkflowBoundary, ...]]]:
+    """``observed_in`` and ``boundaries_of`` for many sessions, by session, with two statements for hundreds."""
+    seq = tables.observations.c.seq
+    events: dict[str, list[tuple[int, ObservedActionEvent]]] = {one: [] for one in session_ids}
+    marks: dict[str, list[WorkflowBoundary]] = {one: [] for one in session_ids}
+    for some in batches(session_ids):
+        # Sorted here: asked to sort by number, a database may walk the observations of everybody in that order.
+        query = OBSERVATIONS.select(tables.observations.c.session_id.in_(some), also=(seq,))
+        for row in connection.execute(query):
+            event = OBSERVATIONS.parse(row[0])
+            events[event.learn_session_id].append((row[1], event))
+        for mark in BOUNDARIES.all(connection, tables.boundaries.c.session_id.in_(some), order_by=()):
+            marks[mark.learn_session_id].append(mark)
+    return {
+        one: (tuple(event for _, event in sorted(events[one], key=itemgetter(0))), _in_time(marks[one]))
+        for one in session_ids
+    }
+
+
+def _in_time(marks: Iterable[WorkflowBoundary]) -> tuple[WorkflowBoundary, ...]:
+    return tuple(sorted(marks, key=lambda mark: (mark.created_at, mark.boundary_id)))
+
+
 def boundaries_of(connection: Connection, session_id: str) -> tuple[WorkflowBoundary, ...]:
     """The marks in a session's capture, oldest first."""
     table = tables.boundaries
     marks = BOUNDARIES.all(connection, table.c.session_id == session_id, order_by=(table.c.boundary_id,))
-    return tuple(sorted(marks, key=lambda mark: (mark.created_at, mark.boundary_id)))
+    return _in_time(marks)
 
 
 VALIDATION_RUNS = DocumentTable(

@@ -11,7 +11,12 @@ from uuid_utils import uuid7
 from contracts.base import clipped, rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.observation import BoundaryKind, BoundarySource, WorkflowBoundary
+from contracts.learning.observation import (
+    BoundaryKind,
+    BoundarySource,
+    ObservedActionEvent,
+    WorkflowBoundary,
+)
 from contracts.learning.proposal import ProposalState
 from contracts.learning.responses import RecentRun, RecentRunsResponse
 from contracts.learning.session import SourceRun
@@ -28,6 +33,7 @@ from stores.learning.learning_tables import (
     PROPOSALS,
     SESSIONS,
     boundaries_of,
+    captures_of,
     observed_in,
 )
 from stores.learning.starting_states import copy_state
@@ -40,15 +46,23 @@ _COPIED_MARKS = frozenset({BoundaryKind.MARK_GOAL, BoundaryKind.MARK_STEP})
 
 def runs_of(connection: Connection, aggregate: LearnSessionAggregate) -> tuple[tuple[str, CapturedPart], ...]:
     """The runs that a session holds: trace ids with what counts of their capture, empty ones left out."""
-    session = aggregate.session
-    session_id = session.learn_session_id
-    parts = captured_parts(observed_in(connection, session_id), boundaries_of(connection, session_id))
-    if len(parts) != len(session.active_trace_ids):
+    session_id = aggregate.session.learn_session_id
+    return _runs_in(aggregate, observed_in(connection, session_id), boundaries_of(connection, session_id))
+
+
+def _runs_in(
+    aggregate: LearnSessionAggregate,
+    events: Sequence[ObservedActionEvent],
+    marks: Sequence[WorkflowBoundary],
+) -> tuple[tuple[str, CapturedPart], ...]:
+    traces = aggregate.session.active_trace_ids
+    parts = captured_parts(events, marks)
+    if len(parts) != len(traces):
         # Of several traces one may have been emptied since; which one is not known any more.
         return ()
     found = (
         (trace, CapturedPart(tuple(within_capture(part.events, part.marks)), part.marks))
-        for trace, part in zip(session.active_trace_ids, parts, strict=True)
+        for trace, part in zip(traces, parts, strict=True)
     )
     return tuple((trace, part) for trace, part in found if part.events)
 
@@ -185,9 +199,10 @@ class RecentRuns:
                 if aggregate.session.state not in AT_REST
                 for trace in aggregate.session.active_trace_ids
             }
+            captures = captures_of(connection, [one.session.learn_session_id for one in sessions])
             found: dict[str, _Found] = {}
             for aggregate in sessions:
-                for trace, part in runs_of(connection, aggregate):
+                for trace, part in _runs_in(aggregate, *captures[aggregate.session.learn_session_id]):
                     steps = captured_steps(part.events, part.marks)
                     reason = why_not(part.events, steps, resting_on[trace], in_open_session=trace in busy)
                     source = SourceRun(trace_id=trace, learn_session_id=aggregate.session.learn_session_id)

@@ -1,7 +1,7 @@
 """SQL database, SQLite or PostgreSQL: read and write transactions, upserts, advisory locks, text search, pages."""
 
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +30,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import Text
 
+from stores.platform.change_notices import ChangeNotices
+
 SQLITE_BUSY_MS = 30_000
 """How long a SQLite writer waits for another one before it gives up."""
 
@@ -53,6 +55,7 @@ class Database:
             event.listen(self.engine, "reset", _close_cursors)
             event.listen(self.engine, "begin", _begin_sqlite)
         self._writers: Engine = self.engine.execution_options(writes=True)
+        self._notices = None if self.is_sqlite else ChangeNotices(self.engine)
 
     @contextmanager
     def read(self) -> Generator[Connection]:
@@ -68,12 +71,40 @@ class Database:
 
         SQLite takes its write lock at once, so that a transaction never fails half way for want of it.
         """
-        with self._writers.begin() as connection:
-            yield connection
+        with self._writers.connect() as connection:
+            # Of the pooled connection: it may be left of a transaction that was undone.
+            connection.info.pop(_FOLLOWED, None)
+            with connection.begin():
+                yield connection
+            followed = connection.info.pop(_FOLLOWED, False)
+        if followed and self._notices is not None:
+            self._notices.announce()
+
+    def follow(self, call: Callable[[], object]) -> Callable[[], None]:
+        """Has ``call`` called soon after any process has committed what is followed (``mark_followed``).
+
+        It must return at once. Gives what ends that. A notice can be lost, and on SQLite there is none: whoever
+        follows looks by itself as well.
+        """
+        return _nothing if self._notices is None else self._notices.follow(call)
 
     def close(self) -> None:
         """Closes every pooled connection."""
+        if self._notices is not None:
+            self._notices.close()
         self.engine.dispose()
+
+
+_FOLLOWED = "followed"
+
+
+def mark_followed(connection: Connection) -> None:
+    """Notes that this transaction changes what others follow: the journal, or documents that become files."""
+    connection.info[_FOLLOWED] = True
+
+
+def _nothing() -> None:
+    """Ends nothing."""
 
 
 class _SqliteConnection(sqlite3.Connection):

@@ -30,7 +30,7 @@ from contracts.abilities.capability_health import CapabilityEvent, CapabilityEve
 from contracts.base import clipped, rfc3339
 from contracts.learning.lifecycle import LearningReceipt, LearningReceiptKind, LearnSessionEvent
 from stores.platform.canonical import canonical_json, digest_of
-from stores.platform.database import insert_for, insert_or
+from stores.platform.database import insert_for, insert_or, mark_followed
 from stores.platform.projection.documents import stream_path
 from stores.platform.tables import journal, journal_heads
 
@@ -264,6 +264,7 @@ def append(connection: Connection, drafts: Sequence[JournalDraft]) -> tuple[int,
     with _numbered_before(connection):
         connection.execute(_ENTRIES, rows)
         _move_heads(connection, heads)
+    mark_followed(connection)
     return numbers
 
 

@@ -132,8 +132,15 @@ BACKLOG = 256
 PAGE = 200
 """How many entries one read of the store returns."""
 
-_SQLITE_POLL_SECONDS = 0.02
-_POSTGRES_POLL_SECONDS = 0.05
+_SQLITE_LOOK_SECONDS = 0.02
+"""How often the file is looked at: other connections' commits change a number in it."""
+
+_POSTGRES_LOOK_SECONDS = 2.0
+"""How often PostgreSQL is asked without a notice, as one can be lost."""
+
+_UNSETTLED_SECONDS = 0.05
+"""How often it is asked while older transactions hold back entries: their end is announced only if they wrote any."""
+
 _RETRY_SECONDS = 1.0
 _STATES_LOOKED_AT = 50
 
@@ -155,14 +162,16 @@ class Kept:
 class JournalTail:
     """Follows the lifecycle stream while there are subscriptions. Safe to share between threads; close it once.
 
-    On PostgreSQL a lower number may be committed after a higher one: nothing above ``safe_upper_bound`` is
-    handed out, so that no entry is passed over (design, "How truth flows" 3).
+    On PostgreSQL it reads when a change is announced. A lower number may be committed after a higher one there:
+    nothing above ``safe_upper_bound`` is handed out, so that no entry is passed over (design, "How truth flows" 3).
     """
 
     def __init__(self, database: Database, *, backlog: int = BACKLOG) -> None:
         self._database = database
         self._backlog = backlog
-        self._poll_seconds = _SQLITE_POLL_SECONDS if database.is_sqlite else _POSTGRES_POLL_SECONDS
+        self._look_seconds = _SQLITE_LOOK_SECONDS if database.is_sqlite else _POSTGRES_LOOK_SECONDS
+        self._unsettled = False
+        self._woken = threading.Event()
         self._changed = threading.Condition()
         self._subscriptions: set[Subscription] = set()
         self._closed = threading.Event()
@@ -193,6 +202,7 @@ class JournalTail:
     def close(self) -> None:
         """Ends every listener and the reading thread. Call it before the server waits for open requests."""
         self._closed.set()
+        self._woken.set()
         with self._changed:
             self._changed.notify()
         self._post(self._subscriptions, Subscription.end)
@@ -246,11 +256,16 @@ class JournalTail:
 
     def _follow(self) -> None:
         """Delivers new entries until there is no subscription."""
-        with closing(_changes(self._database)) as changes:
-            while self._subscriptions and not self._closed.is_set():
-                if next(changes):
-                    self._hand_out_new()
-                self._closed.wait(self._poll_seconds)
+        stop_following = self._database.follow(self._woken.set)
+        try:
+            with closing(_changes(self._database)) as changes:
+                while self._subscriptions and not self._closed.is_set():
+                    self._woken.clear()
+                    if next(changes):
+                        self._hand_out_new()
+                    self._woken.wait(_UNSETTLED_SECONDS if self._unsettled else self._look_seconds)
+        finally:
+            stop_following()
         if not self._subscriptions:
             self._position = None
 
@@ -266,6 +281,7 @@ class JournalTail:
     def _read_new(self, position: int) -> list[TailEntry]:
         with self._database.read() as connection:
             bound = safe_upper_bound(connection)
+            self._unsettled = (connection.scalar(select(func.max(journal.c.seq))) or 0) > bound
             rows = connection.execute(
                 _ENTRIES.where(journal.c.seq > position, journal.c.seq <= bound)
                 .order_by(journal.c.seq)

@@ -9,13 +9,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database, batches, insert_or
 from stores.platform.projection.atomic_files import FileTree
 from stores.platform.projection.documents import assembled, parents_of, read_document
-from stores.platform.tables import IS_DIRTY, claimed_folders, documents
+from stores.platform.tables import IS_DIRTY, claimed_folders, document_parts, documents
+
+LARGE_PARTS = 500
+"""A document of more parts takes long to put together: it is left to whoever has time, where nobody waits for it."""
 
 DOCUMENTS_A_BATCH = 200
 """How many documents are in memory, and recorded in one transaction, at a time."""
@@ -56,16 +71,28 @@ class DocumentProjection:
         self.written = 0
         self.removed = 0
         self.edits_kept = 0
+        self.left = 0
         self.failures: list[ProjectionFailure] = []
 
-    def catch_up(self) -> None:
-        """Removes what was removed, then writes what changed. What fails is kept in ``failures``."""
+    def catch_up(self, *, leave_large: bool = False) -> None:
+        """Removes what was removed, then writes what changed. What fails is kept in ``failures``.
+
+        With ``leave_large`` documents of more than ``LARGE_PARTS`` parts stay as they are, and are counted in ``left``.
+        """
         with self._database.read() as connection:
             dirty = connection.execute(
-                select(documents.c.root, documents.c.path, documents.c.digest, documents.c.claimed).where(
-                    IS_DIRTY
-                )
+                select(
+                    documents.c.root,
+                    documents.c.path,
+                    documents.c.digest,
+                    documents.c.claimed,
+                    documents.c.parts,
+                ).where(IS_DIRTY)
             ).all()
+            if leave_large:
+                small = [row for row in dirty if row.parts is None or not _is_large(connection, row.path)]
+                self.left = len(dirty) - len(small)
+                dirty = small
         # Sorted here: asked to sort, SQLite walks all documents in that order and not the few of the index.
         dirty = sorted(dirty, key=lambda row: (row.root, row.path))
         self._remove([row for row in dirty if row.digest is None])
@@ -194,11 +221,11 @@ class DocumentProjection:
 
     def _write(self, keys: list[tuple[str, str]]) -> None:
         with self._database.read() as connection:
-            rows = connection.execute(
-                select(documents)
-                .where(or_(*_below_each_root(keys)), documents.c.digest.is_not(None))
-                .order_by(documents.c.root, documents.c.path)
+            found = connection.execute(
+                select(documents).where(or_(*_below_each_root(keys)), documents.c.digest.is_not(None))
             ).all()
+            # Sorted here: asked to sort, PostgreSQL may walk all documents in that order.
+            rows = sorted(found, key=lambda row: (row.root, row.path))
             put_together = {
                 row.path: assembled(connection, row.path, row.content, row.parts)
                 for row in rows
@@ -324,6 +351,11 @@ class WorkspaceEdits:
             if len(content) > LARGEST_BYTES:
                 break
         return bytes(content)
+
+
+def _is_large(connection: Connection, path: str) -> bool:
+    parts = select(document_parts.c.path).where(document_parts.c.path == path)
+    return connection.scalar(parts.offset(LARGE_PARTS).limit(1)) is not None
 
 
 def _below_each_root(keys: Sequence[tuple[str, str]]) -> list[ColumnElement[bool]]:

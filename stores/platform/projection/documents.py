@@ -14,15 +14,15 @@ from sqlalchemy import (
     Executable,
     and_,
     bindparam,
+    func,
     null,
-    or_,
     select,
     true,
     update,
 )
 
 from stores.platform.canonical import digest_of
-from stores.platform.database import batches, insert_for
+from stores.platform.database import batches, insert_for, mark_followed
 from stores.platform.tables import document_parts, documents, journal
 
 TEMPORARY_SUFFIX = ".apprentice-tmp"
@@ -133,6 +133,7 @@ def put_documents(connection: Connection, root: DocumentRoot, contents: Mapping[
                 for path in changed
             ],
         )
+        mark_followed(connection)
 
 
 def remove_document(connection: Connection, root: DocumentRoot, path: str) -> None:
@@ -141,6 +142,7 @@ def remove_document(connection: Connection, root: DocumentRoot, path: str) -> No
     connection.execute(
         update(documents).where(*_at(root, checked_path(path)), documents.c.digest.is_not(None)).values(gone)
     )
+    mark_followed(connection)
 
 
 def read_document(connection: Connection, root: DocumentRoot, path: str) -> bytes | None:
@@ -259,13 +261,18 @@ _PATHS_A_STATEMENT = 50
 
 def _refuse_kept(connection: Connection, root: str, paths: Sequence[str]) -> None:
     above = sorted({folder for path in paths for folder in parents_of(path)})
-    inside = [and_(documents.c.path > f"{path}/", documents.c.path < f"{path}0") for path in paths]
-    places = [documents.c.path.in_(above), *inside] if above else inside
-    rival = connection.scalar(
+    places = [and_(documents.c.path > f"{path}/", documents.c.path < f"{path}0") for path in paths]
+    if above:
+        places.append(documents.c.path.in_(above))
+    # Each for itself: for all in one condition SQLite walks all documents of the root.
+    rivals = [
         select(documents.c.path)
-        .where(documents.c.root == root, documents.c.digest.is_not(None), or_(*places))
+        .where(documents.c.root == root, documents.c.digest.is_not(None), place)
         .limit(1)
-    )
+        .scalar_subquery()
+        for place in places
+    ]
+    rival = connection.scalar(select(func.coalesce(*rivals, null())))
     if rival is not None:
         path = next(one for one in paths if one.startswith(f"{rival}/") or rival.startswith(f"{one}/"))
         raise DocumentConflictError(root, path, rival)

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from stores.platform.canonical import digest_of, document_bytes
-from stores.platform.database import batches, insert_for
+from stores.platform.database import batches, insert_for, mark_followed
 from stores.platform.projection.documents import (
     checked_path,
     refuse_conflicts,
@@ -108,6 +108,7 @@ def put_all_parts(connection: Connection, puts: Sequence[PartsPut]) -> None:
         connection.execute(_puts_part(connection.dialect.name), written)
     if changes:
         connection.execute(_puts_frame(connection.dialect.name), [one.frame_row() for one in changes])
+        mark_followed(connection)
 
 
 class _Kept(NamedTuple):

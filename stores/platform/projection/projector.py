@@ -2,7 +2,7 @@
 
 Both are a pure function of the store: they can be caught up after any crash, and rebuilt byte for byte. A file
 lock, and on PostgreSQL an advisory lock, let one process at a time write them. A worker's thread keeps them in step:
-it is woken by every commit, and looks by itself now and then.
+it is woken by every commit of its process, on PostgreSQL of any, and looks by itself now and then.
 """
 
 import threading
@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import structlog
 from filelock import FileLock, Timeout
@@ -25,6 +26,8 @@ from stores.platform.projection.stream_projection import StreamProjection
 from stores.platform.projection.tree_verifier import TreeReport, TreeVerifier
 from stores.platform.tables import IS_DIRTY, documents, journal, projection_offsets, stream_archives
 
+T = TypeVar("T")
+
 log = structlog.get_logger(__name__)
 
 LOCK_KEY = 0x41505052_54524545
@@ -32,6 +35,10 @@ LOCK_KEY = 0x41505052_54524545
 
 WAIT_SECONDS = 30.0
 _POLL_SECONDS = 0.02
+
+_LOST_HOLDERS = {"tcp_keepalives_idle": 1, "tcp_keepalives_interval": 1, "tcp_keepalives_count": 2}
+"""Seconds and times. PostgreSQL ends the session of a writer whose machine is gone within three seconds, and with it
+the lock; one whose process was killed ends at once. The default is two hours."""
 
 
 class ProjectionBusyError(RuntimeError):
@@ -94,6 +101,8 @@ def _confirm(connection: Connection) -> None:
 @contextmanager
 def _advisory_lock(connection: Connection, memory_root: Path, wait_seconds: float) -> Generator[None]:
     give_up_at = time.monotonic() + wait_seconds
+    for name, value in _LOST_HOLDERS.items():
+        connection.execute(text(f"SET {name} = {value}"))
     while not connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": LOCK_KEY}):
         if time.monotonic() >= give_up_at:
             raise ProjectionBusyError(memory_root, wait_seconds)
@@ -136,6 +145,7 @@ class ProjectionReport:
     streams_rewritten: int = 0
     unexplained_removed: int = 0
     edits_kept: int = 0
+    large_left: int = 0
     upto_seq: int = 0
 
 
@@ -162,10 +172,15 @@ class Projector:
         }
         self._mended = False
 
-    def catch_up(self) -> ProjectionReport:
+    def follow(self, call: Callable[[], object]) -> Callable[[], None]:
+        """Has ``call`` called when there is something to project (``Database.follow``); gives what ends that."""
+        return self._database.follow(call)
+
+    def catch_up(self, *, leave_large: bool = False) -> ProjectionReport:
         """Makes true what changed since the last time; one query when nothing did.
 
-        The first call, and the first after a failure, also mends files that are missing or cut short.
+        The first call, and the first after a failure, also mends files that are missing or cut short. With
+        ``leave_large`` files that list hundreds of things stay behind (``LARGE_PARTS``), for another call.
 
         Raises:
             ProjectionError: some files could not be written.
@@ -180,7 +195,7 @@ class Projector:
                 behind = _ALL
                 streams.mend()
                 files.mend()
-            return self._brought_up(streams, files, behind)
+            return self._brought_up(streams, files, behind, leave_large=leave_large)
 
     def rebuild(self, *, discard_edits: bool = False) -> ProjectionReport:
         """Writes both trees anew from the store, and removes memory files that nothing in it explains.
@@ -216,10 +231,16 @@ class Projector:
             self._mended = True
 
     def _brought_up(
-        self, streams: StreamProjection, files: DocumentProjection, behind: _Behind, unexplained: int = 0
+        self,
+        streams: StreamProjection,
+        files: DocumentProjection,
+        behind: _Behind,
+        unexplained: int = 0,
+        *,
+        leave_large: bool = False,
     ) -> ProjectionReport:
         if behind.documents:
-            files.catch_up()
+            files.catch_up(leave_large=leave_large)
         if behind.streams or behind.archives:
             streams.catch_up(archives=behind.archives)
         if files.failures:
@@ -231,6 +252,7 @@ class Projector:
             streams_rewritten=streams.files_rewritten,
             unexplained_removed=unexplained,
             edits_kept=files.edits_kept,
+            large_left=files.left,
             upto_seq=streams.upto_seq,
         )
 
@@ -268,11 +290,17 @@ does (an install, a command on an ability) projects by itself. A pass costs four
 where they come one after another."""
 
 MOST_SETTLE_SECONDS = 2.0
-"""As above, where the last projection took long: files that list thousands are written less often, and the writer
-rests twice as long as it works."""
+"""As above, where the last projection took long: the writer rests twice as long as it works."""
+
+LARGE_QUIET_SECONDS = 0.5
+"""How long nothing must have woken the loop before it writes files that list hundreds of things."""
+
+LARGE_WITHIN_SECONDS = 3.0
+"""How long such files wait at most while the loop is woken again and again."""
 
 LOOK_SECONDS = 1.0
-"""How often the loop looks without being woken, for what other processes have written (one query). It and the next
+"""How often the loop looks without being woken, for what other processes have written (one query): on SQLite, and
+where a notice was lost. It and the next
 must be below the time for which an install waits for the files (``PendingProjection`` of stores/abilities)."""
 
 RETRY_SECONDS = 2.0
@@ -291,6 +319,7 @@ class ProjectionLoop:
         self._anchor = anchor
         self._wake = threading.Event()
         self._stop = threading.Event()
+        self._stop_following = projector.follow(self.wake)
         self._thread = threading.Thread(target=self._run, name="projection", daemon=True)
         self._thread.start()
 
@@ -298,35 +327,51 @@ class ProjectionLoop:
         """There is something new; returns at once."""
         self._wake.set()
 
+    def project(self) -> None:
+        """Makes the files true now, for whoever is waited for; those that list hundreds of things soon.
+
+        Raises as ``Projector.catch_up``.
+        """
+        if self._projector.catch_up(leave_large=True).large_left:
+            self.wake()
+
     def close(self) -> None:
         """Projects what is left and stops."""
+        self._stop_following()
         self._stop.set()
         self._wake.set()
         self._thread.join(timeout=30)
 
     def _run(self) -> None:
         idle = 0.0
+        large_since: float | None = None
         while True:
             stopping = self._stop.is_set()
             self._wake.clear()
             begun = time.monotonic()
-            pause = LOOK_SECONDS if self._try(self._projector.catch_up) else RETRY_SECONDS
+            overdue = large_since is not None and begun >= large_since + LARGE_WITHIN_SECONDS
+            report = self._try(partial(self._projector.catch_up, leave_large=not (stopping or overdue)))
             rest = min(2 * (time.monotonic() - begun), MOST_SETTLE_SECONDS)
             if stopping:
                 return
+            large_left = report is not None and report.large_left > 0
+            large_since = (large_since or begun) if large_left and not overdue else None
+            pause = RETRY_SECONDS if report is None else LARGE_QUIET_SECONDS if large_left else LOOK_SECONDS
             if self._wake.wait(pause):
                 idle = 0.0
                 self._stop.wait(max(SETTLE_SECONDS, rest))
+            elif large_left:
+                # Nobody is waited for.
+                large_since = 0.0
             elif (idle := idle + pause) >= IDLE_SECONDS:
                 idle = 0.0
                 self._try(self._anchor)
 
-    def _try(self, part: Callable[[], object]) -> bool:
-        """Whether it went well."""
+    def _try(self, part: Callable[[], T]) -> T | None:
+        """What ``part`` gives; None where it failed."""
         try:
-            part()
-            return True
+            return part()
         except Exception as error:
             # The store is the truth; files that lag are written as soon as they can be.
             log.error("projection failed", error=f"{type(error).__name__}: {error}")
-            return False
+            return None
