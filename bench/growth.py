@@ -142,11 +142,10 @@ class Lesson:
         """The rows of one more lesson of ``owner``."""
         own = task(number, "rin")
         words = {_TEACHER: owner, _PATTERN.thing: own.thing, _PATTERN.place: own.place}
-        tail = f"{number:012x}"
         for table, rows in self._tables:
             yield (
                 table,
-                [{name: _renamed(value, tail, words) for name, value in row.items()} for row in rows],
+                [{name: _renamed(value, number, words) for name, value in row.items()} for row in rows],
             )
 
 
@@ -159,14 +158,16 @@ def _split(row: Any, pattern: re.Pattern[str], table: Table) -> dict[str, Any]:
     }
 
 
-def _renamed(value: Any, tail: str, words: Mapping[str, str]) -> Any:
+def _renamed(value: Any, number: int, words: Mapping[str, str]) -> Any:
     if not isinstance(value, list):
         return value
     parts: list[str] = [*value]
     for place in range(1, len(parts), 2):
         name = parts[place]
         fixed = len(name) in (36, 64) and "." not in name and set(name) <= set("0123456789abcdef-")
-        parts[place] = words.get(name) or (name[:-12] + tail if fixed else f"{name}-{tail}")
+        # The beginnings of ids that were made in the same millisecond are the same.
+        own = f"{name[:-12]}{int(name[-12:], 16) ^ number << 34:012x}" if fixed else f"{name}-{number:x}"
+        parts[place] = words.get(name, own)
     return "".join(parts)
 
 

@@ -1,6 +1,6 @@
 """Tables whose row is a JSON document beside indexed columns: get, owned, page, put, compare-and-set.
 
-Every method runs one statement within the caller's transaction, but for ``page``, which also counts.
+Every method runs one statement within the caller's transaction, but for ``page``, which also counts and finds keys.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -170,8 +170,20 @@ class DocumentTable(Generic[M]):
         *where: ColumnElement[bool],
         order_by: tuple[ColumnElement[Any], ...],
     ) -> DocumentPage[M]:
-        """One page of the documents that match."""
-        return document_page(connection, self.select(*where).order_by(*order_by), wanted, self.model)
+        """One page of the documents that match.
+
+        Keys are found first, by an index alone where it holds what is asked for, and then their documents: a page deep
+        in a long list, or a list in an order that has to be sorted, reads no others.
+        """
+        keys = list(self.table.primary_key)
+        if len(keys) > 1:
+            return document_page(connection, self.select(*where).order_by(*order_by), wanted, self.model)
+        found = fetch_page(connection, select(*keys).where(*where, *self.where).order_by(*order_by), wanted)
+        names = [row[0] for row in found.rows]
+        bodies = {
+            key: body for body, key in connection.execute(self.select(keys[0].in_(names), also=(keys[0],)))
+        }
+        return DocumentPage(tuple(self.parse(bodies[name]) for name in names), found.counts)
 
     def count(self, connection: Connection, *where: ColumnElement[bool]) -> int:
         """How many documents match."""

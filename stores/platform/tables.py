@@ -36,7 +36,8 @@ learn_sessions = Table(
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
     Column("aggregate", Text, nullable=False),
-    Index("learn_sessions_by_owner", "owner", "session_id"),
+    # With what lists are filtered by: they are counted, and their pages found, without reading a session.
+    Index("learn_sessions_by_owner", "owner", "session_id", "archived_at", "state"),
     Index("learn_sessions_by_change", "owner", "updated_at"),
     # One session that is not at rest per owner: the database, not the application, holds the rule.
     Index(
@@ -141,7 +142,7 @@ proposals = Table(
     Column("updated_at", Text, nullable=False),
     Column("archived_at", Text),
     Column("body", Text, nullable=False),
-    Index("proposals_by_owner", "owner", "proposal_id"),
+    Index("proposals_by_owner", "owner", "proposal_id", "archived_at", "state", "session_id"),
     Index("proposals_by_session", "owner", "session_id"),
 )
 
