@@ -9,6 +9,7 @@ from api.platform.dependencies import AbilityId, Reader, ServicesDep
 from api.platform.lists import ListOf, ListRequest
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
+    AbilityAvailabilityItem,
     AbilityAvailabilityResponse,
     AbilityDetailResponse,
     AbilityVersion,
@@ -28,6 +29,12 @@ from stores.learning.drafts import DraftStore
 
 router = APIRouter(prefix="/api/abilities", tags=["abilities"])
 
+_AVAILABILITY = ListOf(
+    "abilities",
+    AbilityAvailabilityItem,
+    "title ability_id family source install_lane enabled usable_now state",
+    filters="family source install_lane enabled usable_now state",
+)
 _CATALOG = ListOf(
     "items",
     SkillCatalogEntry,
@@ -40,10 +47,12 @@ _VERSIONS = ListOf(
 
 
 @router.get("/availability", operation_id="ability_availability")
-def availability(caller: Reader, services: ServicesDep) -> AbilityAvailabilityResponse:
+def availability(
+    caller: Reader, services: ServicesDep, wanted: Annotated[ListRequest, Depends(_AVAILABILITY.wanted)]
+) -> AbilityAvailabilityResponse:
     """All abilities the caller may see, which are usable now, and whether that is behind."""
     found = services.abilities.availability(caller.user_id)
-    return found.changed(freshness=services.freshness.look(datetime.now(UTC)))
+    return _AVAILABILITY.listed(found.changed(freshness=services.freshness.look(datetime.now(UTC))), wanted)
 
 
 @router.get("/catalog", operation_id="ability_catalog")

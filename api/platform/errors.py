@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
@@ -59,6 +60,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(OperationalError, _database)
+    app.add_exception_handler(NoConnectionFree, _store_busy)
     app.add_exception_handler(OSError, _os)
 
 
@@ -122,7 +124,19 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 async def _database(request: Request, error: Exception) -> JSONResponse:
     if "disk is full" in str(error):
         return error_response(request, ErrorCode.STORAGE_FULL, "The disk is full; free space and try again.")
+    if "database is locked" in str(error):
+        return await _store_busy(request, error)
     return await unexpected(request, error)
+
+
+async def _store_busy(request: Request, error: Exception) -> JSONResponse:
+    """The writer's place, or a connection, did not become free within half a minute."""
+    log.warning("store busy", method=request.method, error=type(error).__name__)
+    return error_response(
+        request,
+        ErrorCode.TOO_MANY_REQUESTS,
+        "The store was busy with other work for too long, and nothing was written; send it again.",
+    )
 
 
 async def _os(request: Request, error: Exception) -> JSONResponse:

@@ -191,7 +191,7 @@ class AbilityAvailabilityItem(Contract):
     )
 
 
-class AbilityAvailabilityResponse(VersionedContract):
+class AbilityAvailabilityResponse(ListCounts):
     """The availability snapshot as the caller may see it."""
 
     abilities: tuple[AbilityAvailabilityItem, ...]

@@ -44,6 +44,7 @@ from stores.abilities.ability_reads import visible, visible_entries
 from stores.abilities.ability_rows import (
     ABILITIES,
     Standing,
+    all_entries,
     capability_ids,
     capability_rows,
     capability_rows_of,
@@ -68,7 +69,7 @@ from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
 from stores.platform.journal.journal import TRACES, JournalDraft, JournalEntries, append
-from stores.platform.projection.documents import read_document
+from stores.platform.projection.documents import document_digest
 from stores.platform.tables import abilities, capabilities
 
 
@@ -109,10 +110,16 @@ def hold_ability(connection: Connection, ability_id: str) -> AbilityAvailability
 
 
 def settled(
-    connection: Connection, entry: AbilityAvailabilityEntry, standing: Standing | None
+    connection: Connection,
+    entry: AbilityAvailabilityEntry,
+    standing: Standing | None,
+    inventory: RuntimeInventory | None = None,
 ) -> AbilityAvailabilityEntry:
-    """``entry`` with ``usable_now`` and its reason as lane, switch, workspace, health and runtime have them."""
-    found = _usability(connection, entry, standing)
+    """``entry`` with ``usable_now`` and its reason as lane, switch, workspace, health and runtime have them.
+
+    ``inventory`` is the runtime's, where it was read already.
+    """
+    found = _usability(connection, entry, standing, inventory)
     return entry.changed(usable_now=found.usable_now, reason_unusable=found.reason_unusable)
 
 
@@ -176,13 +183,16 @@ def _applied(
 
 
 def _usability(
-    connection: Connection, entry: AbilityAvailabilityEntry, standing: Standing | None
+    connection: Connection,
+    entry: AbilityAvailabilityEntry,
+    standing: Standing | None,
+    inventory: RuntimeInventory | None,
 ) -> Usability:
     # What has no files of its own, a native tool say, need not be in the workspace.
     skill = (
-        read_document(connection, "workspace", f"skills/{entry.skill_slug}/SKILL.md")
+        document_digest(connection, "workspace", f"skills/{entry.skill_slug}/SKILL.md")
         if entry.skill_slug is not None
-        else b""
+        else ""
     )
     status = standing.status if standing is not None else HealthStatus.HEALTHY
     found = usability(
@@ -197,12 +207,15 @@ def _usability(
     if standing is None:
         return found
     reason = unusable_reason(status, standing.record) or unsupported_reason(
-        missing(standing.manifest, read_inventory(connection))
+        missing(standing.manifest, inventory or read_inventory(connection))
     )
     if reason is not None:
         return Usability(False, reason)
     return usability(enabled=True, lane=entry.install_lane, capability_health=status, projected=True)
 
+
+_SETTLED_AT_ONCE = 50
+"""How many abilities one transaction settles."""
 
 MOST_AT_ONCE = 50
 """How many capabilities one scheduled recheck takes on; the others wait for the next."""
@@ -331,19 +344,36 @@ class CapabilityHealthStore:
             return tuple(sorted({cap for one in readable for cap in one.manifest.required_runtime_caps}))
 
     def keep_inventory(self, inventory: RuntimeInventory) -> None:
-        """Keeps what the runtime was seen to have, and settles bridge and abilities after it."""
+        """Keeps what the runtime was seen to have, and settles abilities and bridge after it.
+
+        In several short transactions: one for thousands of abilities keeps other writers waiting until they give up.
+        Settling what stands changes nothing, so a run that was cut short is made good by its repetition.
+        """
+        now = inventory.checked_at
         with self._database.write() as connection:
-            # Every row before any file: others that settle one ability hold its row when they write the files.
-            held = [
-                hold_ability(connection, ability_id)
-                for ability_id in sorted({one.ability_id for one in _readable(capability_rows(connection))})
-            ]
             put_inventory(connection, inventory)
-            rebuild_or_keep(connection, inventory.checked_at)
-            for entry in held:
-                if entry is not None:
-                    standing = standing_of(connection, ability_id=entry.ability_id)
-                    settle_ability(connection, entry, standing, inventory.checked_at)
+        unsettled = self._unsettled(inventory)
+        for start in range(0, len(unsettled), _SETTLED_AT_ONCE):
+            with self._database.write() as connection:
+                # Every row before any file: others that settle one ability hold its row when they write the files.
+                held = [hold_ability(connection, one) for one in unsettled[start : start + _SETTLED_AT_ONCE]]
+                for entry in held:
+                    if entry is not None:
+                        standing = standing_of(connection, ability_id=entry.ability_id)
+                        settle_ability(connection, entry, standing, now)
+        with self._database.write() as connection:
+            rebuild_or_keep(connection, now)
+
+    def _unsettled(self, inventory: RuntimeInventory) -> list[str]:
+        """The abilities, by id, whose usability is another with this inventory."""
+        with self._database.read() as connection:
+            standings = {one.ability_id: one for one in _readable(capability_rows(connection))}
+            return sorted(
+                entry.ability_id
+                for entry in all_entries(connection)
+                if entry.ability_id in standings
+                and settled(connection, entry, standings[entry.ability_id], inventory) != entry
+            )
 
 
 def no_such_capability() -> Refusal:

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import select, update
+import pytest
+from sqlalchemy import event, select, update
 
 from contracts.abilities.availability import InstallLane
 from contracts.abilities.capability_health import (
@@ -17,6 +18,7 @@ from contracts.abilities.capability_health import (
     RuntimeInventory,
 )
 from contracts.abilities.capability_manifest import HealthStatus
+from stores.abilities import capability_health
 from stores.abilities.ability_rows import entry_of
 from stores.abilities.ability_rows import put_capability as put_row
 from stores.abilities.capability_health import CapabilityHealthStore
@@ -172,3 +174,34 @@ def test_an_ability_that_is_switched_off_keeps_its_reason_when_its_capability_ch
     assert entry.reason_unusable == "Deactivated by its owner."
     (state,) = CapabilityHealthStore(store).health("alice", NOW).capabilities
     assert "ability_deactivated" in state.reason_codes
+
+
+def test_an_inventory_settles_abilities_in_short_transactions_and_so_keeps_nobody_waiting(
+    sqlite_store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capability_health, "_SETTLED_AT_ONCE", 2)
+    names = [install(sqlite_store, f"report-{number}") for number in range(5)]
+    settled, at_once = 0, list[int]()
+
+    def count(*event: Any) -> None:
+        nonlocal settled
+        settled += event[2].startswith("UPDATE abilities")
+
+    def end(_connection: object) -> None:
+        nonlocal settled
+        at_once.append(settled)
+        settled = 0
+
+    event.listen(sqlite_store.engine, "before_cursor_execute", count)
+    event.listen(sqlite_store.engine, "commit", end)
+    checks = (RuntimeCapabilityCheck(name="program:tar", present=False),)
+    inventory = RuntimeInventory(checks=checks, checked_at=NOW)
+    health = CapabilityHealthStore(sqlite_store)
+    health.keep_inventory(inventory)
+    assert [number for number in at_once if number] == [2, 2, 1]
+    with sqlite_store.read() as connection:
+        entries = [entry_of(connection, name) for name in names]
+    assert [entry is not None and entry.usable_now for entry in entries] == [False] * 5
+    at_once.clear()
+    health.keep_inventory(inventory)
+    assert sum(at_once) == 0

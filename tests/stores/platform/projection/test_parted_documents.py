@@ -1,5 +1,6 @@
 """Documents kept in parts: byte for byte what writing the whole gives, in the store and in the file."""
 
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from sqlalchemy import select, update
 from contracts.abilities.capability_health import CapabilityStats, CapabilityStatsCurrent
 from stores.platform.canonical import document_bytes
 from stores.platform.database import Database
+from stores.platform.projection import document_projection
 from stores.platform.projection.documents import (
     DocumentConflictError,
     document_digest,
@@ -29,6 +31,7 @@ from stores.platform.projection.parted_documents import (
     read_parts,
     remove_parted,
 )
+from stores.platform.projection.projector import ProjectionLoop, ProjectionReport, Projector
 from stores.platform.tables import documents
 from tests.stores.platform.projection.tree_snapshots import Trees, files
 
@@ -200,3 +203,37 @@ def test_a_document_that_is_made_anew_is_ahead_of_what_was_removed(store: Databa
     put(store, stats("b"))
     with store.read() as connection:
         assert changes_since(connection, STATS, before) == Changes(("b",), dropped=True)
+
+
+def test_whoever_is_waited_for_leaves_a_file_of_many_parts_to_the_loop_which_writes_it_when_it_is_quiet(
+    sqlite_store: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_projection, "LARGE_PARTS", 2)
+    trees = Trees(tmp_path)
+    projector = trees.projector(sqlite_store)
+    file = trees.memory / STATS.path
+    put(sqlite_store, stats("a"), stats("b"))
+    assert projector.catch_up(leave_large=True).large_left == 0
+    two = file.read_bytes()
+    put(sqlite_store, stats("c"))
+    with sqlite_store.write() as connection:
+        put_document(connection, "memory", "system/small.json", b"{}")
+    report = projector.catch_up(leave_large=True)
+    assert (report.large_left, report.documents_written) == (1, 1)
+    assert (trees.memory / "system/small.json").read_bytes() == b"{}"
+    assert file.read_bytes() == two
+    written_by_loop = threading.Event()
+
+    class Watched(Projector):
+        def catch_up(self, *, leave_large: bool = False) -> ProjectionReport:
+            report = super().catch_up(leave_large=leave_large)
+            if report.documents_written:
+                written_by_loop.set()
+            return report
+
+    loop = ProjectionLoop(Watched(sqlite_store, trees.memory, trees.workspace), lambda: None)
+    try:
+        assert written_by_loop.wait(20)
+    finally:
+        loop.close()
+    assert file.read_bytes() == written(stats("a"), stats("b"), stats("c"))
