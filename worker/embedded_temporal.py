@@ -12,6 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+PORT_TAKEN = "bind: address already in use"
+"""What the server writes before it ends because another program listens on one of its ports."""
+
 MINIMUM_CLI = (1, 9)
 """The oldest Temporal CLI whose flags below were checked."""
 
@@ -37,7 +40,10 @@ class EmbeddedTemporalError(Exception):
 
 
 class EmbeddedTemporal(NamedTuple):
-    """How one embedded server is run. Ports must be real ones; ``ui`` None leaves the web pages out."""
+    """How one embedded server is run. Ports must be real ones; ``ui`` None leaves the web pages out.
+
+    Ports that nobody asks for are chosen anew for each start.
+    """
 
     binary: Path
     database_file: Path
@@ -59,7 +65,7 @@ class EmbeddedTemporal(NamedTuple):
         return None if self.ui is None else f"http://{self.ui[0]}:{self.ui[1]}"
 
     def command(self) -> list[str]:
-        """The command line of the server."""
+        """The command line of the server; at each call with other ports for HTTP and metrics."""
         pages = ["--headless"]
         if self.ui is not None:
             pages = ["--ui-ip", self.ui[0], "--ui-port", str(self.ui[1]), "--ui-disable-news-fetch"]
@@ -71,6 +77,7 @@ class EmbeddedTemporal(NamedTuple):
             "--disable-config-file",
             *("--log-level", "warn", "--log-format", "json"),
             *("--ip", "127.0.0.1", "--port", str(self.port), *pages),
+            *("--http-port", str(free_port()), "--metrics-port", str(free_port())),
             *("--namespace", self.namespace),
             *("--db-filename", str(self.database_file)),
             *(word for pragma in _PRAGMAS for word in ("--sqlite-pragma", pragma)),
@@ -121,11 +128,24 @@ def cli_version(binary: Path) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
+_PORTS = range(15_000, 32_768)
+"""Below those from which Linux takes one for each outgoing connection, so that none of these can take it."""
+
+_TRIED_PORTS = 50
+
+
 def free_port() -> int:
-    """A TCP port of the loopback interface that nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port of the loopback interface that nothing listens on now, chosen at random.
+
+    Programs that choose at the same time hardly choose the same; one that listens may still be first.
+    """
+    for port in (*(secrets.choice(_PORTS) for _ in range(_TRIED_PORTS)), 0):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return probe.getsockname()[1]
+    raise EmbeddedTemporalError(
+        "no port of the loopback interface 127.0.0.1 is free; end programs that listen there"
+    )
 
 
 def hidden_address() -> tuple[str, int]:

@@ -85,14 +85,14 @@ _LAUNCHER = Path(__file__).with_name("child_launcher.py")
 
 @dataclass(frozen=True)
 class Part:
-    """One program to keep running.
+    """One program to keep running. A ``command`` that is called is called for each start.
 
     ``is_ready`` is asked until it says yes before the next part starts; ``drain_seconds`` is how long the
     part may take to finish its work after SIGTERM before it is killed.
     """
 
     name: str
-    command: Sequence[str]
+    command: Sequence[str] | Callable[[], Sequence[str]]
     environment: Mapping[str, str]
     is_ready: Callable[[], Awaitable[bool]] | None = None
     ready_within_seconds: float = 60.0
@@ -115,6 +115,10 @@ class Restarts:
 
 class PartFailed(Exception):
     """A part did not come up; the text names it, how it ended and the last lines it wrote."""
+
+    def __init__(self, message: str, part: str) -> None:
+        super().__init__(message)
+        self.part = part
 
 
 _Spawned = tuple[asyncio.subprocess.Process, asyncio.Task[None]]
@@ -201,7 +205,7 @@ class Supervisor:
                 process, pump = await self._spawn(part, log)
             except OSError as error:
                 log.close()
-                raise PartFailed(f"{part.name} cannot be started: {error}") from None
+                raise PartFailed(f"{part.name} cannot be started: {error}", part.name) from None
             running = _Running(part, log, Restarts(self._backoff), process, pump, time.monotonic())
             self._running.append(running)
             await self._wait_until_ready(running)
@@ -218,14 +222,16 @@ class Supervisor:
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
             raise PartFailed(
-                f"{part.name} was not ready within {part.ready_within_seconds:g} s{_last_lines(running)}"
+                f"{part.name} was not ready within {part.ready_within_seconds:g} s{_last_lines(running)}",
+                part.name,
             ) from None
 
     def _refuse_dead_parts(self) -> None:
         for running in self._running:
             code = running.process.returncode
             if code is not None:
-                raise PartFailed(f"{running.part.name} {_ending(code)} while starting{_last_lines(running)}")
+                name = running.part.name
+                raise PartFailed(f"{name} {_ending(code)} while starting{_last_lines(running)}", name)
 
     async def _keep(self, running: _Running) -> None:
         name = running.part.name
@@ -249,11 +255,12 @@ class Supervisor:
             self._announce(f"{name} runs again (pid {running.process.pid})")
 
     async def _spawn(self, part: Part, log: PartLog) -> _Spawned:
+        command = part.command() if callable(part.command) else part.command
         # A pipe of our own: with asyncio's, wait() could last until every grandchild has closed it too.
         read_end, write_end = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                *tied_to_this_process(part.command),
+                *tied_to_this_process(command),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=write_end,
                 stderr=write_end,

@@ -25,6 +25,7 @@ from config.settings import (
     temporal_connect_kwargs,
 )
 from worker.embedded_temporal import (
+    PORT_TAKEN,
     EmbeddedTemporal,
     EmbeddedTemporalError,
     find_binary,
@@ -35,6 +36,7 @@ from worker.embedded_temporal import (
     serves,
 )
 
+_TEMPORAL = "temporal"
 _ADMIN_TOKEN_FILE = "admin_token"  # noqa: S105 - a file name
 
 DataDir = Annotated[Path | None, typer.Option(help="Where everything is kept (default: ~/.apprentice).")]
@@ -67,13 +69,33 @@ def up(
         with hold_data_dir(settings.data_dir):
             withdraw(settings.data_dir, ready_file)
             try:
-                asyncio.run(_run(settings, ready_file, with_ui=not no_ui, verbose=verbose))
+                asyncio.run(_run_somewhere(settings, ready_file, with_ui=not no_ui, verbose=verbose))
             finally:
                 withdraw(settings.data_dir, ready_file)
     except AlreadyRunning as error:
         fail(str(error))
     except (PartFailed, EmbeddedTemporalError) as error:
         fail(str(error), ExitCode.NOT_READY)
+
+
+_PLACES_TRIED = 5
+
+
+async def _run_somewhere(
+    settings: Settings, ready_file: Path | None, *, with_ui: bool, verbose: bool
+) -> None:
+    """Runs everything; where another program took a port of Temporal first, once more with other ports.
+
+    A port that was asked for stays as it is, and is refused by name.
+    """
+    for tried in range(1, _PLACES_TRIED + 1):
+        try:
+            await _run(settings, ready_file, with_ui=with_ui, verbose=verbose)
+            return
+        except PartFailed as error:
+            if error.part != _TEMPORAL or PORT_TAKEN not in str(error) or tried == _PLACES_TRIED:
+                raise
+        warn(f"Another program took a port of Temporal; trying others ({tried + 1} of {_PLACES_TRIED}).")
 
 
 async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, verbose: bool) -> None:
@@ -167,8 +189,8 @@ def _temporal(settings: Settings, *, with_ui: bool) -> EmbeddedTemporal:
 
 def _part(server: EmbeddedTemporal) -> Part:
     return Part(
-        "temporal",
-        server.command(),
+        _TEMPORAL,
+        server.command,
         server_environment(os.environ),
         is_ready=lambda: serves(server.address, server.namespace),
     )
@@ -223,7 +245,7 @@ def _state(settings: Settings, pids: Mapping[str, int]) -> RunState:
     try:
         token = token_file.read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise PartFailed(f"the API is ready but its admin token cannot be read: {error}") from None
+        raise PartFailed(f"the API is ready but its admin token cannot be read: {error}", "api") from None
     return RunState(
         api_url=settings.api_url,
         console_url=settings.console_url,

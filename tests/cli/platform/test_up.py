@@ -174,3 +174,30 @@ def test_runs_that_were_written_unsigned_are_set_aside_once(tmp_path: Path) -> N
     (tmp_path / "payload-keys").mkdir()
     file.write_text("signed")
     assert runs_database(settings).read_text() == "signed"
+
+
+def test_where_another_program_took_a_port_of_temporal_others_are_tried_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporal = tmp_path / "bin" / "temporal"
+    temporal.parent.mkdir()
+    temporal.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = --version ]; then echo "temporal version 1.9.1"; exit 0; fi\n'
+        f'echo "$@" >> {tmp_path}/starts\n'
+        'echo "Error: cannot set frontend port: listen tcp 127.0.0.1: bind: address already in use"\n'
+        "exit 1\n"
+    )
+    temporal.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{temporal.parent}:{os.environ['PATH']}")
+    arguments = ["--data-dir", str(tmp_path / "data"), "--api-port", "0", "--temporal-port", "0", "--no-ui"]
+    result = CliRunner().invoke(app, ["up", *arguments])
+    assert result.exit_code == 3
+    assert [line for line in result.stderr.splitlines() if "took a port" in line] == [
+        f"Another program took a port of Temporal; trying others ({number} of 5)." for number in range(2, 6)
+    ]
+    assert "bind: address already in use" in result.stderr
+    starts = [line.split() for line in (tmp_path / "starts").read_text().splitlines()]
+    for option in ("--port", "--http-port", "--metrics-port"):
+        ports = {words[words.index(option) + 1] for words in starts}
+        assert len(ports) == len(starts) == 5
