@@ -25,7 +25,8 @@ from stores.abilities.derived_files import (
 )
 from stores.platform.database import Database
 from stores.platform.journal.journal import CHECKPOINT_RECEIPTS, RECEIPTS
-from stores.platform.tables import IS_DIRTY, ability_versions, documents, journal
+from stores.platform.projection.documents import unwritten
+from stores.platform.tables import ability_versions, documents, journal
 
 _FILES = (AVAILABILITY.path, CATALOG.path, BRIDGE.path, INVENTORY)
 
@@ -43,18 +44,17 @@ class FreshnessReads:
         of_files = select(documents.c.path, documents.c.digest, documents.c.dirty).where(
             documents.c.root == "memory", documents.c.path.in_(_FILES)
         )
-        of_skills = select(documents.c.path).where(IS_DIRTY, documents.c.root == "workspace").limit(1)
         with self._database.read() as connection:
             rows = {row.path: row for row in connection.execute(of_files)}
-            skills_unwritten = connection.scalar(of_skills) is not None
+            skills_unwritten = bool(unwritten(connection, "workspace"))
             digests = tuple(rows[path].digest if path in rows else None for path in (BRIDGE.path, INVENTORY))
             bridge, inventory = self._read(connection, (digests[0], digests[1]))
-        unwritten = {path for path, row in rows.items() if row.dirty}
+        behind = {path for path, row in rows.items() if row.dirty}
         seen = Seen(
             bridge=bridge,
             inventory=inventory,
-            snapshot_unwritten=not unwritten.isdisjoint({AVAILABILITY.path, CATALOG.path}),
-            bridge_unwritten=BRIDGE.path in unwritten,
+            snapshot_unwritten=not behind.isdisjoint({AVAILABILITY.path, CATALOG.path}),
+            bridge_unwritten=BRIDGE.path in behind,
             skills_unwritten=skills_unwritten,
         )
         return freshness(seen, now)

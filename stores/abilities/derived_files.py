@@ -53,7 +53,7 @@ from stores.abilities.ability_rows import (
 from stores.platform.canonical import document_bytes
 from stores.platform.database import Database
 from stores.platform.journal.journal import RECEIPTS
-from stores.platform.projection.documents import put_document, read_document
+from stores.platform.projection.documents import put_document, read_document, unwritten
 from stores.platform.projection.parted_documents import (
     Part,
     PartedDocument,
@@ -66,10 +66,8 @@ from stores.platform.projection.parted_documents import (
     read_parts,
 )
 from stores.platform.tables import (
-    IS_DIRTY,
     abilities,
     capabilities,
-    documents,
     journal,
     projection_offsets,
 )
@@ -363,7 +361,7 @@ class PendingProjection:
         decided = select(func.max(journal.c.seq)).where(journal.c.stream == RECEIPTS)
         written = select(projection_offsets.c.seq).where(projection_offsets.c.stream == RECEIPTS)
         with self._database.read() as connection:
-            paths = _unwritten(connection)
+            paths = unwritten(connection, "memory")
             newest = connection.scalar(decided) or 0
             reached = connection.scalar(written) or 0
         return Pending(
@@ -389,9 +387,4 @@ class PendingProjection:
 
     def _holds_installs_back(self) -> bool:
         with self._database.read() as connection:
-            return not _unwritten(connection).isdisjoint((AVAILABILITY.path, BRIDGE.path))
-
-
-def _unwritten(connection: Connection) -> set[str]:
-    """The documents of the memory tree whose files are behind the store."""
-    return set(connection.scalars(select(documents.c.path).where(documents.c.root == "memory", IS_DIRTY)))
+            return not unwritten(connection, "memory").isdisjoint((AVAILABILITY.path, BRIDGE.path))

@@ -16,6 +16,7 @@ from sqlalchemy import (
     bindparam,
     func,
     null,
+    or_,
     select,
     true,
     update,
@@ -23,7 +24,7 @@ from sqlalchemy import (
 
 from stores.platform.canonical import digest_of
 from stores.platform.database import batches, insert_for, mark_followed
-from stores.platform.tables import document_parts, documents, journal
+from stores.platform.tables import IS_DIRTY, document_parts, documents, journal
 
 TEMPORARY_SUFFIX = ".apprentice-tmp"
 """Ends the name of a file while it is being written."""
@@ -204,6 +205,13 @@ def assembled(connection: Connection, path: str, frame: bytes, field: str) -> by
     parts = [bytes(row.content) for row in sorted(rows, key=lambda row: row.part)]
     before, empty, after = bytes(frame).partition(f'\n  "{field}": ['.encode())
     return b"".join((before, empty, b"\n", b",\n".join(parts), b"\n  ", after))
+
+
+def unwritten(connection: Connection, root: DocumentRoot) -> set[str]:
+    """The paths of the documents that are not on the disk as they are here."""
+    # Asked for one root, SQLite walks all documents of that root and not the few of the index.
+    rows = connection.execute(select(documents.c.root, documents.c.path).where(IS_DIRTY))
+    return {row.path for row in rows if row.root == root}
 
 
 def list_documents(connection: Connection, root: DocumentRoot, folder: str = "") -> tuple[str, ...]:
