@@ -20,6 +20,7 @@ from rich.table import Table
 from bench import (
     dispatch,
     dispatch_waiting,
+    growth,
     ingest,
     lessons,
     lifecycle,
@@ -80,6 +81,8 @@ BOUNDS = (
     Bound("dispatch", "ratio", dispatch.MAX_RATIO),
     Bound("dispatch", "over_http.ratio", dispatch.MAX_RATIO),
     Bound("dispatch", "over_http.ratio_to_own_client", dispatch.MAX_RATIO_TO_OWN_CLIENT),
+    Bound("growth", "of_10000.seconds.ratio.command", growth.MAX_COMMAND_RATIO),
+    Bound("growth", "of_10000.seconds.ratio.install", growth.MAX_INSTALL_RATIO),
     Bound("dispatch_waiting", "kib_each", dispatch_waiting.MAX_KIB_EACH),
     Bound("dispatch_waiting", "core_share", dispatch_waiting.MAX_CORE_SHARE),
     Bound("dispatch_waiting", "first_answer_seconds", dispatch_waiting.MAX_ANSWER_SECONDS),
@@ -104,6 +107,7 @@ def benchmarks(rounds: int) -> dict[str, Callable[[], dict[str, Any]]]:
         "dispatch": lambda: asyncio.run(dispatch.measure(rounds)),
         "skills": lambda: asyncio.run(skills.measure(rounds)),
         "lessons": lambda: asyncio.run(lessons.measure()),
+        "growth": lambda: asyncio.run(growth.measure(rounds, (10_000,))),
         "dispatch_waiting": lambda: asyncio.run(dispatch_waiting.measure(dispatch_waiting.WAITING, 3)),
     }
 

@@ -281,7 +281,8 @@ class JournalTail:
     def _read_new(self, position: int) -> list[TailEntry]:
         with self._database.read() as connection:
             bound = safe_upper_bound(connection)
-            self._unsettled = (connection.scalar(select(func.max(journal.c.seq))) or 0) > bound
+            if not self._database.is_sqlite:
+                self._unsettled = (connection.scalar(select(func.max(journal.c.seq))) or 0) > bound
             rows = connection.execute(
                 _ENTRIES.where(journal.c.seq > position, journal.c.seq <= bound)
                 .order_by(journal.c.seq)

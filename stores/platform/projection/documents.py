@@ -214,11 +214,11 @@ def unwritten(connection: Connection, root: DocumentRoot) -> set[str]:
     return {row.path for row in rows if row.root == root}
 
 
-def list_documents(connection: Connection, root: DocumentRoot, folder: str = "") -> tuple[str, ...]:
-    """The paths of the documents below ``folder`` (all of them when it is empty), sorted."""
-    query = select(documents.c.path).where(documents.c.root == root, documents.c.digest.is_not(None))
-    if folder:
-        query = query.where(*_below(folder))
+def list_documents(connection: Connection, root: DocumentRoot, folder: str) -> tuple[str, ...]:
+    """The paths of the documents below ``folder``, sorted."""
+    query = select(documents.c.path).where(
+        documents.c.root == root, documents.c.digest.is_not(None), *_below(folder)
+    )
     return tuple(sorted(connection.scalars(query)))
 
 
