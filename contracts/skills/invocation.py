@@ -71,7 +71,7 @@ class InvocationContext(Contract):
     learn_session_id: Uuid | None = None
 
 
-class CallFacts(Contract):
+class NormalisedCall(Contract):
     """What a call is about, as policy judges it: attached before any check (AI-10)."""
 
     skill_id: Text80 = Field(description="The function's name.")
@@ -192,7 +192,7 @@ class InvocationView(VersionedContract):
     attempts: tuple[InvocationAttempt, ...] = ()
     cached: bool = False
     dry_run: bool = False
-    facts: CallFacts | None = None
+    facts: NormalisedCall | None = None
     record: ObservabilityRecord | None = None
     workflow_id: Text200 | None = None
     created_at: UtcTime

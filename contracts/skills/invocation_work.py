@@ -23,11 +23,11 @@ from contracts.learning.observation import ToolEffect
 from contracts.platform.commands import CommitKey
 from contracts.skills.catalog import SkillRoot
 from contracts.skills.invocation import (
-    CallFacts,
     InvocationAttempt,
     InvocationContext,
     InvocationStatus,
     InvocationView,
+    NormalisedCall,
     ObservabilityRecord,
 )
 from contracts.skills.manifest import SkillManifest
@@ -51,7 +51,7 @@ class InvocationOrder(Contract):
     tool_id: Text120 | None = Field(
         default=None, description="The tool that was chosen (AI-17); the manifest's first in older orders."
     )
-    facts: CallFacts | None = Field(default=None, description="None in older orders.")
+    facts: NormalisedCall | None = Field(default=None, description="None in older orders.")
     confirmation_prompt: Text500 | None = None
     asks: bool = Field(default=False, description="A person has to confirm it before it is run.")
     cache_key: Sha256 | None = None
