@@ -36,7 +36,6 @@ learn_sessions = Table(
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
     Column("aggregate", Text, nullable=False),
-    # With what lists are filtered by: they are counted, and their pages found, without reading a session.
     Index("learn_sessions_by_owner", "owner", "session_id", "archived_at", "state"),
     Index("learn_sessions_by_change", "owner", "updated_at"),
     # One session that is not at rest per owner: the database, not the application, holds the rule.
