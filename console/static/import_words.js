@@ -1,4 +1,4 @@
-/** The words for what an import names in code: its states, where bundles come from, how grave a finding is. */
+/** The words for what imports and packs name in code: states, where bundles come from, how grave a finding is. */
 
 /** How a state reads, how it is to be looked at, and what it waits for. */
 export const IMPORT_STATES = {
@@ -30,4 +30,22 @@ export const SEVERITIES = {
   error: ["Error", "bad"],
   warning: ["Warning", "you"],
   info: ["Note", "quiet"],
+};
+
+/** What an install of the pack would do with a member. */
+export const PACK_MEMBER_STATES = {
+  installed: ["Installed", "good"],
+  ready: ["To be installed", "you"],
+  unavailable: ["Not here", "bad"],
+};
+
+/** How far a member of an install has come: how it is marked, and the word for it. */
+export const PACK_STEPS = {
+  kept: ["good", "Was here already"],
+  pending: ["waiting", "Not reached"],
+  installing: ["live", "Being installed"],
+  installed: ["good", "Installed"],
+  failed: ["bad", "Failed"],
+  rolled_back: ["undone", "Undone"],
+  rollback_failed: ["bad", "Undo failed"],
 };

@@ -24,6 +24,8 @@ import { importView } from "./views/import.js";
 import { importsView } from "./views/imports.js";
 import { learnNewView } from "./views/learn_new.js";
 import { miningView } from "./views/mining.js";
+import { packView } from "./views/pack.js";
+import { packsView } from "./views/packs.js";
 import { pendingView } from "./views/pending.js";
 import { sessionView } from "./views/session.js";
 import { skillsView } from "./views/skills.js";
@@ -53,6 +55,7 @@ function routed() {
   if (area === "skills") return { area: "skills", title: "Skills", make: id ? (page) => abilityView(page, id) : skillsView };
   if (area === "categories") return { area, title: "Categories", make: categoriesView };
   if (area === "imports") return { area, title: "Import", make: id ? (page) => importView(page, id) : importsView };
+  if (area === "packs") return { area: "imports", title: "Packs", make: id ? (page) => packView(page, id) : packsView };
   if (area === "run") return { area, title: "Run skills", make: id ? (page) => executableView(page, id, inner) : executablesView };
   // Where notifications lead to.
   if (area === "ask-first" && id) return { area: "approvals", title: "Approvals", make: (page) => approvalsView(page, id) };

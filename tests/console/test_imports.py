@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.console.conftest import PATIENCE_MS, Console
-from tests.fixtures.importing import GOOD_SKILL, ZIP, good_bundle, zipped
+from tests.fixtures.importing import GOOD_SKILL, ZIP, Importer, good_bundle, zipped
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
 
 pytestmark = pytest.mark.anyio
@@ -93,3 +93,55 @@ async def test_a_file_that_is_no_archive_is_refused_with_what_to_do(console: Con
     console.refusals.update({400, 415, 422})
     await bring(console, b"no archive at all", "notes.txt")
     await expect(page.get_by_role("alert")).to_contain_text(".zip")
+
+
+async def test_a_request_is_tried_before_the_decision(console: Console) -> None:
+    page = console.page
+    await console.sign_in()
+    await bring(console, good_bundle())
+    trial = page.get_by_role("region", name="Would agents find it?")
+    await trial.get_by_label("What somebody could ask an agent").fill(
+        "sort the rows of a CSV file by a column"
+    )
+    await trial.get_by_role("button", name="Try it").click()
+    await expect(trial).to_contain_text("It would be picked")
+    await trial.get_by_label("What somebody could ask an agent").fill("book a table for dinner")
+    await trial.get_by_role("button", name="Try it").click()
+    await expect(trial).to_contain_text("It would not be picked")
+
+
+async def test_a_pack_is_made_read_installed_and_deleted(console: Console, stack: Stack) -> None:
+    page = console.page
+    await console.sign_in()
+    importer = Importer(stack.learner("alice"))
+    await importer.ready()
+    await console.open("packs")
+    await expect(page.get_by_text("No pack yet")).to_be_visible()
+    form = page.get_by_role("form", name="New pack")
+    await form.get_by_label("Name: small letters").fill("tables")
+    await form.get_by_label("Title").fill("Tables")
+    await form.get_by_label("Names of its skills").fill("tidy-tables, plot-chart")
+    await form.get_by_role("button", name="Make the pack").click()
+    await expect(page.get_by_role("heading", level=1, name="Tables")).to_be_visible()
+    plan = page.get_by_role("region", name="What an install would do")
+    await expect(plan.get_by_role("listitem", name="plot-chart")).to_contain_text("Not here")
+    await expect(plan).to_contain_text("Import and stage them first")
+    await expect(page.get_by_role("button", name="Install…")).to_have_count(0)
+
+    tables = {"pack_id": "tables", "title": "Tables", "description": "", "skills": ["tidy-tables"]}
+    await importer.learner.ok("POST", "/api/skills/packs", tables)
+    await expect(plan.get_by_role("listitem", name="tidy-tables")).to_contain_text("To be installed")
+    await page.get_by_role("button", name="Install…").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("tidy-tables: Following the instructions of SKILL.md")
+    await dialog.get_by_label("I have read what is not proved").check()
+    await dialog.get_by_role("button", name="Install").click()
+    steps = page.get_by_role("list", name="Skills of the install")
+    await expect(steps.get_by_role("listitem")).to_contain_text("Installed")
+    await expect(page.get_by_role("region", name="Last install")).to_contain_text("Installed")
+    await expect(plan.get_by_role("listitem", name="tidy-tables")).to_contain_text("Installed")
+
+    await page.get_by_role("button", name="Delete…").click()
+    await dialog.get_by_role("button", name="Delete it").click()
+    await expect(page.get_by_text("No pack yet")).to_be_visible()
+    assert await importer.state() == "installed_private"

@@ -14,6 +14,8 @@ from contracts.abilities.capability_health import ActionClass
 from contracts.abilities.categories import CategoryItemKind
 from contracts.imports.compatibility import FindingSeverity
 from contracts.imports.import_record import SkillImportSource, SkillImportState
+from contracts.imports.pack_install import PackStepState
+from contracts.imports.pack_members import PackMemberState
 from contracts.learning.checkpoints import CheckpointProgressStatus
 from contracts.learning.install import SagaState, SagaStepName
 from contracts.learning.interpretation import ParameterType
@@ -202,3 +204,5 @@ async def test_everything_that_an_import_names_has_words(console: Console) -> No
     assert set(words["IMPORT_STATES"]) == {one.value for one in SkillImportState}
     assert set(words["IMPORT_SOURCES"]) == {one.value for one in SkillImportSource}
     assert set(words["SEVERITIES"]) == {one.value for one in FindingSeverity}
+    assert set(words["PACK_MEMBER_STATES"]) == {one.value for one in PackMemberState}
+    assert set(words["PACK_STEPS"]) == {one.value for one in PackStepState}

@@ -12,6 +12,7 @@ from temporalio import activity, client, worker, workflow
 from temporalio.common import RetryPolicy
 
 from contracts.imports.import_work import ImportOrder, WorkSettled
+from contracts.imports.pack_install import PackProgress, PackSettled
 from contracts.learning.aggregate import SessionCommit
 from contracts.learning.install import SagaClose, SagaStepInput
 from contracts.learning.validation import CheckInput
@@ -34,6 +35,10 @@ def point_of(name: str, request: object) -> str:
             subject = request.command.value
         case WorkSettled():
             subject = request.kind.value
+        case PackProgress():
+            subject = "undo" if request.undoing else request.state.value if request.state else "any"
+        case PackSettled():
+            subject = request.state.value
         case SessionCommit():
             installing = request.aggregate.install is not None
             subject = "install_begun" if installing else request.aggregate.session.state.value

@@ -5,7 +5,8 @@ import { actButton } from "./act.js";
 import { unprovedList } from "./checks.js";
 
 const MOST_REASON = 1000;
-const TARGETS = [
+/** For whom something is installed. */
+export const TARGETS = [
   ["private", "For me alone"],
   ["workspace", "For the whole workspace (needs the right approve)"],
 ];

@@ -9,10 +9,14 @@ import { copyable } from "../parts/copyable.js";
 import { importButtons } from "../parts/import_commands.js";
 import { mark, pill } from "../parts/marks.js";
 import { poll } from "../parts/polling.js";
+import { triggerTest } from "../parts/trigger_test.js";
 import { plural } from "../wording.js";
 
+/** States in which it is of use to know which requests would lead to it. */
+const UNDECIDED = new Set(["scan_complete", "ready_for_review", "install_failed"]);
+
 export function importView(page, id) {
-  const [head, found, decision] = [new Section(), new Section(), new Section()];
+  const [head, found, decision, trial] = [new Section(), new Section(), new Section(), new Section()];
   poll(page);
   return async () => {
     const detail = await get(`skills/import/${encodeURIComponent(id)}`, { signal: page.signal });
@@ -22,7 +26,8 @@ export function importView(page, id) {
     head.show(detail, standing);
     found.show({ report, overlaps, unproved }, findings);
     decision.show(detail, () => deciding(detail, () => page.refresh()));
-    return head.element.isConnected ? null : [head.element, decision.element, found.element];
+    trial.show(UNDECIDED.has(record.stage_state), (shown) => shown && part("Would agents find it?", triggerTest(id)));
+    return head.element.isConnected ? null : [head.element, decision.element, found.element, trial.element];
   };
 }
 
@@ -42,7 +47,7 @@ function standing({ import_record: record, ability_id: ability, held_up_by: held
       facts([
         ["File", record.original_filename],
         ["From", IMPORT_SOURCES[record.source]],
-        ["Pack", record.skill_pack],
+        ["Pack", record.skill_pack && h("a", { href: `#/packs/${encodeURIComponent(record.skill_pack)}` }, record.skill_pack)],
         ["Came", time(record.created_at)],
         ["Last change", time(record.updated_at)],
         ["Tried again", record.retry_count > 0 && plural(record.retry_count, "time")],
@@ -66,7 +71,7 @@ function findings({ report, overlaps, unproved }) {
 }
 
 function part(title, content) {
-  const id = `part-${title.toLowerCase().replaceAll(" ", "-")}`;
+  const id = `part-${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
   return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, title), content);
 }
 

@@ -77,6 +77,7 @@ function build(found, pages) {
   if (!found.total) return nothing("No import yet", "Choose an archive above, or at the command line:", copyable("apprentice import add FILE.zip"));
   return [
     h("h2", {}, "Your imports"),
+    h("p", {}, h("a", { href: "#/packs" }, "Packs"), " install several of them together."),
     h("ul", { class: "cards", "aria-label": "Your imports" }, found.items.map(card)),
     pages.buttons(found),
   ];
