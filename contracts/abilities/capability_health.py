@@ -128,7 +128,7 @@ class CapabilityHealthRecord(VersionedContract):
 
 
 class CapabilityEventName(StrEnum):
-    """Events of capabilities and of what they depend on (DOC3 L4620-4636); skills are not imported here yet."""
+    """Events of capabilities and of what they depend on (DOC3 L4620-4636)."""
 
     MANIFEST_CREATED = "capability.manifest.created"
     MANIFEST_UPDATED = "capability.manifest.updated"
@@ -136,6 +136,7 @@ class CapabilityEventName(StrEnum):
     HEALTH_CHANGED = "capability.health.changed"
     QUARANTINED = "capability.quarantined"
     REPROBE_SUCCEEDED = "capability.reprobe.succeeded"
+    SKILL_IMPORTED = "skill.imported"
     SKILL_PROMOTED = "skill.promoted"
     TEACH_SESSION_CREATED = "teach.session.created"
     TEACH_SESSION_CANCELLED = "teach.session.cancelled"

@@ -30,7 +30,7 @@ from contracts.learning.validation import (
 from contracts.workflow_ids import import_validation_id, skill_import_workflow_id
 from domain.imports.import_draft import imported_draft, imported_graph, imported_interpretation
 from domain.learning.interpretation.checkpoint_lint import lint
-from stores.abilities.ability_rows import tell_capability
+from stores.abilities.ability_rows import VERSIONS, tell_capability
 from stores.imports.import_tables import IMPORTS, skill_import_files
 from stores.learning.learning_tables import PROPOSALS, VALIDATION_RUNS
 from stores.platform import tables
@@ -38,6 +38,7 @@ from stores.platform.blobs import get_blob, put_blob, read_blob
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalEntries, append
+from stores.platform.tables import ability_versions
 
 SKILL_MD = "SKILL.md"
 
@@ -159,7 +160,10 @@ def follow_install(
     if installed and proposal.ability_id is not None:
         for kind in (Receipt.BRIDGE_REBUILT, Receipt.AVAILABILITY_UPDATED, Receipt.ACTIVATED):
             entries.receipt(kind, None, proposal.ability_id)
-        tell_capability(connection, entries, [CapabilityEventName.MANIFEST_CREATED], proposal.ability_id)
+        kept = VERSIONS.count(connection, ability_versions.c.ability_id == proposal.ability_id)
+        created, updated = CapabilityEventName.MANIFEST_CREATED, CapabilityEventName.MANIFEST_UPDATED
+        names = (CapabilityEventName.SKILL_IMPORTED, updated if kept > 1 else created)
+        tell_capability(connection, entries, names, proposal.ability_id)
 
 
 def _drafted(connection: Connection, present: SkillImport, now: datetime) -> DraftBundle:

@@ -15,7 +15,7 @@ from contracts.learning.validation import REQUIRED_CHECKS, ValidationRunInput
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import import_validation_id
 from stores.imports.import_installs import ImportInstalls
-from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
+from stores.platform.journal.journal import EVENTS, IMPORT_TRANSITIONS, JournalFilter, read_entries
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.importing import GOOD_SKILL, Importer, zipped
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
@@ -234,6 +234,14 @@ async def test_a_newer_archive_of_an_imported_skill_is_its_next_version_and_is_r
     path = "/api/abilities/imported.tidy-tables"
     versions = (await alice.learner.ok("GET", f"{path}/versions"))["versions"]
     assert [one["imported_from"]["import_id"] for one in versions] == [newer.import_id, alice.import_id]
+    with stack.database.read() as connection:
+        told = [one.document["event"] for one in read_entries(connection, JournalFilter(streams=(EVENTS,)))]
+    assert told == [
+        "skill.imported",
+        "capability.manifest.created",
+        "skill.imported",
+        "capability.manifest.updated",
+    ]
     await alice.learner.ok("POST", f"{path}/rollback", {"reason": "the older one"})
     assert below(workspace)["assets/logo.png"] == PICTURE
 
