@@ -67,7 +67,7 @@ from stores.abilities.derived_files import (
 )
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
-from stores.platform.database import Database
+from stores.platform.database import Database, batches
 from stores.platform.journal.journal import TRACES, JournalDraft, JournalEntries, append
 from stores.platform.projection.documents import document_digest
 from stores.platform.tables import abilities, capabilities
@@ -107,6 +107,13 @@ def hold_ability(connection: Connection, ability_id: str) -> AbilityAvailability
     each other.
     """
     return ABILITIES.find(connection, ability_id, lock=True)
+
+
+def _hold_abilities(connection: Connection, ability_ids: Iterable[str]) -> None:
+    """Holds the rows of many abilities, in the order of their ids, until the transaction ends."""
+    for some in batches(sorted(ability_ids)):
+        held = select(abilities.c.ability_id).where(abilities.c.ability_id.in_(some))
+        connection.execute(held.order_by(abilities.c.ability_id).with_for_update()).all()
 
 
 def settled(
@@ -362,6 +369,8 @@ class CapabilityHealthStore:
                         standing = standing_of(connection, ability_id=entry.ability_id)
                         settle_ability(connection, entry, standing, now)
         with self._database.write() as connection:
+            # Who reports a use holds its ability, and may have marked an entry of the bridge before waiting for it.
+            _hold_abilities(connection, {one.ability_id for one in _readable(capability_rows(connection))})
             rebuild_or_keep(connection, now)
 
     def _unsettled(self, inventory: RuntimeInventory) -> list[str]:
