@@ -221,7 +221,7 @@ def _usability(
     return usability(enabled=True, lane=entry.install_lane, capability_health=status, projected=True)
 
 
-_SETTLED_AT_ONCE = 50
+_SETTLED_AT_ONCE = 20
 """How many abilities one transaction settles."""
 
 MOST_AT_ONCE = 50
