@@ -14,7 +14,8 @@ from activities.mcp.preopened_connections import OpenedCall, PreopenedConnection
 from clients.mcp.tool_client import ToolClient
 from contracts.mcp.dispatch import AskFirstDecision
 from contracts.mcp.dispatch_work import DispatchStanding
-from stores.mcp.dispatch.attempt_rows import PlanOutdated
+from contracts.mcp.provider import MCPTransport
+from stores.mcp.dispatch.attempt_rows import CallPlan, PlanOutdated
 from stores.mcp.servers.server_rows import replace_server, server_of
 from stores.platform.database import Database
 from tests.fixtures.databases import migrated
@@ -50,7 +51,7 @@ def preopened(desk: CallDesk, kept_seconds: float = 20) -> PreopenedConnections:
 
 async def taken(heads: PreopenedConnections, desk: CallDesk, call: DispatchStanding) -> OpenedCall:
     opened = await heads.take(desk.order(call))
-    assert opened is not None
+    assert isinstance(opened, OpenedCall)
     return opened
 
 
@@ -154,6 +155,34 @@ async def test_an_attempt_that_was_made_has_no_opened_before(
     heads.give(call, now())
     assert await heads.take(desk.order(call)) is None
     assert misbehaving_server.asked() == []
+
+
+async def test_the_plan_of_a_decision_is_handed_to_the_call_of_a_local_program_which_nobody_starts_ahead(
+    desk: CallDesk, misbehaving_server: MisbehavingServer
+) -> None:
+    heads, call = preopened(desk), desk.asked("append_line")
+    command = misbehaving_server.command()
+    with desk.store.write() as connection:
+        server = server_of(connection, desk.server_id, "alice")
+        local = server.changed(transport=MCPTransport.LOCAL_BRIDGE, endpoint_url=None, command=command)
+        replace_server(connection, local)
+    plans: list[CallPlan] = []
+    approved = desk.decide(call, AskFirstDecision.APPROVE_ONCE, planned=plans.append).standing
+    with nothing_written(desk, approved):
+        heads.give(approved, now(), *plans)
+        plan = await heads.take(desk.order(approved))
+    assert [plan] == plans
+    assert len(heads) == 0
+    desk.attempts.begin(desk.order(approved), plans[0], now())
+
+
+async def test_a_plan_that_no_call_takes_is_forgotten(desk: CallDesk) -> None:
+    heads, call = preopened(desk, kept_seconds=0.05), desk.asked("append_line")
+    plans: list[CallPlan] = []
+    approved = desk.decide(call, AskFirstDecision.APPROVE_ONCE, planned=plans.append).standing
+    heads.give(approved, now(), *plans)
+    await until_empty(heads)
+    assert await heads.take(desk.order(approved)) is None
 
 
 async def _at_once() -> None:

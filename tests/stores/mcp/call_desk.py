@@ -1,5 +1,6 @@
 """The store's side of tool calls, without a workflow: what a test decides happens when it says so."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -21,7 +22,7 @@ from contracts.mcp.tools import MCPToolDefinition, ToolAnswer
 from contracts.platform.commands import CommitKey
 from stores.mcp.dispatch.argument_rows import content_kept
 from stores.mcp.dispatch.attempt_ends import DispatchInspection
-from stores.mcp.dispatch.attempt_rows import CallPlan
+from stores.mcp.dispatch.attempt_rows import CallPlan, not_planned
 from stores.mcp.dispatch.attempts import DispatchAttempts
 from stores.mcp.dispatch.decisions import DispatchDecisions
 from stores.mcp.dispatch.opening import DispatchOpening
@@ -83,6 +84,7 @@ class CallDesk:
         at: datetime | None = None,
         by: str = "alice",
         edited: EditedArguments | None = None,
+        planned: Callable[[CallPlan], object] = not_planned,
     ) -> DecisionTaken:
         """One person's answer."""
         key = CommitKey(owner_user_id="alice", key=str(uuid4()), request_digest=digest_of("x"))
@@ -94,7 +96,7 @@ class CallDesk:
             edited=edited,
             at=at or now(),
         )
-        return self.decisions.decide(order)
+        return self.decisions.decide(order, planned)
 
     def expire(self, call: DispatchStanding, at: datetime | None = None) -> DispatchStanding:
         """The deadline passes."""

@@ -8,6 +8,7 @@ from stores.platform.projection.documents import (
     InvalidTreePathError,
     list_documents,
     put_document,
+    put_documents,
     read_document,
     remove_document,
 )
@@ -121,6 +122,26 @@ def test_a_file_and_a_folder_cannot_share_a_place(store: Database, first: str, s
     with store.write() as connection:
         remove_document(connection, "memory", first)
     _put(store, second)
+
+
+def test_of_documents_that_are_put_together_none_is_the_folder_of_another_and_none_is_kept(
+    store: Database,
+) -> None:
+    with store.write() as connection, pytest.raises(DocumentConflictError, match="a/b"):
+        put_documents(connection, "memory", {"z": b"x", "a/b": b"x", "a/b/c": b"x"})
+    with store.read() as connection:
+        assert list_documents(connection, "memory") == ()
+
+
+def test_documents_that_are_put_together_are_each_as_if_put_alone(store: Database) -> None:
+    _put(store, "a", b"as it was")
+    _put(store, "b", b"old")
+    _settle(store)
+    with store.write() as connection:
+        put_documents(connection, "memory", {"a": b"as it was", "b": b"new", "c": b"new"})
+    assert [_is_dirty(store, path) for path in ("a", "b", "c")] == [False, True, True]
+    with store.read() as connection:
+        assert read_document(connection, "memory", "b") == b"new"
 
 
 def test_a_document_cannot_take_the_place_of_a_stream(store: Database) -> None:
