@@ -132,22 +132,33 @@ def trigger_outcomes(
 
 
 def _candidate(draft: SkillDraft, owner_user_id: str) -> AbilityAvailabilityEntry:
-    return AbilityAvailabilityEntry(
-        ability_id=f"{CANDIDATE_PREFIX}{draft.slug}",
-        owner_user_id=owner_user_id,
-        title=draft.title,
-        # A capability's id begins with its family.
-        family=draft.capability_id.partition(".")[0],
-        source=AbilitySource.LEARNED,
-        skill_slug=draft.slug,
+    # A capability's id begins with its family.
+    family = draft.capability_id.partition(".")[0]
+    return candidate_entry(
+        f"{CANDIDATE_PREFIX}{draft.slug}", owner_user_id, draft.title, family, draft.slug
+    ).changed(
         primary_capability_id=draft.capability_id,
-        install_lane=InstallLane.EXPERIMENTAL_PRIVATE,
-        enabled=True,
-        usable_now=True,
         trigger_phrases=tuple(phrase for phrase in draft.trigger_phrases if phrase.strip()),
         negative_triggers=tuple(phrase for phrase in draft.negative_triggers if phrase.strip()),
         aliases=working_names(draft),
         method=method_of(draft),
+    )
+
+
+def candidate_entry(
+    ability_id: str, owner_user_id: str, title: str, family: str, slug: str
+) -> AbilityAvailabilityEntry:
+    """What is not installed yet, as it would stand at first: usable, in its owner's private lane."""
+    return AbilityAvailabilityEntry(
+        ability_id=ability_id,
+        owner_user_id=owner_user_id,
+        title=title,
+        family=family,
+        source=AbilitySource.LEARNED,
+        skill_slug=slug,
+        install_lane=InstallLane.EXPERIMENTAL_PRIVATE,
+        enabled=True,
+        usable_now=True,
     )
 
 

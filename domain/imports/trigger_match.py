@@ -7,16 +7,11 @@ judged as it will stand at first: in its owner's private lane, beside the abilit
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from contracts.abilities.availability import (
-    IMPORTED_FAMILY,
-    AbilityAvailabilityEntry,
-    AbilitySource,
-    InstallLane,
-)
+from contracts.abilities.availability import IMPORTED_FAMILY, AbilityAvailabilityEntry
 from contracts.abilities.lookup import AbilityFit, AbilityLookupQuery, Fit
 from contracts.base import clipped
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
-from domain.abilities.trigger_tests import Beside, index_of
+from domain.abilities.trigger_tests import Beside, candidate_entry, index_of
 from domain.imports.import_draft import phrases_of
 
 CANDIDATE_PREFIX = "import."
@@ -52,16 +47,8 @@ class Overlap:
 
 def import_candidate(skill: PortableSkillFrontmatter, owner_user_id: str) -> AbilityAvailabilityEntry:
     """The import as an ability of its owner; its description counts as what it is for."""
-    return AbilityAvailabilityEntry(
-        ability_id=f"{CANDIDATE_PREFIX}{skill.name}",
-        owner_user_id=owner_user_id,
-        title=skill.title,
-        family=IMPORTED_FAMILY,
-        source=AbilitySource.LEARNED,
-        skill_slug=skill.name,
-        install_lane=InstallLane.EXPERIMENTAL_PRIVATE,
-        enabled=True,
-        usable_now=True,
+    ability_id = f"{CANDIDATE_PREFIX}{skill.name}"
+    return candidate_entry(ability_id, owner_user_id, skill.title, IMPORTED_FAMILY, skill.name).changed(
         trigger_phrases=phrases_of(skill.triggers),
         negative_triggers=phrases_of(skill.negative_triggers),
         method=(clipped(skill.description, 400),) if skill.description.strip() else (),
