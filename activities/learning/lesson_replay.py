@@ -22,6 +22,7 @@ from domain.learning.interpretation.obstacles import rehearsal_obstacle
 from domain.learning.interpretation.slicing import collapsed
 from domain.learning.interpretation.steps import within_capture
 from domain.learning.proof.checks import asks_for_a_check
+from domain.learning.starting_state import beginnings
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
 from skills.rehearsal.shell_session import Surroundings
@@ -80,7 +81,8 @@ class LessonReplay:
                 for event, reason in obstacles
                 if reason is not None and _matters(event)
             )
-            return found.changed(unrehearsed=unrehearsed), finder.needed
+            begun = tuple(file.path for file in beginnings(state) if file.path in found.inputs)
+            return found.changed(unrehearsed=unrehearsed, begun=begun), finder.needed
 
         shown = _commands(first)
         try:

@@ -149,6 +149,9 @@ class LessonEvidence(VersionedContract):
     inputs: tuple[Text240, ...] = Field(
         default=(), max_length=500, description="Files of the starting state that a kept command reads."
     )
+    begun: tuple[Text240, ...] = Field(
+        default=(), max_length=500, description="Those of them that the state holds the first lines of alone."
+    )
     folders: tuple[Text240, ...] = Field(
         default=(),
         max_length=200,

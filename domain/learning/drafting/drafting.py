@@ -106,7 +106,10 @@ def draft_skill(
             checkpoints=interpretation.checkpoints,
             success_conditions=interpretation.success_conditions,
             inputs=[wording.formal(text) for text in _inputs(events_kept, materials, rehearsal, wording)],
-            safety=[wording.formal(text) for text in _safety(events_kept, materials, rehearsal)],
+            safety=[
+                *(wording.formal(text) for text in _safety(events_kept, materials, rehearsal)),
+                *([_tried_with(evidence.begun)] if evidence and evidence.begun else ()),
+            ],
             programs=programs,
             triggers=phrases,
             negative_triggers=blocked,
@@ -122,6 +125,7 @@ def draft_skill(
                     (
                         *(wording.formal(p) for p in _paths(events_kept, materials)),
                         *(one.dependency_ref for one in interpretation.dependencies),
+                        *(evidence.begun if evidence else ()),
                     )
                 )
             ),
@@ -246,6 +250,12 @@ def _safety(
     found.append("If a checkpoint cannot be verified, stop and say which one and why; do not work around it")
     found.append("Keep passwords, keys and personal data out of files, file names and messages")
     return found
+
+
+def _tried_with(begun: Sequence[str]) -> str:
+    return (
+        f"It was tried with the first lines of {_named(begun)} alone: look at what it makes of a whole file"
+    )
 
 
 def _named(paths: Sequence[str]) -> str:
