@@ -7,9 +7,11 @@ from urllib.parse import quote
 
 from temporalio.client import Client
 
+from clients.learning.fit_judge import FitJudge
 from config.own_places import own_places
 from config.settings import Settings, temporal_connect_kwargs
 from contracts.mcp.servers import MCPServerCommand
+from domain.abilities.fit.deciding import Decide
 from domain.mcp.registration import RegistrationRules
 from domain.skills.selection import World
 from gateways.imports.pack_installs import PackInstallGateway
@@ -17,6 +19,7 @@ from gateways.imports.skill_imports import SkillImportGateway
 from gateways.learning.sessions import LearnGateway
 from gateways.mcp.dispatch import McpDispatchGateway
 from gateways.mcp.probes import McpProbeGateway
+from gateways.platform.language_model import language_model
 from gateways.platform.payload_signing import signing_data_converter
 from gateways.skills.catalog import SkillCatalogGateway
 from gateways.skills.invocations import SkillInvocationGateway
@@ -290,6 +293,8 @@ class Services:
     mcp: McpServices
     skills: SkillServices
     imports: ImportServices
+    decide_fit: Decide | None
+    """Decides by the language model what may fit a request, where the settings say so."""
     uploads: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, 2))
     """Slots of archives that are read at once: each may take as much memory as a starting state may keep."""
 
@@ -340,4 +345,10 @@ async def open_services(settings: Settings) -> Services:
         mcp=open_mcp_services(settings, database, client),
         skills=open_skill_services(settings, database, client),
         imports=open_import_services(settings, database, client),
+        decide_fit=_fit_judge(settings),
     )
+
+
+def _fit_judge(settings: Settings) -> Decide | None:
+    endpoint = language_model(settings, settings.find_model_timeout) if settings.find_by_model else None
+    return FitJudge(endpoint) if endpoint is not None else None

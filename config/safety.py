@@ -136,6 +136,7 @@ def _overlap(first: Path, second: Path) -> bool:
 
 
 LONGEST_MODEL_TIMEOUT = timedelta(seconds=60)
+LONGEST_FIND_TIMEOUT = timedelta(seconds=20)
 """The longest ``model_timeout``: a person waits for a draft."""
 
 _KEY_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]{0,199}|file:[^\x00-\x1f]{1,400}")
@@ -152,6 +153,10 @@ class ModelSettings(Protocol):
     def model_api_key_ref(self) -> str | None: ...
     @property
     def model_timeout(self) -> timedelta: ...
+    @property
+    def find_by_model(self) -> bool: ...
+    @property
+    def find_model_timeout(self) -> timedelta: ...
 
 
 def checked_model_address(value: str | None) -> str | None:
@@ -197,6 +202,11 @@ def find_half_model(settings: ModelSettings) -> str | None:
     if not timedelta(seconds=1) <= settings.model_timeout <= LONGEST_MODEL_TIMEOUT:
         longest = int(LONGEST_MODEL_TIMEOUT.total_seconds())
         return f"model_timeout: must be from 1s to {longest}s, since somebody waits for the draft"
+    if settings.find_by_model and settings.model_base_url is None:
+        return "find_by_model: needs a language model; set model_base_url and model_name, or leave it off"
+    if not timedelta(milliseconds=100) <= settings.find_model_timeout <= LONGEST_FIND_TIMEOUT:
+        longest = int(LONGEST_FIND_TIMEOUT.total_seconds())
+        return f"find_model_timeout: must be from 100ms to {longest}s, since a lookup waits for it"
     return None
 
 

@@ -188,6 +188,12 @@ class Settings(McpSettings, SkillSettings):
     find_by_meaning: bool = Field(
         default=True, description="Let a sentence model have a say in which ability fits a request."
     )
+    find_by_model: bool = Field(
+        default=False, description="Let the language model decide what may fit; needs model_base_url."
+    )
+    find_model_timeout: Duration = Field(
+        default=timedelta(seconds=5), description="For that question, which a lookup waits for."
+    )
 
     record_inputs: bool = Field(
         default=True, description="Keep what a demonstration's folder held before the first command."

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -12,9 +11,8 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from clients.learning.model_endpoint import ModelEndpoint
-from clients.platform.key_reference import read_api_key
 from config.settings import Settings
+from gateways.platform.language_model import language_model
 from stores.platform.database import Database
 from stores.platform.projection.projector import ProjectionLoop
 from worker.import_composition import IMPORT_WORKFLOWS, import_activities
@@ -112,20 +110,6 @@ def compose(settings: Settings) -> WorkerParts:
             *skill_activities(shared),
             *import_activities(shared),
         ),
-    )
-
-
-def language_model(settings: Settings) -> ModelEndpoint | None:
-    """The configured language model, if there is one; its API key is read at each use."""
-    if settings.model_base_url is None or settings.model_name is None:
-        return None
-    reference = settings.model_api_key_ref
-    return ModelEndpoint(
-        settings.model_base_url,
-        settings.model_name,
-        partial(read_api_key, reference) if reference else lambda: None,
-        timeout_seconds=settings.model_timeout.total_seconds(),
-        max_output_tokens=settings.model_max_output_tokens,
     )
 
 

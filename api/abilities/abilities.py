@@ -77,7 +77,9 @@ def lookup(body: AbilityLookupQuery, caller: Reader, services: ServicesDep) -> A
     now = datetime.now(UTC)
     if body.project_id is None and body.room_id is not None:
         body = body.changed(project_id=services.mcp.projects.of_room(caller.user_id, body.room_id))
-    found = services.abilities.lookup(body, caller_user_id=caller.user_id, now=now)
+    found = services.abilities.lookup(
+        body, caller_user_id=caller.user_id, now=now, decide=services.decide_fit
+    )
     return found.changed(freshness=services.freshness.look(now))
 
 
@@ -86,7 +88,9 @@ def explain_match(
     body: AbilityExplainMatchRequest, caller: Reader, services: ServicesDep
 ) -> AbilityExplainMatchResponse:
     """Why an ability does or does not match and fit."""
-    return services.abilities.explain_match(body.user_query, body.ability_id, caller.user_id, body.project_id)
+    return services.abilities.explain_match(
+        body.user_query, body.ability_id, caller.user_id, body.project_id, services.decide_fit
+    )
 
 
 @router.get("/{ability_id}", operation_id="ability_detail")

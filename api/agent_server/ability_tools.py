@@ -38,7 +38,8 @@ def _found(asked: AgentRequest, given: FindAbilityInput) -> FindAbilityOutput:
     store, user = asked.services.abilities, asked.caller.user_id
     query = AbilityLookupQuery(user_query=given.query, project_id=given.project_id)
     found: list[FoundAbility] = []
-    for one in store.indexes().by_fit.fitting(query, caller_user_id=user):
+    index, decide = store.indexes().by_fit, asked.services.decide_fit
+    for one in index.fitting(query, caller_user_id=user, decide=decide):
         if not one.usable_now:
             continue
         entry = store.visible_entry(one.ability_id, user)

@@ -24,7 +24,9 @@ def trigger_test(
     if body.import_id is not None:
         return _of_import(body, body.import_id, caller.user_id, services)
     ability_id = body.ability_id or ""
-    why = services.abilities.explain_match(body.trigger_text, ability_id, caller.user_id, body.project_id)
+    why = services.abilities.explain_match(
+        body.trigger_text, ability_id, caller.user_id, body.project_id, services.decide_fit
+    )
     return SkillTriggerTestResponse(
         matched=why.fit is Fit.YES,
         candidate_ability_id=ability_id,

@@ -78,7 +78,8 @@ def openai_tools(caller: Reader, services: ServicesDep) -> list[dict[str, Any]]:
 def find(body: FindSkillsRequest, caller: Reader, services: ServicesDep) -> FindSkillsResponse:
     """The skills and learned abilities that fit a step of a plan, best first, and what was left out and why."""
     asked = AbilityLookupQuery(user_query=body.description)
-    learned = services.abilities.indexes().by_fit.fitting(asked, caller_user_id=caller.user_id)
+    index, decide = services.abilities.indexes().by_fit, services.decide_fit
+    learned = index.fitting(asked, caller_user_id=caller.user_id, decide=decide)
     ready = services.skills.catalog.all([SkillState.READY])
     likeness = nearest_by_meaning() if services.settings.find_by_meaning else None
     return find_skills(ready, body, services.skills.world, abilities=learned, likeness=likeness)

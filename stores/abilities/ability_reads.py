@@ -22,6 +22,7 @@ from contracts.abilities.availability import (
 )
 from contracts.abilities.lookup import AbilityExplainMatchResponse, AbilityLookupQuery, AbilityLookupResult
 from domain.abilities.availability import state_of
+from domain.abilities.fit.deciding import Decide
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.lookup_index import AbilityIndex
 from domain.abilities.matching import explain
@@ -113,22 +114,37 @@ class AbilityStore:
             entry = ABILITIES.first(connection, abilities.c.slug == slug)
         return entry is not None and visible(entry, reader)
 
-    def lookup(self, query: AbilityLookupQuery, *, caller_user_id: str, now: datetime) -> AbilityLookupResult:
-        """The matches by the documented score, each with its fit, and what fits whatever its score."""
+    def lookup(
+        self,
+        query: AbilityLookupQuery,
+        *,
+        caller_user_id: str,
+        now: datetime,
+        decide: Decide | None = None,
+    ) -> AbilityLookupResult:
+        """The matches by the documented score, each with its fit, and what fits whatever its score.
+
+        Doubts are left to ``decide``, outside of any transaction.
+        """
         indexes = self.indexes()
         found = indexes.by_score.lookup(query, caller_user_id=caller_user_id, now=now)
-        return indexes.by_fit.with_fits(found, query, caller_user_id=caller_user_id)
+        return indexes.by_fit.with_fits(found, query, caller_user_id=caller_user_id, decide=decide)
 
     def explain_match(
-        self, query: str, ability_id: str, user_id: str, project_id: str | None = None
+        self,
+        query: str,
+        ability_id: str,
+        user_id: str,
+        project_id: str | None = None,
+        decide: Decide | None = None,
     ) -> AbilityExplainMatchResponse:
-        """Why one ability matches and fits, or does not.
+        """Why one ability matches and fits, or does not; a doubt is left to ``decide``.
 
         Raises:
             Refusal: ``ABILITY_NOT_FOUND``, also for another owner's private one.
         """
         why = explain(query, self.visible_entry(ability_id, user_id), project_id)
-        judged = self.indexes().by_fit.judged(query, ability_id, caller_user_id=user_id)
+        judged = self.indexes().by_fit.judged(query, ability_id, caller_user_id=user_id, decide=decide)
         return why.changed(fit=judged.fit, fit_reasons=judged.reasons) if judged is not None else why
 
     def indexes(self) -> Indexes:

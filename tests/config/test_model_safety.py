@@ -75,6 +75,8 @@ def test_the_settings_that_are_shown_hold_the_reference_and_not_the_key(
         ({"model_api_key_ref": "env:K"}, "model_base_url is not set"),
         ({"model_timeout": "5m"}, "from 1s to 60s"),
         ({"model_timeout": "0s"}, "model_timeout"),
+        ({"find_by_model": True}, "find_by_model: needs a language model"),
+        ({"find_model_timeout": "1m"}, "from 100ms to 20s"),
         ({"model_max_output_tokens": 100_000}, "model_max_output_tokens"),
     ],
 )

@@ -6,6 +6,7 @@ where meaning is known, what speaks for and against it is weighed (``evidence``,
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from contracts.abilities.lookup import Fit
@@ -56,11 +57,12 @@ def _weighed(by_rules: Judgement, found: Evidence, near: "Nearness") -> Judgemen
     likely = round(likelihood(found), 4)
     if likely < FITS_FROM:
         if by_rules.fit is Fit.NO:
-            return by_rules
-        return refused(f"its words are there, but it means other work: “{near.other}”")
+            return replace(by_rules, likely=likely)
+        no = refused(f"its words are there, but it means other work: “{near.other}”")
+        return replace(no, likely=likely)
     said = by_rules.reasons if by_rules.fit is not Fit.NO else (f"means nearly the same as “{near.like}”",)
     sure = by_rules.fit is Fit.YES or likely >= SURE_OF_MEANING
-    return Judgement(Fit.YES if sure else Fit.MAYBE, likely, said)
+    return Judgement(Fit.YES if sure else Fit.MAYBE, likely, said, likely)
 
 
 TOO_FAR = 0.2

@@ -9,7 +9,7 @@ from copy import copy
 from functools import partial
 from heapq import nlargest
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
 from contracts.abilities.lookup import (
@@ -21,6 +21,7 @@ from contracts.abilities.lookup import (
     Fit,
 )
 from contracts.base import clipped
+from domain.abilities.fit.deciding import MAX_DOUBTS, Decide, Doubt, decided, is_doubtful
 from domain.abilities.fit.fit import judge
 from domain.abilities.fit.goals import ability_of, goals_of
 from domain.abilities.fit.reading import Reading, read
@@ -48,6 +49,9 @@ MAX_NEAR = 50
 _ORDER = {Fit.YES: 0, Fit.MAYBE: 1, Fit.NO: 2}
 _NONE = Counter[str]()
 _PRIVATE = InstallLane.EXPERIMENTAL_PRIVATE
+
+_Judged: TypeAlias = tuple[AbilityAvailabilityEntry, Judgement]
+"""A goal of an ability and whether it fits."""
 
 
 class FitIndex:
@@ -114,40 +118,46 @@ class FitIndex:
             self._sizes[_audience(goal)] += 1
 
     def with_fits(
-        self, result: AbilityLookupResult, query: AbilityLookupQuery, *, caller_user_id: str
+        self,
+        result: AbilityLookupResult,
+        query: AbilityLookupQuery,
+        *,
+        caller_user_id: str,
+        decide: Decide | None = None,
     ) -> AbilityLookupResult:
         """The answer to a lookup with what fits, and with the fit of each match."""
+        judged = self._best(query, caller_user_id, decide)
         request = read(query.user_query)
         matches: list[AbilityMatch] = []
         for match in result.matches:
-            found = self._judged(request, match.ability_id, caller_user_id)
+            one = match.ability_id
+            found = judged[one] if one in judged else self._judged(request, one, caller_user_id)[1]
             matches.append(match.changed(fit=found.fit, fit_reasons=found.reasons))
-        return result.changed(
-            matches=tuple(matches), fitting=self.fitting(query, caller_user_id=caller_user_id)
-        )
+        return result.changed(matches=tuple(matches), fitting=self._listed(judged))
 
-    def fitting(self, query: AbilityLookupQuery, *, caller_user_id: str) -> tuple[AbilityFit, ...]:
-        """At most ten abilities that fit or may fit, best first, equal ones by id.
+    def fitting(
+        self, query: AbilityLookupQuery, *, caller_user_id: str, decide: Decide | None = None
+    ) -> tuple[AbilityFit, ...]:
+        """At most ten abilities that fit or may fit, best first, equal ones by id; doubts are left to ``decide``.
 
         The same lanes answer as for a lookup by score. What cannot be used now is listed as well.
         """
-        request = read(query.user_query)
-        best: dict[str, Judgement] = {}
-        for goal_id in self._candidates(request, query, caller_user_id):
-            found = self._judged_goal(request, self._goals[goal_id], caller_user_id)
-            ability_id = ability_of(goal_id)
-            if found.fit is not Fit.NO:
-                best[ability_id] = min(best.get(ability_id, found), found, key=_rank)
-        ordered = sorted(best, key=lambda one: (_rank(best[one]), one))
-        return tuple(_shown(best[one], self._entries[one]) for one in ordered[:MAX_MATCHES])
+        return self._listed(self._best(query, caller_user_id, decide))
 
     def judged(
-        self, text: str, ability_id: str, *, caller_user_id: str, by_rules: bool = False
+        self,
+        text: str,
+        ability_id: str,
+        *,
+        caller_user_id: str,
+        by_rules: bool = False,
+        decide: Decide | None = None,
     ) -> Judgement | None:
         """Whether one ability fits ``text``, by the rules alone if asked so, and why; None for one never listed."""
         if ability_id not in self._entries:
             return None
-        return self._judged(read(text), ability_id, caller_user_id, by_rules=by_rules)
+        best = self._judged(read(text), ability_id, caller_user_id, by_rules=by_rules)
+        return self._decided(text, {ability_id: best}, decide)[ability_id]
 
     def weight(self, caller_user_id: str, word: Word) -> float:
         """The weight of a word: full for one that a single ability has, down to half of that."""
@@ -160,11 +170,42 @@ class FitIndex:
         rarity = log(1 + size / having) / log(1 + size)
         return base_weight(word.meaning) * (0.5 + 0.5 * rarity)
 
+    def _best(
+        self, query: AbilityLookupQuery, caller_user_id: str, decide: Decide | None
+    ) -> dict[str, Judgement]:
+        """The judgement of each ability that is looked at, by its best goal."""
+        request = read(query.user_query)
+        best: dict[str, _Judged] = {}
+        for goal_id in self._candidates(request, query, caller_user_id):
+            goal, ability_id = self._goals[goal_id], ability_of(goal_id)
+            found = goal, self._judged_goal(request, goal, caller_user_id)
+            best[ability_id] = min(best.get(ability_id, found), found, key=_rank_of)
+        return self._decided(query.user_query, best, decide)
+
+    def _decided(self, text: str, best: Mapping[str, _Judged], decide: Decide | None) -> dict[str, Judgement]:
+        """The judgements, after ``decide`` was asked about the likeliest of the doubtful ones."""
+        judged = {one: found for one, (_, found) in best.items()}
+        doubtful = sorted(
+            (one for one in judged if is_doubtful(judged[one])),
+            key=lambda one: (_rank(judged[one]), -judged[one].likely, one),
+        )
+        if decide is None or not doubtful:
+            return judged
+        goals = ((one, best[one][0]) for one in doubtful[:MAX_DOUBTS])
+        doubts = [Doubt(one, goal.title, goal.method[0] if goal.method else "") for one, goal in goals]
+        found = decide(text, doubts)
+        return judged | {one: decided(judged[one], does_it) for one, does_it in found.items()}
+
+    def _listed(self, judged: Mapping[str, Judgement]) -> tuple[AbilityFit, ...]:
+        fitting = (one for one, found in judged.items() if found.fit is not Fit.NO)
+        ordered = sorted(fitting, key=lambda one: (_rank(judged[one]), one))
+        return tuple(_shown(judged[one], self._entries[one]) for one in ordered[:MAX_MATCHES])
+
     def _judged(
         self, request: Reading, ability_id: str, caller_user_id: str, *, by_rules: bool = False
-    ) -> Judgement:
+    ) -> _Judged:
         judge_one = partial(self._judged_goal, request, caller_user_id=caller_user_id, by_rules=by_rules)
-        return min(map(judge_one, self._goals_of[ability_id]), key=_rank)
+        return min(((goal, judge_one(goal)) for goal in self._goals_of[ability_id]), key=_rank_of)
 
     def _judged_goal(
         self,
@@ -206,6 +247,12 @@ def _pairs(
 def _rank(found: Judgement) -> tuple[int, float]:
     """Sorts the better first."""
     return (_ORDER[found.fit], -found.closeness)
+
+
+def _rank_of(judged: _Judged) -> tuple[int, float, float]:
+    """The same for the goals of an ability; of those that are refused the likeliest comes first."""
+    _, found = judged
+    return (*_rank(found), -found.likely)
 
 
 def _meanings_of(entry: AbilityAvailabilityEntry) -> frozenset[str]:

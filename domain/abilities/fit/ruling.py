@@ -91,6 +91,8 @@ class Judgement:
     fit: Fit
     closeness: float
     reasons: tuple[str, ...]
+    likely: float = 0.0
+    """How likely it is that it fits, where that was weighed, whatever the judgement."""
 
 
 @dataclass(frozen=True, slots=True)
