@@ -1,8 +1,8 @@
 """Tables of abilities with requests that must find them and near misses that must not."""
 
 import posixpath
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -19,7 +19,13 @@ from domain.learning.drafting.triggers import trigger_phrases
 from domain.learning.interpretation.naming import slug_from_title, title_from_goal
 from tests.fixtures.abilities import ability
 
-TABLES = {name: Path(__file__).with_name(f"{name}.txt") for name in ("requests", "tasks", "methods", "shell")}
+_HERE = Path(__file__).parent
+
+TABLES = {name: _HERE / f"{name}.txt" for name in ("requests", "tasks", "methods", "shell")}
+"""What the trees of ``domain.abilities.fit.weighing`` are fitted to."""
+
+HELD_OUT = {"siblings": _HERE / "siblings.txt"}
+"""What they are not fitted to."""
 
 
 @dataclass(frozen=True)
@@ -32,27 +38,26 @@ class Row:
 
 
 def rows_of(path: Path) -> list[Row]:
-    """The table in a file: ``= goal -> results`` is an ability, ``!`` its command, ``+`` finds it, ``-`` must not."""
-    found: list[Row] = []
-    finds: list[str] = []
-    misses: list[str] = []
-    goal, commands = "", list[str]()
+    """The table in a file: ``= goal -> results`` is an ability, ``!`` its command, ``+`` finds it, ``-`` must not.
 
-    def closed() -> None:
-        if goal:
-            found.append(Row(_taught(goal, commands), finds, misses))
+    Abilities of one paragraph are about the same objects: what finds one must not find the others.
+    """
+    return [row for one in path.read_text(encoding="utf-8").split("\n\n") for row in _group(one)]
 
-    for line in path.read_text(encoding="utf-8").splitlines():
-        mark, said = line[:2], line[2:].strip()
-        if mark == "= ":
-            closed()
-            goal, commands, finds, misses = said, [], [], []
-        elif mark == "! ":
-            commands.append(said)
-        elif mark in ("+ ", "- "):
-            (finds if mark == "+ " else misses).append(said)
-    closed()
-    return found
+
+def _group(paragraph: str) -> Iterator[Row]:
+    rows = [_row(said.splitlines()) for said in f"\n{paragraph}".split("\n= ")[1:]]
+    for row in rows:
+        yield replace(
+            row, misses=(*row.misses, *(said for one in rows if one is not row for said in one.finds))
+        )
+
+
+def _row(lines: Sequence[str]) -> Row:
+    marked = {
+        mark: [line[2:].strip() for line in lines[1:] if line[:2] == mark] for mark in ("! ", "+ ", "- ")
+    }
+    return Row(_taught(lines[0].strip(), marked["! "]), marked["+ "], marked["- "])
 
 
 def _taught(goal: str, commands: Sequence[str]) -> AbilityAvailabilityEntry:

@@ -7,7 +7,7 @@ from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.meaning import Meanings, Rows, plain_works, told_by
 from host.sentence_model import sentence_model
-from tests.domain.abilities.fit.tables import TABLES, Row, rows_of
+from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, rows_of
 
 pytestmark = pytest.mark.thorough
 
@@ -32,15 +32,17 @@ def shares(table: list[Row], index: FitIndex) -> tuple[float, float]:
     return sum(found) / len(found), sum(refused) / len(refused)
 
 
-# The trees are fitted to these tables: what they reach on tasks that they have not seen, `python -m bench.fit` prints.
+# The trees are fitted to these tables but the last: what they reach on tasks that they have not seen,
+# `python -m bench.fit` prints.
 @pytest.mark.parametrize(
-    ("name", "found", "refused"), [("requests", 0.98, 0.98), ("tasks", 0.86, 0.94), ("methods", 0.84, 0.96)]
+    ("name", "found", "refused"),
+    [("requests", 0.98, 0.98), ("tasks", 0.86, 0.94), ("methods", 0.84, 0.96), ("siblings", 0.66, 0.83)],
 )
 @pytest.mark.timeout(180)
 def test_requests_in_other_words_are_found_and_near_misses_refused(
     name: str, found: float, refused: float, works: Rows
 ) -> None:
-    table, vector = rows_of(TABLES[name]), sentence_model().vector
+    table, vector = rows_of((TABLES | HELD_OUT)[name]), sentence_model().vector
     told = {row.entry.ability_id: told_by(row.entry) for row in table}
     known = {one: (said, np.stack([vector(text) for text in said.texts])) for one, said in told.items()}
     index = FitIndex((row.entry for row in table), Meanings(vector, works, known))
