@@ -27,7 +27,8 @@ async def test_of_a_crowd_each_command_on_an_ability_counts_once(stack: Stack, c
     counted = commands_on_record(stack, ability_id)
     for seed in range(ROUNDS):
         seeded = Random(seed)
-        moves = [(seeded.choice(MOVES), f"{seed}-{number}") for number in range(crowd)]
+        # The server remembers updates by these keys, and the ability's workflow has one id for all crowds.
+        moves = [(seeded.choice(MOVES), f"{crowd}-{seed}-{number}") for number in range(crowd)]
 
         async def send(move: tuple[str, str]) -> httpx.Response:
             return await alice.call("POST", f"{path}/{move[0]}", REASON, idempotency_key=move[1])
