@@ -124,8 +124,10 @@ class _SqliteConnection(sqlite3.Connection):
         return cursor
 
     def close_cursors(self) -> None:
-        while self._cursors:
-            self._cursors.pop().close()
+        # A cursor may be collected meanwhile.
+        for cursor in list(self._cursors):
+            cursor.close()
+        self._cursors.clear()
 
 
 def _close_cursors(connection: _SqliteConnection, *_: object) -> None:
