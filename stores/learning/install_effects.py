@@ -30,6 +30,7 @@ from domain.abilities.availability import (
     in_service,
     with_unproved,
 )
+from domain.abilities.life import entry_rolled_back
 from stores.abilities.ability_rows import (
     ABILITIES,
     VERSIONS,
@@ -305,7 +306,8 @@ def undo_effect(
         case SagaStepName.MATERIALISE:
             _put_files(connection, plan, "memory", forward=False)
         case SagaStepName.PROJECT_WORKSPACE:
-            _put_files(connection, plan, "workspace", forward=False)
+            stopped = _stopped_since(connection, request, plan) is not None
+            _put_files(connection, plan, "workspace", forward=False, stopped=stopped)
         case SagaStepName.REBUILD_BRIDGE:
             capability_id = load_draft(connection, request.proposal_id).capability_id
             _restore_row(
@@ -314,7 +316,11 @@ def undo_effect(
             derive = partial(update_bridge, connection, datetime.now(UTC), request.ability_id, capability_id)
             _restore_derived(connection, plan, BRIDGE_FILES, derive)
         case SagaStepName.REFRESH_AVAILABILITY:
+            stopped = _stopped_since(connection, request, plan)
             _restore_row(connection, tables.abilities, "ability_id", request.ability_id, plan.prior_ability)
+            if stopped is not None and plan.prior_ability is not None:
+                known = {name: plan.prior_ability[name] for name in ("version", "updated_at")}
+                ABILITIES.replace(connection, entry_rolled_back(stopped, _prior_entry(plan)), **known)
             versions = tables.ability_versions
             connection.execute(delete(versions).where(versions.c.saga_id == request.saga_id))
             forget_content(connection, request.ability_id, plan.version)
@@ -331,10 +337,12 @@ def with_digests(connection: Connection, plan: InstallPlan, derived: Sequence[Pa
     return plan.changed(derived_after={**plan.derived_after, **after})
 
 
-def _put_files(connection: Connection, plan: InstallPlan, root: DocumentRoot, *, forward: bool) -> int:
-    """Puts the files of one root as they shall be, or back as they were."""
+def _put_files(
+    connection: Connection, plan: InstallPlan, root: DocumentRoot, *, forward: bool, stopped: bool = False
+) -> int:
+    """Puts the files of one root as they shall be, or back as they were; none of an ability that is ``stopped``."""
     files = {
-        change.path: change.after if forward else change.before
+        change.path: None if stopped else change.after if forward else change.before
         for change in plan.files
         if change.root == root
     }
@@ -428,10 +436,27 @@ def _put_ability(
 
 def _was_out_of_service(plan: InstallPlan) -> bool:
     """Whether the bridge holds the ability back until this install gives it back its place."""
-    prior = plan.prior_ability
-    return prior is not None and not in_service(
-        AbilityAvailabilityEntry.model_validate_json(str(prior["body"]))
+    return plan.prior_ability is not None and not in_service(_prior_entry(plan))
+
+
+def _prior_entry(plan: InstallPlan) -> AbilityAvailabilityEntry:
+    return AbilityAvailabilityEntry.model_validate_json(str((plan.prior_ability or {})["body"]))
+
+
+def _stopped_since(
+    connection: Connection, request: InstallSagaInput, plan: InstallPlan
+) -> AbilityAvailabilityEntry | None:
+    """The ability, if it was in service before the install and a person has taken it out since.
+
+    A pack is undone after the sagas of its members: what was quarantined meanwhile stays so in its earlier version.
+    """
+    body = connection.scalar(
+        select(tables.abilities.c.body).where(tables.abilities.c.ability_id == request.ability_id)
     )
+    if body is None or plan.prior_ability is None or _was_out_of_service(plan):
+        return None
+    present = ABILITIES.parse(body)
+    return None if in_service(present) else present
 
 
 def _restore_row(

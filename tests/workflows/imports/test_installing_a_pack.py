@@ -10,9 +10,12 @@ from typing import Any
 import anyio.to_thread
 import pytest
 
+from contracts.abilities.availability import AbilityLifecycleAction
+from contracts.abilities.lifecycle import AbilityOrder
 from contracts.imports.pack_install import PackCancel, PackOrder
 from contracts.learning.install import SagaStepName
 from contracts.platform.commands import CommitKey
+from stores.abilities.ability_commands import AbilityLifeStore
 from tests.fixtures.failing_installs import failing_at
 from tests.fixtures.importing import Importer, zipped
 from tests.fixtures.stack import Stack, connect, running_stack, stack_settings
@@ -173,6 +176,57 @@ async def test_a_pack_whose_last_member_fails_leaves_everything_as_it_was_and_is
         assert {state for _, state in steps(done)} == {"installed"}
         assert await third.state() == "installed_private"
         assert (await third.detail())["import_record"]["retry_count"] == 1
+
+
+async def test_what_was_quarantined_while_its_pack_was_installed_stays_so_when_the_pack_is_undone(
+    tmp_path: Path, temporal_address: str
+) -> None:
+    orders: list[AbilityOrder] = []
+    lives: list[AbilityLifeStore] = []
+
+    def quarantined() -> bool:
+        for order in orders:
+            lives[0].carry_out(order)
+        return bool(orders)
+
+    sagas = count(1)
+    parts = failing_at(
+        SagaStepName.REFRESH_AVAILABILITY,
+        after_effect=True,
+        when=lambda: bool(orders) and next(sagas) == 2 and quarantined(),
+    )
+    client = await connect(temporal_address)
+    async with running_stack(stack_settings(tmp_path), client, parts) as stack:
+        alice = Importer(stack.learner())
+        await (await staged(alice, skill("count-words"))).act("install-private", accept_unproved=True)
+        await put(alice, "count-words", "sort-rows")
+        await staged(alice, skill("count-words", body="2. Say how many.\n"))
+        await staged(alice, skill("sort-rows"))
+        lives.append(AbilityLifeStore(stack.database))
+        orders.append(
+            AbilityOrder(
+                commit_key=_key("stop"),
+                correlation_id="test",
+                ability_id="imported.count-words",
+                action=AbilityLifecycleAction.QUARANTINE,
+                reason="it counts wrongly",
+                caller_user_id="alice",
+            )
+        )
+        failed = await ended(stack, alice, await begun(alice))
+        assert failed["state"] == "rolled_back"
+
+        path = "/api/abilities/imported.count-words"
+        shown = await alice.learner.ok("GET", path)
+        assert (shown["ability"]["install_lane"], shown["quarantine_reason"]) == (
+            "quarantined",
+            "it counts wrongly",
+        )
+        assert below(stack.settings.workspace) == {}
+        await alice.learner.ok("POST", f"{path}/unquarantine", {"reason": "the newer one is gone"})
+        back = below(stack.settings.workspace)["skills/count-words/SKILL.md"]
+        assert b"1. Do it." in back
+        assert b"2. Say how many." not in back
 
 
 async def test_an_install_whose_workflow_temporal_has_lost_goes_on_or_is_undone_where_it_was_given_up(
