@@ -96,7 +96,11 @@ def read_skill(content: bytes, folder: str | None) -> ReadSkill:
         raise TypeError("name and description are texts")
     # A folder of another name is renamed when it is installed; the text stays as it is.
     changes = any(repair.field not in ("folder", "file") for repair in repairs)
-    text = skill_md_text(front, body) if changes else original
+    text = original
+    if changes:
+        text = skill_md_text(front, body)
+        # What a repair took from the text below is as visible as what was written above it.
+        _check_characters(split_frontmatter(text)[0])
     return ReadSkill(name, description, front, body, original, text, tuple(repairs))
 
 
