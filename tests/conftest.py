@@ -47,8 +47,11 @@ LONG_FIRST = ("lessons", "faults", "workflows", "model")
 THOROUGH = frozenset({"console", "e2e", "faults", "model"})
 """The folders of whole lessons, real pages, killed processes and random walks: few of them are for every day."""
 
-WHOLE = frozenset({"temporal_address", "deployment", "person", "browser"})
-"""The fixtures behind an application that runs, a command typed at it, and a browser."""
+PROCESSES = frozenset({"service", "deployment"})
+"""The fixtures of an application in processes of its own: each process of a test run starts it anew."""
+
+WHOLE = frozenset({"temporal_address", "browser"})
+"""The fixtures behind an application in the test's process, and a browser."""
 
 SHARED = "shared"
 """The fixture of an application that the tests of a file share; they vary one test over all operations."""
@@ -65,8 +68,8 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests come first; within their folders the order stays. ``thorough`` is marked where it is the rule.
 
-    What needs a whole application is for every day once a file, and not at all in the folders of ``THOROUGH`` unless
-    it is marked ``everyday``. What is shown of both databases is shown of SQLite every day.
+    What needs a whole application is for every day once a file; in processes of its own, or in the folders of
+    ``THOROUGH``, only where it is marked ``everyday``. What is shown of both databases is shown of SQLite every day.
     """
     place = {name: number for number, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: place.get(_folder(item), len(place)))
@@ -83,14 +86,15 @@ def _daily(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     daily: set[pytest.Item] = set()
     for item in items:
         needs = _needs(item)
-        if item.get_closest_marker("everyday") or not (needs & WHOLE or _folder(item) in THOROUGH):
+        lasting = _folder(item) in THOROUGH or bool(PROCESSES & needs)
+        if item.get_closest_marker("everyday") or not (needs & WHOLE or lasting):
             daily.add(item)
         elif SHARED in needs:
             test = item.nodeid.partition("[")[0]
             if cases[test] % ONE_IN == 0:
                 daily.add(item)
             cases[test] += 1
-        elif _folder(item) not in THOROUGH and item.path not in files and not _is_left_out(item):
+        elif not lasting and item.path not in files and not _is_left_out(item):
             daily.add(item)
             files.add(item.path)
     return daily

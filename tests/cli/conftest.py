@@ -29,7 +29,7 @@ from tests.fixtures.stack import Stack
 
 
 @pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunState]:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunState]:
     """Temporal, worker and API, for the whole test run."""
     with DemoStack(tmp_path_factory.mktemp("stack")) as stack:
         yield stack.start()
@@ -91,13 +91,13 @@ async def api_url(stack: Stack) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-def person(running: RunState) -> Iterator[Person]:
+def person(service: RunState) -> Iterator[Person]:
     """A new person, who has never taught anything."""
     rights = tuple(scope for scope in Scope if scope is not Scope.ADMIN)
     request = CreateTokenRequest(name="test", user_id=f"user-{uuid4().hex[:12]}", scopes=rights)
-    with ApprenticeApi(running.api_url, running.admin_token) as api:
+    with ApprenticeApi(service.api_url, service.admin_token) as api:
         made = api.tokens.create_token(request)
-        yield Person(running, made.secret)
+        yield Person(service, made.secret)
         api.tokens.revoke_token(made.token.token_id)
 
 

@@ -41,7 +41,7 @@ async def approved(learner: Learner) -> bool:
 @pytest.mark.parametrize(
     ("check", "step"),
     [
-        pytest.param("run_check.lint", "plan", marks=pytest.mark.everyday),
+        ("run_check.lint", "plan"),
         ("run_check.trigger", "materialise"),
         ("run_check.dry_run", "project_workspace"),
         ("run_check.dependency_check", "rebuild_bridge"),

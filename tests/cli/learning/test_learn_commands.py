@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from cli.platform.output import ExitCode
 
 
+@pytest.mark.everyday
 def test_a_session_goes_from_its_creation_to_an_approved_ability(person, taught) -> None:
     session_id = taught("fruit")
 

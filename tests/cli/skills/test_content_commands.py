@@ -12,8 +12,8 @@ from tests.cli.conftest import Person
 
 
 @pytest.mark.acceptance("CH-36", "CH-39")
-def test_content_is_shown_approved_published_later_and_given_up(running: RunState) -> None:
-    admin = Person(running, running.admin_token)
+def test_content_is_shown_approved_published_later_and_given_up(service: RunState) -> None:
+    admin = Person(service, service.admin_token)
     content = {"content_id": str(uuid4()), "script": "We tried three coffee shops."}
     approve = ("skills", "content", "approve", json.dumps(content), "--platform", "twitter")
     refused = admin.types(*approve, "--json")
@@ -31,8 +31,8 @@ def test_content_is_shown_approved_published_later_and_given_up(running: RunStat
     assert (late.exit_code, "INVALID_TOKEN" in late.stdout) == (ExitCode.FAILURE, True)
 
 
-def test_content_that_is_none_is_refused_by_field_before_anybody_is_asked(running: RunState) -> None:
-    admin = Person(running, running.admin_token)
+def test_content_that_is_none_is_refused_by_field_before_anybody_is_asked(service: RunState) -> None:
+    admin = Person(service, service.admin_token)
     wrong = admin.types("skills", "content", "approve", '{"script": "x"}', "--platform", "twitter", "--yes")
     assert wrong.exit_code == ExitCode.USAGE
     assert "content_id" in wrong.output

@@ -24,11 +24,11 @@ def _commands() -> list[list[str]]:
     return [shlex.split(line.replace("IN_A_MONTH", month), comments=True)[1:] for line in lines]
 
 
-def started(running: RunState, words: list[str]) -> subprocess.Popen[str]:
+def started(service: RunState, words: list[str]) -> subprocess.Popen[str]:
     """The command in a process of its own."""
     environment = os.environ | {
-        "APPRENTICE_API_URL": running.api_url,
-        "APPRENTICE_TOKEN": running.admin_token,
+        "APPRENTICE_API_URL": service.api_url,
+        "APPRENTICE_TOKEN": service.admin_token,
     }
     command = [sys.executable, "-m", "cli.main", *words]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -36,8 +36,8 @@ def started(running: RunState, words: list[str]) -> subprocess.Popen[str]:
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("AM-33", "AM-34", "AM-47", "AI-36", "CH-53")
-def test_what_a_new_user_types_says_exactly_what_happened(running: RunState) -> None:
-    admin = Person(running, running.admin_token)
+def test_what_a_new_user_types_says_exactly_what_happened(service: RunState) -> None:
+    admin = Person(service, service.admin_token)
 
     def types(words: list[str]) -> Result:
         done = admin.types(words[0], *words[1:])
@@ -54,7 +54,7 @@ def test_what_a_new_user_types_says_exactly_what_happened(running: RunState) -> 
     assert "noted" in told.lower()
     types(wallet)
     types(fund)
-    both = [started(running, debit), started(running, debit)]
+    both = [started(service, debit), started(service, debit)]
     twice = [one.communicate(timeout=60)[0] for one in both]
     assert all("ledger:" in one for one in twice), twice
     assert sorted("Took nothing" in one for one in twice) == [False, True], twice

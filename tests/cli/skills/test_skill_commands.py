@@ -51,12 +51,12 @@ RUNNERS = ["python", "os_command", pytest.param("node", marks=[no_node, pytest.m
 
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.acceptance("AM-01", "AM-02")
-def test_a_new_skill_is_made_approved_and_run_at_once(running, runner) -> None:
-    admin = Person(running, running.admin_token)
+def test_a_new_skill_is_made_approved_and_run_at_once(service, runner) -> None:
+    admin = Person(service, service.admin_token)
     name = f"greet-{uuid4().hex[:8]}"
-    into = ("--into", str(running.workspace / "skills"))
+    into = ("--into", str(service.workspace / "skills"))
     made = admin.gets("skills", "new", name, "--runner", runner, *into)
-    assert name in {path.name for path in (running.workspace / "skills").iterdir()}
+    assert name in {path.name for path in (service.workspace / "skills").iterdir()}
     for step in made["next"]:
         _, group, command, *rest = step.split()
         answers = ("--yes",) if command == "approve" else ()
