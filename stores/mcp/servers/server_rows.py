@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -131,10 +132,10 @@ def linked_abilities(
         select(capabilities.c.ability_id, capabilities.c.manifest)
         .join(abilities, abilities.c.ability_id == capabilities.c.ability_id)
         .where(abilities.c.owner == owner)
-        .order_by(capabilities.c.ability_id)
-    )
+    ).all()
     titles: dict[str, str] = {}
-    for ability_id, text in manifests:
+    # Sorted here: asked to sort, PostgreSQL may walk the capabilities of everybody in that order.
+    for ability_id, text in sorted(manifests, key=itemgetter(0)):
         try:
             manifest = CapabilityManifest.model_validate_json(text)
         except ValueError:

@@ -122,6 +122,7 @@ def _sign_in(
 
 
 def _last_receipts(connection: Connection, server_ids: Sequence[str]) -> dict[str, str]:
+    of_servers = [f"mcp-server/{server_id}" for server_id in server_ids]
     query = (
         select(journal.c.document)
         .join(
@@ -130,7 +131,9 @@ def _last_receipts(connection: Connection, server_ids: Sequence[str]) -> dict[st
             & (journal_heads.c.aggregate_seq == journal.c.aggregate_seq),
         )
         .where(
-            journal.c.aggregate.in_([f"mcp-server/{server_id}" for server_id in server_ids]),
+            journal.c.aggregate.in_(of_servers),
+            # Said of both: PostgreSQL does not conclude the one from the other, and may walk all heads.
+            journal_heads.c.aggregate.in_(of_servers),
             journal.c.stream == RECEIPTS,
         )
     )
