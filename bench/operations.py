@@ -26,6 +26,7 @@ from bench.counters import Counts, counting
 from bench.dispatch import bare_update, bare_updates, effect_of, own_call, registered
 from bench.temporal_server import RunningTemporal, temporal_process
 from contracts.mcp.provider import MCPTransport
+from contracts.workflow_ids import mcp_dispatch_id
 from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import GoodServer, started
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
@@ -60,7 +61,7 @@ async def approve(alice: Learner, dispatch: str) -> None:
 
 async def ended(stack: Stack, dispatch: str) -> None:
     """Waits for the end of a call's workflow."""
-    await stack.client.get_workflow_handle(f"mcp-dispatch/{dispatch}").result()
+    await stack.client.get_workflow_handle(mcp_dispatch_id(dispatch)).result()
 
 
 async def counted_approval(stack: Stack, alice: Learner, server_id: str) -> Counts:

@@ -24,12 +24,15 @@ def installed_files(stack: Stack) -> Iterator[Path]:
 
 
 def digest_of_installed(stack: Stack) -> dict[str, str]:
-    """Workspace, bridge and snapshot, byte for byte, once all that was decided is written to them."""
+    """Workspace, bridge and snapshot, byte for byte, once all that was decided is written to them.
+
+    What happened is told in streams whatever came of it, and is no part of them.
+    """
     Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
     return {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in installed_files(stack)
-        if path.is_file()
+        if path.is_file() and path.suffix != ".jsonl"
     }
 
 

@@ -15,14 +15,14 @@ CANONICAL = ("system/learning/installed", "system/capabilities", "system/abiliti
 
 
 def canonical_files(stack: Stack) -> dict[str, bytes]:
-    """Every canonical file about what is installed."""
+    """Every canonical file about what is installed; what was said and done is told in streams beside them."""
     root = stack.settings.memory_root
     Projector(stack.database, root, stack.settings.workspace).catch_up()
     return {
         str(path.relative_to(root)): path.read_bytes()
         for folder in CANONICAL
         for path in sorted((root / folder).rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.suffix != ".jsonl"
     }
 
 

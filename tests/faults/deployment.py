@@ -141,7 +141,10 @@ class Deployment:
         return any(event.HasField("timer_started_event_attributes") for event in history.events)
 
     def installed(self) -> dict[str, str]:
-        """Workspace, canonical skills, bridge and snapshot: the digest of each file."""
+        """Workspace, canonical skills, bridge and snapshot: the digest of each file.
+
+        What happened is told in streams whatever came of it, and is no part of them.
+        """
         memory = self.settings.memory_root / "system"
         folders = [self.settings.workspace, memory / "learning/installed"]
         folders += [memory / "capabilities", memory / "abilities"]
@@ -149,7 +152,7 @@ class Deployment:
             str(path): sha256(path.read_bytes()).hexdigest()
             for folder in folders
             for path in folder.rglob("*")
-            if path.is_file()
+            if path.is_file() and path.suffix != ".jsonl"
         }
 
     def kill_workers(self) -> None:
