@@ -136,8 +136,10 @@ def _overlap(first: Path, second: Path) -> bool:
 
 
 LONGEST_MODEL_TIMEOUT = timedelta(seconds=60)
-LONGEST_FIND_TIMEOUT = timedelta(seconds=20)
 """The longest ``model_timeout``: a person waits for a draft."""
+
+LONGEST_FIND_TIMEOUT = timedelta(seconds=20)
+"""The longest ``find_model_timeout``: a lookup waits for it."""
 
 _KEY_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]{0,199}|file:[^\x00-\x1f]{1,400}")
 
