@@ -8,7 +8,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import itemgetter
 
@@ -109,21 +109,7 @@ def passages(extension: str, text: str) -> tuple[Passage, ...]:
     )
     pieces = [(one, text) for one in found for text in _in_pieces(one.text)]
     words = words_in([text for _, text in pieces])
-    return tuple(
-        Passage(
-            one.line,
-            text,
-            one.kind,
-            one.language,
-            one.block,
-            one.lead,
-            one.heading,
-            one.listed,
-            one.fenced,
-            held,
-        )
-        for (one, text), held in zip(pieces, words, strict=True)
-    )
+    return tuple(replace(one, text=text, words=held) for (one, text), held in zip(pieces, words, strict=True))
 
 
 def _in_pieces(text: str) -> Iterator[str]:

@@ -42,9 +42,9 @@ class Search:
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self.regex = re.compile(pattern, re.IGNORECASE | flags)
         self._ways = needed_words(pattern)
-        for way in self._ways:
-            _all_words.update(*way)
-        _spaced_words.update(word for word in _all_words if " " in word)
+        words = {word for way in self._ways for needed in way for word in needed}
+        _all_words.update(words)
+        _spaced_words.update(word for word in words if " " in word)
 
     def search(self, searched: SearchedText) -> re.Match[str] | None:
         """The first match, as ``re.Pattern.search``."""
