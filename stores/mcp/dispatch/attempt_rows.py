@@ -193,19 +193,18 @@ def plan_of(
     )
 
 
-def not_planned(_: CallPlan) -> None:
-    """Has no use for a plan that was made ahead."""
-
-
 def plan_ahead(
-    connection: Connection, record: DispatchRecord, now: datetime, planned: Callable[[CallPlan], object]
+    connection: Connection,
+    record: DispatchRecord,
+    now: datetime,
+    planned: Callable[[CallPlan], object] | None,
 ) -> None:
     """Gives ``planned`` what is to be sent of a call that runs, where its server is enabled and well.
 
     Policy is asked when the call is sent (``DispatchAttempts.begin``), and by whoever lets it pass.
     """
     order = record.order
-    if planned is not_planned or record.status is not DispatchStatus.RUNNING or record.attempts:
+    if planned is None or record.status is not DispatchStatus.RUNNING or record.attempts:
         return
     try:
         callee = callee_of(connection, order.server_id, order.tool_name, record.owner)

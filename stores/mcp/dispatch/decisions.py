@@ -28,7 +28,7 @@ from contracts.mcp.dispatch_work import (
 from contracts.mcp.receipts import MCPReceiptKind
 from domain.mcp.approvals import scope_problem, undecidable, unseen
 from domain.mcp.policy_facts import grant_expiry, scope_of
-from stores.mcp.dispatch.attempt_rows import CallPlan, not_planned, plan_ahead
+from stores.mcp.dispatch.attempt_rows import CallPlan, plan_ahead
 from stores.mcp.dispatch.rows import (
     StoredDispatch,
     change_dispatch,
@@ -55,7 +55,7 @@ class DispatchDecisions:
         self._expiry = ask_first_expiry
 
     def decide(
-        self, order: DecideOrder, planned: Callable[[CallPlan], object] = not_planned
+        self, order: DecideOrder, planned: Callable[[CallPlan], object] | None = None
     ) -> DecisionTaken:
         """One answer; the same key again gets what it got the first time.
 
@@ -119,7 +119,7 @@ class DispatchDecisions:
         return settle(connection, kept, ended, at, entries, given_up=None if expired else order)
 
     def _decided(
-        self, connection: Connection, order: DecideOrder, planned: Callable[[CallPlan], object]
+        self, connection: Connection, order: DecideOrder, planned: Callable[[CallPlan], object] | None
     ) -> DecisionTaken:
         at = order.at or datetime.now(UTC)
         kept = read_dispatch(connection, order.dispatch_id, lock=True)
@@ -159,7 +159,7 @@ class DispatchDecisions:
         kept: StoredDispatch,
         order: DecideOrder,
         at: datetime,
-        planned: Callable[[CallPlan], object],
+        planned: Callable[[CallPlan], object] | None,
     ) -> DecisionTaken:
         record = _answered(kept.record, order, at).changed(status=DispatchStatus.RUNNING)
         waiting = kept.record.ask_first

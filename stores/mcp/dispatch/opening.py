@@ -27,7 +27,7 @@ from domain.mcp.policy import judge
 from domain.mcp.policy_facts import facts_of
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import ABILITIES, entry_of, manifest_of
-from stores.mcp.dispatch.attempt_rows import CallPlan, not_planned, plan_ahead
+from stores.mcp.dispatch.attempt_rows import CallPlan, plan_ahead
 from stores.mcp.dispatch.rows import (
     StoredDispatch,
     add_dispatch,
@@ -218,7 +218,7 @@ class DispatchOpening:
         return None
 
     def judge(
-        self, order: DispatchOrder, now: datetime, planned: Callable[[CallPlan], object] = not_planned
+        self, order: DispatchOrder, now: datetime, planned: Callable[[CallPlan], object] | None = None
     ) -> DispatchStanding:
         """The first decision about a call; a call that is known stays as it is.
 

@@ -22,7 +22,7 @@ from contracts.mcp.tools import MCPToolDefinition, ToolAnswer
 from contracts.platform.commands import CommitKey
 from stores.mcp.dispatch.argument_rows import content_kept
 from stores.mcp.dispatch.attempt_ends import DispatchInspection
-from stores.mcp.dispatch.attempt_rows import CallPlan, not_planned
+from stores.mcp.dispatch.attempt_rows import CallPlan
 from stores.mcp.dispatch.attempts import DispatchAttempts
 from stores.mcp.dispatch.decisions import DispatchDecisions
 from stores.mcp.dispatch.opening import DispatchOpening
@@ -84,7 +84,7 @@ class CallDesk:
         at: datetime | None = None,
         by: str = "alice",
         edited: EditedArguments | None = None,
-        planned: Callable[[CallPlan], object] = not_planned,
+        planned: Callable[[CallPlan], object] | None = None,
     ) -> DecisionTaken:
         """One person's answer."""
         key = CommitKey(owner_user_id="alice", key=str(uuid4()), request_digest=digest_of("x"))
