@@ -13,7 +13,7 @@ import structlog
 
 from config.memory import loading
 from config.settings import Settings
-from tests.fixtures.thoroughness import times
+from tests.fixtures.thoroughness import is_every_day, times
 
 pytest_plugins = (
     "tests.fixtures.only_here",
@@ -59,44 +59,69 @@ SHARED = "shared"
 ONE_IN = 10
 """Of the operations that a test varies in a shared application, every tenth is for every day."""
 
+SAMPLED = (
+    "clients/documents",
+    "clients/mcp",
+    "domain/learning/method",
+    "host",
+    "recorders",
+    "replay",
+    "skills",
+)
+"""The folders whose tests start programs, or vary one another in large tables."""
+
+SAMPLED_ONE_IN = 5
+"""Of a file in such a folder, every fifth test is for every day."""
+
 
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Names bytes by their kind alone: archives hold the time they were made, and processes compare names of tests."""
     return "bytes" if isinstance(val, bytes) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long tests come first; within their folders the order stays. ``thorough`` is marked where it is the rule.
 
-    What needs a whole application is for every day once a file; in processes of its own, or in the folders of
-    ``THOROUGH``, only where it is marked ``everyday``. What is shown of both databases is shown of SQLite every day.
+    On every day what needs Temporal comes last, as its server takes processor time also while it idles.
+    What needs a whole application is for every day once a folder; in processes of its own, or in the folders of
+    ``THOROUGH``, only where it is marked ``everyday``. Of the files in ``SAMPLED`` every fifth test is. What is
+    shown of both databases is shown of SQLite every day.
     """
     place = {name: number for number, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: place.get(_folder(item), len(place)))
+    if is_every_day(config):
+        items.sort(key=lambda item: bool(WHOLE & _needs(item)))
     daily = _daily(items)
     for item in items:
-        if item not in daily or _is_of_postgres(item):
+        if item not in daily:
             item.add_marker("thorough")
 
 
 def _daily(items: Sequence[pytest.Item]) -> set[pytest.Item]:
-    """What the everyday run takes: what needs no whole application, and of each file the first that does."""
-    files: set[Path] = set()
-    cases: Counter[str] = Counter()
+    """What the everyday run takes: what needs no whole application, and of each folder the first that does."""
+    counted: Counter[str] = Counter()
+
+    def one_in(number: int, group: str) -> bool:
+        counted[group] += 1
+        return counted[group] % number == 1
+
     daily: set[pytest.Item] = set()
+    folders: set[Path] = set()
     for item in items:
         needs = _needs(item)
-        lasting = _folder(item) in THOROUGH or bool(PROCESSES & needs)
-        if item.get_closest_marker("everyday") or not (needs & WHOLE or lasting):
+        if _is_left_out(item):
+            continue
+        if item.get_closest_marker("everyday"):
             daily.add(item)
         elif SHARED in needs:
-            test = item.nodeid.partition("[")[0]
-            if cases[test] % ONE_IN == 0:
+            if one_in(ONE_IN, item.nodeid.partition("[")[0]):
                 daily.add(item)
-            cases[test] += 1
-        elif not lasting and item.path not in files and not _is_left_out(item):
+        elif WHOLE & needs:
+            if item.path.parent not in folders:
+                folders.add(item.path.parent)
+                daily.add(item)
+        elif not _place(item.path).startswith(SAMPLED) or one_in(SAMPLED_ONE_IN, str(item.path)):
             daily.add(item)
-            files.add(item.path)
     return daily
 
 
@@ -105,7 +130,10 @@ def _needs(item: pytest.Item) -> frozenset[str]:
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    return bool(item.get_closest_marker("thorough")) or _is_of_postgres(item)
+    if _is_of_postgres(item):
+        return True
+    long = item.get_closest_marker("thorough") or _folder(item) in THOROUGH or PROCESSES & _needs(item)
+    return bool(long) and not item.get_closest_marker("everyday")
 
 
 def _is_of_postgres(item: pytest.Item) -> bool:
@@ -113,13 +141,13 @@ def _is_of_postgres(item: pytest.Item) -> bool:
 
 
 def _folder(item: pytest.Item) -> str:
-    return _folder_of(item.path)
+    return _place(item.path).partition("/")[0]
 
 
 @cache
-def _folder_of(path: Path) -> str:
-    """Asked twice for each test, of which a file has dozens: taking paths apart is slow."""
-    return path.relative_to(Path(__file__).parent).parts[0]
+def _place(path: Path) -> str:
+    """Where a file is below the tests. Asked several times for each test of a file: taking paths apart is slow."""
+    return path.relative_to(Path(__file__).parent).as_posix()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -26,11 +26,12 @@ from contracts.learning.observation import (
 from contracts.platform.identity import CreateTokenRequest, Scope
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
+from tests.fixtures.thoroughness import life_of_processes
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope=life_of_processes)
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunState]:
-    """Temporal, worker and API, for the whole test run."""
+    """Temporal, worker and API, for all tests that type commands."""
     with DemoStack(tmp_path_factory.mktemp("stack")) as stack:
         yield stack.start()
 

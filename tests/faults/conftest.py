@@ -8,9 +8,10 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from tests.faults.deployment import Deployment, TemporalProcess
+from tests.fixtures.thoroughness import life_of_processes
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope=life_of_processes)
 def running_deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Temporal with a database file, two workers and the API."""
     folder: Path = tmp_path_factory.mktemp("deployment")
