@@ -132,12 +132,12 @@ class Bench:
         server_id: str,
         bare: Sequence[WorkflowHandle[Any, Any]],
     ) -> None:
-        self._stack = stack
+        self.stack = stack
         self._server = server
         self._tool = tool
-        self._server_id = server_id
+        self.server_id = server_id
         self._bare = bare
-        self._alice = stack.learner("alice", (*EVERYDAY_SCOPES, "call"))
+        self.alice = stack.learner("alice", (*EVERYDAY_SCOPES, "call"))
         self._bob = stack.learner("bob")
 
     async def times(self, rounds: int) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Bench:
         times: Times = {name: [] for name in ("answer", "effect", "bare_answer", "bare_effect", "command")}
         for number in range(rounds + 1):
             for _ in range(TIMES_A_ROUND):
-                await timed_approval(self._stack, self._alice, self._tool, self._server_id, times)
+                await timed_approval(self.stack, self.alice, self._tool, self.server_id, times)
                 await timed_bare(self._bare[0], self._tool, times)
                 times["command"].append(await seconds_of(lambda: self._bob.act("mark-goal", _goal())))
             if not number:  # the first round warms up
@@ -168,9 +168,9 @@ class Bench:
         for width in WIDTHS:
             ours, bare, used, bare_used = [], [], [], []
             for number in range(rounds + 1):
-                waiting = [await asked(self._alice, self._server_id) for _ in range(width)]
-                seconds, processor = await self._measured(partial(self._approve_all, waiting))
-                bare_seconds, bare_processor = await self._measured(partial(self._bare_all, width))
+                waiting = [await asked(self.alice, self.server_id) for _ in range(width)]
+                seconds, processor = await self.measured(partial(self.approve_all, waiting))
+                bare_seconds, bare_processor = await self.measured(partial(self._bare_all, width))
                 if number:
                     ours.append(width / seconds)
                     bare.append(width / bare_seconds)
@@ -189,7 +189,7 @@ class Bench:
     async def counters(self) -> dict[str, Any]:
         """What is counted of each operation, the second time that it is done."""
         for _ in range(2):
-            approval = await counted_approval(self._stack, self._alice, self._server_id)
+            approval = await counted_approval(self.stack, self.alice, self.server_id)
         await self._bob.create()
         await self._bob.act("start")
         for number in range(2):
@@ -203,7 +203,7 @@ class Bench:
             "install": install.figures(),
         }
 
-    async def _measured(self, act: Callable[[], Awaitable[object]]) -> tuple[float, float]:
+    async def measured(self, act: Callable[[], Awaitable[object]]) -> tuple[float, float]:
         taken: list[float] = []
 
         async def timed() -> None:
@@ -212,12 +212,12 @@ class Bench:
         used = await processor_of(self._server, timed)
         return taken[0], used
 
-    async def _approve_all(self, waiting: Sequence[str]) -> None:
+    async def approve_all(self, waiting: Sequence[str]) -> None:
         await asyncio.gather(*(self._approve_to_end(dispatch) for dispatch in waiting))
 
     async def _approve_to_end(self, dispatch: str) -> None:
-        await approve(self._alice, dispatch)
-        await ended(self._stack, dispatch)
+        await approve(self.alice, dispatch)
+        await ended(self.stack, dispatch)
 
     async def _bare_all(self, width: int) -> None:
         await asyncio.gather(*(self._bare_one(handle) for handle in self._bare[:width]))
@@ -232,13 +232,13 @@ def _goal() -> dict[str, str]:
 
 
 @asynccontextmanager
-async def bench_at(folder: Path) -> AsyncIterator[Bench]:
-    """Both sides over one Temporal server, and a tool server."""
+async def bench_at(folder: Path, **fields: Any) -> AsyncIterator[Bench]:
+    """Both sides over one Temporal server, and a tool server; ``fields`` are further settings of ours."""
     async with AsyncExitStack() as held:
         tool = held.enter_context(started(folder / "tool", GoodServer))
         server = await held.enter_async_context(temporal_process(folder))
         client = await Client.connect(server.address, data_converter=pydantic_data_converter)
-        settings = stack_settings(folder, mcp_allow_private_addresses=True)
+        settings = stack_settings(folder, mcp_allow_private_addresses=True, **fields)
         stack = await held.enter_async_context(running_stack(settings, client))
         bare = [await held.enter_async_context(bare_updates(client)) for _ in range(max(WIDTHS))]
         server_id = await registered(
