@@ -3,16 +3,24 @@
 Usage: ``python -m bench.lookup [--abilities N] [--rounds N]``. Prints one JSON object. ``ratio`` is the
 median over all queries of (ours / scan) time; the two take turns in going first. The run is void, and ends
 with status 1, if the two ever answer differently.
+
+Beside them stand two usual ways to find by words, which answer something simpler: the best by BM25 of SQLite's FTS5,
+and by the product of a matrix of words with NumPy. Neither weighs scope, lane or health, or refuses by negative
+triggers.
 """
 
 import argparse
 import json
 import random
+import sqlite3
 import statistics
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from heapq import nsmallest
 from time import perf_counter
+
+import numpy as np
 
 from contracts.abilities.availability import (
     AbilityAvailabilityEntry,
@@ -164,10 +172,61 @@ class PlainScan:
         )
 
 
+class FullText:
+    """SQLite's full-text search over titles and phrases, in memory."""
+
+    def __init__(self, entries: list[AbilityAvailabilityEntry]) -> None:
+        self._database = sqlite3.connect(":memory:")
+        self._database.execute("CREATE VIRTUAL TABLE ability USING fts5(title, phrases)")
+        rows = [(entry.title, " ".join(entry.trigger_phrases)) for entry in entries]
+        self._database.executemany("INSERT INTO ability (title, phrases) VALUES (?, ?)", rows)
+
+    def best(self, query: AbilityLookupQuery) -> list[int]:
+        """The rows that hold any of the words, best first."""
+        words = " OR ".join(f'"{word}"' for word in split_words(query.user_query.lower()))
+        found = self._database.execute(
+            "SELECT rowid FROM ability WHERE ability MATCH ? ORDER BY rank LIMIT ?", (words, MAX_MATCHES)
+        )
+        return [row for (row,) in found]
+
+
+class WordMatrix:
+    """A matrix of abilities by words, weighted by how rare a word is, each row of length one."""
+
+    def __init__(self, entries: list[AbilityAvailabilityEntry]) -> None:
+        texts = [split_words(" ".join((entry.title, *entry.trigger_phrases)).lower()) for entry in entries]
+        self._columns = {
+            word: at for at, word in enumerate(sorted({word for text in texts for word in text}))
+        }
+        counts = np.zeros((len(texts), len(self._columns)), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text:
+                counts[row, self._columns[word]] += 1
+        self._rarity = np.log(len(texts) / np.count_nonzero(counts, axis=0)).astype(np.float32)
+        weighed = counts * self._rarity
+        self._rows = weighed / np.linalg.norm(weighed, axis=1, keepdims=True)
+
+    def best(self, query: AbilityLookupQuery) -> list[int]:
+        """The rows nearest to the words of the query, best first."""
+        asked = np.zeros(len(self._columns), dtype=np.float32)
+        for word in split_words(query.user_query.lower()):
+            if word in self._columns:
+                asked[self._columns[word]] = self._rarity[self._columns[word]]
+        likeness = self._rows @ asked
+        best = np.argpartition(likeness, -MAX_MATCHES)[-MAX_MATCHES:]
+        return [int(row) for row in best[np.argsort(likeness[best])][::-1]]
+
+
 def _timed(index: AbilityIndex | PlainScan, query: AbilityLookupQuery) -> tuple[float, AbilityLookupResult]:
     began = perf_counter()
     result = index.lookup(query, caller_user_id=CALLER, now=NOW)
     return (perf_counter() - began) * 1000, result
+
+
+def _milliseconds(find: Callable[[AbilityLookupQuery], list[int]], query: AbilityLookupQuery) -> float:
+    began = perf_counter()
+    find(query)
+    return (perf_counter() - began) * 1000
 
 
 def _p99(values: list[float]) -> float:
@@ -180,12 +239,12 @@ def measure(count: int, rounds: int) -> dict[str, float | int | bool]:
     began = perf_counter()
     ours = AbilityIndex(known)
     build_ms = (perf_counter() - began) * 1000
-    scan = PlainScan(known)
+    scan, full_text, matrix = PlainScan(known), FullText(known), WordMatrix(known)
     asked = queries(known, rounds)
     for query in asked[:4]:
         _timed(ours, query)
         _timed(scan, query)
-    times: dict[str, list[float]] = {"ours": [], "scan": []}
+    times: dict[str, list[float]] = {"ours": [], "scan": [], "fts5": [], "numpy": []}
     equal = True
     for number, query in enumerate(asked):
         pair: list[tuple[str, AbilityIndex | PlainScan]] = [("ours", ours), ("scan", scan)]
@@ -195,6 +254,8 @@ def measure(count: int, rounds: int) -> dict[str, float | int | bool]:
             times[name].append(spent)
             answers.append(answer)
         equal = equal and answers[0] == answers[1]
+        times["fts5"].append(_milliseconds(full_text.best, query))
+        times["numpy"].append(_milliseconds(matrix.best, query))
     ratios = [a / b for a, b in zip(times["ours"], times["scan"], strict=True)]
     return {
         "abilities": count,
@@ -205,6 +266,10 @@ def measure(count: int, rounds: int) -> dict[str, float | int | bool]:
         "ours_ms_p99": round(_p99(times["ours"]), 3),
         "scan_ms_p50": round(statistics.median(times["scan"]), 3),
         "scan_ms_p99": round(_p99(times["scan"]), 3),
+        "fts5_ms_p50": round(statistics.median(times["fts5"]), 3),
+        "numpy_ms_p50": round(statistics.median(times["numpy"]), 3),
+        "ratio_to_fts5": round(statistics.median(times["ours"]) / statistics.median(times["fts5"]), 3),
+        "ratio_to_numpy": round(statistics.median(times["ours"]) / statistics.median(times["numpy"]), 3),
         "ratio": round(statistics.median(ratios), 4),
         "worst_ratio": round(max(ratios), 4),
     }

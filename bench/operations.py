@@ -35,7 +35,7 @@ MAX_STATEMENTS = {"approval": 29, "command": 13, "install": 119}
 MAX_WRITES = {"approval": 3, "command": 1, "install": 12}
 """SQL statements and write transactions of API and worker; ``tests/bench`` keeps these bounds."""
 
-WIDTHS = (1, 8, 16)
+WIDTHS = (1, 8, 16, 32)
 TIMES_A_ROUND = 3
 """Approvals, commands and bare ones in each round of the times."""
 

@@ -145,7 +145,7 @@ async def sides_in(folder: Path) -> AsyncIterator[tuple[dict[str, Side], dict[st
             cluster = held.enter_context(running_postgres())
         except pytest.skip.Exception as missing:
             cluster = None
-            left_out["postgresql"] = str(missing)
+            left_out |= dict.fromkeys(("ours_postgresql", "dbos_postgresql"), str(missing))
         peers = {"dbos_sqlite": ("dbos", f"sqlite:///{folder}/dbos.db")}
         peers["langgraph_sqlite"] = ("langgraph", str(folder / "langgraph.db"))
         if cluster:
@@ -165,7 +165,7 @@ async def sides_in(folder: Path) -> AsyncIterator[tuple[dict[str, Side], dict[st
 
 
 async def measure(rounds: int) -> dict[str, Any]:
-    """Runs the rounds and sums them up: medians a side, and ours beside DBOS on PostgreSQL where there is one."""
+    """Runs the rounds and sums them up: medians a side."""
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         async with sides_in(Path(name)) as (sides, left_out):
             approvals: dict[str, list[Taken]] = {side: [] for side in sides}
@@ -185,13 +185,6 @@ async def measure(rounds: int) -> dict[str, Any]:
         }
         for side in sides
     }
-    for database in ("sqlite", "postgresql"):
-        if (peers := found.get(f"dbos_{database}")) is not None:
-            own = found[f"ours_{database}"]
-            found[f"to_dbos_{database}"] = {
-                "approvals": round(own["approvals_a_second"] / peers["approvals_a_second"], 2),
-                "lifecycle": round(own["lifecycle_ms"] / peers["lifecycle_ms"], 2),
-            }
     return {"rounds": rounds, "wide": WIDTH, "left_out": left_out, **found}
 
 
