@@ -9,7 +9,7 @@ import os
 import stat
 import tarfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -55,16 +55,38 @@ def pack_folder(folder: Path, limits: ArchiveLimits, left_out: Collection[str] =
         UnsafeArchive: something in it is no file, folder or link.
         OSError: a file cannot be read.
     """
+    return _packed(((path, path.relative_to(folder).as_posix()) for path in _walk(folder, left_out)), limits)
+
+
+def pack_folders(folders: Mapping[str, Path], limits: ArchiveLimits) -> bytes:
+    """Several folders as one archive, each under its path in it; '.' is the archive's own folder.
+
+    Raises:
+        FolderTooLarge: it holds more than ``limits``.
+        UnsafeArchive: something in it is no file, folder or link.
+        OSError: a file cannot be read.
+    """
+    return _packed(
+        (
+            (path, _below(name, path.relative_to(folder).as_posix()))
+            for name, folder in folders.items()
+            for path in (*((folder,) if name != "." else ()), *_walk(folder, ()))
+        ),
+        limits,
+    )
+
+
+def _packed(paths: Iterable[tuple[Path, str]], limits: ArchiveLimits) -> bytes:
     packed = io.BytesIO()
     total = 0
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, compresslevel=6) as compressed,
         tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for count, path in enumerate(_walk(folder, left_out), start=1):
+        for count, (path, name) in enumerate(paths, start=1):
             if count > limits.files:
                 raise FolderTooLarge(f"it has more than {limits.files} files, folders and links")
-            member = _member(folder, path)
+            member = _member(path, name)
             if not member.isreg():
                 archive.addfile(member)
                 continue
@@ -141,10 +163,11 @@ def count_entries(content: bytes, limits: ArchiveLimits) -> int:
     return len(names)
 
 
-def links_of(folder: Path) -> frozenset[tuple[str, str]]:
-    """The symbolic links in a folder: path and target."""
+def links_of(folders: Mapping[str, Path]) -> frozenset[tuple[str, str]]:
+    """The symbolic links in folders as ``pack_folders`` takes them: path and target."""
     return frozenset(
-        (path.relative_to(folder).as_posix(), str(path.readlink()))
+        (_below(name, path.relative_to(folder).as_posix()), str(path.readlink()))
+        for name, folder in folders.items()
         for path in _walk(folder, ())
         if path.is_symlink()
     )
@@ -163,8 +186,11 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _member(folder: Path, path: Path) -> tarfile.TarInfo:
-    name = path.relative_to(folder).as_posix()
+def _below(name: str, path: str) -> str:
+    return PurePosixPath(name, path).as_posix()
+
+
+def _member(path: Path, name: str) -> tarfile.TarInfo:
     found = path.lstat()
     member = tarfile.TarInfo(name)
     member.mode = stat.S_IMODE(found.st_mode) & _MODE

@@ -14,6 +14,7 @@ from contracts.base import clipped
 from contracts.learning.observation import (
     OUTSIDE_FOLDER,
     ExitClass,
+    LessonFolder,
     ObservationAdapterKind,
     ObservedActionEvent,
     ProducedFile,
@@ -44,11 +45,16 @@ class FinishedCommand:
 
 @dataclass(frozen=True)
 class CommandScene:
-    """What is the same for all commands of a recording; ``folder`` is the demonstration's."""
+    """What is the same for all commands of a recording; ``folder`` is the demonstration's.
+
+    Of a lesson with several ``folders`` it is the root that holds them, and ``kept`` are the folders themselves.
+    """
 
     learn_session_id: str
     folder: Path
     redaction_mode: RedactionMode = RedactionMode.MASK_TEXT
+    folders: tuple[LessonFolder, ...] = ()
+    kept: tuple[Path, ...] = ()
 
 
 def exit_class(status: int) -> ExitClass:
@@ -108,17 +114,19 @@ def command_event(
         terminal=TerminalObservation(
             command=clipped(masked, LONGEST_COMMAND),
             exit_class=exit_class(command.status),
-            working_folder=_working_folder(command.folder, scene.folder),
+            working_folder=_working_folder(command.folder, scene),
             produced_files=command.produced,
             written=command.written,
+            folders=scene.folders,
         ),
         created_at=datetime.now(UTC),
     )
 
 
-def _working_folder(folder: str, demonstration: Path) -> str:
+def _working_folder(folder: str, scene: CommandScene) -> str:
     """``folder`` relative to the demonstration's folder, links resolved; '.' is the folder itself."""
-    relative = os.path.relpath(os.path.realpath(folder), os.path.realpath(demonstration))
-    if relative == os.pardir or relative.startswith(os.pardir + os.sep):
+    here = os.path.realpath(folder)
+    if not any(Path(here).is_relative_to(os.path.realpath(one)) for one in scene.kept or (scene.folder,)):
         return OUTSIDE_FOLDER
+    relative = os.path.relpath(here, os.path.realpath(scene.folder))
     return clipped(os.fsencode(relative).decode("utf-8", errors="replace"), 400)

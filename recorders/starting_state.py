@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import io
 import os
+import stat
 import tarfile
 import time
 from collections.abc import Callable, Sequence
@@ -130,6 +131,17 @@ def take_starting_state(folder: Path, session_id: str, options: InputOptions) ->
         taken_at=datetime.now(UTC),
     )
     return TakenState(without_secrets(state, contents.by_digest, out_of_time))
+
+
+def folder_entry(folder: Path, path: str) -> StartingEntry:
+    """The entry of a folder itself, in a state of one that holds it."""
+    status = folder.stat()
+    return StartingEntry(
+        path=path,
+        kind=EntryKind.FOLDER,
+        mode=stat.S_IMODE(status.st_mode),
+        modified_at=datetime.fromtimestamp(max(0, status.st_mtime_ns) / 1e9, UTC),
+    )
 
 
 def state_archive(clean: CleanState) -> bytes:

@@ -249,6 +249,16 @@ class RecordedStart:
             self.taken = take_starting_state(folder, self._session, self._options)
             self.text = self.taken.text()
 
+    @property
+    def options(self) -> InputOptions | None:
+        """What may be kept of a folder; nothing without them."""
+        return self._options
+
+    def extend(self, taken: TakenState) -> None:
+        """Delivers a state with a further folder, in the place of the one that was taken before."""
+        self.taken = taken
+        self.keep()
+
     def deliver(self, backoff: Backoff = DELIVERY_BACKOFF) -> None:
         """Begins delivery, of what was taken first."""
         self._delivery = self._delivery_of(backoff=backoff)

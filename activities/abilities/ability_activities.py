@@ -156,7 +156,7 @@ class ReprobeActivities:
         state = self._states.of_draft(interpretation.learn_session_id, wanted)
         start = missing = None
         if state is not None:
-            surroundings = Surroundings(state.locale, state.time_zone)
+            surroundings = Surroundings(state.locale, state.time_zone, folders=lesson.bundle.draft.folders)
             start = LessonStart(partial(self._states.materialise, state), surroundings)
         elif wanted is not None:
             missing = "the files that it was shown on are not kept any more"

@@ -21,6 +21,7 @@ from domain.learning.interpretation.interpretation import marked_goal
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
 from domain.learning.interpretation.slicing import collapsed
 from domain.learning.interpretation.steps import within_capture
+from domain.learning.lesson_folders import lesson_folders
 from domain.learning.proof.checks import asks_for_a_check
 from domain.learning.starting_state import beginnings
 from host.sandbox.launch_order import SandboxUnavailable
@@ -71,7 +72,7 @@ class LessonReplay:
                 state_id=state.state_id,
                 commands=tuple(_command(event) for event, obstacle in obstacles if obstacle is None),
                 place=lambda folder: self._states.materialise(state, folder),
-                surroundings=Surroundings(state.locale, state.time_zone),
+                surroundings=Surroundings(state.locale, state.time_zone, folders=lesson_folders(shown)),
                 asks_for_check=asks_for_a_check(marked_goal(boundaries)),
             )
             finder = EvidenceFinder(lesson, self._root, self._bounds, progress, cancelled)

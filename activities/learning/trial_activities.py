@@ -25,7 +25,7 @@ from contracts.learning.trials import (
     TrialRun,
     TrialState,
 )
-from domain.learning.proof.trial import Trial, trial_of
+from domain.learning.proof.trial import Trial, ability_folders, trial_of
 from host.folder_archive import ArchiveLimits, FolderTooLarge, UnsafeArchive, pack_folder, unpack_folder
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.shell_session import Surroundings
@@ -70,7 +70,7 @@ class TrialActivities:
             return _outcome(run)
         bundle = self._bundle(run)
         trial = trial_of(bundle.draft, bundle.interpretation.parameters, run.values)
-        report = self._report(run, trial, self._surroundings(bundle))
+        report = self._report(run, trial, bundle)
         if report.cancelled:
             return self._cancelled(run, trial)
         ended = self._trials.end(
@@ -105,20 +105,28 @@ class TrialActivities:
         """The locale and time zone of the demonstration, as long as they are kept: they decide how lines sort."""
         session_id = bundle.interpretation.learn_session_id
         state = self._states.of_draft(session_id, bundle.draft.starting_state_id)
-        return Surroundings(state.locale, state.time_zone) if state is not None else Surroundings()
+        folders = bundle.draft.folders
+        if state is None:
+            return Surroundings(folders=folders)
+        return Surroundings(state.locale, state.time_zone, folders=folders)
 
-    def _report(self, run: TrialRun, trial: Trial, surroundings: Surroundings) -> TrialReport:
+    def _report(self, run: TrialRun, trial: Trial, bundle: DraftBundle) -> TrialReport:
         content = self._trials.folder(run)
+
+        def place(folder: Path) -> None:
+            unpack_folder(content, folder, FOLDER_LIMITS, links_out=True)
+            _refuse_missing(bundle, folder)
+
         cancelled = threading.Event()
         try:
             return run_trial(
                 trial,
                 self._rehearsal_root,
-                place=lambda folder: unpack_folder(content, folder, FOLDER_LIMITS, links_out=True),
+                place=place,
                 collect=lambda folder: pack_folder(folder, RESULT_LIMITS),
                 cancelled=cancelled,
                 progress=self._progress(run, len(trial.commands), cancelled),
-                surroundings=surroundings,
+                surroundings=self._surroundings(bundle),
             )
         except SandboxUnavailable as unavailable:
             message = clipped(f"A trial needs a sandbox: {unavailable}", 240)
@@ -148,6 +156,24 @@ class TrialActivities:
             # Another worker begins again, in a folder of its own.
             raise ApplicationError("the worker is shutting down", type="WorkerShutdown")
         return TrialOutcome(state=TrialState.CANCELLED, commands=len(trial.commands))
+
+
+def _refuse_missing(bundle: DraftBundle, folder: Path) -> None:
+    """Refuses a folder that does not hold each of those that the ability works in.
+
+    Raises:
+        Refusal: ``TRIAL_NOT_POSSIBLE``.
+    """
+    missing = [one.path for one in ability_folders(bundle.draft.folders) if not (folder / one.path).is_dir()]
+    if missing:
+        raise Refusal(
+            ErrorCode.TRIAL_NOT_POSSIBLE,
+            clipped(
+                f"The archive has no folder {' and no folder '.join(missing)}: this ability works in several;"
+                " hand in one archive with each at its path.",
+                240,
+            ),
+        )
 
 
 def _note(report: TrialReport) -> str:

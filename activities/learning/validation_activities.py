@@ -195,7 +195,7 @@ class ValidationActivities:
         state = self._states.of_draft(request.run.learn_session_id, bundle.draft.starting_state_id)
         if state is None:
             return None
-        surroundings = Surroundings(state.locale, state.time_zone)
+        surroundings = Surroundings(state.locale, state.time_zone, folders=bundle.draft.folders)
         return LessonStart(lambda folder: self._states.materialise(state, folder), surroundings)
 
     def _begun_with(self, request: CheckInput, bundle: DraftBundle) -> Sequence[RehearsalStep]:

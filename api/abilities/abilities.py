@@ -24,7 +24,7 @@ from contracts.abilities.lookup import (
     AbilityLookupQuery,
     AbilityLookupResult,
 )
-from domain.learning.proof.trial import ability_parameters
+from domain.learning.proof.trial import ability_folders, ability_parameters
 from stores.learning.drafts import DraftStore
 
 router = APIRouter(prefix="/api/abilities", tags=["abilities"])
@@ -100,7 +100,10 @@ def detail(ability_id: AbilityId, caller: Reader, services: ServicesDep) -> Abil
     bundle = DraftStore(services.database).bundle_of_version(ability_id, found.version)
     if bundle is None:
         return found
-    return found.changed(parameters=ability_parameters(bundle.interpretation.parameters))
+    return found.changed(
+        parameters=ability_parameters(bundle.interpretation.parameters),
+        folders=ability_folders(bundle.draft.folders),
+    )
 
 
 @router.get("/{ability_id}/availability", operation_id="ability_availability_one")

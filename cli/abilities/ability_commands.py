@@ -255,6 +255,7 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
                 ("not as", " · ".join(ability.negative_triggers)),
                 ("SKILL.md", detail.skill_path),
                 ("parameters", " · ".join(map(_parameter, detail.parameters))),
+                ("folders", " · ".join(f"{one.name} (shown: {one.shown})" for one in detail.folders)),
             )
         ),
     ]

@@ -1,6 +1,7 @@
 """``apprentice abilities try``: run the taught method of an ability on a copy of another folder."""
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +12,9 @@ from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import FAILED, PASSED, SKIPPED, ExitCode, fail
-from clients.apprentice.abilities import TrialApi
+from clients.apprentice.abilities import AbilityApi, TrialApi
 from clients.apprentice.transport import ApiFailure
+from contracts.abilities.parameters import AbilityFolder
 from contracts.learning.trials import (
     MAX_FOLDER_BYTES,
     MAX_FOLDER_FILES,
@@ -30,7 +32,7 @@ from host.folder_archive import (
     Unpacked,
     UnsafeArchive,
     links_of,
-    pack_folder,
+    pack_folders,
     unpack_folder,
 )
 
@@ -55,7 +57,11 @@ def try_ability(
     call: Invocation,
     ability: Annotated[str, typer.Argument(help="The ability's id.", metavar="ABILITY")],
     folder: Annotated[
-        Path, typer.Option(exists=True, file_okay=False, help="The folder to try it on; it stays as it is.")
+        list[str],
+        typer.Option(
+            metavar="[NAME=]DIR",
+            help="The folder to try it on; it stays as it is. One for each that the ability works in.",
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Where the resulting folder is put; new or empty.")],
     values: Annotated[
@@ -67,11 +73,14 @@ def try_ability(
 ) -> None:
     """Try an ability's method on a copy of another folder, in a sandbox without a network.
 
+    Of an ability that works in several folders each has a name, which `abilities show` lists.
+
     Exit code 0: every command worked, and no condition failed.
     """
     given = _values(values or [])
     _refuse_used(out)
-    archive = _packed(folder)
+    folders = _folders(folder, AbilityApi(call.api.http).ability(ability).folders)
+    archive = _packed(folders)
     api = TrialApi(call.api.http)
     with call.busy("handing the folder in …"):
         kept = api.hand_in(archive)
@@ -79,7 +88,7 @@ def try_ability(
     run = _followed(call, api, run)
     left_out: tuple[str, ...] = ()
     if run.result_digest is not None:
-        left_out = _unpacked(api.result(run.trial_id), folder, out).links_left_out
+        left_out = _unpacked(api.result(run.trial_id), folders, out).links_left_out
     call.answer_with(run, trial_view(run, out, left_out))
     if run.state is not TrialState.PASSED:
         raise typer.Exit(ExitCode.FAILURE)
@@ -136,11 +145,46 @@ def _refuse_used(out: Path) -> None:
         raise NothingToDo(f"{out} is not empty. Name a new or an empty folder with --out.")
 
 
-def _packed(folder: Path) -> bytes:
+def _folders(given: list[str], wanted: Sequence[AbilityFolder]) -> dict[str, Path]:
+    """The folder for each path below the one that holds all of them; '.' is that one."""
+    if len(wanted) < 2:
+        if len(given) > 1:
+            raise NothingToDo("This ability works in one folder. Give one --folder DIR.")
+        path = wanted[0].path if wanted else "."
+        name, equals, place = given[0].partition("=")
+        return {path: _folder(place if equals and wanted and name == wanted[0].name else given[0])}
+    paths = {one.name: one.path for one in wanted}
+    found: dict[str, Path] = {}
+    for one in given:
+        name, equals, place = one.partition("=")
+        if not equals or name not in paths:
+            name, place = wanted[0].name, one
+        if paths[name] in found:
+            raise NothingToDo(f"{name} is given twice. {_needed(wanted)}")
+        found[paths[name]] = _folder(place)
+    if len(found) < len(wanted):
+        raise NothingToDo(_needed(wanted))
+    return found
+
+
+def _needed(wanted: Sequence[AbilityFolder]) -> str:
+    each = " ".join(f"--folder {one.name}=DIR" for one in wanted)
+    shown = ", ".join(f"{one.name} ({one.shown})" for one in wanted)
+    return f"This ability works in several folders: {shown}. Give each once: {each}."
+
+
+def _folder(given: str) -> Path:
+    if not Path(given).is_dir():
+        raise NothingToDo(f"{given} is no folder. Name one that is there with --folder.")
+    return Path(given)
+
+
+def _packed(folders: Mapping[str, Path]) -> bytes:
     try:
-        return pack_folder(folder, _FOLDER_LIMITS)
+        return pack_folders(folders, _FOLDER_LIMITS)
     except (FolderTooLarge, UnsafeArchive) as error:
-        raise NothingToDo(f"{folder} cannot be handed in: {error}. Try it on a smaller copy.") from None
+        named = " and ".join(map(str, folders.values()))
+        raise NothingToDo(f"{named} cannot be handed in: {error}. Try it on a smaller copy.") from None
     except OSError as error:
         raise NothingToDo(f"{error.filename} cannot be read: {error.strerror}.") from None
 
@@ -165,11 +209,11 @@ def _followed(call: Invocation, api: TrialApi, run: TrialRun) -> TrialRun:
     return run
 
 
-def _unpacked(archive: bytes, folder: Path, out: Path) -> Unpacked:
+def _unpacked(archive: bytes, folders: Mapping[str, Path], out: Path) -> Unpacked:
     try:
         out.mkdir(parents=True, exist_ok=True)
         # A link that leads out of the result is kept only where the folder itself has the very same.
-        return unpack_folder(archive, out, _RESULT_LIMITS, links_out=links_of(folder))
+        return unpack_folder(archive, out, _RESULT_LIMITS, links_out=links_of(folders))
     except (FolderTooLarge, UnsafeArchive) as error:
         fail(f"The result cannot be unpacked: {error}.", ExitCode.FAILURE)
     except OSError as error:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.abilities.control_surface import ControlSurface
-from contracts.abilities.parameters import AbilityParameter
+from contracts.abilities.parameters import AbilityFolder, AbilityParameter
 from contracts.base import (
     Contract,
     Sha256,
@@ -306,6 +306,9 @@ class AbilityDetailResponse(VersionedContract):
     )
     parameters: tuple[AbilityParameter, ...] = Field(
         default=(), description="What a trial can be given other values for."
+    )
+    folders: tuple[AbilityFolder, ...] = Field(
+        default=(), description="What a trial needs a folder for, where the ability works in several."
     )
     unproved: UnprovedAcceptance | None = Field(
         default=None, description="What of the present version was never proved, and who accepted that."

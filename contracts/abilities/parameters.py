@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from contracts.base import Contract, Text240
+from contracts.base import Contract, Text240, Text400
 
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
@@ -18,6 +18,18 @@ class ParameterType(StrEnum):
     DATE = "date"
     PATH = "path"
     CHOICE = "choice"
+
+
+class AbilityFolder(Contract):
+    """One of several folders that an ability works in."""
+
+    name: Text400 = Field(description="What a trial calls it.")
+    path: Text400 = Field(
+        description="Where it lies below the folder that holds all of them; '.' is that one."
+    )
+    shown: Text400 = Field(
+        description="Where it was in the demonstration, where that is below the home folder."
+    )
 
 
 class AbilityParameter(Contract):

@@ -8,7 +8,7 @@ the outcome are kept, never values of arguments or answers (§0A.10 "mcp_receipt
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import (
@@ -168,6 +168,32 @@ OUTSIDE_FOLDER = "(outside)"
 """The working folder of a command that ran outside the demonstration's folder."""
 
 
+MAX_FOLDERS = 8
+"""The most folders of one lesson."""
+
+
+class LessonFolder(Contract):
+    """One of several folders of a lesson: where it lies among the others, and how commands name it."""
+
+    name: Text400 = Field(
+        description="Its path below the folder that holds them all, which is the lesson's root; '.' is the root.",
+    )
+    places: tuple[Text400, ...] = Field(
+        min_length=1,
+        max_length=4,
+        description="How it is named from anywhere: from the home folder (`~/site`) where it lies there, absolute.",
+    )
+
+    made: bool = Field(default=False, description="Whether the lesson made it: it was not there before.")
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, name: str) -> str:
+        if name != "." and {"", ".", ".."}.intersection(name.split("/")):
+            raise ValueError("must be a plain path below the root, or '.' for the root itself")
+        return name
+
+
 class TerminalObservation(Contract):
     """What the terminal recorder knows of one command; our addition to DOC3's event."""
 
@@ -179,6 +205,12 @@ class TerminalObservation(Contract):
     produced_files: tuple[ProducedFile, ...] = Field(default=(), max_length=100)
     written: tuple[WrittenText, ...] = Field(
         default=(), max_length=10, description="Text files that were written by hand during the command."
+    )
+    folders: tuple[LessonFolder, ...] = Field(
+        default=(),
+        max_length=MAX_FOLDERS,
+        description="The folders of the lesson so far, the one it began in first. Where there are several, all paths"
+        " are relative to the lesson's root.",
     )
 
 

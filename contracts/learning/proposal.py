@@ -25,6 +25,7 @@ from contracts.base import (
 from contracts.learning.evidence import MAX_CONDITIONS, ProofCondition, UnrehearsedCommand
 from contracts.learning.interpretation import DependencyKind, ObservedEffect
 from contracts.learning.model_draft import DETERMINISTIC
+from contracts.learning.observation import MAX_FOLDERS, LessonFolder
 from contracts.learning.validation import OverallResult
 
 
@@ -303,6 +304,11 @@ class SkillDraft(VersionedContract):
     dependencies: tuple[Text120, ...] = Field(default=(), description="Programs the taught commands call.")
     starting_state_id: Uuid | None = Field(
         default=None, description="The folder that ``rehearsal`` begins with; absent for an empty one."
+    )
+    folders: tuple[LessonFolder, ...] = Field(
+        default=(),
+        max_length=MAX_FOLDERS,
+        description="The folders that the commands work in, the one they begin in first, where there are several.",
     )
     conditions: tuple[ProofCondition, ...] = Field(
         default=(), max_length=MAX_CONDITIONS, description="What a rehearsal checks of the result."

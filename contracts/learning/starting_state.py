@@ -84,12 +84,20 @@ class StartingEntry(Contract):
 
 
 class StartingState(VersionedContract):
-    """A folder before the first command of a demonstration; the contents are kept apart, by their digests."""
+    """A folder before the first command of a demonstration; the contents are kept apart, by their digests.
+
+    Of a lesson with several folders the one that holds them all, with nothing else of it than they.
+    """
 
     state_id: Uuid
     learn_session_id: Uuid
     folder_name: Text160 = Field(description="The folder's own name, without where it lies.")
     entries: tuple[StartingEntry, ...] = Field(default=(), max_length=MAX_FILES)
+    replaces: tuple[Uuid, ...] = Field(
+        default=(),
+        max_length=MAX_STATES,
+        description="Earlier states of the same demonstration, from before a further folder was one of the lesson's.",
+    )
     partial: bool = Field(default=False, description="Whether a limit ended the list early.")
     locale: Text80 = "C.UTF-8"
     time_zone: Text80 = "UTC"

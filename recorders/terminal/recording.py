@@ -7,7 +7,7 @@ import sys
 import termios
 import time
 import tty
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,14 +19,16 @@ from contracts.learning.observation import (
     ExitClass,
     ObservationAdapterKind,
     ObservedActionEvent,
+    ProducedFile,
     RedactionMode,
 )
 from domain.learning.commands.typed_lines import without_typed_lines
-from domain.learning.interpretation.meaningful import CONTROL_COMMANDS, is_meaningful
-from host.folder_snapshot import FolderSnapshot, produced_between, take_snapshot
+from domain.learning.interpretation.meaningful import CONTROL_COMMANDS, is_meaningful, only_shows
+from host.folder_snapshot import FileMark, FolderSnapshot, produced_between, take_snapshot
 from recorders.command_events import CommandScene, FinishedCommand, command_event, exit_class, repeatable
 from recorders.delivery import DELIVERY_BACKOFF, Delivery, DeliveryReport, IngestTarget
 from recorders.launches import MOST_LAUNCHES, LaunchWatch, launch_event
+from recorders.lesson_folders import Candidate, LessonFolders, merged_snapshot
 from recorders.running import Heartbeat, Presence, Steering
 from recorders.signals import SignalInbox, watched_signals
 from recorders.spool import DEFAULT_MAX_BYTES, RecorderError, Spool, SpoolError
@@ -119,13 +121,15 @@ class CommandRecorder(SpoolingRecorder):
         self._scene = CommandScene(options.learn_session_id, options.folder, options.redaction_mode)
         self._launches = launches
         self._starting = starting
+        self._folders = self._begun_in(options.folder)
+        self._met: tuple[Candidate, ...] = ()
         self._texts = WrittenTexts(options.folder, starting.taken)
         self.keys = TypedKeys()
         self._folder = str(options.folder)
         self._last_number: int | None = None
         self._is_first_prompt = True
         self._was_recording = True
-        self._before: FolderSnapshot | None = None
+        self._before: dict[Path, FolderSnapshot] | None = None
         self._warned = False
         self.commands = 0
         self.skipped = 0
@@ -145,7 +149,7 @@ class CommandRecorder(SpoolingRecorder):
         match report.kind:
             case "before":
                 self.keys.begin()
-                self._look_before()
+                self._look_before(report)
             case "done" | "exit":
                 self._finish(report)
             case "pause":
@@ -156,11 +160,18 @@ class CommandRecorder(SpoolingRecorder):
                 pass
         return f"[{self.state.value}]"
 
-    def _look_before(self) -> None:
+    def _look_before(self, report: ShellReport) -> None:
         self._was_recording = self.state is RecordingState.RECORDING
-        if self._was_recording and self.recorded == 0:
+        self._before, self._met = None, ()
+        if not self._was_recording:
+            return
+        if self.recorded == 0:
             self._begin_in(lesson_folder(self._options.folder, Path(self._folder).resolve()))
-        self._before = take_snapshot(self._scene.folder) if self._was_recording else None
+        number, line = split_history_entry(report.entry)
+        if number is not None and number != self._last_number and not only_shows(line):
+            self._met = self._folders.candidates(Path(self._folder), line)
+        self._before = {folder: take_snapshot(folder) for folder in self._folders.paths}
+        self._before |= {one.folder: one.before for one in self._met}
 
     def _begin_in(self, folder: Path) -> None:
         """Makes ``folder`` the demonstration's, as it is before the command that may be the first to be kept."""
@@ -168,6 +179,11 @@ class CommandRecorder(SpoolingRecorder):
             self._scene = replace(self._scene, folder=folder)
             self._starting.take(folder)
             self._texts = WrittenTexts(folder, self._starting.taken)
+            self._folders = self._begun_in(folder)
+
+    def _begun_in(self, folder: Path) -> LessonFolders:
+        starting = self._starting
+        return LessonFolders(folder, starting.taken, self._options.learn_session_id, starting.options)
 
     def _finish(self, report: ShellReport) -> None:
         self.watch_delivery()
@@ -176,48 +192,95 @@ class CommandRecorder(SpoolingRecorder):
         is_new = number is not None and number != self._last_number and not self._is_first_prompt
         self._last_number = number
         self._is_first_prompt = False
-        before = self._before
         typed = self.keys.take(line)
         launched = self._launches.take_new()[:MOST_LAUNCHES] if self._launches is not None else ()
         if is_new and self._was_recording and self.state is RecordingState.RECORDING:
-            after = take_snapshot(self._scene.folder)
-            produced = produced_between(before, after) if before is not None else ()
-            earlier = before.files if before is not None else {}
-            written = self._texts.take(line, produced, earlier, after.files)
-            status = report.status
-            if self._options.typed_lines and typed and exit_class(status) is not ExitClass.INTERRUPTED:
-                line = repeatable(line, typed)
-            self._keep(FinishedCommand(line, status, folder, produced, written))
-            self._before = after
+            self._take_in(line, typed, report.status, folder)
             for program in launched:
                 self._append(launch_event(program, self._scene))
         self._was_recording = self.state is RecordingState.RECORDING
+
+    def _take_in(self, line: str, typed: Sequence[str] | None, status: int, folder: str) -> None:
+        """Keeps a command that has ended, with what it did in the lesson's folders and in those that it adds."""
+        before, folders = self._before, self._folders.with_candidates(self._met)
+        now = {path: take_snapshot(path) for path in folders.paths}
+        produced, earlier, after = _changes(folders, before, now)
+        command = FinishedCommand(line, status, folder, produced)
+        if folders is not self._folders:
+            if is_meaningful(self._event(command, self._scene_of(folders))):
+                self._extend(folders)
+            else:
+                produced, earlier, after = _changes(self._folders, before, now)
+        written = self._texts.take(line, produced, earlier, after)
+        if self._options.typed_lines and typed and exit_class(status) is not ExitClass.INTERRUPTED:
+            line = repeatable(line, typed)
+        self._keep(FinishedCommand(line, status, folder, produced, written))
+        self._before = {path: now[path] for path in self._folders.paths}
+
+    def _extend(self, folders: LessonFolders) -> None:
+        """Makes further folders the lesson's, and says so."""
+        assert folders.taken is not None
+        new = folders.paths[len(self._folders.paths) :]
+        prefix = os.path.relpath(self._folders.root, folders.root)
+        self._texts = self._texts.moved(folders.root, prefix, folders.taken)
+        self._folders, self._scene = folders, self._scene_of(folders)
+        self._starting.extend(folders.taken)
+        for one in self._met:
+            if one.folder in new:
+                kept = one.taken.text() if one.taken is not None else "it was made in the lesson"
+                self._say(f"{one.folder} is a folder of the lesson too: {kept}")
+
+    def _scene_of(self, folders: LessonFolders) -> CommandScene:
+        return replace(self._scene, folder=folders.root, folders=folders.described, kept=folders.paths)
+
+    @staticmethod
+    def _event(command: FinishedCommand, scene: CommandScene) -> ObservedActionEvent:
+        kind, surface = ObservationAdapterKind.TERMINAL_COMMAND, ControlSurface.NATIVE_OPENCLAW_TOOL
+        shown = without_typed_lines(command.line)
+        return command_event(command, scene, kind, surface, shown if shown != command.line else None)
 
     def _keep(self, command: FinishedCommand) -> None:
         if command.line.strip() in CONTROL_COMMANDS | {"exit", "logout"}:
             return
         self.commands += 1
-        kind, surface = ObservationAdapterKind.TERMINAL_COMMAND, ControlSurface.NATIVE_OPENCLAW_TOOL
-        shown = without_typed_lines(command.line)
-        event = command_event(command, self._scene, kind, surface, shown if shown != command.line else None)
-        if not is_meaningful(event):
+        event = self._event(command, self._scene)
+        if not is_meaningful(event) or self._only_looked_elsewhere(event):
             self.skipped += 1
         elif self._append(event):
             self.recorded += 1
-            if self.recorded == 1 and self._scene.folder != self._options.folder:
+            moved = self._folders.first != self._options.folder and not self._folders.described
+            if self.recorded == 1 and moved:
                 self._starting.keep()
                 kept = f": {self._starting.text}" if self._starting.text else ""
-                self._say(f"the lesson's folder is {self._scene.folder}{kept}")
+                self._say(f"the lesson's folder is {self._folders.first}{kept}")
             self._warn_of_elsewhere(event)
+
+    def _only_looked_elsewhere(self, event: ObservedActionEvent) -> bool:
+        """Whether the command only showed something of a folder that could be the lesson's, and is none."""
+        seen = event.terminal
+        outside = seen is not None and seen.working_folder == OUTSIDE_FOLDER and not seen.produced_files
+        return outside and self._starting.taken is not None and only_shows(seen.command if seen else "")
 
     def _warn_of_elsewhere(self, event: ObservedActionEvent) -> None:
         outside = event.terminal is not None and event.terminal.working_folder == OUTSIDE_FOLDER
         if outside and not self._warned:
             self._warned = True
+            whose = " and ".join(map(str, self._folders.paths))
             self._say(
-                f"this is outside the lesson's folder {self._scene.folder}: what is done here is kept, but cannot be"
+                f"this is outside the lesson's folder {whose}: what is done here is kept, but cannot be"
                 " tried out; for a lesson of this folder, begin another recording in it"
             )
+
+
+def _changes(
+    folders: LessonFolders, before: Mapping[Path, FolderSnapshot] | None, now: Mapping[Path, FolderSnapshot]
+) -> tuple[tuple[ProducedFile, ...], Mapping[str, FileMark], Mapping[str, FileMark]]:
+    """What changed in the folders, and their files before and after, by their path below the root of all."""
+    after = merged_snapshot(folders.root, {path: now[path] for path in folders.paths})
+    if before is None or not all(path in before for path in folders.paths):
+        return (), {}, after.files
+    then = merged_snapshot(folders.root, {path: before[path] for path in folders.paths})
+    return produced_between(then, after), then.files, after.files
 
 
 _TICK_S = 0.2

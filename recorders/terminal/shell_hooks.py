@@ -34,7 +34,7 @@ __apprentice_say() {
   done
   \builtin return 0
 } 2>/dev/null
-__apprentice_before() { __apprentice_say before 0 '' 5; }
+__apprentice_before() { __apprentice_say before 0 "$(HISTTIMEFORMAT='' \builtin history 1)" 5; }
 __apprentice_after() {
   \builtin local status=$?
   __apprentice_turn=$((__apprentice_turn + 1))
@@ -69,7 +69,10 @@ _OF_A_SCRIPT = "set +H\nPS1='$ '\nPS2='> '\n"
 
 @dataclass(frozen=True)
 class ShellReport:
-    """What the shell says: ``before``, ``done``, ``exit``, ``pause`` or ``resume``; ``entry`` is of its history."""
+    """What the shell says: ``before``, ``done``, ``exit``, ``pause`` or ``resume``; ``entry`` is of its history.
+
+    Before a line that the history does not take, it is that of an earlier one.
+    """
 
     kind: str
     turn: str

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from contracts.learning.observation import MAX_WRITTEN_CHARS, ProducedFile, WrittenText
 from domain.learning.interpretation.by_hand import written_by_hand
+from domain.learning.lesson_folders import placed
 from domain.learning.redaction.kept_files import reason_by_name
 from host.folder_capture import read_file
 from host.folder_snapshot import FileMark
@@ -56,6 +57,17 @@ class WrittenTexts:
                     text = _as_text(taken.clean.contents[entry.sha256])
                     modified_us = round(entry.modified_at.timestamp() * 1_000_000)
                     self._remember(entry.path, text, modified_us, entry.size_bytes)
+
+    def moved(self, root: Path, prefix: str, further: TakenState | None) -> "WrittenTexts":
+        """The texts as seen from a root in which the folder is ``prefix``, with those of a further state of the root.
+
+        A text that was read since is newer than that of the state.
+        """
+        found = WrittenTexts(root, further)
+        for path, known in self._texts.items():
+            found._forget(placed(prefix, path))
+            found._remember(placed(prefix, path), known.text, known.modified_us, known.size_bytes)
+        return found
 
     def take(
         self,

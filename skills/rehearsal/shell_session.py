@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from contracts.learning.observation import LessonFolder
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from host.file_trace import FileTrace, FileUse
@@ -78,6 +79,8 @@ class Surroundings:
     locale: str = "C.UTF-8"
     time_zone: str = "UTC"
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    folders: tuple[LessonFolder, ...] = ()
+    """Those of a lesson in several folders: in the shell's home each stands where its commands name it."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,7 @@ def run_session(
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
     """
     marks = sandbox.root / _MARKS
+    _link_folders(sandbox.root, surroundings.folders if surroundings is not None else ())
     # A command that knows no token cannot write a mark by mistake.
     token = f"{secrets.token_hex(8)}-"
     driver = sandbox.root / _DRIVER_FOLDER / "driver.sh"
@@ -175,6 +179,20 @@ def run_session(
         for n in range(len(commands))
     )
     return SessionOutcome(results, outcome, trace.is_partial)
+
+
+def _link_folders(root: Path, folders: Sequence[LessonFolder]) -> None:
+    """Makes ``~/site`` in the jail mean the lesson's folder that was named so."""
+    home, work = root / HOME_FOLDER, root / WORK_FOLDER
+    # A link to a folder that is still to be made would keep it from being made.
+    there = [one for one in folders if not one.made]
+    named = sorted((place, one.name) for one in there for place in one.places if place.startswith("~/"))
+    for place, name in named:
+        parts = place[2:].split("/")
+        link = home.joinpath(*parts)
+        if {"", ".", ".."}.isdisjoint(parts) and not any(one.is_symlink() for one in (link, *link.parents)):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(work / name)
 
 
 class _Steps:

@@ -19,6 +19,8 @@ from contracts.learning.observation import (
     WorkflowBoundary,
 )
 from contracts.learning.session import LearnSessionState
+from domain.learning.comparison.demonstrations import captured_parts
+from domain.learning.lesson_folders import lesson_folders, re_rooted
 from stores.learning.learning_tables import LESSON_EVIDENCE, OBSERVATIONS, REMOVED, boundaries_of, observed_in
 from stores.learning.observation_ingest import OBSERVING, ObservationIngest, not_found, refuse_unless
 from stores.learning.starting_states import purge_states
@@ -83,9 +85,17 @@ class ObservationLog:
         return ObservationListResponse(observations=found.documents, **found.counts)
 
     def all_of(self, session_id: str) -> tuple[ObservedActionEvent, ...]:
-        """Everything held of a session, in the order in which it was written."""
+        """Everything held of a session, in the order in which it was written.
+
+        Paths of a demonstration in several folders are relative to the root of all of them, in all of its events.
+        """
         with self._database.read() as connection:
-            return observed_in(connection, session_id)
+            events = observed_in(connection, session_id)
+            if not lesson_folders(events):
+                return events
+            parts = captured_parts(events, boundaries_of(connection, session_id))
+        moved = {one.event_id: one for part in parts for one in re_rooted(part.events)}
+        return tuple(moved.get(event.event_id, event) for event in events)
 
     def has(self, session_id: str, event_id: str) -> bool:
         """Whether the event is held of this session."""

@@ -48,6 +48,8 @@ class StartingStates:
     def keep(self, clean: CleanState) -> StartingStateReceived:
         """Keeps a state whose paths were checked and whose secrets are left out; once, whatever is sent again.
 
+        It takes the place of those that it ``replaces``, whichever of them arrives first.
+
         Raises:
             Refusal: ``LEARN_SESSION_NOT_FOUND``; ``INVALID_LEARN_STATE_TRANSITION`` unless the session is armed or
                 capturing; ``FORBIDDEN`` where it does not observe a terminal; ``VALIDATION_FAILED`` when another
@@ -60,7 +62,10 @@ class StartingStates:
             _refuse_unobserved(connection, state.learn_session_id)
             if known is not None and known.learn_session_id != state.learn_session_id:
                 raise Refusal(ErrorCode.VALIDATION_FAILED, "Another session has a starting state of this id.")
-            if known is None:
+            others = () if known is not None else _of_session(connection, state.learn_session_id)
+            if known is None and not any(state.state_id in other.replaces for other in others):
+                for replaced in {other.state_id for other in others}.intersection(state.replaces):
+                    _remove(connection, replaced)
                 _refuse_more(connection, state.learn_session_id)
                 _add(connection, state, clean.contents)
         return received(known or state)

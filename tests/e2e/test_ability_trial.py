@@ -32,9 +32,13 @@ async def taught(stack: Stack) -> tuple[Learner, str]:
 
 
 async def handed_in(learner: Learner, folder: Path) -> str:
+    return await handed_in_archive(learner, pack_folder(folder, LIMITS))
+
+
+async def handed_in_archive(learner: Learner, archive: bytes) -> str:
     answer = await learner.http.post(
         "/api/abilities/trials/folders",
-        content=pack_folder(folder, LIMITS),
+        content=archive,
         headers={"Content-Type": ARCHIVE_TYPE, "Authorization": f"Bearer {learner.secret}"},
     )
     assert answer.status_code == 201, answer.text

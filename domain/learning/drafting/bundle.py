@@ -273,6 +273,7 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
                     "further_demonstrations",
                     "dependencies",
                     "starting_state_id",
+                    "folders",
                     "conditions",
                     "unrehearsed",
                 },
@@ -281,6 +282,7 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
             "rehearsal": [[r.command, r.working_folder] for r in draft.rehearsal],
             **_further(draft),
             **_conditions(draft),
+            **_folders(draft),
             "dependencies": sorted(draft.dependencies),
         },
         "interpretation": {
@@ -325,6 +327,12 @@ def _conditions(draft: SkillDraft) -> dict[str, Any]:
     found = [condition.model_dump(mode="json") for condition in draft.conditions]
     left = [one.command for one in draft.unrehearsed]
     return ({"conditions": found} if found else {}) | ({"unrehearsed": left} if left else {})
+
+
+def _folders(draft: SkillDraft) -> dict[str, Any]:
+    """Absent where there is one only, likewise."""
+    found = [folder.model_dump(mode="json") for folder in draft.folders]
+    return {"folders": found} if found else {}
 
 
 def _optional(interpretation: SemanticWorkflowInterpretation) -> dict[str, Any]:

@@ -39,6 +39,8 @@ from domain.learning.interpretation.confidence import REQUIRED_FIELDS
 from domain.learning.interpretation.inference import Materials, materials_of, operations_in, sites_of
 from domain.learning.interpretation.naming import listed, slug_from_title
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
+from domain.learning.lesson_folders import lesson_folders
+from domain.learning.proof.trial import ability_folders
 from domain.learning.redaction.redaction import redact
 
 _FIELD_NAMES = {
@@ -167,6 +169,7 @@ def draft_skill(
         capability_id=capability_id,
         dependencies=programs,
         starting_state_id=evidence.state_id if evidence else None,
+        folders=lesson_folders(all_events(events_kept)),
         conditions=evidence.conditions if evidence else (),
         unrehearsed=(
             *(evidence.unrehearsed if evidence and evidence.kept else unrehearsed_commands(events_kept)),
@@ -207,6 +210,13 @@ def _inputs(
     wording: ParameterWording,
 ) -> list[str]:
     found = browser_inputs(steps)
+    folders = ability_folders(lesson_folders(all_events(steps)))
+    found += [
+        f"The folder {one.path}"
+        + (f"; in the demonstration this was {one.shown}" if one.shown != one.name else "")
+        for one in folders
+        if len(folders) > 1
+    ]
     if materials.supplied:
         names = _named(materials.supplied)
         found.append(f"The input to work on; in the demonstration this was {names}")

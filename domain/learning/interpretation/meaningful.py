@@ -38,6 +38,12 @@ _FILTERS = frozenset(
     ("grep", "egrep", "fgrep", "rg", "head", "tail", "less", "more", "wc", "sort", "uniq", "cat")
 )
 
+_SHOWING_PROGRAMS = (
+    "cat less more head tail grep egrep fgrep rg wc nl diff cmp file stat du df od xxd md5sum sha256sum"
+)
+
+_SHOWING = _LOOKING | frozenset(_SHOWING_PROGRAMS.split())
+
 _SUBSTITUTION = re.compile(r"\$\(|`|<\(|>\(")
 
 _POINTER_NOISE = re.compile(
@@ -78,6 +84,14 @@ def is_meaningful(event: ObservedActionEvent) -> bool:
     if _POINTER_NOISE.match(event.action_label):
         return False
     return event.caused_state_change or bool(_MENU.match(event.action_label))
+
+
+def only_shows(command: str) -> bool:
+    """Whether all that a command line does is to show something, or to go somewhere."""
+    parts = parts_of(command)
+    return not _SUBSTITUTION.search(command) and all(
+        part.program in _SHOWING and not part.writes for part in parts
+    )
 
 
 def matches_whitelist(event: ObservedActionEvent, whitelist: Sequence[str]) -> bool:

@@ -9,11 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contracts.abilities.parameters import AbilityParameter, ParameterType
+from contracts.abilities.parameters import AbilityFolder, AbilityParameter, ParameterType
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.evidence import ConditionKind, ProofCondition
 from contracts.learning.interpretation import SkillParameter
+from contracts.learning.observation import LessonFolder
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from domain.learning.commands.command_line import SHELLS, calls_in, name_set, named_paths
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
@@ -21,6 +22,7 @@ from domain.learning.commands.shell_grammar import UnreadableCommand, split_comm
 from domain.learning.commands.shell_places import Quoting, ValuePlace, value_places, with_values
 from domain.learning.commands.typing_programs import EDITORS
 from domain.learning.comparison.parameters import bounded, fits, meant
+from domain.learning.lesson_folders import outermost
 from domain.learning.redaction.redaction import redact
 
 SCRIPTS = "scripts/"
@@ -77,6 +79,23 @@ def ability_parameters(parameters: Sequence[SkillParameter]) -> tuple[AbilityPar
             description=p.description,
         )
         for p in parameters
+    )
+
+
+def ability_folders(folders: Sequence[LessonFolder]) -> tuple[AbilityFolder, ...]:
+    """The folders that a trial needs, the one that the lesson began in first: none that it makes, or inside another."""
+    needed = [one for one in outermost(folders) if not one.made]
+    ends = [
+        posixpath.basename(one.places[0]) if one.name == "." else one.name.rpartition("/")[2]
+        for one in needed
+    ]
+    return tuple(
+        AbilityFolder(
+            name=end if ends.count(end) == 1 else one.name,
+            path=one.name,
+            shown=next((place for place in one.places if place.startswith("~/")), end),
+        )
+        for one, end in zip(needed, ends, strict=True)
     )
 
 

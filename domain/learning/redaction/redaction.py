@@ -24,6 +24,7 @@ from pydantic_core import SchemaValidator, core_schema
 from contracts.base import clipped
 from contracts.learning.observation import (
     BrowserObservation,
+    LessonFolder,
     ObservationAdapterKind,
     ObservedActionEvent,
     PageSummary,
@@ -356,10 +357,26 @@ def _terminal(observed: TerminalObservation, mode: RedactionMode, *, clean: str)
     files = tuple(map(_produced, observed.produced_files))
     # What was written says what was done, word for word.
     written = () if mode is RedactionMode.HASH_ONLY else tuple(map(_written, observed.written))
-    redacted = (command, folder, files, written)
-    if redacted == (observed.command, observed.working_folder, observed.produced_files, observed.written):
+    folders = tuple(map(_lesson_folder, observed.folders))
+    known = (
+        observed.command,
+        observed.working_folder,
+        observed.produced_files,
+        observed.written,
+        observed.folders,
+    )
+    if (command, folder, files, written, folders) == known:
         return observed
-    return observed.changed(command=command, working_folder=folder, produced_files=files, written=written)
+    return observed.changed(
+        command=command, working_folder=folder, produced_files=files, written=written, folders=folders
+    )
+
+
+def _lesson_folder(folder: LessonFolder) -> LessonFolder:
+    redacted = folder.changed(
+        name=_settled(folder.name, 400), places=tuple(_settled(place, 400) for place in folder.places)
+    )
+    return folder if redacted == folder else redacted
 
 
 def _written(file: WrittenText) -> WrittenText:

@@ -1,0 +1,139 @@
+"""Lessons in several folders: each as it was before anything was done in it, rehearsed and tried side by side."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from host.folder_archive import ArchiveLimits, pack_folders, unpack_folder
+from tests.e2e.test_ability_trial import ended, handed_in_archive
+from tests.fixtures.learner import Learner
+from tests.fixtures.recorded_terminal import record
+from tests.fixtures.served import served
+from tests.fixtures.stack import Stack
+
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
+
+LIMITS = ArchiveLimits(1_000, 10_000_000)
+PUBLISHING = (
+    "mkdir out",
+    'for f in raw/*.txt; do tr a-z A-Z < "$f" > "out/$(basename "$f")"; done',
+    "ls ~/site",
+    "cp out/*.txt ~/site/img",
+    "cd ~/site",
+    "ls img > index.txt",
+    "git add -A",
+    "git commit -qm 'Publish the texts'",
+)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def published_from(home: Path, names: Sequence[str]) -> None:
+    """The two folders of the lesson below ``home``."""
+    (home / "photos" / "raw").mkdir(parents=True)
+    for name in names:
+        (home / "photos" / "raw" / f"{name}.txt").write_text(f"{name}\n")
+    (home / "site" / "img").mkdir(parents=True)
+    (home / "site" / "img" / "old.txt").write_text("old\n")
+    (home / "site" / "style.css").write_text("body {}\n")
+    git(home / "site", "init", "-q", "-b", "main")
+    git(home / "site", "add", "-A")
+    git(home / "site", "commit", "-qm", "Start")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of one's own."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@localhost\n")
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+async def taught(
+    stack: Stack, folder: Path, commands: Sequence[str], goal: str
+) -> tuple[Learner, dict[str, str]]:
+    """A drafted lesson of these commands, and its files."""
+    alice = stack.learner()
+    await alice.create(target_app_whitelist=["terminal"])
+    await alice.act("start")
+    await alice.act("mark-goal", {"goal_description": goal})
+    async with served(stack) as api:
+        await record(alice, api, folder, commands)
+    await alice.act("stop")
+    await alice.propose()
+    files = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/files")
+    return alice, {file["path"]: file["content"] for file in files["files"]}
+
+
+async def steps_of(alice: Learner) -> dict[str, str]:
+    """How each case of the proposal's validation went."""
+    runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
+    return {step["test_case_id"]: step["result"] for step in runs["steps"]}
+
+
+async def states_of(alice: Learner) -> list[dict[str, Any]]:
+    listed = await alice.ok("GET", f"/api/learn/sessions/{alice.session_id}/starting-states")
+    found: list[dict[str, Any]] = listed["starting_states"]
+    return found
+
+
+async def test_a_lesson_in_two_folders_is_proved_installed_and_tried_in_both(
+    stack: Stack, home: Path, tmp_path: Path
+) -> None:
+    published_from(home, ("anna", "ben", "cleo"))
+    alice, files = await taught(stack, home / "photos", PUBLISHING, "Publish the texts on the site")
+    assert "The folder photos; in the demonstration this was ~/photos" in files["SKILL.md"]
+    assert "The folder site; in the demonstration this was ~/site" in files["SKILL.md"]
+    assert "In git in site, commits are 1 more than before" in files["SKILL.md"]
+    assert "(in `site`)" in files["references/demonstration.md"]
+    assert str(home) not in "".join(files.values())
+
+    # The site is kept as it was before the first command that named it, with the pictures not yet there.
+    (state,) = await states_of(alice)
+    kept = {entry["path"] for entry in state["entries"]}
+    assert {"photos/raw/anna.txt", "site/img/old.txt", "site/style.css", "site/.git/HEAD"} <= kept
+    assert not {"site/img/anna.txt", "site/index.txt", "photos/out"} & kept
+
+    assert await alice.prove() == "ready_for_review"
+    results = await steps_of(alice)
+    assert {result for case, result in results.items() if case.startswith("rehearsal/")} == {"passed"}
+    assert not any(case.startswith("rehearsal/unrehearsed") for case in results)
+    await alice.propose_act("approve")
+
+    (entry,) = (await alice.ok("GET", "/api/abilities/availability"))["abilities"]
+    ability_id = entry["ability_id"]
+    detail = await alice.ok("GET", f"/api/abilities/{ability_id}")
+    assert [(one["name"], one["path"], one["shown"]) for one in detail["folders"]] == [
+        ("photos", "photos", "~/photos"),
+        ("site", "site", "~/site"),
+    ]
+    other = tmp_path / "other"
+    published_from(other, ("dora", "emil"))
+    archive = pack_folders({"photos": other / "photos", "site": other / "site"}, LIMITS)
+    body = {"folder_ref": await handed_in_archive(alice, archive)}
+    run = await ended(
+        alice, (await alice.ok("POST", f"/api/abilities/{ability_id}/trials", body))["trial_id"]
+    )
+    assert run["state"] == "passed", run
+    out = tmp_path / "out"
+    out.mkdir()
+    result = await alice.call("GET", f"/api/abilities/trials/{run['trial_id']}/result")
+    unpack_folder(result.content, out, LIMITS)
+    assert (out / "site" / "img" / "dora.txt").read_text() == "DORA\n"
+    assert (out / "site" / "index.txt").read_text().split() == ["dora.txt", "emil.txt", "old.txt"]
+    assert git(out / "site", "log", "--format=%s").splitlines() == ["Publish the texts", "Start"]
+    assert not (other / "site" / "index.txt").exists()
+
+    body = {"folder_ref": await handed_in_archive(alice, pack_folders({"photos": other / "photos"}, LIMITS))}
+    run = await ended(
+        alice, (await alice.ok("POST", f"/api/abilities/{ability_id}/trials", body))["trial_id"]
+    )
+    assert run["state"] == "failed"
+    assert "no folder site" in run["note"]
