@@ -6,6 +6,7 @@ as it was when it was met first.
 """
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +31,7 @@ MOST_CANDIDATES = 3
 _SYSTEM = tuple(
     map(Path, ("/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/usr"))
 )
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _LONGEST_PATH = 400
 
 
@@ -41,10 +43,11 @@ class Candidate:
     shown: Path
     """As the command line or the shell names it: links on the way are not resolved."""
     taken: TakenState | None
-    before: FolderSnapshot
     marks: object
     """What tells whether anything in it changed."""
     entered: bool
+    assigned: bool = False
+    """Whether it was put into a variable, so that later commands may name it without its path."""
 
 
 class LessonFolders:
@@ -90,29 +93,52 @@ class LessonFolders:
         """Whether the folder is one of them, or lies in one."""
         return any(folder.is_relative_to(one) for one in self._shown)
 
-    def candidates(self, entered_in: Path, line: str) -> tuple[Candidate, ...]:
-        """Folders outside that a command may work in, looked at now: the one it is entered in, and those it names."""
+    def looked_at(self, folder: Path) -> FolderSnapshot:
+        """The present files of a folder, without the product's own."""
+        found = take_snapshot(folder)
+        private = [path for path in self._private() if path.is_relative_to(folder)]
+        if not private:
+            return found
+        own = tuple(f"{path.relative_to(folder).as_posix()}/" for path in private)
+        return replace(found, files={p: mark for p, mark in found.files.items() if not p.startswith(own)})
+
+    def candidates(
+        self, entered_in: Path, line: str, known: Sequence[Candidate] = ()
+    ) -> tuple[Candidate, ...]:
+        """Folders outside that a command may work in, looked at now: the one it is entered in, and those it names.
+
+        Of those met before, ``known``, the ones that stand in a variable count as they were then.
+        """
         if self._options is None or self.taken is None or len(self._shown) >= MAX_FOLDERS:
             return ()
-        wanted: dict[Path, tuple[Path, bool]] = {}
         here = entered_in.resolve()
+        lasting = [
+            replace(one, entered=here.is_relative_to(one.folder))
+            for one in known
+            if one.assigned and not self.holds(one.folder)
+        ][-MOST_CANDIDATES:]
+        wanted: dict[Path, tuple[Path, bool, bool]] = {}
         if not self.holds(here) and self._may_be_kept(here):
-            wanted[here] = (entered_in, True)
-        for shown in _named(line, entered_in):
-            folder, shown = _folder_of(shown, self._may_hold)
+            wanted[here] = (entered_in, True, False)
+        for named, assigned in _named(line, entered_in):
+            folder, shown = _folder_of(named, self._may_hold)
             if folder is not None and not self.holds(folder) and folder not in wanted:
-                wanted[folder] = (shown, False)
-        most = [*wanted.items()][: min(MOST_CANDIDATES, MAX_FOLDERS - len(self._shown))]
-        return tuple(
-            self._looked_at(folder, shown, entered=entered, share=len(most))
-            for folder, (shown, entered) in most
+                wanted[folder] = (shown, False, assigned)
+        new = [
+            (folder, how) for folder, how in wanted.items() if folder not in {one.folder for one in lasting}
+        ]
+        most = new[: min(MOST_CANDIDATES, MAX_FOLDERS - len(self._shown))]
+        found = (
+            self._candidate(folder, shown, entered=entered, assigned=assigned, share=len(most))
+            for folder, (shown, entered, assigned) in most
         )
+        return (*lasting, *found)
 
     def with_candidates(self, met: Sequence[Candidate]) -> "LessonFolders":
         """The folders with those in which the command did something added; the same object where there are none."""
         found = self
         for one in met:
-            changed = one.entered or one.marks != _marks(one.folder)
+            changed = one.entered or one.marks != self._marks(one.folder)
             if changed and self._may_be_kept(one.folder) and not found.holds(one.folder):
                 more = found.with_one(one)
                 found = more if more.is_within_limits else found
@@ -138,12 +164,11 @@ class LessonFolders:
         """Whether a further folder may be kept: no system's, nobody else's, none that all users write to."""
         assert self._options is not None
         with suppress(OSError, RuntimeError):
-            private = [path.resolve() for path in self._options.private_folders]
             status = folder.stat()
             return (
                 may_be_kept(folder)
                 and not Path.home().resolve().is_relative_to(folder)
-                and not any(folder.is_relative_to(one) for one in (*_SYSTEM, *private))
+                and not any(folder.is_relative_to(one) for one in (*_SYSTEM, *self._private()))
                 and status.st_uid == os.geteuid()
                 and not status.st_mode & stat.S_IWOTH
                 and len(str(folder)) <= _LONGEST_PATH
@@ -155,7 +180,9 @@ class LessonFolders:
         """Whether a folder that a line only names may be kept: none that holds one of the lesson's."""
         return self._may_be_kept(folder) and not any(one.is_relative_to(folder) for one in self._shown)
 
-    def _looked_at(self, folder: Path, shown: Path, *, entered: bool, share: int) -> Candidate:
+    def _candidate(
+        self, folder: Path, shown: Path, *, entered: bool, assigned: bool, share: int
+    ) -> Candidate:
         assert self._options is not None
         assert self.taken is not None
         limits, clean = self._options.limits, self.taken.clean
@@ -172,7 +199,13 @@ class LessonFolders:
         )
         there = folder.is_dir()
         taken = take_starting_state(folder, self._session, options) if there else None
-        return Candidate(folder, shown, taken, take_snapshot(folder), _marks(folder), entered)
+        return Candidate(folder, shown, taken, self._marks(folder), entered, assigned)
+
+    def _marks(self, folder: Path) -> object:
+        return list_folder(folder, leave_out=self._private()).entries if folder.is_dir() else None
+
+    def _private(self) -> tuple[Path, ...]:
+        return tuple(path.resolve() for path in self._options.private_folders) if self._options else ()
 
 
 def merged_snapshot(root: Path, snapshots: Mapping[Path, FolderSnapshot]) -> FolderSnapshot:
@@ -225,12 +258,11 @@ def _moved(entry: StartingEntry, prefix: str) -> StartingEntry:
     return entry.changed(path=path)
 
 
-def _marks(folder: Path) -> object:
-    return list_folder(folder).entries if folder.is_dir() else None
+def _named(line: str, cwd: Path) -> Iterator[tuple[Path, bool]]:
+    """What the words of a command line name from the home folder, from the top, or above where it is entered.
 
-
-def _named(line: str, cwd: Path) -> Iterator[Path]:
-    """What the words of a command line name from the home folder, from the top, or above where it is entered."""
+    With each whether it is put into a variable.
+    """
     with suppress(UnreadableCommand, RuntimeError):
         for command in split_commands(line):
             words = (*command.words, *(one.target for one in command.redirections))
@@ -239,7 +271,7 @@ def _named(line: str, cwd: Path) -> Iterator[Path]:
                 for text in (word, value) if equals else (word,):
                     path = _path(text, cwd)
                     if path is not None:
-                        yield path
+                        yield path, bool(_ASSIGNMENT.match(word))
 
 
 def _path(text: str, cwd: Path) -> Path | None:

@@ -16,6 +16,7 @@ from domain.learning.commands.shell_places import Quoting, ValuePlace, value_pla
 _LONGEST_PATH = 240
 _HOME = "~/"
 _ASSIGNS = re.compile(r"(?<![\w-])[A-Za-z_]\w*\+?=\Z")
+_BELOW = re.compile(r"/[\w*?\[{]")
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*=")
 _CHANGES_FOLDER = re.compile(r"(?:\A|[\s;&|(])(?:cd|pushd)\s+(?:--\s+)?[\"']?\Z")
 
@@ -128,6 +129,9 @@ def from_within(command: str, working_folder: str, folders: Sequence[LessonFolde
             written = _from_home(place, folder)
         parts += [command[end : place.start], written]
         end = place.end
+        if written == "." and _BELOW.match(command, end):
+            # A name below the folder itself is written as it is.
+            parts[-1], end = "", end + 1
     return "".join((*parts, command[end:]))
 
 

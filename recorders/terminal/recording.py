@@ -24,7 +24,7 @@ from contracts.learning.observation import (
 )
 from domain.learning.commands.typed_lines import without_typed_lines
 from domain.learning.interpretation.meaningful import CONTROL_COMMANDS, is_meaningful, only_shows
-from host.folder_snapshot import FileMark, FolderSnapshot, produced_between, take_snapshot
+from host.folder_snapshot import FileMark, FolderSnapshot, produced_between
 from recorders.command_events import CommandScene, FinishedCommand, command_event, exit_class, repeatable
 from recorders.delivery import DELIVERY_BACKOFF, Delivery, DeliveryReport, IngestTarget
 from recorders.launches import MOST_LAUNCHES, LaunchWatch, launch_event
@@ -162,16 +162,18 @@ class CommandRecorder(SpoolingRecorder):
 
     def _look_before(self, report: ShellReport) -> None:
         self._was_recording = self.state is RecordingState.RECORDING
-        self._before, self._met = None, ()
+        known, self._before, self._met = self._met, None, ()
         if not self._was_recording:
             return
         if self.recorded == 0:
             self._begin_in(lesson_folder(self._options.folder, Path(self._folder).resolve()))
         number, line = split_history_entry(report.entry)
         if number is not None and number != self._last_number and not only_shows(line):
-            self._met = self._folders.candidates(Path(self._folder), line)
-        self._before = {folder: take_snapshot(folder) for folder in self._folders.paths}
-        self._before |= {one.folder: one.before for one in self._met}
+            self._met = self._folders.candidates(Path(self._folder), line, known)
+        else:
+            self._met = known
+        looked_at = (*self._folders.paths, *(one.folder for one in self._met))
+        self._before = {folder: self._folders.looked_at(folder) for folder in looked_at}
 
     def _begin_in(self, folder: Path) -> None:
         """Makes ``folder`` the demonstration's, as it is before the command that may be the first to be kept."""
@@ -203,7 +205,7 @@ class CommandRecorder(SpoolingRecorder):
     def _take_in(self, line: str, typed: Sequence[str] | None, status: int, folder: str) -> None:
         """Keeps a command that has ended, with what it did in the lesson's folders and in those that it adds."""
         before, folders = self._before, self._folders.with_candidates(self._met)
-        now = {path: take_snapshot(path) for path in folders.paths}
+        now = {path: folders.looked_at(path) for path in folders.paths}
         produced, earlier, after = _changes(folders, before, now)
         command = FinishedCommand(line, status, folder, produced)
         if folders is not self._folders:

@@ -137,3 +137,83 @@ async def test_a_lesson_in_two_folders_is_proved_installed_and_tried_in_both(
     )
     assert run["state"] == "failed"
     assert "no folder site" in run["note"]
+
+
+async def rehearsed(alice: Learner) -> None:
+    """Proves the lesson, all of it."""
+    state, results = await alice.prove(), await steps_of(alice)
+    assert state == "ready_for_review", {case: r for case, r in results.items() if r == "failed"}
+    assert {result for case, result in results.items() if case.startswith("rehearsal/")} == {"passed"}
+    assert any(case.startswith("rehearsal/condition") for case in results)
+
+
+async def test_a_folder_that_the_lesson_makes_is_no_input(stack: Stack, home: Path) -> None:
+    (home / "data").mkdir()
+    for name in ("north", "south"):
+        (home / "data" / f"{name}.csv").write_text(f"{name},1\n")
+    shown = ("mkdir ~/backup", "cp *.csv ~/backup", "cd ~/backup", "sha256sum *.csv > SUMS")
+    alice, _ = await taught(stack, home / "data", shown, "Back up the tables with their checksums")
+    (state,) = await states_of(alice)
+    assert {entry["path"] for entry in state["entries"]} == {"data", "data/north.csv", "data/south.csv"}
+    await rehearsed(alice)
+
+
+async def test_a_folder_above_the_first_one_keeps_both_as_they_were(stack: Stack, home: Path) -> None:
+    (home / "books" / "2024").mkdir(parents=True)
+    (home / "books" / "2023.tgz").write_text("old\n")
+    (home / "books" / "2024" / "b.txt").write_text("b\n")
+    (home / "books" / "2024" / "a.txt").write_text("a\n")
+    shown = ("cat a.txt b.txt > all.txt", "cd ..", "tar czf 2024.tgz 2024", "tar tzf 2024.tgz > 2024.list")
+    alice, _ = await taught(stack, home / "books" / "2024", shown, "Pack the books of the year")
+    (state,) = await states_of(alice)
+    assert {entry["path"] for entry in state["entries"]} == {
+        "2024",
+        "2024/a.txt",
+        "2024/b.txt",
+        "2023.tgz",
+    }
+    await rehearsed(alice)
+
+
+async def test_a_folder_reached_by_a_link_and_by_a_variable_is_the_same_one(stack: Stack, home: Path) -> None:
+    (home / "notes").mkdir()
+    (home / "notes" / "today.md").write_text("# Today\n")
+    (home / "releases" / "v2" / "docs").mkdir(parents=True)
+    (home / "releases" / "v2" / "docs" / "first.md").write_text("# First\n")
+    (home / "current").symlink_to("releases/v2")
+    shown = (
+        "DOCS=~/current/docs",
+        'cp today.md "$DOCS"',
+        "cd ~/current",
+        "cat docs/*.md > all.md",
+        f"wc -l < {home}/releases/v2/all.md > ~/current/docs/count.txt",
+    )
+    alice, files = await taught(stack, home / "notes", shown, "Publish the notes in the current release")
+    assert "`{folder}/*.md`" in files["SKILL.md"]
+    assert "wc -l < all.md > {folder}/count.txt" in files["references/demonstration.md"]
+    (state,) = await states_of(alice)
+    assert {entry["path"] for entry in state["entries"] if entry["kind"] == "file"} == {
+        "notes/today.md",
+        "releases/v2/docs/first.md",
+    }
+    await rehearsed(alice)
+
+
+async def test_a_folder_that_was_only_looked_at_is_not_kept(stack: Stack, home: Path) -> None:
+    (home / "desk").mkdir()
+    (home / "desk" / "list.txt").write_text("b\na\n")
+    (home / "letters").mkdir()
+    (home / "letters" / "private.txt").write_text("dear anna\n")
+    shown = (
+        "sort list.txt > s.txt",
+        "cd ~/letters",
+        "ls -l",
+        "cat private.txt",
+        "cd -",
+        "uniq s.txt > u.txt",
+    )
+    alice, files = await taught(stack, home / "desk", shown, "Sort the list without repetitions")
+    (state,) = await states_of(alice)
+    assert {entry["path"] for entry in state["entries"]} == {"list.txt"}
+    assert "letters" not in "".join(files.values())
+    await rehearsed(alice)

@@ -89,9 +89,8 @@ def is_meaningful(event: ObservedActionEvent) -> bool:
 def only_shows(command: str) -> bool:
     """Whether all that a command line does is to show something, or to go somewhere."""
     parts = parts_of(command)
-    return not _SUBSTITUTION.search(command) and all(
-        part.program in _SHOWING and not part.writes for part in parts
-    )
+    only = all(part.program in _SHOWING and not part.writes for part in parts)
+    return bool(parts) and only and not _SUBSTITUTION.search(command)
 
 
 def matches_whitelist(event: ObservedActionEvent, whitelist: Sequence[str]) -> bool:

@@ -66,6 +66,7 @@ def test_a_receipt_says_what_ran_how_it_ended_where_and_what_it_made(ingest_serv
         "working_folder": ".",
         "produced_files": [{"path": "a file.txt", "change": "created", "size_bytes": 5}],
         "written": [],
+        "folders": [],
     }
     assert (receipt["action_label"], receipt["control_surface"]) == ("Make the file", "wrapper_script")
     assert receipt["caused_state_change"] is True
