@@ -281,3 +281,25 @@ def test_what_is_typed_at_a_prompt_is_kept_but_nothing_of_a_program_that_asked_f
         "python3 -q",
     ]
     assert not any(b"hunter2" in body for body in ingest_server.bodies)
+
+
+def test_a_further_folder_of_the_lesson_is_said_at_once(
+    ingest_server, person: Callable[[], Person], tmp_path: Path
+) -> None:
+    site = tmp_path / "home" / "site"
+    site.mkdir()
+    (site / "page.html").write_text("<p>", encoding="utf-8")
+    someone = person()
+    someone.reads("[rec] mine> ")
+    someone.types("touch a")
+    someone.reads("[rec] mine> ")
+    someone.types("cp a ~/site")
+    someone.reads(f"{site} is a folder of the lesson too: keeping the 1 file of this folder")
+    someone.types("mkdir ~/new; cp a ~/new")
+    someone.reads(f"{tmp_path / 'home' / 'new'} is a folder of the lesson too: it was made in the lesson")
+    someone.types("cd /")
+    someone.reads("[rec] mine> ")
+    someone.types("echo x > /dev/null")
+    someone.reads(f"this is outside the lesson's folders {tmp_path / 'demo'}, {site} and")
+    someone.types("exit")
+    someone.reads("delivered")

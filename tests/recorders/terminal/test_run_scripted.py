@@ -394,3 +394,36 @@ def test_who_goes_elsewhere_first_teaches_what_is_done_there(
     assert named["task"] == ["sales.csv", "sub"]
     assert set(named) <= {"task", "demo"}, "a folder that was only looked at is not kept"
     assert summary.complete
+
+
+def test_a_command_in_a_further_folder_is_seen_from_the_folder_that_holds_both(
+    ingest_server, options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "other").mkdir()
+    shown = ["touch a", "cd ~/other", "cat nothing", "cd ~/site", "touch b", "cd ../demo", "cp a ~/site/c"]
+    summary = run_scripted(options(), shown)
+    assert (summary.recorded, summary.skipped) == (3, 4)
+    seen = recorded(ingest_server)
+    assert [(one["working_folder"], [file["path"] for file in one["produced_files"]]) for one in seen] == [
+        (".", ["a"]),
+        ("site", ["site/b"]),
+        ("demo", ["site/c"]),
+    ]
+    assert [[folder["name"] for folder in one["folders"]] for one in seen] == [
+        [],
+        ["demo", "site"],
+        ["demo", "site"],
+    ]
+
+
+def test_without_inputs_a_further_folder_stays_outside(
+    ingest_server, options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "site").mkdir()
+    run_scripted(options(inputs=None), ["touch a", "cp a ~/site/c", "cd ~/site", "touch b"])
+    seen = recorded(ingest_server)
+    assert [one["working_folder"] for one in seen] == [".", ".", "(outside)"]
+    assert [one["folders"] for one in seen] == [[], [], []]

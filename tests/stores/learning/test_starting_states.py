@@ -71,6 +71,21 @@ def test_a_state_sent_again_changes_nothing(states: StartingStates, store: Datab
     assert states.of_session(session_id) == (clean.state,)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)])
+def test_a_state_with_a_further_folder_takes_the_place_of_those_before_it(
+    states: StartingStates, store: Database, order: tuple[int, ...]
+) -> None:
+    session_id = session_in(store)
+    first = state_of(session_id, {"a": b"a"})
+    second = state_of(session_id, {"x/a": b"a", "y/b": b"b"}, replaces=(first.state.state_id,))
+    replaces = (first.state.state_id, second.state.state_id)
+    third = state_of(session_id, {"x/a": b"a", "y/b": b"b", "z/c": b"c"}, replaces=replaces)
+    for number in order:
+        states.keep((first, second, third)[number])
+    assert states.of_session(session_id) == (third.state,)
+    assert blob_count(store) == 3
+
+
 @pytest.mark.parametrize("state", [S.PAUSED, S.STOPPED, S.REVIEWING, S.CANCELLED])
 def test_a_session_that_does_not_observe_takes_none(
     states: StartingStates, store: Database, state: S
