@@ -11,13 +11,15 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import uuid_utils
 
 from contracts.learning.observation import MAX_FOLDERS, LessonFolder
 from contracts.learning.starting_state import StartingEntry
-from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
+from domain.learning.commands.shell_grammar import SimpleCommand, UnreadableCommand, split_commands
+from domain.learning.interpretation.meaningful import SHOWING
 from domain.learning.lesson_folders import below_root, placed
 from domain.learning.redaction.kept_files import path_holds_secret
 from domain.learning.starting_state import CleanState, is_safe_path
@@ -32,6 +34,24 @@ _SYSTEM = tuple(
     map(Path, ("/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/usr"))
 )
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_COPYING = frozenset({"cp", "ln", "install", "rsync"})
+_READING = SHOWING - {"cd", "pushd"} | {
+    "awk",
+    "cut",
+    "gawk",
+    "join",
+    "jq",
+    "paste",
+    "sort",
+    "tr",
+    "uniq",
+    "test",
+    "[",
+    "[[",
+    "echo",
+}
+_INTERPRETERS = ("python", "bash", "sh", "perl", "ruby", "node")
+_EXPANDED = re.compile(r"[*?{$`\[]")
 _LONGEST_PATH = 400
 
 
@@ -194,7 +214,7 @@ class LessonFolders:
         options = replace(
             self._options,
             limits=left,
-            budget_s=self._options.budget_s / max(2, share),
+            budget_s=self._options.budget_s / 2 / share,
             private_folders=(*self._options.private_folders, *self._shown),
         )
         there = folder.is_dir()
@@ -265,8 +285,7 @@ def _named(line: str, cwd: Path) -> Iterator[tuple[Path, bool]]:
     """
     with suppress(UnreadableCommand, RuntimeError):
         for command in split_commands(line):
-            words = (*command.words, *(one.target for one in command.redirections))
-            for word in words:
+            for word in _written_to(command):
                 _, equals, value = word.partition("=")
                 for text in (word, value) if equals else (word,):
                     path = _path(text, cwd)
@@ -274,13 +293,26 @@ def _named(line: str, cwd: Path) -> Iterator[tuple[Path, bool]]:
                         yield path, bool(_ASSIGNMENT.match(word))
 
 
+def _written_to(command: SimpleCommand) -> Iterator[str]:
+    """The words that may name what the command changes: not the program, nor what it only reads as far as one knows."""
+    yield from (one.target for one in command.redirections if one.writes)
+    assigned = [*takewhile(_ASSIGNMENT.match, command.words)]
+    yield from assigned
+    name, *words = command.words[len(assigned) :] or ("",)
+    program = name.rpartition("/")[2]
+    if program in _COPYING and not any(word.startswith(("-t", "--target")) for word in words):
+        yield from words[-1:]
+    elif program not in _READING or any(word.startswith(("-o", "--output")) for word in words):
+        yield from words[1:] if program.startswith(_INTERPRETERS) else words
+
+
 def _path(text: str, cwd: Path) -> Path | None:
     text = text.replace("${HOME}", "~").replace("$HOME", "~")
     if text.startswith("~/"):
         text = f"{Path.home()}{text[1:]}"
-    if "$" in text or "\0" in text or not (text.startswith("/") or text.split("/")[0] == ".."):
+    if "\0" in text or not (text.startswith("/") or text.split("/")[0] == ".."):
         return None
-    head = text.split("*", 1)[0].split("?", 1)[0].split("{", 1)[0]
+    head = _EXPANDED.split(text, maxsplit=1)[0]
     if head != text:
         head = head.rpartition("/")[0]
     return Path(os.path.normpath(cwd / head)) if head else None

@@ -94,6 +94,29 @@ def test_a_folder_in_a_variable_counts_as_it_was_when_it_was_put_there(home: Pat
 
 
 @pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("cp ~/docs/a ~/site", ["site"]),
+        ("mv ~/docs/a ~/site/b", ["docs", "site"]),
+        ("cp -t ~/site ~/docs/a", ["site", "docs"]),
+        ("~/docs/tool --out=~/x ../site/page.html", ["site"]),
+        ("sort ~/docs/a > ~/site/b", ["site"]),
+        ("sort -o ~/site/b ~/docs/a", ["site", "docs"]),
+        ("python3 ~/docs/make.py ~/site", ["site"]),
+        ('wc -l < ~/docs/a > "$HOME/site/b"', ["site"]),
+        ("git -C ~/site commit", ["site"]),
+        ("cd ~/site && git commit", ["site"]),
+        ("for f in *.txt; do cp $f ~/site/$f; done", ["site"]),
+    ],
+)
+def test_of_a_line_the_folders_count_that_it_may_change(
+    home: Path, begin: Begin, line: str, named: list[str]
+) -> None:
+    met = begin().candidates(home / "desk", line)
+    assert [one.folder.relative_to(home).as_posix() for one in met if one.taken is not None] == named
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "cp a.txt ~",

@@ -149,6 +149,7 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
         capability_id=base.draft.capability_id,
         dependencies=taught.dependencies,
         unrehearsed=taught.unrehearsed,
+        folders=taught.folders,
     )
     return Improvement(interpretation, draft, conflicts)
 

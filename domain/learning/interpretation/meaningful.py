@@ -42,7 +42,8 @@ _SHOWING_PROGRAMS = (
     "cat less more head tail grep egrep fgrep rg wc nl diff cmp file stat du df od xxd md5sum sha256sum"
 )
 
-_SHOWING = _LOOKING | frozenset(_SHOWING_PROGRAMS.split())
+SHOWING = _LOOKING | frozenset(_SHOWING_PROGRAMS.split())
+"""Programs that only show something, or go somewhere, as long as nothing is written to a file."""
 
 _SUBSTITUTION = re.compile(r"\$\(|`|<\(|>\(")
 
@@ -89,7 +90,7 @@ def is_meaningful(event: ObservedActionEvent) -> bool:
 def only_shows(command: str) -> bool:
     """Whether all that a command line does is to show something, or to go somewhere."""
     parts = parts_of(command)
-    only = all(part.program in _SHOWING and not part.writes for part in parts)
+    only = all(part.program in SHOWING and not part.writes for part in parts)
     return bool(parts) and only and not _SUBSTITUTION.search(command)
 
 

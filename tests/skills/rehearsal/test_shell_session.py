@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from contracts.learning.observation import LessonFolder
 from contracts.learning.proposal import RehearsalCommand
 from skills.rehearsal.sandbox import Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import SessionOutcome, Surroundings, prepare_jail, run_session
@@ -45,6 +46,28 @@ def test_variables_functions_aliases_and_options_last_from_command_to_command(tm
         )
         == [0] * 7
     )
+
+
+def test_folders_of_the_lesson_stand_in_the_home_where_its_commands_name_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    work = prepare_jail(tmp_path)
+    for name in ("photos", "w/site"):
+        (work / name).mkdir(parents=True)
+    folders = (
+        LessonFolder(name="photos", places=("~/photos", "/home/u/photos")),
+        LessonFolder(name="w/site", places=("~/w/site", "~/current")),
+        LessonFolder(name="backup", places=("~/backup",), made=True),
+        LessonFolder(name="photos", places=("~/../../etc",)),
+    )
+    commands = [
+        command('SITE=~/current; echo x > "$SITE/a"', "photos"),
+        command('cp "$HOME/w/site/a" ../w/site/b && cd ~/w/site && mv b ~/photos/c', "photos"),
+        command("mkdir ~/backup", "photos"),
+    ]
+    outcome = run_session(Sandbox(tmp_path, LIMITS), commands, Surroundings(folders=folders))
+    assert [result.status for result in outcome.results] == [0, 0, 0]
+    assert (work / "w/site/a").read_text() == (work / "photos/c").read_text() == "x\n"
+    assert "w/site/a" in outcome.written
 
 
 def test_each_command_has_the_files_that_it_used(tmp_path: Path) -> None:
