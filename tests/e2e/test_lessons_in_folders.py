@@ -217,3 +217,44 @@ async def test_a_folder_that_was_only_looked_at_is_not_kept(stack: Stack, home: 
     assert {entry["path"] for entry in state["entries"]} == {"list.txt"}
     assert "letters" not in "".join(files.values())
     await rehearsed(alice)
+
+
+async def test_two_demonstrations_in_two_folders_are_compared_and_both_rehearsed(
+    stack: Stack, home: Path
+) -> None:
+    for name in ("anna", "ben"):
+        (home / "letters").mkdir(exist_ok=True)
+        (home / "letters" / f"{name}.txt").write_text(f"{name}\nb\na\n")
+    (home / "post").mkdir()
+    (home / "post" / "old.txt").write_text("old\n")
+    alice = stack.learner()
+    await alice.create(target_app_whitelist=["terminal"])
+    await alice.act("start")
+    await alice.act("mark-goal", {"goal_description": "Put a letter in order for the post"})
+    for name in ("anna", "ben"):
+        async with served(stack) as api:
+            await record(
+                alice,
+                api,
+                home / "letters",
+                (
+                    f"sort {name}.txt > {name}.sorted",
+                    f"cp {name}.sorted ~/post",
+                    "cd ~/post",
+                    "ls > list.txt",
+                ),
+            )
+        if name == "anna":
+            await alice.act("pause")
+            await alice.act("resume", {"new_demonstration": True})
+    await alice.act("stop")
+    await alice.propose()
+    detail = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+    assert [(p["name"], p["examples"]) for p in detail["interpretation"]["parameters"]] == [
+        ("letter", ["anna", "ben"])
+    ]
+    assert await alice.prove() == "ready_for_review"
+    results = await steps_of(alice)
+    rehearsal = {case: result for case, result in results.items() if case.startswith("rehearsal/")}
+    assert set(rehearsal.values()) == {"passed"}
+    assert "rehearsal/demonstration-2/command-03" in rehearsal
