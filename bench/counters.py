@@ -19,6 +19,9 @@ from sqlalchemy.engine import Engine
 
 PROJECTION_THREAD = "projection"
 
+_FULL = 2
+"""The value of SQLite's ``synchronous`` with which each commit is synced."""
+
 
 @dataclass
 class Counts:
@@ -29,10 +32,13 @@ class Counts:
 
     reads: int = 0
     writes: int = 0
-    """Transactions: those that only read, and those that were committed, each of which SQLite syncs once."""
+    """Transactions: those that only read, and those that were committed, which SQLite syncs but for those below."""
+
+    unsynced_writes: int = 0
+    """Of the ``writes`` those whose commit SQLite does not sync."""
 
     file_syncs: int = 0
-    """``fsync`` of files and folders by this process; SQLite's own are one for each of ``writes``."""
+    """``fsync`` of files and folders by this process; SQLite's own are one for each synced write."""
 
     projection_statements: int = 0
     projection_writes: int = 0
@@ -52,6 +58,7 @@ class Counts:
             "statements": self.total,
             "read_transactions": self.reads,
             "write_transactions": self.writes,
+            "unsynced_writes": self.unsynced_writes,
             "projection_statements": self.projection_statements,
             "projection_writes": self.projection_writes,
             "file_syncs": self.file_syncs,
@@ -67,13 +74,14 @@ class Counts:
             else:
                 self.statements[statement] += 1
 
-    def ended(self, *, wrote: bool) -> None:
+    def ended(self, *, wrote: bool, synced: bool = True) -> None:
         """One transaction ended."""
         with self._lock:
             if _is_projection():
                 self.projection_writes += wrote
             elif wrote:
                 self.writes += 1
+                self.unsynced_writes += not synced
             else:
                 self.reads += 1
 
@@ -87,6 +95,12 @@ def _is_projection() -> bool:
     return threading.current_thread().name == PROJECTION_THREAD
 
 
+def is_synced(connection: Connection) -> bool:
+    """Whether the commit of this SQLite connection's transaction will wait for the disk."""
+    driver: Any = connection.connection.dbapi_connection
+    return driver.execute("PRAGMA synchronous").fetchone() == (_FULL,)
+
+
 @contextmanager
 def counting() -> Generator[Counts]:
     """Counts until the block is left."""
@@ -96,8 +110,8 @@ def counting() -> Generator[Counts]:
         if not statement.startswith(("BEGIN", "PRAGMA")):
             counts.ran(statement)
 
-    def committed(_connection: Connection) -> None:
-        counts.ended(wrote=True)
+    def committed(connection: Connection) -> None:
+        counts.ended(wrote=True, synced=is_synced(connection))
 
     def rolled_back(_connection: Connection) -> None:
         counts.ended(wrote=False)

@@ -22,6 +22,7 @@ from temporalio.worker import Worker
 from uuid_utils import uuid7
 
 from bench.bare_activity import BareActivity, bare_activity
+from bench.counters import Counts, counting
 from bench.temporal_server import temporal_at
 from tests.fixtures.learner import Learner
 from tests.fixtures.skill_folders import add_skill
@@ -29,6 +30,9 @@ from tests.fixtures.stack import EVERYDAY_SCOPES, running_stack, stack_settings
 
 MAX_RATIO = 2.0
 MAX_CACHED_RATIO = 1.5
+MAX_CACHED_STATEMENTS = 10
+"""SQL statements of a kept answer; ``tests/bench`` keeps this bound."""
+
 RUNS_A_ROUND, READS_A_ROUND = 3, 20
 _ANSWER = "import json, sys; json.loads(sys.stdin.readline()); print(json.dumps({'success': True}))"
 
@@ -58,6 +62,13 @@ async def invoked(who: Learner, skill: str, given: dict[str, Any]) -> float:
     taken = time.monotonic() - begun
     assert view["status"] == "success", view
     return taken
+
+
+async def counted_answer(who: Learner, skill: str) -> Counts:
+    """What is counted for a kept answer."""
+    with counting() as counts:
+        await invoked(who, skill, {})
+    return counts
 
 
 async def read(who: Learner, invocation_id: str) -> float:

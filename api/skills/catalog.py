@@ -37,7 +37,7 @@ from domain.skills.selection import find_skills
 from host.sentence_model import nearest_by_meaning
 
 
-def _skill_name(name: Annotated[str, Path(max_length=80)]) -> str:
+async def _skill_name(name: Annotated[str, Path(max_length=80)]) -> str:
     if not name.isprintable():
         raise Refusal(ErrorCode.SKILL_NOT_FOUND, NO_SUCH_SKILL)
     return name

@@ -85,8 +85,7 @@ async def invoke(
     if frame.client_key(body) is not None:
         # A repeated request finds the invocation as it stands by then; the key is this request's alone.
         await anyio.to_thread.run_sync(Answers(frame.services.database).hold, key)
-    chosen = await anyio.to_thread.run_sync(gateway.choose, name, body.version)
-    view = await gateway.invoke(chosen, body, frame.caller, key, frame.correlation_id, wait=_waited(prefer))
+    view = await gateway.invoke(name, body, frame.caller, key, frame.correlation_id, wait=_waited(prefer))
     if view.status not in OPEN_INVOCATION_STATUSES:
         response.status_code = 200
     return view

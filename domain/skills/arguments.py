@@ -222,6 +222,8 @@ class _Cleaning:
         known = {
             name: True for schema in schemas for name in cast("dict[str, Any]", schema.get("properties", {}))
         }
+        if value.keys() <= known.keys():
+            return
         closed = {"properties": known, "additionalProperties": False}
         for misfit in misfits(value, closed, MOST_FIELDS, known_good=True):
             place = f"{path}.{misfit.path}" if path and misfit.path else path or misfit.path

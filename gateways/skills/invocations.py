@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -75,6 +76,14 @@ _INVOCATIONS = UUID("0d2c5a44-5b0e-4f1c-9a0b-2f4d7c6b9e10")
 """The UUID namespace of invocations that were requested with an idempotency key."""
 
 _LOOKS_FOR_A_PLACE_SECONDS, _LONGEST_BETWEEN_LOOKS_SECONDS = 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class _WithoutPlace:
+    """A call over the number of those at once: how it is asked again, and its refusal if it may wait no longer."""
+
+    admit: Callable[[], Admitted]
+    refusal: Refusal
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,7 @@ class SkillInvocationGateway:
 
     async def invoke(
         self,
-        chosen: Chosen,
+        skill: Chosen | str,
         request: InvokeSkillRequest,
         caller: Principal,
         key: CommitKey,
@@ -162,38 +171,21 @@ class SkillInvocationGateway:
     ) -> InvocationView:
         """Asks for one invocation, and waits at most ``wait`` for its end. The same key finds the same one.
 
-        Of several tools the first that may run in this environment is taken (AI-17).
+        ``skill`` is what was chosen, or a name that is looked up in the version that the request asks for. Of several
+        tools the first that may run in this environment is taken (AI-17).
 
         Raises:
             Refusal: the documented refusals of the gate (O-7); ``TEMPORAL_UNAVAILABLE``.
         """
-        manifest, params = chosen.manifest, request.input
-        effect, asks = effect_of(manifest, params)
-        _require_scope(caller, effect)
-        refusal = None
-        try:
-            # A reference can only be checked as what it stands for.
-            given = await anyio.to_thread.run_sync(self._from_facts, params, caller.user_id)
-            params = clean_input(given, manifest)
-            effect, asks = effect_of(manifest, params)
-            _require_scope(caller, effect)
-            await anyio.to_thread.run_sync(self._require_preconditions, manifest, caller.user_id)
-        except PreconditionUnmet as missing:
-            refusal = _unmet(missing)
-        except InputRefused as refused:
-            refusal = as_refusal(refused.error)
-        content = canonical_json(params).encode()
-        order = self._order(chosen, request, caller, key, correlation_id, content, params, effect)
-        if refusal is not None:
-            await anyio.to_thread.run_sync(self._admission.refused, order, refusal, datetime.now(UTC))
-            raise refusal
-        confirmed = request.confirmed and caller.may(Scope.APPROVE)
-        admitted = await self._admitted(order, manifest, content, asks=asks, confirmed=confirmed)
+        enter = partial(self._enter, skill, request, caller, key, correlation_id)
+        admitted = await anyio.to_thread.run_sync(enter)
+        if isinstance(admitted, _WithoutPlace):
+            admitted = await self._placed(admitted)
         if admitted.answered is not None:
             return admitted.answered
         record = admitted.kept.record
         if record.status in OPEN_INVOCATION_STATUSES:
-            await self._run(record.order, wait, asks=record.order.asks and manifest.has_check)
+            await self._run(record.order, wait, asks=record.order.asks and record.manifest.has_check)
         return await anyio.to_thread.run_sync(self._reads.view, record.invocation_id, caller.user_id)
 
     async def confirm(
@@ -243,13 +235,50 @@ class SkillInvocationGateway:
             await self._send(record.order, SkillInvocationWorkflow.cancel, order, key)
         return await anyio.to_thread.run_sync(self._reads.view, invocation_id, caller.user_id)
 
-    def _from_facts(self, given: Mapping[str, Any], owner: str) -> Mapping[str, Any]:
-        """The input filled from the caller's facts, where it refers to any.
+    def _enter(
+        self,
+        skill: Chosen | str,
+        request: InvokeSkillRequest,
+        caller: Principal,
+        key: CommitKey,
+        correlation_id: str,
+    ) -> Admitted | _WithoutPlace:
+        """Checks the input, and has the gate decide, in one go: an answer that is kept is found by this alone.
 
         Raises:
-            PreconditionUnmet: one of them is not known.
+            Refusal: as ``invoke``.
         """
-        return filled(given, self._known(owner)) if has_references(given) else given
+        chosen = self.choose(skill, request.version) if isinstance(skill, str) else skill
+        manifest, params = chosen.manifest, request.input
+        effect, asks = effect_of(manifest, params)
+        _require_scope(caller, effect)
+        refusal = None
+        try:
+            # A reference can only be checked as what it stands for.
+            given = filled(params, self._known(caller.user_id)) if has_references(params) else params
+            params = clean_input(given, manifest)
+            effect, asks = effect_of(manifest, params)
+            _require_scope(caller, effect)
+            self._require_preconditions(manifest, caller.user_id)
+        except PreconditionUnmet as missing:
+            refusal = _unmet(missing)
+        except InputRefused as refused:
+            refusal = as_refusal(refused.error)
+        content = canonical_json(params).encode()
+        order = self._order(chosen, request, caller, key, correlation_id, content, params, effect)
+        if refusal is not None:
+            self._admission.refused(order, refusal, datetime.now(UTC))
+            raise refusal
+        confirmed = request.confirmed and caller.may(Scope.APPROVE)
+
+        def admit() -> Admitted:
+            now = datetime.now(UTC)
+            return self._admission.admit(order, manifest, content, now, asks=asks, confirmed=confirmed)
+
+        try:
+            return admit()
+        except NoPlace as none:
+            return _WithoutPlace(admit, none.refusal)
 
     def _require_preconditions(self, manifest: SkillManifest, owner: str) -> None:
         """Whether what the skill needs is there: a tool that may run here, a service, a fact (AI-07).
@@ -306,30 +335,23 @@ class SkillInvocationGateway:
             created_at=datetime.now(UTC),
         )
 
-    async def _admitted(
-        self, order: InvocationOrder, manifest: SkillManifest, content: bytes, *, asks: bool, confirmed: bool
-    ) -> Admitted:
-        """Passes the gate; a call over the number of those at once waits for its place (O-12).
+    async def _placed(self, waiting: _WithoutPlace) -> Admitted:
+        """Waits for a place for a call over the number of those at once, and lets it in (O-12).
 
         Raises:
             Refusal: as ``SkillAdmission.admit``.
         """
-
-        def admit() -> Admitted:
-            now = datetime.now(UTC)
-            return self._admission.admit(order, manifest, content, now, asks=asks, confirmed=confirmed)
-
         give_up_at = time.monotonic() + self._admission.budget.waits_seconds
         # Each look takes the store's only writer: who has waited for long looks more seldom.
         pause = _LOOKS_FOR_A_PLACE_SECONDS
-        while True:
-            try:
-                return await anyio.to_thread.run_sync(admit)
-            except NoPlace as none:
-                if time.monotonic() >= give_up_at:
-                    raise none.refusal from None
+        while time.monotonic() < give_up_at:
             await anyio.sleep(pause)
             pause = min(pause * 1.5, _LONGEST_BETWEEN_LOOKS_SECONDS)
+            try:
+                return await anyio.to_thread.run_sync(waiting.admit)
+            except NoPlace as none:
+                waiting = _WithoutPlace(waiting.admit, none.refusal)
+        raise waiting.refusal
 
     async def _run(self, order: InvocationOrder, wait: timedelta | None, *, asks: bool) -> None:
         """Starts the workflow, and waits for its end where the caller does, or until its check has let it ask."""

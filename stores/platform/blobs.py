@@ -2,17 +2,27 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cache
 from typing import TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Executable, bindparam, select
 
 from contracts.base import rfc3339
 from stores.platform.canonical import digest_of
-from stores.platform.database import batches, insert_or
+from stores.platform.database import batches, insert_for
 from stores.platform.tables import blobs
 
 M = TypeVar("M", bound=BaseModel)
+
+_KEPT = select(blobs.c.digest, blobs.c.content).where(
+    blobs.c.digest.in_(bindparam("digests", expanding=True))
+)
+
+
+@cache
+def _puts(dialect: str) -> Executable:
+    return insert_for(dialect, blobs).on_conflict_do_nothing()
 
 
 class BlobNotFoundError(KeyError):
@@ -48,7 +58,7 @@ def put_blobs(connection: Connection, contents: Sequence[bytes], now: datetime) 
         for digest, content in zip(digests, contents, strict=True)
     }
     if rows:
-        connection.execute(insert_or(connection, blobs).on_conflict_do_nothing(), list(rows.values()))
+        connection.execute(_puts(connection.dialect.name), list(rows.values()))
     return digests
 
 
@@ -66,18 +76,27 @@ def get_blobs(connection: Connection, digests: Iterable[str]) -> dict[str, bytes
     """The contents kept under these digests, read together; raises what ``get_blob`` raises."""
     wanted = sorted(set(digests))
     kept = {
-        row.digest: bytes(row.content)
+        row.digest: intact(row.digest, row.content)
         for some in batches(wanted)
-        for row in connection.execute(select(blobs.c.digest, blobs.c.content).where(blobs.c.digest.in_(some)))
+        for row in connection.execute(_KEPT, {"digests": some})
     }
     for digest in wanted:
-        content = kept.get(digest)
-        if content is None:
+        if digest not in kept:
             raise BlobNotFoundError(digest)
-        found = digest_of(content)
-        if found != digest:
-            raise BlobDamagedError(digest, found)
     return kept
+
+
+def intact(digest: str, content: bytes) -> bytes:
+    """The content that a query found under ``digest``.
+
+    Raises:
+        BlobDamagedError: it is not what was put.
+    """
+    content = bytes(content)
+    found = digest_of(content)
+    if found != digest:
+        raise BlobDamagedError(digest, found)
+    return content
 
 
 def read_blob(connection: Connection, digest: str, model: type[M]) -> M:

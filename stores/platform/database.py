@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -66,15 +66,20 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self) -> Generator[Connection]:
+    def write(self, *, synced: bool = True) -> Generator[Connection]:
         """One transaction, durable when the block is left; an exception undoes all of it.
 
         SQLite takes its write lock at once, so that a transaction never fails half way for want of it.
+
+        Not ``synced``, its commit waits for no disk: at once everybody reads it, and it outlives the process, but a
+        power cut (on PostgreSQL also the end of the server) may undo it, unless a synced one was committed after it.
         """
-        with self._writers.connect() as connection:
+        with self._writers.connect() as connection, nullcontext() if synced else _unsynced(connection):
             # Of the pooled connection: it may be left of a transaction that was undone.
             connection.info.pop(_FOLLOWED, None)
             with connection.begin():
+                if not synced and not self.is_sqlite:
+                    connection.execute(_ASYNCHRONOUS)
                 yield connection
             followed = connection.info.pop(_FOLLOWED, False)
         if followed and self._notices is not None:
@@ -93,6 +98,23 @@ class Database:
         if self._notices is not None:
             self._notices.close()
         self.engine.dispose()
+
+
+_ASYNCHRONOUS = text("SET LOCAL synchronous_commit = off")
+
+
+@contextmanager
+def _unsynced(connection: Connection) -> Generator[None]:
+    """SQLite's commits on this connection wait for no disk until the block is left, which no transaction may span."""
+    driver: Any = connection.connection.dbapi_connection
+    if not isinstance(driver, _SqliteConnection):
+        yield
+        return
+    driver.execute("PRAGMA synchronous=NORMAL")
+    try:
+        yield
+    finally:
+        driver.execute("PRAGMA synchronous=FULL")
 
 
 _FOLLOWED = "followed"

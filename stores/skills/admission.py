@@ -4,10 +4,11 @@ What is refused here leaves a record and no row. What is let in has a row before
 that was acknowledged is lost; what is answered from a kept answer never reaches a workflow.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Integer, ScalarSelect, Text, bindparam, func, select
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -16,9 +17,10 @@ from contracts.skills.invocation_work import InvocationOrder, InvocationRecord
 from contracts.skills.manifest import SkillManifest
 from contracts.skills.policy import SkillBudget, SkillDecision, SkillVerdict
 from domain.skills.policy import judge
-from stores.platform.blobs import put_blob, read_blob
+from stores.platform.blobs import intact, put_blob
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import append
+from stores.platform.tables import blobs
 from stores.skills.invocation_rows import (
     StoredInvocation,
     add_answered,
@@ -42,12 +44,62 @@ MOST_WAITING = 100
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
+def _reached(place: int) -> ScalarSelect[str | None]:
+    """When the call was made that used up the budget of a window, counted back from now."""
+    return (
+        select(table.c.created_at)
+        .where(
+            table.c.owner == bindparam("owner"),
+            table.c.skill == bindparam("skill"),
+            table.c.created_at > bindparam(f"since_{place}", type_=Text),
+        )
+        .order_by(table.c.created_at.desc())
+        .limit(1)
+        .offset(bindparam(f"before_{place}", type_=Integer))
+        .scalar_subquery()
+    )
+
+
+_KEPT_ANSWER = (
+    select(skill_results.c.invocation_id, blobs.c.digest, blobs.c.content)
+    .join(blobs, blobs.c.digest == skill_results.c.outcome_digest)
+    .where(
+        skill_results.c.owner == bindparam("owner"),
+        skill_results.c.cache_key == bindparam("key"),
+        skill_results.c.expires_at > bindparam("now"),
+    )
+)
+
+_LIMIT_REACHED_AT = select(_reached(0).label("first"), _reached(1).label("second"))
+
+
 @dataclass(frozen=True)
 class Admitted:
     """What the gate made of a call: its row, and the answer where it needs no run: a kept one, or a dry run's."""
 
     kept: StoredInvocation
     answered: InvocationView | None = None
+
+
+@dataclass(frozen=True)
+class _KeptAnswer:
+    """An answer that may be given again: the invocation it came from, and the blob that holds it."""
+
+    source: str
+    digest: str
+    outcome: SkillOutcome
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What the gate is asked about."""
+
+    order: InvocationOrder
+    manifest: SkillManifest
+    params: bytes
+    now: datetime
+    asks: bool
+    confirmed: bool
 
 
 class NoPlace(Exception):
@@ -85,20 +137,16 @@ class SkillAdmission:
             Refusal: ``POLICY_DENIED``, ``BUDGET_EXCEEDED``, ``IDEMPOTENCY_KEY_REUSED``.
             NoPlace: too many run at once.
         """
+        call = _Call(order, manifest, params, now, asks, confirmed)
+        if (answered := self._answered_again(call)) is not None:
+            return answered
         with self._database.write() as connection:
             found = self._known(connection, order)
             if found is not None:
                 return Admitted(found)
-            verdict = judge(
-                policy_of(connection, order.owner_user_id).rules,
-                manifest,
-                order.effect,
-                order.facts.life_areas if order.facts is not None else (),
-                asks=asks,
-            )
-            refusal = _denied(verdict) or self._over_budget(connection, order, now)
+            verdict, refusal = self._judged(connection, call)
             if refusal is None:
-                return self._let_in(connection, order, manifest, params, now, verdict, confirmed)
+                return self._let_in(connection, call, verdict, _cached(connection, order, now))
             _record_refusal(connection, order, refusal, now)
         raise refusal
 
@@ -106,6 +154,34 @@ class SkillAdmission:
         """Leaves the record of a call whose input was refused."""
         with self._database.write() as connection:
             _record_refusal(connection, order, refusal, now)
+
+    def _answered_again(self, call: _Call) -> Admitted | None:
+        """The kept answer to a call, if there is one and nothing forbids it.
+
+        Nothing happens in it and nothing is promised by it, so that its commit waits for no disk (ADR 66). A call with
+        an idempotency key is not answered here: what it was told has to stand.
+        """
+        order = call.order
+        if order.cache_key is None or order.request_digest is not None or order.dry_run:
+            return None
+        with self._database.write(synced=False) as connection:
+            cached = _cached(connection, order, call.now)
+            if cached is None:
+                return None
+            verdict, refusal = self._judged(connection, call)
+            return None if refusal is not None else self._let_in(connection, call, verdict, cached)
+
+    def _judged(self, connection: Connection, call: _Call) -> tuple[SkillVerdict, Refusal | None]:
+        """What policy says of a call, and the refusal of it, if policy or budget forbid it."""
+        order = call.order
+        verdict = judge(
+            policy_of(connection, order.owner_user_id).rules,
+            call.manifest,
+            order.effect,
+            order.facts.life_areas if order.facts is not None else (),
+            asks=call.asks,
+        )
+        return verdict, _denied(verdict) or self._over_budget(connection, order, call.now)
 
     def _known(self, connection: Connection, order: InvocationOrder) -> StoredInvocation | None:
         if order.request_digest is None:
@@ -123,21 +199,14 @@ class SkillAdmission:
     def _over_budget(self, connection: Connection, order: InvocationOrder, now: datetime) -> Refusal | None:
         """Whether the owner has used this skill as often as the budget allows (O-12)."""
         advisory_lock(connection, f"skill-budget {order.owner_user_id} {order.skill}")
-        mine = (table.c.owner == order.owner_user_id, table.c.skill == order.skill)
-        for limit, window, name in (
-            (self.budget.per_minute, MINUTE, "a minute"),
-            (self.budget.per_hour, HOUR, "an hour"),
-        ):
-            since = table.c.created_at > rfc3339(now - window)
-            times = connection.execute(
-                select(table.c.created_at)
-                .where(*mine, since)
-                .order_by(table.c.created_at.desc())
-                .limit(1)
-                .offset(limit - 1)
-            ).scalar()
-            if times is not None:
-                renewed = datetime.fromisoformat(times) + window
+        windows = ((self.budget.per_minute, MINUTE, "a minute"), (self.budget.per_hour, HOUR, "an hour"))
+        asked: dict[str, object] = {"owner": order.owner_user_id, "skill": order.skill}
+        for place, (limit, window, _) in enumerate(windows):
+            asked |= {f"since_{place}": rfc3339(now - window), f"before_{place}": limit - 1}
+        used: Sequence[str | None] = connection.execute(_LIMIT_REACHED_AT, asked).one()
+        for (limit, window, name), at in zip(windows, used, strict=True):
+            if at is not None:
+                renewed = datetime.fromisoformat(at) + window
                 left = max(int((renewed - now).total_seconds()) + 1, 1)
                 return Refusal(
                     ErrorCode.BUDGET_EXCEEDED,
@@ -150,19 +219,16 @@ class SkillAdmission:
     def _let_in(
         self,
         connection: Connection,
-        order: InvocationOrder,
-        manifest: SkillManifest,
-        params: bytes,
-        now: datetime,
+        call: _Call,
         verdict: SkillVerdict,
-        confirmed: bool,
+        cached: _KeptAnswer | None,
     ) -> Admitted:
-        cached = _cached(connection, order, now)
+        order, manifest, now = call.order, call.manifest, call.now
         if cached is None and not order.dry_run:
             self._refuse_without_place(connection, order)
-        asks = verdict.decision is SkillDecision.ASK and not confirmed and cached is None
+        asks = verdict.decision is SkillDecision.ASK and not call.confirmed and cached is None
         waits = asks and not manifest.has_check and not order.dry_run
-        put_blob(connection, params, now)
+        put_blob(connection, call.params, now)
         record = InvocationRecord(
             order=order.changed(asks=asks),
             manifest=manifest,
@@ -174,8 +240,9 @@ class SkillAdmission:
             outcome = _dry(verdict, asks=asks, cached=cached is not None)
             return _answered(connection, record, outcome, now)
         if cached is not None:
-            source, outcome = cached
-            return _answered(connection, record.changed(cached_from=source), outcome, now)
+            return _answered(
+                connection, record.changed(cached_from=cached.source), cached.outcome, now, cached.digest
+            )
         kept = add_invocation(connection, record)
         entries = entries_of(order, now)
         about = order.facts.model_dump(mode="json") if order.facts is not None else {}
@@ -218,9 +285,13 @@ class SkillAdmission:
 
 
 def _answered(
-    connection: Connection, record: InvocationRecord, outcome: SkillOutcome, now: datetime
+    connection: Connection,
+    record: InvocationRecord,
+    outcome: SkillOutcome,
+    now: datetime,
+    digest: str | None = None,
 ) -> Admitted:
-    kept = add_answered(connection, record, outcome, now)
+    kept = add_answered(connection, record, outcome, now, digest)
     return Admitted(kept, answered=view_with(kept.record, outcome))
 
 
@@ -242,20 +313,16 @@ def _record_refusal(connection: Connection, order: InvocationOrder, refusal: Ref
     append(connection, recorded(connection, order, seen, now).drafts)
 
 
-def _cached(connection: Connection, order: InvocationOrder, now: datetime) -> tuple[str, SkillOutcome] | None:
-    """A kept answer to the same question that is not too old, and the invocation it came from."""
+def _cached(connection: Connection, order: InvocationOrder, now: datetime) -> _KeptAnswer | None:
+    """A kept answer to the same question that is not too old."""
     if order.cache_key is None:
         return None
-    row = connection.execute(
-        select(skill_results.c.invocation_id, skill_results.c.outcome_digest).where(
-            skill_results.c.owner == order.owner_user_id,
-            skill_results.c.cache_key == order.cache_key,
-            skill_results.c.expires_at > rfc3339(now),
-        )
-    ).one_or_none()
+    asked = {"owner": order.owner_user_id, "key": order.cache_key, "now": rfc3339(now)}
+    row = connection.execute(_KEPT_ANSWER, asked).one_or_none()
     if row is None:
         return None
-    return row.invocation_id, read_blob(connection, row.outcome_digest, SkillOutcome)
+    outcome = SkillOutcome.model_validate_json(intact(row.digest, row.content))
+    return _KeptAnswer(row.invocation_id, row.digest, outcome)
 
 
 def _dry(verdict: SkillVerdict, *, asks: bool, cached: bool) -> SkillOutcome:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, or_, select
+from sqlalchemy import Connection, bindparam, delete, or_, select
 
 from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.invocation_work import InvocationOrder
@@ -12,6 +13,20 @@ from contracts.skills.manifest import SkillManifest
 from stores.platform.database import Database
 from stores.skills.health import all_health, forget_failures, hold_health, with_health
 from stores.skills.skill_tables import MANIFESTS, SKILLS, skill_manifests, skills
+
+_NAMED = SKILLS.select(
+    or_(
+        skills.c.name == bindparam("name"),
+        skills.c.name == bindparam("hyphened"),
+        skills.c.function_name == bindparam("function"),
+    )
+).order_by(skills.c.key)
+
+
+@lru_cache(maxsize=256)
+def _parsed(body: str) -> SkillRecord:
+    """The record of a row, parsed once: every call of a skill looks it up, and the row changes with its folder."""
+    return SKILLS.parse(body)
 
 
 class SkillCatalog:
@@ -63,13 +78,9 @@ class SkillCatalog:
 
     def named(self, name: str) -> tuple[SkillRecord, ...]:
         """The folders that answer to a name: of a folder, with hyphens or underscores, or of a function."""
-        spellings = (name, name.replace("_", "-"))
+        asked = {"name": name, "hyphened": name.replace("_", "-"), "function": name.replace("-", "_")}
         with self._database.read() as connection:
-            return SKILLS.all(
-                connection,
-                or_(skills.c.name.in_(spellings), skills.c.function_name == name.replace("-", "_")),
-                order_by=(skills.c.key,),
-            )
+            return tuple(_parsed(body) for body in connection.scalars(_NAMED, asked))
 
     def all(self, states: Iterable[SkillState] = ()) -> tuple[SkillRecord, ...]:
         """Every folder by name; only those in ``states``, if any are given."""

@@ -118,7 +118,8 @@ def end_invocation(
     actor: str | None = None,
 ) -> StoredInvocation:
     """Writes how an invocation ended: its outcome, record, audit entry; keeps or drops cached answers."""
-    ended, seen, digest = _ended(connection, kept.record, outcome, now)
+    digest = put_blob(connection, canonical_json(outcome).encode(), now)
+    ended, seen = _ended(kept.record, outcome, digest, now)
     changed = change_invocation(connection, kept, ended)
     _drop_answers(connection, ended)
     _keep_answer(connection, ended, digest, now)
@@ -139,26 +140,31 @@ def end_invocation(
 
 
 def add_answered(
-    connection: Connection, record: InvocationRecord, outcome: SkillOutcome, now: datetime
+    connection: Connection,
+    record: InvocationRecord,
+    outcome: SkillOutcome,
+    now: datetime,
+    digest: str | None = None,
 ) -> StoredInvocation:
     """Inserts the row of an invocation that is over without a run: a kept answer, or a dry run.
 
+    ``digest`` is under which the outcome is kept already.
     Its answer is not kept again: a kept one grows no younger by being given, and a dry run answers nothing.
 
     Raises:
         sqlalchemy.exc.IntegrityError: the row exists.
     """
-    ended, seen, _ = _ended(connection, record, outcome, now)
+    digest = digest or put_blob(connection, canonical_json(outcome).encode(), now)
+    ended, seen = _ended(record, outcome, digest, now)
     kept = add_invocation(connection, ended)
     append(connection, recorded(connection, ended.order, seen, now, ended.manifest.errors).drafts)
     return kept
 
 
 def _ended(
-    connection: Connection, record: InvocationRecord, outcome: SkillOutcome, now: datetime
-) -> tuple[InvocationRecord, ObservabilityRecord, str]:
-    """An invocation that ended with an outcome, what is on record of it, and the digest of the outcome."""
-    digest = put_blob(connection, canonical_json(outcome).encode(), now)
+    record: InvocationRecord, outcome: SkillOutcome, digest: str, now: datetime
+) -> tuple[InvocationRecord, ObservabilityRecord]:
+    """An invocation that ended with an outcome, kept under ``digest``, and what is on record of it."""
     started = record.attempts[0].started_at if record.attempts else record.order.created_at
     error = outcome.error.code if outcome.error is not None else None
     seen = observability_record(
@@ -182,7 +188,7 @@ def _ended(
         updated_at=now,
         completed_at=now,
     )
-    return ended, seen, digest
+    return ended, seen
 
 
 def retries_of(record: InvocationRecord) -> int:

@@ -8,14 +8,14 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.skills.policy import SkillPolicy, SkillPolicyRule
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import JournalEntries, append
-from stores.skills.skill_tables import POLICIES, skill_policies
+from stores.skills.skill_tables import POLICIES
 
 STREAM = "system/skills/policy"
 
 
 def policy_of(connection: Connection, owner: str) -> SkillPolicy:
     """The owner's rules; none where nothing was written yet."""
-    return POLICIES.first(connection, skill_policies.c.owner == owner) or SkillPolicy()
+    return POLICIES.find(connection, owner) or SkillPolicy()
 
 
 class SkillPolicies:

@@ -17,11 +17,15 @@ from bench.operations import (
     counted_command,
     counted_install,
 )
+from bench.skills import MAX_CACHED_STATEMENTS, counted_answer, invoked
 from contracts.mcp.provider import MCPTransport
 from stores.platform.database import Database
+from stores.platform.journal.journal import read_stream
 from stores.platform.projection.documents import put_documents
+from stores.skills.invocation_rows import RECORDS
 from tests.fixtures.databases import migrated
 from tests.fixtures.mcp_servers import GoodServer
+from tests.fixtures.skill_folders import add_skill
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, connect, running_stack, stack_settings
 
 pytestmark = pytest.mark.anyio
@@ -60,6 +64,25 @@ async def test_an_install_takes_less_than_120_statements(stack: Stack) -> None:
     # The first one of a store also makes the files that list abilities.
     await counted_install(alice)
     within(await counted_install(alice), "install")
+
+
+async def test_a_kept_answer_of_a_skill_waits_for_no_disk_and_is_on_record(stack: Stack) -> None:
+    alice = stack.learner(scopes=(*EVERYDAY_SCOPES, "call", "admin"))
+    await add_skill(alice, stack.settings.workspace, "look-again", cache_ttl_ms=3_600_000)
+    await invoked(alice, "look-again", {})
+    await counted_answer(alice, "look-again")
+    counts = await counted_answer(alice, "look-again")
+    ran = "\n".join(f"{times} {text}" for text, times in counts.statements.most_common())
+    assert 0 < counts.total <= MAX_CACHED_STATEMENTS, ran
+    assert (counts.writes, counts.unsynced_writes) == (1, 1)
+    found = (await alice.ok("GET", "/api/skills/invocations"))["invocations"]
+    assert [one["cached"] for one in found] == [True, True, False]
+    with stack.database.read() as connection:
+        assert len(read_stream(connection, RECORDS)) == 3
+    # Whoever has a key is told the same for ever.
+    with counting() as counts:
+        await alice.ok("POST", "/api/skills/look-again/invocations", {"input": {}}, idempotency_key="once")
+    assert (counts.writes > 0, counts.unsynced_writes) == (True, 0)
 
 
 def test_statements_and_transactions_are_counted_while_the_block_runs(tmp_path: Path) -> None:

@@ -226,13 +226,17 @@ def _entry(row: RowMapping) -> JournalEntry:
 _NEXT_NUMBERS = text(
     "SELECT nextval(pg_get_serial_sequence('journal', 'seq')) FROM generate_series(1, :count) ORDER BY 1"
 )
-_HEADS_AND_LAST_NUMBER = text(
-    """
-    SELECT aggregate, aggregate_seq, hash FROM journal_heads WHERE aggregate IN :aggregates
+_HEADS_AND_LAST_NUMBER = """
+    SELECT aggregate, aggregate_seq, hash FROM journal_heads WHERE aggregate {}
     UNION ALL SELECT NULL, seq, '' FROM sqlite_sequence WHERE name = 'journal'
     """
-).bindparams(bindparam("aggregates", expanding=True))
 """SQLite's writer is alone: it needs no locks, and knows what the next numbers will be."""
+
+_OF_SEVERAL = text(_HEADS_AND_LAST_NUMBER.format("IN :aggregates")).bindparams(
+    bindparam("aggregates", expanding=True)
+)
+_OF_ONE = text(_HEADS_AND_LAST_NUMBER.format("= :aggregate"))
+"""As a rule there is one, and a list would be spelled out anew for each execution."""
 
 _LOCKED_HEADS = (
     select(journal_heads.c.aggregate, journal_heads.c.aggregate_seq, journal_heads.c.hash)
@@ -276,7 +280,11 @@ def _next_of_sqlite(
 ) -> tuple[_Heads, tuple[int, ...]]:
     heads: _Heads = {name: (0, GENESIS) for name in aggregates}
     last = 0
-    for row in connection.execute(_HEADS_AND_LAST_NUMBER, {"aggregates": aggregates}):
+    one = len(aggregates) == 1
+    statement, asked = (
+        (_OF_ONE, {"aggregate": aggregates[0]}) if one else (_OF_SEVERAL, {"aggregates": aggregates})
+    )
+    for row in connection.execute(statement, asked):
         if row.aggregate is None:
             last = row.aggregate_seq
         else:
