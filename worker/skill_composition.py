@@ -11,6 +11,7 @@ import skills
 from activities.memory.check_in_activities import CheckInActivities
 from activities.skills.catalog_activities import SkillCatalogActivities
 from activities.skills.invocation_activities import SkillInvocationActivities
+from activities.skills.learned_scripts import LearnedScriptRuns
 from activities.skills.registration_activities import SkillRegistrationActivities
 from activities.skills.services.call_log_service import CallLogService
 from activities.skills.services.inbox_service import InboxService, StartCheckIn
@@ -39,6 +40,7 @@ from stores.memory.memories import Memories
 from stores.platform.projection.atomic_files import FileTree
 from stores.skills.attempts import SkillAttempts
 from stores.skills.catalog import SkillCatalog
+from stores.skills.learned_scripts import LearnedScripts
 from stores.skills.registered_tools import RegisteredTools
 from stores.skills.reports.observing import SkillObserver
 from stores.skills.services.agents import Agents
@@ -137,6 +139,7 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         SkillCatalog(shared.database),
         skill_services(shared),
         operator_of(settings),
+        LearnedScriptRuns(LearnedScripts(shared.database), settings.data_dir / "rehearsals"),
         own_secrets(settings, shared.database),
     )
     check_ins = CheckInActivities(CheckIns(shared.database))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import structlog
 from temporalio import activity
 
+from activities.skills.learned_scripts import LearnedScriptRuns
 from activities.skills.services.offered import Asker
 from activities.skills.services.skill_services import SkillServices
 from clients.platform.secret_fingerprints import Fingerprints, OwnSecrets, SecretMask
@@ -32,16 +33,23 @@ class SkillRuns:
         catalog: SkillCatalog,
         services: SkillServices,
         operator: Operator,
+        learned: LearnedScriptRuns,
         own_secrets: OwnSecrets = Fingerprints,
     ) -> None:
-        """``own_secrets`` gives those that this installation keeps: no answer and no log may hold one."""
+        """``learned`` runs the scripts of abilities.
+
+        ``own_secrets`` gives those that this installation keeps: no answer and no log may hold one.
+        """
         self._catalog = catalog
         self._services = services
         self._operator = operator
         self._own_secrets = own_secrets
+        self._learned = learned
 
     async def handle(self, plan: AttemptPlan, attempt: int) -> AttemptResult:
         """One attempt: what the handler answered, as an outcome."""
+        if plan.record.order.learned is not None:
+            return await self._learned.handle(plan)
         ran = await self._run(plan, attempt, "handle")
         if ran is None:
             failure = SkillFailure(

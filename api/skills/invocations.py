@@ -1,7 +1,7 @@
 """Invocations of skills: ask, read, confirm, give up (skills_interface.md "Routes")."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated
 
@@ -11,7 +11,8 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from api.platform.commands import ApproverFrame, CommandFrame, framed, masked
 from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_uuid
 from api.skills.catalog import SkillName
-from contracts.errors import ErrorCode
+from contracts.errors import ErrorCode, Refusal
+from contracts.learning.starting_state import ARCHIVE_TYPE
 from contracts.platform.identity import Scope
 from contracts.skills.invocation import (
     OPEN_INVOCATION_STATUSES,
@@ -22,6 +23,8 @@ from contracts.skills.invocation import (
     InvocationView,
     InvokeSkillRequest,
 )
+from contracts.skills.learned import SkillLane
+from stores.learning.trials import TrialStore
 from stores.platform.answers import Answers
 
 MOST_WAITED = timedelta(seconds=300)
@@ -61,6 +64,22 @@ def get(invocation_id: InvocationId, caller: Reader, services: ServicesDep) -> I
     return services.skills.invocations.view(invocation_id, caller.user_id)
 
 
+@router.get(
+    "/invocations/{invocation_id}/folder",
+    operation_id="skill_invocation_folder",
+    response_class=Response,
+    responses={200: {"content": {ARCHIVE_TYPE: {"schema": {"type": "string", "format": "binary"}}}}},
+)
+def folder(invocation_id: InvocationId, caller: Reader, services: ServicesDep) -> Response:
+    """The folder that a script of a learned ability made of its copy, as a gzip'd tar archive. It is kept for a day."""
+    view = services.skills.invocations.view(invocation_id, caller.user_id)
+    digest = (view.outputs or {}).get("folder_digest") if view.lane is SkillLane.LEARNED_SCRIPT else None
+    if digest is None:
+        raise Refusal(ErrorCode.NOT_FOUND, "This invocation has no resulting folder.")
+    content = TrialStore(services.database).kept_result(caller.user_id, digest, datetime.now(UTC))
+    return Response(content, media_type=ARCHIVE_TYPE)
+
+
 @router.post(
     "/{name}/invocations",
     operation_id="skill_invoke",
@@ -77,6 +96,9 @@ async def invoke(
     ] = None,
 ) -> InvocationView:
     """Asks for one invocation. A read needs the scope ``read``, anything else ``call``.
+
+    The name of a learned ability runs one of its scripts on a copy of a folder that was handed in (input ``script``,
+    ``arguments``, ``folder``): always asked first, in a sandbox.
 
     The answer has what there is: 200 when it is over, 202 while it runs or waits for a person.
     """

@@ -1,7 +1,7 @@
 """``apprentice abilities try``: run the taught method of an ability on a copy of another folder."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,35 +10,21 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
+from cli.platform.folders import packed, refuse_used, unpacked
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import FAILED, PASSED, SKIPPED, ExitCode, fail
 from clients.apprentice.abilities import AbilityApi, TrialApi
 from clients.apprentice.transport import ApiFailure
 from contracts.abilities.parameters import AbilityFolder
 from contracts.learning.trials import (
-    MAX_FOLDER_BYTES,
-    MAX_FOLDER_FILES,
-    MAX_RESULT_BYTES,
-    MAX_RESULT_FILES,
     StartTrialRequest,
     TrialCommandResult,
     TrialConditionResult,
     TrialRun,
     TrialState,
 )
-from host.folder_archive import (
-    ArchiveLimits,
-    FolderTooLarge,
-    Unpacked,
-    UnsafeArchive,
-    links_of,
-    pack_folders,
-    unpack_folder,
-)
 
 _LOOK_EVERY_SECONDS = 0.5
-_FOLDER_LIMITS = ArchiveLimits(MAX_FOLDER_FILES, MAX_FOLDER_BYTES)
-_RESULT_LIMITS = ArchiveLimits(MAX_RESULT_FILES, MAX_RESULT_BYTES)
 
 _COMMAND_MARKS = {
     TrialCommandResult.WORKED: PASSED,
@@ -78,9 +64,9 @@ def try_ability(
     Exit code 0: every command worked, and no condition failed.
     """
     given = _values(values or [])
-    _refuse_used(out)
+    refuse_used(out)
     folders = _folders(folder, AbilityApi(call.api.http).ability(ability).folders)
-    archive = _packed(folders)
+    archive = packed(folders)
     api = TrialApi(call.api.http)
     with call.busy("handing the folder in …"):
         kept = api.hand_in(archive)
@@ -88,7 +74,7 @@ def try_ability(
     run = _followed(call, api, run)
     left_out: tuple[str, ...] = ()
     if run.result_digest is not None:
-        left_out = _unpacked(api.result(run.trial_id), folders, out).links_left_out
+        left_out = unpacked(api.result(run.trial_id), folders, out).links_left_out
     call.answer_with(run, trial_view(run, out, left_out))
     if run.state is not TrialState.PASSED:
         raise typer.Exit(ExitCode.FAILURE)
@@ -138,13 +124,6 @@ def _values(given: list[str]) -> dict[str, str]:
     return values
 
 
-def _refuse_used(out: Path) -> None:
-    if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise NothingToDo(f"{out} is no folder. Name a new or an empty one with --out.")
-    if out.is_dir() and any(out.iterdir()):
-        raise NothingToDo(f"{out} is not empty. Name a new or an empty folder with --out.")
-
-
 def _folders(given: list[str], wanted: Sequence[AbilityFolder]) -> dict[str, Path]:
     """The folder for each path below the one that holds all of them; '.' is that one."""
     if len(wanted) < 2:
@@ -179,16 +158,6 @@ def _folder(given: str) -> Path:
     return Path(given)
 
 
-def _packed(folders: Mapping[str, Path]) -> bytes:
-    try:
-        return pack_folders(folders, _FOLDER_LIMITS)
-    except (FolderTooLarge, UnsafeArchive) as error:
-        named = " and ".join(map(str, folders.values()))
-        raise NothingToDo(f"{named} cannot be handed in: {error}. Try it on a smaller copy.") from None
-    except OSError as error:
-        raise NothingToDo(f"{error.filename} cannot be read: {error.strerror}.") from None
-
-
 def _followed(call: Invocation, api: TrialApi, run: TrialRun) -> TrialRun:
     """The trial at its end; it is cancelled where the command is interrupted."""
     said = ""
@@ -207,14 +176,3 @@ def _followed(call: Invocation, api: TrialApi, run: TrialRun) -> TrialRun:
             fail(f"The trial {run.trial_id} could not be cancelled; it ends by itself.", ExitCode.FAILURE)
         fail("The trial was cancelled.", ExitCode.FAILURE)
     return run
-
-
-def _unpacked(archive: bytes, folders: Mapping[str, Path], out: Path) -> Unpacked:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        # A link that leads out of the result is kept only where the folder itself has the very same.
-        return unpack_folder(archive, out, _RESULT_LIMITS, links_out=links_of(folders))
-    except (FolderTooLarge, UnsafeArchive) as error:
-        fail(f"The result cannot be unpacked: {error}.", ExitCode.FAILURE)
-    except OSError as error:
-        fail(f"The result cannot be written to {out}: {error.strerror}.", ExitCode.FAILURE)

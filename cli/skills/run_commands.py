@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,10 +10,12 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
+from cli.platform.folders import packed, refuse_used, unpacked
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.json_arguments import read_object
 from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import ExitCode, facts, listing
+from clients.apprentice.abilities import TrialApi
 from clients.apprentice.skills import SkillApi
 from contracts.skills.invocation import (
     CancelInvocationRequest,
@@ -69,14 +72,33 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Ask the gate, and run nothing.")] = False,
     agent: Annotated[str | None, typer.Option(help="The agent that asks, for the record.")] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it has ended or asks.")] = True,
+    script: Annotated[
+        str | None,
+        typer.Option(help="NAME is a learned ability: run this one of its scripts; FIELD are its arguments."),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="The folder that the script gets a copy of."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the folder is put that a script made; new or empty.")
+    ] = None,
 ) -> None:
-    """Run a skill; policy may let it pass, refuse it, or have somebody asked first."""
+    """Run a skill; policy may let it pass, refuse it, or have somebody asked first.
+
+    Of a learned ability a script is run (--script), on a copy of a folder. Somebody is always asked first.
+    """
     api = SkillApi(call.api.http)
+    if out is not None:
+        refuse_used(out)
+    if script is None and (folder is not None or out is not None):
+        raise NothingToDo("--folder and --out go with the --script of a learned ability.")
     context = {"agent_id": agent} if agent is not None else None
+    learned = _script_input(call, script, fields or [], folder) if script is not None else {}
     whole = read_object(given, "--input", '{"action": "lookup"}') if given is not None else {}
     request = InvokeSkillRequest.model_validate(
         {
-            "input": {**whole, **_fields(fields or [])},
+            "input": {**whole, **(_fields(fields or []) if script is None else learned)},
             "version": version,
             "confirmed": confirmed,
             "dry_run": dry_run,
@@ -88,9 +110,19 @@ def run(
         while wait and _goes_on(view):
             time.sleep(LOOK_AGAIN_SECONDS)
             view = api.invocation(view.invocation_id)
+    if out is not None and view.status is InvocationStatus.SUCCESS:
+        unpacked(api.folder(view.invocation_id), {".": folder} if folder else {}, out)
     call.answer(invocation_view(view))
     if (code := exit_code_of(view)) is not ExitCode.OK:
         raise typer.Exit(code)
+
+
+def _script_input(call: Invocation, script: str, arguments: list[str], folder: Path | None) -> dict[str, Any]:
+    given: dict[str, Any] = {"script": script, "arguments": arguments}
+    if folder is not None:
+        with call.busy("handing the folder in …"):
+            given["folder"] = TrialApi(call.api.http).hand_in(packed({".": folder})).folder_ref
+    return given
 
 
 def _goes_on(view: InvocationView) -> bool:
@@ -124,9 +156,19 @@ def runs(
     answer_list(call, found, table, nothing, {"skill": skill, "status": status})
 
 
-def result(call: Invocation, invocation: _IdArgument) -> None:
+def result(
+    call: Invocation,
+    invocation: _IdArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the folder is put that a script made; new or empty.")
+    ] = None,
+) -> None:
     """Show one invocation: what was asked, how it went, what came of it."""
-    call.answer(invocation_view(SkillApi(call.api.http).invocation(invocation)))
+    api = SkillApi(call.api.http)
+    if out is not None:
+        refuse_used(out)
+        unpacked(api.folder(invocation), {}, out)
+    call.answer(invocation_view(api.invocation(invocation)))
 
 
 def confirm(call: Invocation, invocation: _IdArgument, reason: _Reason = None) -> None:

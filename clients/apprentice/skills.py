@@ -56,6 +56,10 @@ class SkillApi(ApiRoutes):
         path = f"{_SKILLS}/{path_part(name)}/approve"
         return self._http.write("POST", path, ApproveSkillResponse, request)
 
+    def folder(self, invocation_id: str) -> bytes:
+        """Fetch the folder that a script of a learned ability made, as a gzip'd tar archive."""
+        return self._http.download(f"{_SKILLS}/invocations/{path_part(invocation_id)}/folder")
+
     def invoke(self, name: str, request: InvokeSkillRequest, *, wait_seconds: int = 0) -> InvocationView:
         """Ask for one invocation, and wait for its end at most so long."""
         path = f"{_SKILLS}/{path_part(name)}/invocations"

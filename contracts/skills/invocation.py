@@ -22,6 +22,7 @@ from contracts.learning.observation import ToolEffect
 from contracts.platform.commands import Command
 from contracts.platform.lists import Page
 from contracts.skills.errors import SkillError
+from contracts.skills.learned import SkillLane
 from contracts.skills.manifest import SafetyLevel
 
 MAX_INPUT_BYTES = 262_144
@@ -192,6 +193,9 @@ class InvocationView(VersionedContract):
     attempts: tuple[InvocationAttempt, ...] = ()
     cached: bool = False
     dry_run: bool = False
+    lane: SkillLane = Field(
+        default=SkillLane.SKILL, description="Whether a skill is run, or a script of a learned ability."
+    )
     facts: NormalisedCall | None = None
     record: ObservabilityRecord | None = None
     workflow_id: Text200 | None = None

@@ -30,6 +30,7 @@ from contracts.skills.invocation import (
     NormalisedCall,
     ObservabilityRecord,
 )
+from contracts.skills.learned import LearnedAbility
 from contracts.skills.manifest import SkillManifest
 
 
@@ -57,6 +58,9 @@ class InvocationOrder(Contract):
     cache_key: Sha256 | None = None
     request_digest: Sha256 | None = Field(default=None, description="Of the request, where it had a key.")
     dry_run: bool = False
+    learned: LearnedAbility | None = Field(
+        default=None, description="The ability whose script is run; none where a skill is (X-35)."
+    )
     warnings: tuple[Text240, ...] = Field(
         default=(), description="Of the version that was chosen; every answer says them (CH-66)."
     )

@@ -20,7 +20,7 @@ from contracts.learning.observation import ToolEffect
 from contracts.memory.memory import WorldFact
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal, Scope
-from contracts.skills.catalog import SkillRecord, SkillState
+from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.errors import SkillError
 from contracts.skills.invocation import (
     OPEN_INVOCATION_STATUSES,
@@ -38,11 +38,13 @@ from contracts.skills.invocation_work import (
     InvocationOrder,
     InvocationStart,
 )
+from contracts.skills.learned import LearnedAbility
 from contracts.skills.manifest import BrokerService, SkillManifest
 from contracts.workflow_ids import skill_invocation_id
 from domain.skills.arguments import InputRefused, clean_input
 from domain.skills.entries import NO_SUCH_SKILL
 from domain.skills.filling import PreconditionUnmet, filled, has_references, unmet
+from domain.skills.learned_scripts import learned_manifest
 from domain.skills.normalising import facts_of
 from domain.skills.policy import effect_of
 from domain.skills.selection import tools_for
@@ -69,6 +71,7 @@ from stores.skills.admission import Admitted, NoPlace, SkillAdmission
 from stores.skills.attempts import unconfirmable
 from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
+from stores.skills.learned_scripts import LearnedScripts
 from workflows.skills.skill_invocation_workflow import KIND, LOOK, SkillInvocationWorkflow
 from workflows.skills.skill_messages import InvocationWait
 
@@ -93,6 +96,8 @@ class Chosen:
     record: SkillRecord
     manifest: SkillManifest
     warnings: tuple[str, ...] = ()
+    learned: LearnedAbility | None = None
+    """The ability whose script is run; none where a skill is."""
 
 
 def invocation_start_options(order: InvocationOrder, task_queue: str) -> StartOptions:
@@ -140,6 +145,7 @@ class SkillInvocationGateway:
         self._catalog = SkillCatalog(database)
         self._reads = InvocationReads(database)
         self._memories = Memories(database)
+        self._scripts = LearnedScripts(database)
         self._environment = environment
         self._services = services
         self._console_url = console_url
@@ -248,7 +254,7 @@ class SkillInvocationGateway:
         Raises:
             Refusal: as ``invoke``.
         """
-        chosen = self.choose(skill, request.version) if isinstance(skill, str) else skill
+        chosen = self._named(skill, request, caller.user_id) if isinstance(skill, str) else skill
         manifest, params = chosen.manifest, request.input
         effect, asks = effect_of(manifest, params)
         _require_scope(caller, effect)
@@ -260,6 +266,8 @@ class SkillInvocationGateway:
             effect, asks = effect_of(manifest, params)
             _require_scope(caller, effect)
             self._require_preconditions(manifest, caller.user_id)
+            if chosen.learned is not None and "folder" in params:
+                self._scripts.trials.hold_folder(caller.user_id, params["folder"], datetime.now(UTC))
         except PreconditionUnmet as missing:
             refusal = _unmet(missing)
         except InputRefused as refused:
@@ -279,6 +287,30 @@ class SkillInvocationGateway:
             return admit()
         except NoPlace as none:
             return _WithoutPlace(admit, none.refusal)
+
+    def _named(self, name: str, request: InvokeSkillRequest, user: str) -> Chosen:
+        """The skill of a name, or else the scripts of the learned ability of that name (X-35).
+
+        Raises:
+            Refusal: as ``choose`` and ``LearnedScripts.offered``.
+        """
+        try:
+            return self.choose(name, request.version)
+        except Refusal as refusal:
+            offered = self._scripts.offered(name, user) if refusal.code is ErrorCode.SKILL_NOT_FOUND else None
+            if offered is None:
+                raise
+        manifest = learned_manifest(offered.slug, offered.ability.version, offered.scripts)
+        record = SkillRecord(
+            root=SkillRoot.WORKSPACE,
+            name=offered.slug,
+            state=SkillState.READY,
+            digest=offered.digest,
+            path=f"skills/{offered.slug}/scripts",
+            manifest=manifest,
+            seen_at=datetime.now(UTC),
+        )
+        return Chosen(record, manifest, learned=offered.ability)
 
     def _require_preconditions(self, manifest: SkillManifest, owner: str) -> None:
         """Whether what the skill needs is there: a tool that may run here, a service, a fact (AI-07).
@@ -331,6 +363,7 @@ class SkillInvocationGateway:
             cache_key=_cache_key(manifest, params),
             request_digest=key.request_digest if keyed else None,
             dry_run=request.dry_run,
+            learned=chosen.learned,
             warnings=chosen.warnings,
             created_at=datetime.now(UTC),
         )

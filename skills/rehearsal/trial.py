@@ -50,6 +50,9 @@ class TrialReport:
     result: bytes | None
     """The resulting folder, as ``collect`` made it; ``None`` where the trial was cancelled."""
 
+    outputs: tuple[str, ...] = ()
+    """What each command printed."""
+
     @property
     def passed(self) -> bool:
         """Whether all commands worked and no condition failed."""
@@ -96,6 +99,7 @@ def run_trial(
             _conditions(trial, session, before, after),
             cancelled=False,
             result=collect(work),
+            outputs=tuple(result.output for result in session.results),
         )
 
 

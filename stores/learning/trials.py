@@ -79,6 +79,47 @@ class TrialStore:
             expires_at=datetime.fromisoformat(row["expires_at"]),
         )
 
+    def hold_folder(self, owner: str, folder_ref: str, now: datetime) -> str:
+        """Has the owner's folder kept for a day from now; its digest.
+
+        Raises:
+            Refusal: ``NOT_FOUND`` where it was not handed in, or its day is over.
+        """
+        digest = folder_digest(folder_ref)
+        with self._database.write() as connection:
+            if not expire_artifact(connection, owner, (FOLDER,), digest, now + KEPT, now):
+                raise _no_folder()
+        return digest
+
+    def content(self, digest: str) -> bytes:
+        """The archive of a folder.
+
+        Raises:
+            BlobNotFoundError: it was removed.
+        """
+        with self._database.read() as connection:
+            return get_blob(connection, digest)
+
+    def keep_result(self, owner: str, content: bytes, now: datetime) -> str:
+        """Keeps the archive of a resulting folder for a day; its digest.
+
+        Raises:
+            Refusal: ``STORAGE_FULL``.
+        """
+        with self._database.write() as connection:
+            return str(keep_artifact(connection, owner, RESULT, content, now, _terms())["digest"])
+
+    def kept_result(self, owner: str, digest: str, now: datetime) -> bytes:
+        """The archive of a resulting folder of the owner's.
+
+        Raises:
+            Refusal: ``NOT_FOUND`` where its day is over.
+        """
+        with self._database.read() as connection:
+            if not is_artifact_kept(connection, owner, RESULT, digest, now):
+                raise Refusal(ErrorCode.NOT_FOUND, "There is no resulting folder, or its day is over.")
+            return get_blob(connection, digest)
+
     def open(self, run: TrialRun) -> TrialRun:
         """Puts a trial on record, or finds it there; its folder is kept as long as the trial.
 
@@ -92,10 +133,7 @@ class TrialStore:
             if known is not None:
                 return known
             if not expire_artifact(connection, owner, (FOLDER,), run.folder_digest, run.expires_at, now):
-                raise Refusal(
-                    ErrorCode.NOT_FOUND,
-                    "There is no such folder of yours, or its day is over; hand it in again.",
-                )
+                raise _no_folder()
             running = connection.scalar(
                 select(func.count()).where(
                     _ROW.owner == owner,
@@ -219,6 +257,12 @@ class TrialStore:
             if run.state is TrialState.RUNNING:
                 _record(connection, run.changed(updated_at=now), LearningReceiptKind.TRIAL_ENDED, "cancelled")
         return run
+
+
+def _no_folder() -> Refusal:
+    return Refusal(
+        ErrorCode.NOT_FOUND, "There is no such folder of yours, or its day is over; hand it in again."
+    )
 
 
 def folder_digest(folder_ref: str) -> str:

@@ -18,6 +18,7 @@ from contracts.skills.invocation import (
     SkillOutcome,
 )
 from contracts.skills.invocation_work import InvocationOrder, InvocationRecord, InvocationStanding
+from contracts.skills.learned import SkillLane
 from contracts.workflow_ids import skill_invocation_id
 from domain.skills.call_metrics import counts_of
 from stores.platform.blobs import put_blob, read_blob
@@ -230,6 +231,7 @@ def audit(entries: JournalEntries, order: InvocationOrder, when: str, facts: Map
             "skill_name": order.function_name,
             "version": order.version,
             "effect": order.effect.value,
+            "lane": lane_of(order).value,
             "agent_id": order.context.agent_id if order.context is not None else None,
             "input_hash": order.input_digest,
             "timestamp": rfc3339(entries.at),
@@ -297,6 +299,7 @@ def view_with(record: InvocationRecord, outcome: SkillOutcome | None) -> Invocat
         attempts=record.attempts,
         cached=record.cached_from is not None,
         dry_run=order.dry_run,
+        lane=lane_of(order),
         facts=order.facts,
         record=record.record,
         workflow_id=None if record.cached_from is not None else skill_invocation_id(record.invocation_id),
@@ -304,6 +307,11 @@ def view_with(record: InvocationRecord, outcome: SkillOutcome | None) -> Invocat
         updated_at=record.updated_at,
         next_action=_next_action(record),
     )
+
+
+def lane_of(order: InvocationOrder) -> SkillLane:
+    """By what the invocation is carried out."""
+    return SkillLane.SKILL if order.learned is None else SkillLane.LEARNED_SCRIPT
 
 
 _NEXT = {

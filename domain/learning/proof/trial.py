@@ -111,7 +111,7 @@ def trial_of(draft: SkillDraft, parameters: Sequence[SkillParameter], values: Ma
     changed = {name: value for name, value in values.items() if value != known[name].examples[0]}
     for name, value in changed.items():
         _refuse_value(known[name], value)
-    scripts = _scripts(draft)
+    scripts = scripts_of(draft)
     commands = tuple(c for c in draft.rehearsal if not _writes_script(c, scripts))
     _refuse_steps(commands)
     substitution = _Substitution(
@@ -349,7 +349,8 @@ def _shape(command: str) -> tuple[int, ...]:
         return ()
 
 
-def _scripts(draft: SkillDraft) -> dict[str, str]:
+def scripts_of(draft: SkillDraft) -> dict[str, str]:
+    """What a person wrote by hand and then ran: name within ``scripts/`` → text."""
     return {
         file.path.removeprefix(SCRIPTS): file.content for file in draft.files if file.path.startswith(SCRIPTS)
     }

@@ -203,6 +203,7 @@ OPERATION_IDS = [
     "skill_pack_put",
     "skill_invocation_cancel",
     "skill_invocation_confirm",
+    "skill_invocation_folder",
     "skill_invocation_get",
     "skill_invocation_list",
     "skill_invoke",

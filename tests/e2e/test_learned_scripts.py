@@ -1,0 +1,119 @@
+"""Scripts of learned abilities: run on a copy of a folder, asked first, and nothing of an ability but them (X-35)."""
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from contracts.workflow_ids import skill_invocation_id
+from host.folder_archive import unpack_folder
+from stores.platform.journal.journal import read_stream
+from stores.skills.invocation_rows import AUDIT
+from tests.e2e.test_ability_trial import LIMITS, handed_in
+from tests.e2e.test_lessons_on_files import taught
+from tests.fixtures.learner import Learner
+from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
+
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
+
+SHOWN = (
+    "sort -t, -k2,2nr stock.csv > top.csv",
+    "cat > count.sh <<'END'\nwc -l < top.csv > \"$1\"\nEND",
+    "bash count.sh count.txt",
+)
+
+
+@pytest.fixture
+async def ability(stack: Stack, tmp_path: Path) -> dict[str, Any]:
+    """An ability of alice's with one script, which counts the lines of ``top.csv``."""
+    alice, _ = await taught(stack, tmp_path / "desk", SHOWN)
+    assert await alice.prove() == "ready_for_review"
+    await alice.propose_act("approve")
+    (entry,) = (await alice.ok("GET", "/api/abilities/availability"))["abilities"]
+    return entry
+
+
+def caller(stack: Stack, user: str = "alice") -> Learner:
+    return stack.learner(user, (*EVERYDAY_SCOPES, "call"))
+
+
+async def ended(who: Learner, invocation_id: str) -> dict[str, Any]:
+    with anyio.fail_after(60):
+        while (view := await who.ok("GET", f"/api/skills/invocations/{invocation_id}"))["status"] in (
+            "queued",
+            "running",
+        ):
+            await anyio.sleep(0.05)
+    return view
+
+
+async def test_a_script_is_asked_first_and_run_on_a_copy_of_a_folder(
+    stack: Stack, tmp_path: Path, ability: dict[str, Any]
+) -> None:
+    alice, path = caller(stack), f"/api/skills/{ability['ability_id']}/invocations"
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "top.csv").write_text("a,1\nb,2\n")
+    ref = await handed_in(alice, folder)
+    given = {"script": "count.sh", "arguments": ["it's $(touch x).txt"], "folder": ref}
+
+    asked = await alice.ok("POST", path, {"input": given})
+    assert (asked["status"], asked["lane"]) == ("awaiting_confirmation", "learned_script")
+    (item,) = (await alice.ok("GET", "/api/inbox"))["items"]
+    assert item["arguments"]["script"] == "count.sh"
+    confirm = f"/api/skills/invocations/{asked['invocation_id']}/confirm"
+    await alice.ok("POST", confirm, {})
+    view = await ended(alice, asked["invocation_id"])
+    assert view["status"] == "success", view
+    assert view["outputs"]["changed"] == [{"path": "it's $(touch x).txt", "change": "added"}]
+
+    archive = await alice.call("GET", f"/api/skills/invocations/{asked['invocation_id']}/folder")
+    out = tmp_path / "out"
+    out.mkdir()
+    unpack_folder(archive.content, out, LIMITS)
+    assert sorted(one.name for one in out.iterdir()) == ["it's $(touch x).txt", "top.csv"]
+    assert (out / "it's $(touch x).txt").read_text().strip() == "2"
+    assert [one.name for one in folder.iterdir()] == ["top.csv"]
+    with stack.database.read() as connection:
+        audited = [one.document for one in read_stream(connection, AUDIT)]
+    assert [(one["when"], one["lane"]) for one in audited] == [
+        (when, "learned_script") for when in ("admitted", "confirmation", "before", "after")
+    ]
+    description = await stack.client.get_workflow_handle(
+        skill_invocation_id(asked["invocation_id"])
+    ).describe()
+    assert description.workflow_type == "SkillInvocationWorkflow"
+
+
+async def test_what_is_no_script_of_an_ability_in_use_is_refused_before_anybody_is_asked(
+    stack: Stack, ability: dict[str, Any]
+) -> None:
+    alice, path = caller(stack), f"/api/skills/{ability['ability_id']}/invocations"
+    asked = {"input": {"script": "count.sh"}}
+    assert (await alice.refused("POST", path, {"input": {"script": "../SKILL.md"}}))[1][
+        "code"
+    ] == "INVALID_INPUT"
+    other = {"input": {"script": "count.sh", "folder": "trial-folder/" + "0" * 64}}
+    assert (await alice.refused("POST", path, other))[1]["code"] == "NOT_FOUND"
+    assert (await stack.learner().refused("POST", path, asked))[1]["code"] == "FORBIDDEN"
+
+    waiting = await alice.ok("POST", path, asked)
+    reason = {"reason": "It counts the wrong lines."}
+    await alice.ok("POST", f"/api/abilities/{ability['ability_id']}/quarantine", reason)
+    assert (await alice.refused("POST", path, asked))[1]["code"] == "SKILL_QUARANTINED"
+    assert (await caller(stack, "bob").refused("POST", path, asked))[1]["code"] == "SKILL_NOT_FOUND"
+    # Who was asked before is not taken at the word of then.
+    await alice.ok("POST", f"/api/skills/invocations/{waiting['invocation_id']}/confirm", {})
+    view = await ended(alice, waiting["invocation_id"])
+    assert (view["status"], view["error"]["code"]) == ("failure", "SKILL_QUARANTINED")
+
+
+async def test_an_ability_without_a_script_of_a_persons_is_not_run(stack: Stack) -> None:
+    alice = caller(stack)
+    await alice.teach()
+    await alice.propose_act("approve")
+    (entry,) = (await alice.ok("GET", "/api/abilities/availability"))["abilities"]
+    path = f"/api/skills/{entry['ability_id']}/invocations"
+    status, error = await alice.refused("POST", path, {"input": {"script": "top.sh"}})
+    assert (status, error["code"], error["precondition"]) == (409, "PRECONDITION_UNMET", "scripts")
