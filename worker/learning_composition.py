@@ -25,6 +25,7 @@ from stores.learning.starting_states import StartingStates
 from stores.learning.trials import TrialStore
 from stores.learning.validations import ValidationStore
 from stores.platform.projection.document_projection import WorkspaceEdits
+from stores.skills.rechecks import SkillRechecks
 from worker.resources import WorkerResources
 from workflows.abilities.ability_workflow import AbilityWorkflow
 from workflows.abilities.capability_reprobe_workflow import CapabilityReprobeWorkflow
@@ -88,6 +89,7 @@ def ability_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         StartingStates(database),
         shared.settings.data_dir / "rehearsals",
         wake,
+        SkillRechecks(database),
     )
     return (
         abilities.command_ability,

@@ -33,6 +33,7 @@ from stores.learning.drafts import DraftStore, Lesson
 from stores.learning.starting_states import StartingStates
 from stores.platform.projection.document_projection import WorkspaceEdits
 from stores.platform.projection.projector import ProjectionError
+from stores.skills.rechecks import SKILL, SkillRechecks
 
 
 class AbilityActivities:
@@ -79,9 +80,14 @@ class ReprobeActivities:
         states: StartingStates,
         rehearsal_root: Path,
         written: Callable[[], None],
+        skills: SkillRechecks,
     ) -> None:
-        """``rehearsal_root`` is where the sandboxes' folders are made; ``written`` has changed files projected."""
+        """``rehearsal_root`` is where the sandboxes' folders are made; ``written`` has changed files projected.
+
+        ``skills`` has the failed runs of executable skills asked again, which are named beside the capabilities.
+        """
         self._health = health
+        self._skills = skills
         self._drafts = drafts
         self._states = states
         self._rehearsal_root = rehearsal_root
@@ -104,13 +110,18 @@ class ReprobeActivities:
     @activity.defn
     @refusing
     def select_due(self, selection: ReprobeSelection) -> list[str]:
-        """The ids of the capabilities to recheck."""
-        return list(self._health.due(selection))
+        """The ids of the capabilities and skills to recheck."""
+        return [*self._health.due(selection), *self._skills.due(selection)]
 
     @activity.defn
     @refusing
     def run_canary(self, task: CanaryTask) -> CanaryResult | None:
-        """Rechecks one capability and takes in how it went; ``None`` when it is not installed any more."""
+        """Rechecks one capability and takes in how it went; ``None`` when it is not installed any more.
+
+        A skill's recheck is an invocation, which is begun after this and counts where it ends.
+        """
+        if task.capability_id.startswith(SKILL):
+            return self._skills.ask(task, datetime.now(UTC))
         found = self._health.standing(task.capability_id)
         if found is None:
             return None

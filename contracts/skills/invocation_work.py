@@ -61,6 +61,9 @@ class InvocationOrder(Contract):
     learned: LearnedAbility | None = Field(
         default=None, description="The ability whose script is run; none where a skill is (X-35)."
     )
+    recheck: bool = Field(
+        default=False, description="Asked by the schedule, to see whether a skill that failed works again."
+    )
     warnings: tuple[Text240, ...] = Field(
         default=(), description="Of the version that was chosen; every answer says them (CH-66)."
     )

@@ -22,8 +22,28 @@ nothing.
 """
 
 
-def failure_of(record: InvocationRecord) -> CapabilityOutcome | None:
-    """The failure that an ended invocation counts against its skill, if it does."""
+def outcome_of_run(record: InvocationRecord) -> CapabilityOutcome | None:
+    """What an ended invocation says of its skill: a failure by its own fault, or how its recheck went."""
+    failure = _failure_of(record)
+    if not record.order.recheck or record.completed_at is None:
+        return failure
+    good = record.status in (InvocationStatus.SUCCESS, InvocationStatus.PARTIAL)
+    if failure is not None:
+        return failure.changed(kind=OutcomeKind.CANARY)
+    return CapabilityOutcome(
+        outcome_id=record.invocation_id,
+        capability_id=record.order.skill_key[:160],
+        kind=OutcomeKind.CANARY,
+        success=good,
+        # What the far side, the caller or the installation is the cause of proves nothing, either way.
+        not_run=not good,
+        failure_fingerprint=None if good else record.error_code or record.status.value,
+        reported_by=record.owner,
+        happened_at=record.completed_at,
+    )
+
+
+def _failure_of(record: InvocationRecord) -> CapabilityOutcome | None:
     if record.status is not InvocationStatus.FAILURE or not record.attempts or record.completed_at is None:
         return None
     code = record.error_code
@@ -52,6 +72,7 @@ def quarantine_reason(health: SkillHealth) -> str | None:
     if health.status is not HealthStatus.QUARANTINED:
         return None
     return clipped(
-        f"{why(health.record)}; look at what it logged, then approve it again: apprentice skills approve {health.name}",
+        f"{why(health.record)}; look at what it logged, then approve it again: apprentice skills approve {health.name}."
+        " A run that only reads is also rechecked by the schedule.",
         240,
     )

@@ -6,12 +6,16 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from contracts.abilities.capability_health import CapabilityHealthRecord
+from contracts.learning.observation import ToolEffect
 from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.health import SkillHealth
 from contracts.skills.invocation_work import InvocationRecord
-from domain.skills.health import after, failure_of, quarantine_reason
+from domain.skills.health import after, outcome_of_run, quarantine_reason
 from stores.platform.database import advisory_lock
 from stores.skills.skill_tables import HEALTH, SKILLS, skill_health, skills
+
+_OF_HEALTH = (SkillState.READY, SkillState.QUARANTINED)
+"""The states of a folder that its health decides between."""
 
 
 def hold_health(connection: Connection) -> None:
@@ -19,24 +23,28 @@ def hold_health(connection: Connection) -> None:
     advisory_lock(connection, "skill-health")
 
 
-def count_failure(connection: Connection, record: InvocationRecord) -> SkillHealth | None:
-    """Counts what an ended invocation says against its skill; the health, where it has become another."""
-    failure = failure_of(record)
-    if failure is None:
+def count_outcome(connection: Connection, record: InvocationRecord) -> SkillHealth | None:
+    """Counts what an ended invocation says of its skill; the health, where it has become another."""
+    outcome = outcome_of_run(record)
+    if outcome is None:
         return None
     order = record.order
     hold_health(connection)
     before = HEALTH.first(connection, skill_health.c.key == order.skill_key)
+    if order.recheck and (before is None or before.digest != order.digest):
+        return None  # The folder has another content by now: the recheck was of the old one.
     if before is None or before.digest != order.digest:
-        fresh = CapabilityHealthRecord(capability_id=failure.capability_id)
+        fresh = CapabilityHealthRecord(capability_id=outcome.capability_id)
         before = SkillHealth(
             key=order.skill_key,
             name=order.skill,
             digest=order.digest,
             record=fresh,
-            updated_at=failure.happened_at,
+            updated_at=outcome.happened_at,
         )
-    now = after(before, failure)
+    now = after(before, outcome)
+    if not outcome.success and not outcome.not_run and order.effect is ToolEffect.READ:
+        now = now.changed(failed_run=record.invocation_id)
     HEALTH.put(connection, now)
     if now.status is before.status:
         return None
@@ -53,9 +61,11 @@ def all_health(connection: Connection) -> Mapping[str, SkillHealth]:
 def with_health(record: SkillRecord, health: Mapping[str, SkillHealth]) -> SkillRecord:
     """A folder as it is in the catalog: quarantined where the health of its present content says so."""
     found = health.get(record.key)
-    if record.state is not SkillState.READY or found is None or found.digest != record.digest:
+    if record.state not in _OF_HEALTH or found is None or found.digest != record.digest:
         return record
     reason = quarantine_reason(found)
+    if reason is None and record.state is SkillState.QUARANTINED:
+        return record.changed(state=SkillState.READY, reason=None)
     return record if reason is None else record.changed(state=SkillState.QUARANTINED, reason=reason)
 
 

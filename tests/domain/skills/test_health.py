@@ -9,7 +9,7 @@ from contracts.abilities.capability_manifest import HealthStatus
 from contracts.skills.health import SkillHealth
 from contracts.skills.invocation import InvocationAttempt, InvocationStatus
 from contracts.skills.invocation_work import InvocationRecord
-from domain.skills.health import after, failure_of, quarantine_reason
+from domain.skills.health import after, outcome_of_run, quarantine_reason
 from tests.domain.skills.manifests import manifest
 from tests.stores.skills.admitted import order_of
 
@@ -57,12 +57,12 @@ def ended(status: InvocationStatus, code: str | None, *, attempts: int = 1) -> I
 def test_only_its_own_faults_speak_against_a_skill(
     status: InvocationStatus, code: str | None, counts: bool
 ) -> None:
-    assert (failure_of(ended(status, code)) is not None) is counts
+    assert (outcome_of_run(ended(status, code)) is not None) is counts
 
 
 def test_what_was_never_begun_speaks_against_nothing() -> None:
     """The check of a handler that refuses, before a person is asked."""
-    assert failure_of(ended(FAILURE, "HANDLER_FAILED", attempts=0)) is None
+    assert outcome_of_run(ended(FAILURE, "HANDLER_FAILED", attempts=0)) is None
 
 
 def test_five_failures_in_seven_days_quarantine_and_say_what_to_do() -> None:
@@ -77,7 +77,7 @@ def test_five_failures_in_seven_days_quarantine_and_say_what_to_do() -> None:
     seen = list[HealthStatus]()
     for hour in range(5):
         failed = ended(FAILURE, "TIMEOUT").changed(completed_at=NOW + timedelta(hours=hour))
-        outcome = failure_of(failed)
+        outcome = outcome_of_run(failed)
         assert outcome is not None
         assert quarantine_reason(health) is None
         health = after(health, outcome)
@@ -100,7 +100,7 @@ def test_failures_that_are_a_week_apart_quarantine_nothing() -> None:
     )
     for day in range(0, 70, 7):
         failed = ended(FAILURE, "TIMEOUT").changed(completed_at=NOW + timedelta(days=day))
-        outcome = failure_of(failed)
+        outcome = outcome_of_run(failed)
         assert outcome is not None
         health = after(health, outcome)
     assert health.status is HealthStatus.HEALTHY
