@@ -24,6 +24,7 @@ _TITLES = {
     SentKind.CHECK_IN: "A check-in",
     SentKind.QUESTION: "{skill} asks",
     SentKind.ESCALATION: "{skill} needs you",
+    SentKind.APPROVED_CONTENT: "This content is approved for publishing",
 }
 
 Source = Callable[[Services, str, datetime], Iterator[InboxItem]]
@@ -98,11 +99,12 @@ def _reviews(services: Services, user_id: str, now: datetime) -> Iterator[InboxI
 
 
 def _sent(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:
-    """Messages and check-ins that arrived, and questions of skills that wait for an answer."""
-    del now
+    """Messages and check-ins that arrived, questions of skills that wait for an answer, approvals that still count."""
     page = PageRequest(page_size=_MOST_SENT)
     for one in services.skills.inbox.page(user_id, page, waiting=True).documents:
-        asks = one.kind is SentKind.QUESTION
+        ends = one.kind in (SentKind.QUESTION, SentKind.APPROVED_CONTENT)
+        if one.kind is SentKind.APPROVED_CONTENT and one.expires_at is not None and one.expires_at <= now:
+            continue
         yield InboxItem(
             item_id=one.item_id,
             kind=InboxKind(one.kind.value),
@@ -110,7 +112,7 @@ def _sent(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem
             text=one.text,
             arguments={"options": list(one.options)} if one.options else None,
             about=one.about or one.skill_id,
-            expires_at=one.expires_at if asks else None,
+            expires_at=one.expires_at if ends else None,
             created_at=one.created_at,
             next_action=_next_of(one),
         )
@@ -119,6 +121,8 @@ def _sent(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem
 def _next_of(item: SentItem) -> str | None:
     if item.kind is SentKind.QUESTION:
         return f"apprentice memories answer {item.item_id} ANSWER"
+    if item.kind is SentKind.APPROVED_CONTENT:
+        return f"apprentice skills content revoke {item.item_id}"
     return f"apprentice skills result {item.invocation_id}" if item.kind is SentKind.ESCALATION else None
 
 

@@ -18,7 +18,7 @@ from contracts.learning.proposal import RehearsalCommand
 from contracts.skills.invocation_work import InvocationOrder
 from domain.learning.proof.trial import Trial
 from domain.learning.redaction.redaction import redact
-from domain.skills.learned_scripts import (
+from domain.skills.learned.scripts import (
     MOST_CHANGES_SHOWN,
     MOST_OUTPUT_CHARS,
     MOST_SECONDS,

@@ -21,7 +21,7 @@ from contracts.skills.catalog import SkillState
 from contracts.skills.invocation import InvocationStatus, InvocationView, InvokeSkillRequest
 from contracts.skills.manifest import SkillManifest
 from domain.skills.arguments import CONFIRMED, exported_parameters, is_confirmed
-from gateways.skills.invocations import Chosen
+from gateways.skills.choosing import Chosen
 from stores.platform.canonical import canonical_json
 
 WAITS = timedelta(seconds=20)

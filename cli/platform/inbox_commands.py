@@ -24,6 +24,7 @@ _COLOURS = {
     InboxKind.MESSAGE: "default",
     InboxKind.CHECK_IN: "default",
     InboxKind.ESCALATION: "red",
+    InboxKind.APPROVED_CONTENT: "green",
 }
 
 
@@ -47,7 +48,7 @@ def inbox(
 
 def _shown(one: InboxItem) -> list[RenderableType]:
     head = Text()
-    head.append(one.kind.value.replace("_", "-").ljust(14), style=_COLOURS[one.kind])
+    head.append(one.kind.value.replace("_", "-").ljust(17), style=_COLOURS[one.kind])
     head.append(visible(one.title))
     until = f"{one.expires_at:%Y-%m-%d %H:%M} UTC" if one.expires_at is not None else None
     text = " ".join(visible(one.text).split())

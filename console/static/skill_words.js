@@ -32,6 +32,7 @@ export const INBOX_KINDS = {
   message: "Message",
   check_in: "Check-in",
   escalation: "Needs you",
+  approved_content: "Approved content",
 };
 
 /** What a skill may touch outside of its own process, each in words. */

@@ -18,6 +18,7 @@ class SentKind(StrEnum):
     CHECK_IN = "check_in"
     QUESTION = "question"
     ESCALATION = "escalation"
+    APPROVED_CONTENT = "approved_content"
 
 
 class SentState(StrEnum):
@@ -40,11 +41,13 @@ class SentItem(VersionedContract):
     text: InboxText
     options: tuple[Text200, ...] = Field(default=(), max_length=20, description="Answers to choose from.")
     skill_id: Text80
-    invocation_id: Uuid
+    invocation_id: Uuid = Field(
+        description="Of approved content: the approval itself, as nothing was run yet."
+    )
     about: Uuid | None = Field(default=None, description="The check-in it tells of.")
     answer: InboxText | None = None
     answered_by: Text120 | None = None
-    expires_at: UtcTime | None = None
+    expires_at: UtcTime | None = Field(default=None, description="When a question, or an approval, ends.")
     created_at: UtcTime
     updated_at: UtcTime
 

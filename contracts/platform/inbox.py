@@ -13,7 +13,8 @@ MOST_TEXT = 8_000
 
 
 class InboxKind(StrEnum):
-    """What an item is: a tool call or a skill's run that waits, a question, a draft, or something to read."""
+    """What an item is: a tool call or a skill's run that waits, a question, a draft, content that
+    somebody approved for publishing, or something to read."""
 
     APPROVAL = "approval"
     CONFIRMATION = "confirmation"
@@ -22,6 +23,7 @@ class InboxKind(StrEnum):
     MESSAGE = "message"
     CHECK_IN = "check_in"
     ESCALATION = "escalation"
+    APPROVED_CONTENT = "approved_content"
 
 
 class InboxItem(Contract):

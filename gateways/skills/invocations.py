@@ -20,7 +20,6 @@ from contracts.learning.observation import ToolEffect
 from contracts.memory.memory import WorldFact
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal, Scope
-from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.errors import SkillError
 from contracts.skills.invocation import (
     OPEN_INVOCATION_STATUSES,
@@ -38,17 +37,13 @@ from contracts.skills.invocation_work import (
     InvocationOrder,
     InvocationStart,
 )
-from contracts.skills.learned import LearnedAbility
 from contracts.skills.manifest import BrokerService, SkillManifest
 from contracts.workflow_ids import skill_invocation_id
 from domain.skills.arguments import InputRefused, clean_input
-from domain.skills.entries import NO_SUCH_SKILL
 from domain.skills.filling import PreconditionUnmet, filled, has_references, unmet
-from domain.skills.learned_scripts import learned_manifest
 from domain.skills.normalising import facts_of
 from domain.skills.policy import effect_of
 from domain.skills.selection import tools_for
-from domain.skills.versions import resolve
 from gateways.platform.updates import (
     ANSWER_WITHIN,
     OWN_KEY_PREFIX,
@@ -63,15 +58,15 @@ from gateways.platform.updates import (
     update_or_recall,
     update_with_start,
 )
+from gateways.skills.choosing import Chosen, SkillChoice
+from stores.learning.trials import TrialStore
 from stores.memory.memories import Memories
 from stores.platform.answers import Answers
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database
 from stores.skills.admission import Admitted, NoPlace, SkillAdmission
 from stores.skills.attempts import unconfirmable
-from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
-from stores.skills.learned_scripts import LearnedScripts
 from workflows.skills.skill_invocation_workflow import KIND, LOOK, SkillInvocationWorkflow
 from workflows.skills.skill_messages import InvocationWait
 
@@ -87,17 +82,6 @@ class _WithoutPlace:
 
     admit: Callable[[], Admitted]
     refusal: Refusal
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A skill that is to be run: its folder and its manifest, and what to say about its version."""
-
-    record: SkillRecord
-    manifest: SkillManifest
-    warnings: tuple[str, ...] = ()
-    learned: LearnedAbility | None = None
-    """The ability whose script is run; none where a skill is."""
 
 
 def invocation_start_options(order: InvocationOrder, task_queue: str) -> StartOptions:
@@ -142,28 +126,18 @@ class SkillInvocationGateway:
         self._task_queue = task_queue
         self._answers = Answers(database)
         self._admission = admission
-        self._catalog = SkillCatalog(database)
+        self._choice = SkillChoice(database)
         self._reads = InvocationReads(database)
         self._memories = Memories(database)
-        self._scripts = LearnedScripts(database)
+        self._trials = TrialStore(database)
         self._environment = environment
         self._services = services
         self._console_url = console_url
         self._answer_within = answer_within
 
     def choose(self, name: str, version: str | None) -> Chosen:
-        """The skill that answers to a name: of a folder or of a function, in the version that is asked for.
-
-        Raises:
-            Refusal: ``SKILL_NOT_FOUND``, ``SKILL_QUARANTINED``, ``VERSION_RETIRED``.
-        """
-        found = self._catalog.named(name)
-        ready = [one for one in found if one.state is SkillState.READY and one.manifest is not None]
-        if not ready:
-            raise _not_ready(name, found)
-        record, warnings = resolve(ready, version, datetime.now(UTC))
-        assert record.manifest is not None, "only records with a manifest are ready"
-        return Chosen(record, record.manifest, warnings)
+        """The skill that answers to a name; as ``SkillChoice.skill``."""
+        return self._choice.skill(name, version)
 
     async def invoke(
         self,
@@ -254,7 +228,9 @@ class SkillInvocationGateway:
         Raises:
             Refusal: as ``invoke``.
         """
-        chosen = self._named(skill, request, caller.user_id) if isinstance(skill, str) else skill
+        chosen = (
+            self._choice.named(skill, request.version, caller.user_id) if isinstance(skill, str) else skill
+        )
         manifest, params = chosen.manifest, request.input
         effect, asks = effect_of(manifest, params)
         _require_scope(caller, effect)
@@ -267,7 +243,7 @@ class SkillInvocationGateway:
             _require_scope(caller, effect)
             self._require_preconditions(manifest, caller.user_id)
             if chosen.learned is not None and "folder" in params:
-                self._scripts.trials.hold_folder(caller.user_id, params["folder"], datetime.now(UTC))
+                self._trials.hold_folder(caller.user_id, params["folder"], datetime.now(UTC))
         except PreconditionUnmet as missing:
             refusal = _unmet(missing)
         except InputRefused as refused:
@@ -287,30 +263,6 @@ class SkillInvocationGateway:
             return admit()
         except NoPlace as none:
             return _WithoutPlace(admit, none.refusal)
-
-    def _named(self, name: str, request: InvokeSkillRequest, user: str) -> Chosen:
-        """The skill of a name, or else the scripts of the learned ability of that name (X-35).
-
-        Raises:
-            Refusal: as ``choose`` and ``LearnedScripts.offered``.
-        """
-        try:
-            return self.choose(name, request.version)
-        except Refusal as refusal:
-            offered = self._scripts.offered(name, user) if refusal.code is ErrorCode.SKILL_NOT_FOUND else None
-            if offered is None:
-                raise
-        manifest = learned_manifest(offered.slug, offered.ability.version, offered.scripts)
-        record = SkillRecord(
-            root=SkillRoot.WORKSPACE,
-            name=offered.slug,
-            state=SkillState.READY,
-            digest=offered.digest,
-            path=f"skills/{offered.slug}/scripts",
-            manifest=manifest,
-            seen_at=datetime.now(UTC),
-        )
-        return Chosen(record, manifest, learned=offered.ability)
 
     def _require_preconditions(self, manifest: SkillManifest, owner: str) -> None:
         """Whether what the skill needs is there: a tool that may run here, a service, a fact (AI-07).
@@ -504,20 +456,3 @@ def _cache_key(manifest: SkillManifest, params: Mapping[str, Any]) -> str | None
         params if manifest.cache_keys is None else {name: params.get(name) for name in manifest.cache_keys}
     )
     return digest_of(json.dumps([manifest.name, manifest.version, canonical_json(dict(fields))]))
-
-
-def _not_ready(name: str, found: tuple[SkillRecord, ...]) -> Refusal:
-    states = {record.state: record for record in found}
-    if SkillState.QUARANTINED in states:
-        record = states[SkillState.QUARANTINED]
-        return Refusal(
-            ErrorCode.SKILL_QUARANTINED,
-            f"{record.name} is quarantined: {record.reason or 'it failed too often'}",
-        )
-    if SkillState.AWAITING_APPROVAL in states:
-        hint = f"{name[:80]} awaits approval: apprentice skills approve {name[:80]}"
-        return Refusal(ErrorCode.SKILL_NOT_FOUND, hint)
-    if SkillState.MALFORMED in states:
-        reason = states[SkillState.MALFORMED].reason or "see GET /api/skills"
-        return Refusal(ErrorCode.SKILL_NOT_FOUND, f"{name[:80]} is malformed: {reason}"[:240])
-    return Refusal(ErrorCode.SKILL_NOT_FOUND, NO_SUCH_SKILL)

@@ -1,6 +1,7 @@
 """The inbox of users: what arrives is written once under its key, and read newest first."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -17,6 +18,13 @@ def put_item(connection: Connection, item: SentItem, key: str) -> SentItem:
     known = INBOX.first(connection, inbox_items.c.owner == item.owner_user_id, inbox_items.c.key == key)
     assert known is not None, "what could not be added is there"
     return known
+
+
+def withdraw_item(connection: Connection, item_id: str, now: datetime) -> None:
+    """Takes an item back, if it is there: it waits no more."""
+    item = INBOX.find(connection, item_id, lock=True)
+    if item is not None:
+        INBOX.replace(connection, item.changed(state=SentState.WITHDRAWN, updated_at=now))
 
 
 _NOT_OVER = (SentState.ARRIVED, SentState.OPEN)

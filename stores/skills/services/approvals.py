@@ -18,8 +18,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from uuid_utils import uuid7
 
-from contracts.base import rfc3339
+from contracts.base import clipped, rfc3339
 from contracts.errors import ErrorCode, Refusal
+from contracts.inbox.items import SentItem, SentKind, SentState
 from contracts.skills.content import ContentPackage
 from contracts.skills.publishing import (
     MAX_TOKEN_SECONDS,
@@ -28,6 +29,7 @@ from contracts.skills.publishing import (
     ApproveContentRequest,
     RevokedApproval,
 )
+from stores.inbox.inbox import put_item, withdraw_item
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database, advisory_lock
 from stores.platform.journal.journal import JournalEntries, append
@@ -100,6 +102,7 @@ class Approvals:
             )
             if known is None:
                 APPROVALS.add(connection, record)
+                put_item(connection, _shown(record, request.content, now), f"approval/{record.jti}")
                 entries = JournalEntries(f"approval/{record.jti}", owner, correlation_id, now)
                 entries.add(AUDIT, {"when": "content_approved", **_facts(record), "timestamp": rfc3339(now)})
                 append(connection, entries.drafts)
@@ -123,6 +126,7 @@ class Approvals:
             if record.revoked_at is None:
                 record = record.changed(revoked_at=now)
                 APPROVALS.put(connection, record)
+                withdraw_item(connection, jti, now)
                 entries = JournalEntries(f"approval/{jti}", owner, correlation_id, now)
                 entries.add(AUDIT, {"when": "approval_revoked", **_facts(record), "timestamp": rfc3339(now)})
                 append(connection, entries.drafts)
@@ -204,6 +208,26 @@ def _signed(record: ApprovalRecord, key: Ed25519PrivateKey) -> str:
         "exp": int(record.expires_at.astimezone(UTC).timestamp()),
     }
     return jwt.encode(claims, key, algorithm=ALGORITHM)
+
+
+def _shown(record: ApprovalRecord, content: ContentPackage, now: datetime) -> SentItem:
+    """The item of the inbox that shows what was approved, for as long as it counts (O-4)."""
+    parts = [f"For {', '.join(record.platforms)}, once.", "", content.script, *content.captions]
+    if content.hashtags:
+        parts.append(" ".join(content.hashtags))
+    parts += [str(url) for url in content.media_urls]
+    return SentItem(
+        item_id=record.jti,
+        owner_user_id=record.owner_user_id,
+        kind=SentKind.APPROVED_CONTENT,
+        state=SentState.ARRIVED,
+        text=clipped("\n".join(parts), 4_000),
+        skill_id="publish_content",
+        invocation_id=record.jti,
+        expires_at=record.expires_at,
+        created_at=now,
+        updated_at=now,
+    )
 
 
 def _facts(record: ApprovalRecord) -> dict[str, Any]:

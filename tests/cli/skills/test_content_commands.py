@@ -20,6 +20,9 @@ def test_content_is_shown_approved_published_later_and_given_up(service: RunStat
     assert (refused.exit_code, "--yes" in refused.output) == (ExitCode.USAGE, True)
     assert "three coffee shops" in admin.types(*approve, "--yes").stdout
     token = admin.gets(*approve, "--yes")
+    shown = admin.types("inbox", "--kind", "approved_content").stdout
+    assert "For twitter, once. We tried three coffee shops." in " ".join(shown.split())
+    assert f"apprentice skills content revoke {token['jti']}" in " ".join(shown.split())
     due = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M:%SZ")
     given = {**{"content": content, "platform": "twitter"}, "approval_token": token["approval_token"]}
     waits = admin.gets("skills", "run", "publish-content", "-i", json.dumps({**given, "schedule_time": due}))
@@ -27,6 +30,8 @@ def test_content_is_shown_approved_published_later_and_given_up(service: RunStat
     given_up = admin.gets("skills", "cancel", waits["invocation_id"])
     assert given_up["status"] == "cancelled"
     assert "revoked" in admin.types("skills", "content", "revoke", token["jti"]).stdout
+    items = admin.gets("inbox", "--kind", "approved_content")["items"]
+    assert token["jti"] not in [one["item_id"] for one in items]
     late = admin.types("skills", "run", "publish-content", "-i", json.dumps(given))
     assert (late.exit_code, "INVALID_TOKEN" in late.stdout) == (ExitCode.FAILURE, True)
 
