@@ -19,6 +19,7 @@ async def items(who: Learner, query: str = "") -> list[dict[str, Any]]:
 
 
 @pytest.mark.acceptance("AM-16")
+@pytest.mark.acceptance("X-1")
 async def test_a_skill_that_asks_stands_in_the_inbox_until_it_is_answered(stack: Stack) -> None:
     admin = stack.learner("root", ("admin",))
     await admin.ok("POST", "/api/wallets", {"wallet_address": WALLET, "currency": "USDC"})

@@ -21,6 +21,7 @@ async def _run(who: Learner, skill: str, given: dict[str, Any], **body: Any) -> 
 
 
 @pytest.mark.acceptance("CH-41", "CH-44")
+@pytest.mark.acceptance("X-26")
 async def test_a_change_of_an_agent_is_seen_by_the_next_look(stack: Stack) -> None:
     admin = stack.learner("root", ("admin",))
     made = await admin.ok("POST", "/api/agents", {"name": "Nora", "owner_user_id": "alice"})

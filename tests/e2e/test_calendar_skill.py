@@ -22,6 +22,7 @@ MEETING = {"action": "create", "title": "Review", "start": f"{TOMORROW}T10:00", 
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("AM-33", "AM-34", "AM-36", "AM-39", "AM-48")
+@pytest.mark.acceptance("X-8", "X-9")
 async def test_free_time_is_looked_up_and_a_meeting_that_conflicts_is_created_and_said_to(
     tmp_path: Path, temporal_address: str
 ) -> None:
@@ -73,6 +74,7 @@ async def test_free_time_is_looked_up_and_a_meeting_that_conflicts_is_created_an
 
 
 @pytest.mark.acceptance("AM-34", "AM-35", "AM-37", "AM-33")
+@pytest.mark.acceptance("O-7")
 async def test_what_cannot_be_created_asks_nobody_and_writes_nothing(
     tmp_path: Path, temporal_address: str
 ) -> None:

@@ -54,6 +54,7 @@ async def test_a_call_carries_its_ontology_before_it_is_judged(stack: Stack) -> 
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("AI-11", "AI-07")
+@pytest.mark.acceptance("O-7")
 async def test_a_call_is_judged_in_the_order_of_the_gate_and_a_denial_costs_no_budget(
     tmp_path: Path, temporal_address: str
 ) -> None:
@@ -101,3 +102,20 @@ async def test_a_service_that_a_skill_needs_and_that_is_not_configured_is_named(
     status, error = await admin.refused("POST", "/api/skills/ring/invocations", {"input": {}})
     assert (status, error["code"], error["precondition"]) == (409, "PRECONDITION_UNMET", "voice_app")
     assert "voice" in error["message"]
+
+
+@pytest.mark.acceptance("O-2")
+async def test_what_goes_on_is_answered_202_and_a_run_that_failed_is_data(stack: Stack) -> None:
+    admin = stack.learner("admin", ADMIN)
+    broken = "async def handle(params, context):\n    raise ValueError('no')\n"
+    await add_skill(admin, stack.settings.workspace, "breaks", broken)
+    path = "/api/skills/breaks/invocations"
+    begun = await admin.call("POST", path, {"input": {}})
+    assert (begun.status_code, begun.json()["status"]) == (202, "queued")
+    over = await admin.call("POST", path, {"input": {}}, prefer="wait=30")
+    assert (over.status_code, over.json()["status"]) == (200, "failure")
+    read = await admin.call("GET", f"/api/skills/invocations/{over.json()['invocation_id']}")
+    error = read.json()["error"]
+    assert (read.status_code, error["code"], error["http_status"]) == (200, "HANDLER_FAILED", 500)
+    unknown = await admin.call("POST", path, {"input": {}, "unknown": 1})
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (422, "VALIDATION_FAILED")

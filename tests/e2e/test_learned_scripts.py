@@ -48,6 +48,7 @@ async def ended(who: Learner, invocation_id: str) -> dict[str, Any]:
     return view
 
 
+@pytest.mark.acceptance("X-35")
 async def test_a_script_is_asked_first_and_run_on_a_copy_of_a_folder(
     stack: Stack, tmp_path: Path, ability: dict[str, Any]
 ) -> None:
@@ -86,6 +87,7 @@ async def test_a_script_is_asked_first_and_run_on_a_copy_of_a_folder(
     assert description.workflow_type == "SkillInvocationWorkflow"
 
 
+@pytest.mark.acceptance("X-35")
 async def test_what_is_no_script_of_an_ability_in_use_is_refused_before_anybody_is_asked(
     stack: Stack, ability: dict[str, Any]
 ) -> None:
@@ -109,6 +111,7 @@ async def test_what_is_no_script_of_an_ability_in_use_is_refused_before_anybody_
     assert (view["status"], view["error"]["code"]) == ("failure", "SKILL_QUARANTINED")
 
 
+@pytest.mark.acceptance("X-35")
 async def test_an_ability_without_a_script_of_a_persons_is_not_run(stack: Stack) -> None:
     alice = caller(stack)
     await alice.teach()

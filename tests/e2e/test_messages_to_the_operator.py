@@ -88,6 +88,7 @@ async def test_the_gateways_token_is_read_from_its_file(opened: Opened, tmp_path
 
 @pytest.mark.acceptance("AM-46", "AM-47")
 @pytest.mark.produces("send-message", "DELIVERY_FAILED")
+@pytest.mark.acceptance("X-11")
 async def test_a_gateway_that_refuses_leaves_the_message_to_be_delivered_once_later(opened: Opened) -> None:
     with outside_server() as gateway:
         gateway.answer = lambda _: (503, b"")
@@ -201,6 +202,7 @@ async def test_a_webhook_takes_a_message(opened: Opened) -> None:
 
 
 @pytest.mark.acceptance("AM-41", "AM-42")
+@pytest.mark.acceptance("X-10")
 async def test_an_empty_or_too_long_message_asks_nobody_and_leaves_nothing(opened: Opened) -> None:
     with outside_server() as gateway:
         async with opened(openclaw_gateway_url=gateway.url) as stack:

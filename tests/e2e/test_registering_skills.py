@@ -43,6 +43,7 @@ def _skill(name: str, tool: str = "say.echo", **changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.acceptance("AI-18", "AI-19", "AI-28")
+@pytest.mark.acceptance("X-4")
 async def test_a_registered_skill_runs_once_approved_and_keeps_the_tool_that_was_approved(
     tmp_path: Path, temporal_address: str
 ) -> None:

@@ -25,6 +25,7 @@ async def _catalog(who: Learner, **query: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.acceptance("AM-30", "AI-01", "AI-03", "AI-04", "AI-09")
+@pytest.mark.acceptance("X-31")
 async def test_the_catalog_is_told_at_the_start_kept_over_a_restart_and_run_by_workflows_alone(
     tmp_path: Path, temporal_address: str
 ) -> None:

@@ -25,6 +25,7 @@ def placed(asked: Asked) -> tuple[int, bytes]:
 
 
 @pytest.mark.acceptance("OC-03", "OC-04", "OC-05", "OC-08", "OC-10", "OC-12", "OC-22")
+@pytest.mark.acceptance("O-18")
 async def test_a_call_is_placed_by_one_request_and_its_answer_handed_through(
     tmp_path: Path, temporal_address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -100,6 +101,7 @@ async def test_each_failure_of_a_call_is_told_apart_and_names_no_call(
 
 @pytest.mark.acceptance("OC-06", "OC-09", "OC-22")
 @pytest.mark.produces("place-call", "VOICE_NOT_CONFIGURED", "VOICE_UNREACHABLE")
+@pytest.mark.acceptance("X-12")
 async def test_without_a_voice_app_or_with_one_that_is_gone_no_call_is_placed(
     tmp_path: Path, temporal_address: str
 ) -> None:
@@ -116,6 +118,7 @@ async def test_without_a_voice_app_or_with_one_that_is_gone_no_call_is_placed(
 
 
 @pytest.mark.acceptance("OC-02", "OC-08", "OC-16")
+@pytest.mark.acceptance("X-15")
 async def test_arguments_one_past_their_edge_are_refused_before_anything_is_asked(
     tmp_path: Path, temporal_address: str
 ) -> None:

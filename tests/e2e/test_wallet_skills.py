@@ -42,6 +42,7 @@ async def _run(who: Learner, skill: str, given: dict[str, Any], **body: Any) -> 
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("CH-52", "CH-49", "CH-03", "AI-20", "AM-11")
+@pytest.mark.acceptance("X-17", "X-26", "X-29")
 async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> None:
     await _wallet(stack, "alice", "20")
     agent = stack.learner("alice", AGENT)
@@ -102,6 +103,7 @@ async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
 
 
 @pytest.mark.acceptance("AI-13")
+@pytest.mark.acceptance("O-12")
 async def test_a_debit_beyond_the_days_money_is_refused_and_takes_nothing(stack: Stack) -> None:
     admin = await _wallet(stack, "alice", "500")
     agent = stack.learner("alice", AGENT)
@@ -155,6 +157,7 @@ async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> N
 
 @pytest.mark.acceptance("AI-13")
 @pytest.mark.produces("*", "BUDGET_EXCEEDED")
+@pytest.mark.acceptance("O-12")
 async def test_of_twenty_calls_at_once_a_budget_of_three_lets_three_pass(
     tmp_path: Path, temporal_address: str
 ) -> None:

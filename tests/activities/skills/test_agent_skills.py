@@ -88,6 +88,7 @@ async def test_where_agents_cannot_be_read_the_last_copy_is_given_and_marked(
 
 @pytest.mark.acceptance("CH-45", "CH-47")
 @pytest.mark.produces("update-agent-state", "CONCURRENCY_ERROR", "INVALID_STATE_TRANSITION")
+@pytest.mark.acceptance("X-28")
 async def test_a_refused_change_says_why_and_how_the_agent_stands(
     services: dict[str, ProfilesService], nora: AgentProfile
 ) -> None:

@@ -101,6 +101,7 @@ async def test_scores_are_kept_so_that_only_new_trends_are_asked_about() -> None
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-19")
+@pytest.mark.acceptance("X-20")
 async def test_where_a_batch_is_late_those_before_it_are_given() -> None:
     with serving() as model:
 
@@ -143,6 +144,7 @@ async def test_the_other_model_is_asked_where_one_fails_and_named(bad: Reply) ->
 @pytest.mark.parametrize("skill", [FILTER, WRITE])
 @pytest.mark.produces("semantic-filter", "LLM_ERROR")
 @pytest.mark.produces("generate-content", "LLM_ERROR")
+@pytest.mark.acceptance("O-17")
 async def test_where_all_models_fail_nothing_is_made_up(skill: str) -> None:
     with serving() as first, serving() as second:
         first.replies(Reply(status=404))
@@ -190,6 +192,7 @@ async def _write(services: dict[str, Any], **given: Any) -> Any:
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-21", "CH-25")
+@pytest.mark.acceptance("O-17")
 async def test_content_is_written_by_templates_where_no_model_is_configured() -> None:
     found = await _write(_services())
     assert found.status.value == "success", found
@@ -202,6 +205,7 @@ async def test_content_is_written_by_templates_where_no_model_is_configured() ->
 
 
 @pytest.mark.acceptance("CH-23", "CH-26")
+@pytest.mark.acceptance("O-6")
 async def test_without_a_tool_for_media_the_content_comes_without_and_says_so() -> None:
     found = await _write(_services(), media_generation=True)
     assert found.status.value == "partial"
@@ -259,6 +263,7 @@ async def test_where_the_model_is_late_the_templates_text_comes_with_little_conf
     ],
 )
 @pytest.mark.produces("generate-content", "INVALID_PERSONA")
+@pytest.mark.acceptance("O-1")
 def test_the_bounds_of_writing_hold(given: dict[str, Any], code: str | None) -> None:
     assert refused_code(WRITE, {"trend": TREND, "persona": PERSONA, "platform": "twitter", **given}) == code
 
@@ -346,11 +351,13 @@ async def test_a_model_names_claims_that_mislead() -> None:
     ],
 )
 @pytest.mark.produces("validate-content", "INVALID_CONTENT")
+@pytest.mark.acceptance("O-1")
 def test_the_bounds_of_checking_hold(given: dict[str, Any], code: str | None) -> None:
     assert refused_code(CHECK, given) == code
 
 
 @pytest.mark.acceptance("CH-05", "CH-31")
+@pytest.mark.acceptance("X-21")
 def test_times_and_kept_answers_are_as_documented() -> None:
     skills = [bundled(name) for name in (FILTER, WRITE, CHECK)]
     assert [one.timeout_ms for one in skills] == [10_000, 45_000, 5_000]

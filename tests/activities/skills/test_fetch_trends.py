@@ -117,6 +117,7 @@ async def test_each_trouble_of_a_source_has_its_code_and_is_tried_again(
 
 
 @pytest.mark.acceptance("CH-13")
+@pytest.mark.acceptance("O-12")
 async def test_a_source_is_asked_a_hundred_times_an_hour_by_all_together(
     database: Database, feed: ModelServer
 ) -> None:

@@ -131,6 +131,7 @@ async def test_content_is_approved_as_it_was_written_whatever_its_line_ends(desk
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-35")
 @pytest.mark.produces("publish-content", "DUPLICATE_CONTENT")
+@pytest.mark.acceptance("X-23")
 async def test_the_same_call_again_gets_the_post_that_there_is(desk: Desk, publisher: ModelServer) -> None:
     token = desk.approve()
     first = await desk.publish(token)
@@ -201,6 +202,7 @@ async def test_a_refusal_of_the_request_itself_is_not_tried_again(desk: Desk, pu
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-38")
 @pytest.mark.produces("publish-content", "PLATFORM_ERROR")
+@pytest.mark.acceptance("X-24")
 async def test_only_an_approved_platform_stands_in_for_one_that_is_away(
     desk: Desk, publisher: ModelServer
 ) -> None:
@@ -239,6 +241,7 @@ async def test_two_approvals_of_one_content_at_once_make_one_post(desk: Desk, pu
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-34")
+@pytest.mark.acceptance("X-22")
 async def test_without_a_publisher_content_is_kept_and_not_called_published(tmp_path: Path) -> None:
     desk = Desk(tmp_path, None)
     token = desk.approve()
@@ -309,6 +312,7 @@ async def test_a_forged_token_publishes_nothing(desk: Desk, publisher: ModelServ
         ({}, "alice", "youtube"),
     ],
 )
+@pytest.mark.acceptance("O-4")
 async def test_a_token_is_good_for_its_content_user_and_platform_alone(
     desk: Desk, publisher: ModelServer, fields: dict[str, Any], owner: str, platform: str
 ) -> None:
@@ -351,6 +355,7 @@ def test_a_token_counts_from_a_minute_before_its_issue_to_its_end(
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-36")
+@pytest.mark.acceptance("O-4")
 def test_a_life_of_more_than_two_hours_is_not_given(desk: Desk) -> None:
     assert desk.approve(ttl=7_200).expires_at > datetime.now(UTC) + timedelta(seconds=7_190)
     with pytest.raises(ValueError, match="7200"):
@@ -397,6 +402,7 @@ async def test_content_goes_out_when_its_time_has_come_and_not_before(
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-33", "CH-39")
 @pytest.mark.parametrize("ahead", [timedelta(0), -DAY, 30 * DAY + timedelta(minutes=1)])
+@pytest.mark.acceptance("X-25")
 async def test_a_time_in_the_past_or_beyond_thirty_days_is_refused(
     desk: Desk, publisher: ModelServer, ahead: timedelta
 ) -> None:
@@ -409,6 +415,7 @@ async def test_a_time_in_the_past_or_beyond_thirty_days_is_refused(
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-36", "CH-39")
+@pytest.mark.acceptance("X-25")
 async def test_an_approval_that_is_revoked_before_its_time_publishes_nothing(
     desk: Desk, publisher: ModelServer
 ) -> None:

@@ -87,6 +87,7 @@ def _decoded(text: str) -> bytes:
 
 
 @pytest.mark.acceptance("CH-57", "CH-59")
+@pytest.mark.acceptance("O-5")
 async def test_a_profile_is_registered_with_a_signature_that_a_changed_byte_breaks(
     desk: Desk, directory: ModelServer
 ) -> None:
@@ -113,6 +114,7 @@ async def test_the_same_agent_again_updates_its_one_entry(desk: Desk, directory:
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("CH-59")
+@pytest.mark.acceptance("O-5")
 async def test_the_public_key_is_the_agents_and_the_private_one_is_nowhere_else(
     desk: Desk, directory: ModelServer, tmp_path: Path
 ) -> None:

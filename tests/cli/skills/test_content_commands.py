@@ -12,6 +12,7 @@ from tests.cli.conftest import Person
 
 
 @pytest.mark.acceptance("CH-36", "CH-39")
+@pytest.mark.acceptance("O-4")
 def test_content_is_shown_approved_published_later_and_given_up(service: RunState) -> None:
     admin = Person(service, service.admin_token)
     content = {"content_id": str(uuid4()), "script": "We tried three coffee shops."}

@@ -36,6 +36,7 @@ def started(service: RunState, words: list[str]) -> subprocess.Popen[str]:
 
 @pytest.mark.thorough
 @pytest.mark.acceptance("AM-33", "AM-34", "AM-47", "AI-36", "CH-53")
+@pytest.mark.acceptance("O-15")
 def test_what_a_new_user_types_says_exactly_what_happened(service: RunState) -> None:
     admin = Person(service, service.admin_token)
 

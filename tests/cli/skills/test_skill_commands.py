@@ -51,6 +51,7 @@ RUNNERS = ["python", "os_command", pytest.param("node", marks=[no_node, pytest.m
 
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.acceptance("AM-01", "AM-02")
+@pytest.mark.acceptance("O-3")
 def test_a_new_skill_is_made_approved_and_run_at_once(service, runner) -> None:
     admin = Person(service, service.admin_token)
     name = f"greet-{uuid4().hex[:8]}"

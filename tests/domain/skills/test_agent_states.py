@@ -23,6 +23,7 @@ _WITH_A_REASON = {
 
 @pytest.mark.acceptance("CH-47")
 @pytest.mark.parametrize(("before", "after"), list(product(AgentStatus, AgentStatus)))
+@pytest.mark.acceptance("O-11")
 def test_each_of_the_sixteen_pairs_is_as_the_table_says(before: AgentStatus, after: AgentStatus) -> None:
     pair = (before.value, after.value)
     free = before is after or pair in _ALLOWED

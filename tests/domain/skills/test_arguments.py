@@ -139,6 +139,7 @@ def test_one_past_each_bound_is_refused_with_the_bound(field: str, value: object
 
 
 @pytest.mark.acceptance("CH-13", "CH-19", "CH-26", "CH-32")
+@pytest.mark.acceptance("X-32")
 def test_a_field_is_refused_under_the_code_that_its_document_names() -> None:
     """X-32."""
     assert refused({"platform": "myspace"}, TRENDS)[0] == "INVALID_PLATFORM"
@@ -204,6 +205,7 @@ def test_a_text_of_nothing_but_control_characters_is_empty() -> None:
         ),
     ],
 )
+@pytest.mark.acceptance("O-9")
 def test_general_limits_hold_where_the_schema_names_none(
     fits: dict[str, Any], fails: dict[str, Any], path: str, problem: str
 ) -> None:
@@ -226,6 +228,7 @@ def nested(levels: int) -> Any:
 
 
 @pytest.mark.acceptance("AM-12")
+@pytest.mark.acceptance("O-9")
 def test_nesting_and_size_of_the_whole_are_bounded() -> None:
     """O-9: depth 16 and 256 KiB, both counted on the whole input."""
     assert clean_input({"tree": nested(15)}, FREE)
@@ -289,6 +292,7 @@ def test_no_value_is_told() -> None:
 
 @pytest.mark.acceptance("AM-13", "AM-15")
 @pytest.mark.parametrize("said", [True, False, "true", 1, None])
+@pytest.mark.acceptance("X-2")
 def test_confirmed_never_reaches_the_handler_and_counts_as_the_boolean_alone(said: object) -> None:
     """X-2."""
     assert clean_input({"message": "hello", "confirmed": said}, MESSAGE) == {"message": "hello"}
@@ -305,6 +309,7 @@ SENDING = acting(
 
 
 @pytest.mark.acceptance("AM-15")
+@pytest.mark.acceptance("X-2")
 def test_models_see_confirmed_where_the_skill_can_ask() -> None:
     """Optional, boolean, and its words tell the model to ask first."""
     schema = exported_parameters(SENDING)

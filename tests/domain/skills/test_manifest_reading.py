@@ -139,6 +139,7 @@ def test_the_message_of_the_document_is_read_as_it_stands() -> None:
     ],
 )
 @pytest.mark.parametrize("change", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n")])
+@pytest.mark.acceptance("X-5")
 def test_metadata_is_a_text_or_a_mapping(metadata: str, change: Any) -> None:
     """X-5: a JSON text, a mapping that is JSON, one of YAML; also with BOM and CRLF."""
     text = f"---\nname: probe\nversion: 1.0.0\ndescription: A probe.\nmetadata: {metadata}\n---\n# Probe\n"
@@ -155,6 +156,7 @@ def test_fractions_of_a_schema_are_numbers_in_every_form() -> None:
 
 @pytest.mark.parametrize("levels", [32, 33, 400, 20_000])
 @pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.acceptance("X-5")
 def test_metadata_has_its_own_cap_of_32_levels(levels: int, as_text: bool) -> None:
     """X-5."""
     inner = "[" * (levels - 2) + "]" * (levels - 2)
@@ -254,6 +256,7 @@ def test_what_is_wrong_with_the_front_matter_is_said(text: str, reason: str) -> 
         ),
     ],
 )
+@pytest.mark.acceptance("O-21")
 def test_a_wrong_or_missing_field_of_amber_is_named_by_its_path(changes: dict[str, Any], reason: str) -> None:
     assert reason in refused(page({"amber": amber(**changes)}))
 
@@ -399,6 +402,7 @@ def test_a_manifest_json_that_is_no_object_of_json_is_refused(text: str) -> None
     assert refused(page(), text).startswith("manifest.json: ")
 
 
+@pytest.mark.acceptance("X-5")
 def test_both_forms_may_be_there_if_they_say_the_same() -> None:
     """X-5."""
     alike = page(

@@ -59,6 +59,7 @@ def states(outcome: SkillOutcome) -> dict[str, str]:
 
 
 @pytest.mark.acceptance("AM-26")
+@pytest.mark.acceptance("X-13")
 def test_success_carries_the_documents_own_fields() -> None:
     """X-13."""
     outcome = of({"success": True, "result": {"score": 0.5}, "message": "Done."})
@@ -213,6 +214,7 @@ def test_a_run_may_know_better_whether_it_can_be_repeated() -> None:
         (True, True, FAILURE),
     ],
 )
+@pytest.mark.acceptance("X-14")
 def test_an_effect_that_may_have_happened_is_left_to_a_person(
     acted: bool, repeatable: bool, status: InvocationStatus
 ) -> None:
@@ -252,6 +254,7 @@ def test_whatever_a_handler_answers_comes_to_an_outcome_that_can_be_kept(
 @pytest.mark.parametrize(
     ("said", "status"), [(True, SUCCESS), (False, PARTIAL), (None, SUCCESS), ("no", SUCCESS)]
 )
+@pytest.mark.acceptance("X-38")
 def test_a_message_that_was_not_delivered_is_partial_whatever_its_handler_calls_it(
     said: object, status: InvocationStatus
 ) -> None:

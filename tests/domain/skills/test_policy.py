@@ -72,6 +72,7 @@ def of(skill: SkillManifest, *rules: SkillPolicyRule, life_areas: tuple[str, ...
         (manifest(side_effect_tags=("writes_files",)), {}, ALLOW, "default-allow"),
     ],
 )
+@pytest.mark.acceptance("X-8", "X-37")
 def test_what_holds_before_any_rule(
     skill: SkillManifest, params: dict[str, Any], decision: SkillDecision, rule_id: str
 ) -> None:
@@ -138,6 +139,7 @@ def tool(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.acceptance("AI-27")
+@pytest.mark.acceptance("O-24")
 def test_a_tool_on_the_users_device_asks_and_a_third_party_acts_only_with_a_word() -> None:
     device = manifest(tools=(tool(runtime_context="local_client"),))
     assert (of(device).decision, of(device).rule_id) == (ASK, "local-client")

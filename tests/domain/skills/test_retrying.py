@@ -67,6 +67,7 @@ def test_what_the_far_side_asks_for_takes_the_place_of_the_wait(asked: int, wait
         ("NOBODY_KNOWS_IT", 3, 1),
     ],
 )
+@pytest.mark.acceptance("X-18")
 def test_retries_are_counted_in_all_and_the_smaller_number_counts(
     code: str, most: int, attempts: int
 ) -> None:
@@ -75,6 +76,7 @@ def test_retries_are_counted_in_all_and_the_smaller_number_counts(
 
 
 @given(st.sampled_from(sorted(SKILL_ERRORS)), st.integers(1, 10))
+@pytest.mark.acceptance("X-18")
 def test_there_is_always_one_attempt_and_never_more_than_the_manifest_says(code: str, most: int) -> None:
     assert 1 <= attempts_allowed(manifest(max_attempts=most), code) <= most
 
@@ -90,6 +92,7 @@ def test_a_skill_may_say_otherwise_for_itself() -> None:
 
 
 @pytest.mark.parametrize("acted", [True, False])
+@pytest.mark.acceptance("X-14")
 def test_what_may_have_acted_is_not_repeated(acted: bool) -> None:
     """X-14: place_call, send-message."""
     assert may_repeat(SENDING, ToolEffect.SEND, "TIMEOUT", acted=acted) is not acted
@@ -113,6 +116,7 @@ def test_no_outcome_is_both_repeated_and_unknown(effect: ToolEffect, code: str, 
     )
 
 
+@pytest.mark.acceptance("X-19")
 def test_the_whole_of_an_invocation_is_its_attempts_and_the_waits_between() -> None:
     """X-19: three attempts of 30 s, a wait of 1 s and one of 2 s, each with up to a second of jitter."""
     assert total_timeout_ms(READING) == 3 * 30_000 + 2_000 + 3_000

@@ -104,6 +104,7 @@ def test_what_no_skill_does_finds_none(asked: str) -> None:
 
 
 @pytest.mark.acceptance("AI-15")
+@pytest.mark.acceptance("O-8")
 def test_what_the_step_does_not_allow_is_left_out_with_the_reason() -> None:
     """Unmet precondition, too high level, wrong environment; and what the step asks for besides."""
     asked = "debit ten dollars from the wallet"
@@ -185,6 +186,7 @@ def test_a_skill_that_is_added_is_found_at_once() -> None:
     assert names(found("water the plants", registry=[*REGISTRY, added])) == ["water-plants"]
 
 
+@pytest.mark.acceptance("O-8")
 def test_candidates_say_what_to_know_before_they_are_chosen() -> None:
     skill = record(
         name="delete-file",

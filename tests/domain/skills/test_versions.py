@@ -37,6 +37,7 @@ ALL = [record(version) for version in ("1.0.0", "3.0.1", "2.9.0", "2.10.0", "1.4
 
 
 @pytest.mark.acceptance("CH-65")
+@pytest.mark.acceptance("X-30")
 def test_the_last_two_majors_are_served_each_in_its_newest_minor() -> None:
     """V1, v2, v3 present."""
     assert versions(served(ALL, NOW)) == ["3.0.1", "2.10.0"]
@@ -56,6 +57,7 @@ def test_the_last_two_majors_are_served_each_in_its_newest_minor() -> None:
         ("skill@v3.0", "3.0.1"),
     ],
 )
+@pytest.mark.acceptance("X-30")
 def test_a_version_may_be_written_in_each_of_the_documented_ways(wanted: str | None, version: str) -> None:
     """X-30: `@v1.0` gets the newest 1.x."""
     found, warnings = resolve(ALL, wanted, NOW)
@@ -123,6 +125,7 @@ def test_required_inputs_change_with_a_major_only(before: str, after: str, broke
 
 
 @pytest.mark.acceptance("CH-65", "AI-05")
+@pytest.mark.acceptance("X-19")
 def test_an_entry_shows_its_versions_and_what_it_takes_at_most() -> None:
     """X-19."""
     newest, older = record("2.0.0"), record("1.3.0")

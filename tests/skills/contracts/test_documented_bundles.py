@@ -54,6 +54,7 @@ def test_a_tool_of_the_story_is_one_asynchronous_handler_with_a_schema_and_no_pa
 
 @pytest.mark.acceptance("AI-40", "AI-04")
 @pytest.mark.parametrize(("name", "category"), AICO_SKILLS.items())
+@pytest.mark.acceptance("O-14")
 def test_each_of_the_ten_skills_is_one_tool_that_is_there_with_schemas(
     name: str, category: SkillCategory
 ) -> None:

@@ -131,6 +131,7 @@ async def test_what_does_not_end_is_ended_with_all_that_it_started(
 @pytest.mark.acceptance("AM-17", "AM-24")
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("attack", of_kinds(REFUSED, "100 GB written", "program", "socket", "memory"))
+@pytest.mark.acceptance("X-36")
 async def test_what_is_not_permitted_is_refused_by_the_system(
     trial: Trial, tmp_path: Path, attack: str
 ) -> None:
@@ -254,6 +255,7 @@ def listening() -> Iterator[int]:
 
 @pytest.mark.acceptance("AM-24")
 @pytest.mark.parametrize("network", [False, True])
+@pytest.mark.acceptance("X-7")
 async def test_no_handler_opens_a_connection(trial: Trial, listening: int, network: bool) -> None:
     """Also to 127.0.0.1, also by a child; what the manifest asks for is done by the broker."""
     ran = await trial.run(

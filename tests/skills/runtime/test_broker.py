@@ -74,6 +74,7 @@ async def test_a_call_is_made_where_it_is_permitted_and_only_there(trial: Trial,
 
 @pytest.mark.acceptance("AM-17", "AM-21")
 @pytest.mark.parametrize("call", NEVER)
+@pytest.mark.acceptance("X-7")
 async def test_what_no_permission_covers_is_refused(trial: Trial, call: str) -> None:
     """Other services, other hosts, another recipient."""
     reached = services()
@@ -319,6 +320,7 @@ async def test_an_argument_arrives_as_it_is(trial: Trial, argument: str) -> None
         ("['env']", "PERMISSION_DENIED"),
     ],
 )
+@pytest.mark.acceptance("X-6")
 async def test_only_the_declared_program_is_started(trial: Trial, argv: str, code: str) -> None:
     """X-6: a list of texts; the declared name or its very path."""
     ran = await trial.run(

@@ -119,6 +119,7 @@ def test_what_ships_with_the_product_is_approved_unless_the_list_names_others(ro
     assert listed["bundled/send-message"].state is SkillState.AWAITING_APPROVAL
 
 
+@pytest.mark.acceptance("X-3")
 def test_a_bare_name_approves_no_folder_of_another_root(roots: Roots) -> None:
     """X-3: a workspace folder of that name is not the audited one."""
     write_skill(roots.roots.workspace, "calendar")
@@ -201,6 +202,7 @@ def test_whoever_was_approved_first_keeps_the_name(roots: Roots, first: SkillRoo
 
 
 @pytest.mark.acceptance("AM-10")
+@pytest.mark.acceptance("X-33")
 def test_a_function_name_is_taken_as_well_however_it_is_spelled(roots: Roots) -> None:
     """X-33."""
     write_skill(roots.roots.bundled, "send-message")

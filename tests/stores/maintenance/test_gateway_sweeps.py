@@ -164,6 +164,7 @@ def test_a_sign_in_under_way_goes_a_day_after_its_time_ran_out(nights: Nights, u
         assert list(connection.scalars(select(mcp_oauth_flows.c.challenge_id))) == ["just over"]
 
 
+@pytest.mark.acceptance("O-23")
 def test_an_invocation_goes_30_days_after_its_end_and_never_while_it_runs(nights: Nights) -> None:
     add_invocation(nights.database, "old", days(30))
     add_invocation(nights.database, "young", days(30) - INSTANT)

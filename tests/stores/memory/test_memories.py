@@ -139,6 +139,7 @@ def test_the_same_fact_twice_is_one_fact_with_both_sources(memories: Memories) -
 
 
 @pytest.mark.acceptance("AI-35")
+@pytest.mark.acceptance("O-13")
 def test_what_contradicts_a_fact_is_kept_beside_it(memories: Memories) -> None:
     paris = _says(memories, "Paris", "a letter").fact
     lisbon = _says(memories, "Lisbon", "a call")
@@ -222,6 +223,7 @@ def _statements(store: Database, write: Callable[[], object], breaks_at: int | N
     return seen
 
 
+@pytest.mark.acceptance("O-13")
 def test_what_is_erased_is_found_nowhere_and_leaves_its_id_in_the_audit_log(
     store: Database, memories: Memories
 ) -> None:

@@ -51,6 +51,7 @@ def _audited(store: Database, agent: AgentProfile) -> int:
 
 
 @pytest.mark.acceptance("CH-40")
+@pytest.mark.acceptance("O-15")
 def test_a_new_agent_is_active_and_shows_what_its_wallet_holds(agents: Agents, nora: AgentProfile) -> None:
     assert (nora.status, nora.version, nora.wallet_balance) == (AgentStatus.ACTIVE, 1, Decimal(20))
     assert agents.profile(nora.agent_id, "alice") == nora
@@ -111,6 +112,7 @@ def test_one_wrong_field_leaves_all_as_it_was(
 
 
 @pytest.mark.acceptance("CH-43")
+@pytest.mark.acceptance("X-27")
 def test_a_balance_that_is_set_is_booked_twice_over_and_adds_up(
     store: Database, agents: Agents, nora: AgentProfile
 ) -> None:

@@ -115,6 +115,7 @@ def test_what_the_wallet_is_not_is_refused(ledger: Ledger, fields: dict[str, Any
     assert refused.value.code == code
 
 
+@pytest.mark.acceptance("O-16")
 def test_more_digits_than_the_currency_has_are_refused(ledger: Ledger) -> None:
     _fund(ledger, "10")
     with pytest.raises(LedgerRefused, match="6 digits"):
@@ -150,6 +151,7 @@ def test_an_address_is_one_wallets_alone(ledger: Ledger) -> None:
     assert refused.value.code is ErrorCode.CONFLICT
 
 
+@pytest.mark.acceptance("O-16")
 def test_eighteen_digits_are_exact(store: Database) -> None:
     ledger = Ledger(store)
     address = "0x" + "1" * 40

@@ -16,6 +16,7 @@ from stores.skills.services.identity_links import ConfigUnreadable, IdentityConf
 
 
 @pytest.mark.acceptance("AM-19")
+@pytest.mark.acceptance("O-22")
 def test_a_calls_log_stays_inside_its_folder_and_in_order(tmp_path: Path) -> None:
     logs = CallLogs(tmp_path / "logs")
     for number in range(20):
@@ -49,6 +50,7 @@ def test_an_entry_that_is_no_json_or_too_long_is_refused(tmp_path: Path, entry: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.acceptance("O-23")
 def test_logs_are_kept_for_thirty_days_after_their_last_entry(tmp_path: Path) -> None:
     logs = CallLogs(tmp_path)
     logs.write("alice", "old", {})
@@ -117,6 +119,7 @@ def test_a_writer_that_is_killed_leaves_the_old_calendar_or_the_new_one(tmp_path
 
 
 @pytest.mark.acceptance("OC-15", "OC-16")
+@pytest.mark.acceptance("O-19")
 def test_links_at_once_are_all_there_and_a_peer_is_of_one_name(tmp_path: Path) -> None:
     links = IdentityLinks(tmp_path / "openclaw.json")
     with ThreadPoolExecutor(8) as pool:
@@ -137,6 +140,7 @@ def test_links_at_once_are_all_there_and_a_peer_is_of_one_name(tmp_path: Path) -
 @pytest.mark.parametrize(
     "broken", ["{ // x\n}", "[]", '{"session": 1}', '{"session": {"identityLinks": {"a": "b"}}}']
 )
+@pytest.mark.acceptance("X-16")
 def test_a_configuration_that_is_no_plain_json_is_left_as_it_is(tmp_path: Path, broken: str) -> None:
     path = tmp_path / "openclaw.json"
     path.write_text(broken, encoding="utf-8")

@@ -39,6 +39,7 @@ def _found(content: ContentPackage, *published: tuple[str, str]) -> list[tuple[s
         ("© 2020 Somebody Else", [(COPIED, "warning")]),
     ],
 )
+@pytest.mark.acceptance("O-20")
 def test_each_check_finds_what_it_is_for_and_leaves_the_rest(script: str, found: list[Any]) -> None:
     assert _found(_content(script)) == found
 
@@ -66,6 +67,7 @@ def test_eight_words_in_a_row_of_an_own_post_are_copied() -> None:
         ({"media_urls": ("file:///etc/passwd",)}, [(PLATFORM, "error")]),
     ],
 )
+@pytest.mark.acceptance("O-20")
 def test_the_limits_of_the_platform_hold(fields: dict[str, Any], found: list[Any]) -> None:
     assert _found(_content(**fields)) == found
 
@@ -107,6 +109,7 @@ def _issues(**counts: int) -> list[ContentIssue]:
         ({"error": 1, "warning": 1, "info": 1}, 0.45),
     ],
 )
+@pytest.mark.acceptance("O-10")
 def test_the_score_is_the_documented_product(counts: dict[str, int], score: float) -> None:
     assert confidence(_issues(**counts)) == score
 
