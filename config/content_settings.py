@@ -13,7 +13,8 @@ class ContentSettings(BaseSettings):
 
     trend_sources: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,
-        description="Platform → addresses of its feeds, asked in this order until one answers.",
+        description="Platform → addresses of its feeds, asked in this order until one answers. The resource of a tool "
+        "server (MCP) is `mcp+https://host/mcp#URI`.",
     )
     trend_requests_per_hour: int = Field(
         default=100, ge=1, le=100_000, description="How often one feed may be asked within an hour."
@@ -76,6 +77,9 @@ class ContentSettings(BaseSettings):
     @classmethod
     def _feeds(cls, value: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         for address in (one for addresses in value.values() for one in addresses):
-            if not address.startswith(("http://", "https://")):
+            if address.startswith(("mcp+http://", "mcp+https://")):
+                if not address.partition("#")[2]:
+                    raise ValueError("write the resource of a tool server as mcp+https://host/mcp#URI")
+            elif not address.startswith(("http://", "https://")):
                 raise ValueError("write addresses of feeds that begin with http:// or https://")
         return value

@@ -1,4 +1,7 @@
-"""Fetches feeds over HTTP from addresses that the operator configured; their answers are untrusted."""
+"""Fetches feeds, over HTTP or as resources of tool servers, from addresses that the operator configured.
+
+Their answers are untrusted.
+"""
 
 import asyncio
 from dataclasses import dataclass
@@ -7,6 +10,7 @@ import httpx2
 
 from clients.mcp.address_guard import guarded_client
 from clients.platform.retry_after import retry_after_seconds
+from clients.skills.resource_feeds import RESOURCE, ResourceFailed, read_resource
 
 MAX_FEED_BYTES = 4 * 1024 * 1024
 """The most that is read of a feed."""
@@ -30,7 +34,7 @@ class FeedClient:
     """Asks one address at a time. Addresses on this machine and its network are allowed: the operator named them."""
 
     async def fetch(self, url: str, within_seconds: float) -> bytes:
-        """The body of a feed; redirects are not followed.
+        """The body of a feed, or the content of a tool server's resource; redirects are not followed.
 
         Raises:
             FeedFailed: ``NETWORK_ERROR``, ``TIMEOUT``, ``RATE_LIMITED``, ``PLATFORM_UNAVAILABLE``,
@@ -38,7 +42,11 @@ class FeedClient:
         """
         try:
             async with asyncio.timeout(within_seconds):
+                if url.startswith(RESOURCE):
+                    return await read_resource(url, MAX_FEED_BYTES)
                 return await _fetched(url, within_seconds)
+        except ResourceFailed as failure:
+            raise FeedFailed(failure.code, str(failure), failure.retry_after_ms) from None
         except (TimeoutError, httpx2.TimeoutException):
             raise FeedFailed("TIMEOUT", f"did not answer within {within_seconds:g} s") from None
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
