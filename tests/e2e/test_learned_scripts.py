@@ -1,11 +1,17 @@
 """Scripts of learned abilities: run on a copy of a folder, asked first, and nothing of an ability but them (X-35)."""
 
+import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
+from typer.testing import CliRunner, Result
 
+from cli.main import app
+from cli.platform.output import ExitCode
 from contracts.workflow_ids import skill_invocation_id
 from host.folder_archive import unpack_folder
 from stores.platform.journal.journal import read_stream
@@ -13,6 +19,7 @@ from stores.skills.invocation_rows import AUDIT
 from tests.e2e.test_ability_trial import LIMITS, handed_in
 from tests.e2e.test_lessons_on_files import taught
 from tests.fixtures.learner import Learner
+from tests.fixtures.served import served
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
 
 pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
@@ -85,6 +92,38 @@ async def test_a_script_is_asked_first_and_run_on_a_copy_of_a_folder(
         skill_invocation_id(asked["invocation_id"])
     ).describe()
     assert description.workflow_type == "SkillInvocationWorkflow"
+
+
+@pytest.mark.acceptance("X-35")
+async def test_a_script_is_run_and_its_folder_fetched_at_the_command_line(
+    stack: Stack, tmp_path: Path, ability: dict[str, Any]
+) -> None:
+    alice = caller(stack)
+    folder, out, later = tmp_path / "other", tmp_path / "out", tmp_path / "later"
+    folder.mkdir()
+    (folder / "top.csv").write_text("a,1\nb,2\n")
+    run = ("run", ability["ability_id"], "--script", "count.sh", "--folder", str(folder))
+    async with served(stack) as url:
+
+        async def typed(*arguments: str) -> Result:
+            environment = {"APPRENTICE_API_URL": url, "APPRENTICE_TOKEN": alice.secret}
+            type_it = partial(CliRunner().invoke, app, ["skills", *arguments], env=environment)
+            return await anyio.to_thread.run_sync(type_it)
+
+        done = await typed(*run, "--out", str(out), "--confirmed", "--", "lines.txt")
+        assert done.exit_code == 0, done.output
+        assert (out / "lines.txt").read_text().strip() == "2"
+        used = await typed(*run, "--out", str(out), "--", "lines.txt")
+        assert (used.exit_code, "is not empty" in used.stderr) == (ExitCode.USAGE, True)
+
+        waits = json.loads((await typed(*run, "--json", "--", "lines.txt")).stdout)
+        assert waits["status"] == "awaiting_confirmation"
+        await typed("confirm", waits["invocation_id"])
+        await ended(alice, waits["invocation_id"])
+        await typed("result", waits["invocation_id"], "--out", str(later))
+        assert (later / "lines.txt").read_text().strip() == "2"
+        alone = await typed("run", "calendar", "--out", str(tmp_path / "new"))
+        assert (alone.exit_code, "--script" in alone.stderr) == (ExitCode.USAGE, True)
 
 
 @pytest.mark.acceptance("X-35")
