@@ -242,12 +242,11 @@ class SkillInvocationGateway:
             effect, asks = effect_of(manifest, params)
             _require_scope(caller, effect)
             self._require_preconditions(manifest, caller.user_id)
-            if chosen.learned is not None and "folder" in params:
-                self._trials.hold_folder(caller.user_id, params["folder"], datetime.now(UTC))
         except PreconditionUnmet as missing:
             refusal = _unmet(missing)
         except InputRefused as refused:
             refusal = as_refusal(refused.error)
+        refusal = refusal or self._without_folder(chosen, params, caller.user_id)
         content = canonical_json(params).encode()
         order = self._order(chosen, request, caller, key, correlation_id, content, params, effect)
         if refusal is not None:
@@ -263,6 +262,16 @@ class SkillInvocationGateway:
             return admit()
         except NoPlace as none:
             return _WithoutPlace(admit, none.refusal)
+
+    def _without_folder(self, chosen: Chosen, params: Mapping[str, Any], owner: str) -> Refusal | None:
+        """Whether the folder is missing that a learned script is to work on; one that is there is kept for a day."""
+        if chosen.learned is None or "folder" not in params:
+            return None
+        try:
+            self._trials.hold_folder(owner, params["folder"], datetime.now(UTC))
+        except Refusal as missing:
+            return missing
+        return None
 
     def _require_preconditions(self, manifest: SkillManifest, owner: str) -> None:
         """Whether what the skill needs is there: a tool that may run here, a service, a fact (AI-07).
