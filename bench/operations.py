@@ -31,8 +31,8 @@ from tests.fixtures.learner import Learner
 from tests.fixtures.mcp_servers import GoodServer, started
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 
-MAX_STATEMENTS = {"approval": 29, "command": 13, "install": 119}
-MAX_WRITES = {"approval": 3, "command": 1, "install": 12}
+MAX_STATEMENTS = {"approval": 29, "command": 13, "install": 104}
+MAX_WRITES = {"approval": 3, "command": 1, "install": 7}
 """SQL statements and write transactions of API and worker; ``tests/bench`` keeps these bounds."""
 
 WIDTHS = (1, 8, 16, 32)
