@@ -36,16 +36,14 @@ from contracts.abilities.capability_manifest import (
     CapabilityBridgeCurrent,
     CapabilityKind,
     CapabilityManifest,
-    CapabilityMetadata,
     CapabilityRegistryBridgeEntry,
-    ControlSurfaceNote,
     HealthStatus,
     OriginOwner,
 )
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import clipped
 from contracts.learning.checkpoints import CheckpointStatus
-from contracts.learning.interpretation import DependencyKind, ProjectScope, SemanticWorkflowInterpretation
+from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
 from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, SkillBundleProposal, SkillDraft
 
 USABLE_HEALTH = frozenset({HealthStatus.HEALTHY, HealthStatus.DEGRADED})
@@ -369,50 +367,6 @@ def bridge_entry(
         metadata_ref=metadata_ref(manifest.capability_id),
         updated_at=updated_at,
     )
-
-
-def capability_metadata(
-    draft: SkillDraft, interpretation: SemanticWorkflowInterpretation, proposal: SkillBundleProposal
-) -> CapabilityMetadata:
-    """The sidecar of a learned capability: what it is for, and what it was drawn from."""
-    surfaces = tuple(dict.fromkeys(interpretation.preferred_control_surfaces))
-    said = "Named by its author" if proposal.imported_from else "Shown in the demonstration"
-    return CapabilityMetadata(
-        capability_id=draft.capability_id,
-        summary=clipped(interpretation.goal_summary or draft.description, 1000),
-        source_refs=(
-            f"proposal:{proposal.proposal_id}",
-            f"interpretation:{interpretation.interpretation_id}",
-            *_origin_refs(proposal, interpretation),
-        ),
-        control_surface_notes=tuple(
-            ControlSurfaceNote(surface=surface, notes=f"{said}; choice {place}.")
-            for place, surface in enumerate(surfaces, start=1)
-        ),
-        dependency_refs=tuple(
-            dict.fromkeys(
-                [
-                    *(f"program:{program}" for program in draft.dependencies),
-                    *proposal.support_pack_refs,
-                    *(
-                        f"{one.dependency_kind.value}:{one.dependency_ref}"
-                        for one in interpretation.dependencies
-                        if one.dependency_kind is not DependencyKind.SUPPORT_PACK
-                    ),
-                ]
-            )
-        ),
-    )
-
-
-def _origin_refs(
-    proposal: SkillBundleProposal, interpretation: SemanticWorkflowInterpretation
-) -> tuple[str, ...]:
-    """The session and traces that it was learned from, or the import and the archive."""
-    if origin := proposal.imported_from:
-        return (f"import:{origin.import_id}", f"archive:sha256:{origin.archive_sha256}")
-    traces = (f"trace:{trace_id}" for trace_id in proposal.source_trace_ids)
-    return (f"learn_session:{interpretation.learn_session_id}", *traces)
 
 
 def bridge_document(

@@ -65,6 +65,7 @@ from stores.abilities.derived_files import (
     update_or_keep,
     update_snapshot,
 )
+from stores.abilities.sidecars import note_failure
 from stores.platform.answers import answered_within
 from stores.platform.canonical import canonical_json, digest_of
 from stores.platform.database import Database, batches
@@ -170,6 +171,8 @@ def _applied(
         # A person took the ability back; only a person brings it back.
         change = HealthChange(standing.status, change.record)
     put_standing(connection, standing, change.status, change.record)
+    if not outcome.success and not outcome.not_run:
+        note_failure(connection, outcome)
     now = datetime.now(UTC)
     owner = entry.owner_user_id if entry is not None else outcome.reported_by
     entries = HealthEntries(ability_id, owner, correlation_id, now)

@@ -26,10 +26,10 @@ from contracts.learning.validation import DraftProof, acceptance_objection
 from domain.abilities.availability import (
     AbilityStanding,
     availability_entry,
-    capability_metadata,
     in_service,
     with_unproved,
 )
+from domain.abilities.capability_sidecar import Surroundings, capability_metadata
 from domain.abilities.life import entry_rolled_back
 from stores.abilities.ability_rows import (
     ABILITIES,
@@ -43,8 +43,10 @@ from stores.abilities.ability_rows import (
     versions_of,
 )
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, update_bridge, update_snapshot
+from stores.abilities.sidecars import sidecar_path
 from stores.imports.import_origin import proof_of_import, refuse_quarantined
 from stores.learning.drafts import load_bundle, load_draft
+from stores.learning.sidecar_sources import surroundings_of
 from stores.platform import tables
 from stores.platform.blobs import get_blobs, put_blobs
 from stores.platform.canonical import canonical_json, document_bytes
@@ -133,9 +135,10 @@ def make_plan(
         .order_by(tables.ability_versions.c.version.desc())
         .limit(1)
     )
+    around = surroundings_of(connection, request, session, bundle, installed=prior is not None)
     return InstallPlan(
         version=(newest or 0) + 1,
-        files=_file_changes(connection, request, proposal, bundle, accepted),
+        files=_file_changes(connection, request, proposal, bundle, accepted, around),
         prior_ability=dict(prior) if prior is not None else None,
         prior_capability=dict(capability) if capability is not None else None,
         accepted=accepted,
@@ -196,8 +199,9 @@ def _file_changes(
     proposal: SkillBundleProposal,
     bundle: DraftBundle,
     accepted: UnprovedAcceptance | None,
+    around: Surroundings,
 ) -> tuple[FileChange, ...]:
-    wanted = target_files(request.skill_slug, proposal, bundle, accepted)
+    wanted = target_files(request.skill_slug, proposal, bundle, accepted, around)
     folders: dict[DocumentRoot, str] = {
         "memory": f"system/learning/installed/{request.skill_slug}",
         "workspace": f"skills/{request.skill_slug}",
@@ -234,13 +238,14 @@ def target_files(
     slug: str,
     proposal: SkillBundleProposal,
     bundle: DraftBundle,
-    accepted: UnprovedAcceptance | None = None,
+    accepted: UnprovedAcceptance | None,
+    around: Surroundings,
 ) -> dict[tuple[DocumentRoot, str], bytes | None]:
     """The files of the installed skill (DOC3 §0C.23): canonical ones, and their copies for the agent."""
     draft = bundle.draft
-    metadata = document_bytes(capability_metadata(draft, bundle.interpretation, proposal))
+    metadata = document_bytes(capability_metadata(draft, bundle.interpretation, proposal, around))
     wanted: dict[tuple[DocumentRoot, str], bytes | None] = {
-        ("memory", f"system/capabilities/metadata/{draft.capability_id}.json"): metadata
+        ("memory", sidecar_path(draft.capability_id)): metadata
     }
     for file in draft.files:
         text = file.content

@@ -23,9 +23,9 @@ def page_event(learner: Learner, action: str, **facts: object) -> dict[str, obje
     }
 
 
-async def shown_in_a_page(learner: Learner, message: str) -> None:
+async def shown_in_a_page(learner: Learner, message: str, **fields: str) -> None:
     """A form is sent and the page answers with ``message``; drafted, and proven as far as such a lesson can be."""
-    await learner.create(observation_mode="outside_agent")
+    await learner.create(observation_mode="outside_agent", **fields)
     await learner.act("start")
     await learner.act("mark-goal", {"goal_description": GOAL})
     events = [

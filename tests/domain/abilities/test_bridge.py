@@ -5,13 +5,10 @@ import pytest
 from contracts.abilities.capability_health import CapabilityHealthState, CapabilityStats
 from contracts.abilities.capability_manifest import BridgeState, CapabilityManifest, HealthStatus, OriginOwner
 from contracts.abilities.control_surface import ControlSurface
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
-from contracts.learning.proposal import SkillBundleProposal, SkillDraft
 from domain.abilities.availability import (
     ROUTE_TIERS,
     bridge_document,
     bridge_entry,
-    capability_metadata,
     health_current,
     stats_current,
 )
@@ -89,19 +86,6 @@ def test_the_compact_entry_carries_the_first_twenty_distinct_names() -> None:
     entry = bridge_entry(manifest(aliases=names, action_verbs=names), HealthStatus.HEALTHY, NOW)
 
     assert entry.aliases == entry.action_verbs == tuple(f"name-{n}" for n in range(20))
-
-
-def test_the_sidecar_says_what_the_capability_is_for_and_what_it_came_from(
-    draft: SkillDraft, proposal: SkillBundleProposal, interpretation: SemanticWorkflowInterpretation
-) -> None:
-    sidecar = capability_metadata(draft, interpretation, proposal)
-
-    assert sidecar.capability_id == draft.capability_id
-    assert sidecar.summary == interpretation.goal_summary
-    assert f"proposal:{proposal.proposal_id}" in sidecar.source_refs
-    assert f"trace:{proposal.source_trace_ids[0]}" in sidecar.source_refs
-    assert sidecar.dependency_refs == ("program:mv", "packs/receipts")
-    assert [note.surface for note in sidecar.control_surface_notes] == ["wrapper_script", "telepathy"]
 
 
 def test_the_documents_are_ordered_by_capability() -> None:
