@@ -31,8 +31,10 @@ from stores.abilities.capability_health import CapabilityHealthStore
 from stores.abilities.categories import Categories
 from stores.abilities.derived_files import PendingProjection
 from stores.documents.acrobat import AcrobatArtifacts, AcrobatServers
+from stores.imports.draft_portability import DraftPortability
 from stores.imports.import_installs import ImportInstalls
 from stores.imports.imports import SkillImports
+from stores.imports.installed_names import InstalledNames
 from stores.imports.pack_installs import PackInstalls
 from stores.imports.packs import SkillPacks
 from stores.imports.uploads import BundleUploads
@@ -289,6 +291,7 @@ class Services:
     pending: PendingProjection
     freshness: FreshnessReads
     bases: BaseSkills
+    portability: DraftPortability
     recent_runs: RecentRuns
     mcp: McpServices
     skills: SkillServices
@@ -341,6 +344,7 @@ async def open_services(settings: Settings) -> Services:
         pending=PendingProjection(database),
         freshness=FreshnessReads(database),
         bases=bases,
+        portability=DraftPortability(database, InstalledNames(database)),
         recent_runs=RecentRuns(database),
         mcp=open_mcp_services(settings, database, client),
         skills=open_skill_services(settings, database, client),

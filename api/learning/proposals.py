@@ -32,6 +32,7 @@ from contracts.learning.requests import (
     ProposalInstallRequest,
     ProposalReviseRequest,
     RejectProposalRequest,
+    RequestAdapterRequest,
     StartValidationRunRequest,
 )
 from contracts.learning.responses import (
@@ -45,6 +46,7 @@ from contracts.learning.responses import (
 )
 from contracts.learning.state_machine import SessionCommand
 from contracts.learning.validation import OFFERED_CHECKS, REQUIRED_CHECKS
+from contracts.learning.views.portability import ProposalPortability
 from contracts.platform.commands import Command
 from domain.learning.drafting.graph_picture import svg_of
 from domain.learning.drafting.revision import check_edits
@@ -77,10 +79,12 @@ def list_proposals(
 
 @router.get("/proposals/{proposal_id}/detail", operation_id="learn_proposal_detail")
 def detail(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> ProposalDetailResponse:
-    """A proposal with its interpretation, lint report and questions."""
+    """A proposal with its interpretation, lint report, questions and portability grade."""
     proposal = services.proposals.owned(proposal_id, caller.user_id)
-    standing = services.bases.standing(proposal)
-    return services.proposals.detail(proposal_id).changed(base=standing)
+    found = services.proposals.detail(proposal_id)
+    return found.changed(
+        base=services.bases.standing(proposal), portability=services.portability.of(proposal)
+    )
 
 
 @router.get("/proposals/{proposal_id}/files", operation_id="learn_proposal_files")
@@ -203,6 +207,18 @@ async def request_more_tests(
 ) -> ValidationRunResponse:
     """Another name for ``validate``."""
     return await validate(proposal_id, frame, body)
+
+
+@router.post("/proposals/{proposal_id}/request-adapter", operation_id="learn_proposal_request_adapter")
+def request_adapter(
+    proposal_id: ProposalId, body: RequestAdapterRequest, frame: LearnerFrame
+) -> ProposalPortability:
+    """Asks for an adapter that the proposal needs: on record with what is missing, whatever its state."""
+    proposal = frame.services.proposals.owned(proposal_id, frame.owner)
+    key = frame.client_key(body)
+    return frame.services.portability.request_adapter(
+        proposal, masked(body.wanted), key, frame.correlation_id
+    )
 
 
 @router.post("/proposals/{proposal_id}/install", operation_id="learn_proposal_install")

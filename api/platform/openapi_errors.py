@@ -334,6 +334,7 @@ _OF_OPERATION: Mapping[str, _Codes] = {
     ),
     "learn_proposal_validate": _VALIDATE,
     "learn_proposal_request_more_tests": _VALIDATE,
+    "learn_proposal_request_adapter": _STORE,
     "learn_proposal_install": _INSTALL,
     "learn_proposal_approve": _INSTALL,
     "learn_proposal_reject": _COMMAND,

@@ -17,7 +17,7 @@ from cli.learning.progress import (
     watch_newest_install,
 )
 from cli.learning.session_arguments import SessionArgument, answer_session, proposal_of, session_id_of
-from cli.learning.views import proposal_view, question_view, saga_view
+from cli.learning.views import portability_view, proposal_view, question_view, saga_view
 from cli.platform.acceptance import AcceptOption, acceptance
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import fail, warn
@@ -34,6 +34,7 @@ from contracts.learning.requests import (
     ProposalInstallRequest,
     ProposalReviseRequest,
     RejectProposalRequest,
+    RequestAdapterRequest,
     StartValidationRunRequest,
     SubmittedAnswer,
 )
@@ -333,6 +334,17 @@ def revise(
             fail("nothing was changed")
 
 
+def request_adapter(
+    call: Invocation,
+    wanted: Annotated[str, typer.Argument(help="What the adapter is to connect or offer.")],
+    session: SessionArgument = None,
+) -> None:
+    """Ask for a connection or a tool that the proposal needs and that is not here."""
+    _, proposal_id = proposal_of(call, session)
+    asked = call.api.learn.request_adapter(proposal_id, RequestAdapterRequest(wanted=wanted))
+    call.answer(portability_view(asked))
+
+
 def saga(
     call: Invocation,
     session: SessionArgument = None,
@@ -360,6 +372,7 @@ def register(app: typer.Typer) -> None:
     api_command(app, "approve")(approve)
     api_command(app, "reject")(reject)
     api_command(app, "revise")(revise)
+    api_command(app, "request-adapter")(request_adapter)
     api_command(app, "saga")(saga)
 
 

@@ -17,6 +17,7 @@ from contracts.learning.state_machine import AT_REST
 from contracts.learning.state_machine import SessionCommand as C
 from contracts.learning.validation import OFFERED_CHECKS, StepResult, ValidationRun, ValidationStepResult
 from contracts.learning.views.allowed_actions import LearnSessionView
+from contracts.learning.views.portability import ProposalPortability
 from domain.learning.comparison.demonstrations import in_some_only
 
 
@@ -217,6 +218,8 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
         )
     if detail.unproved:
         parts.append(unproved_list(detail.unproved))
+    if detail.portability is not None:
+        parts.append(portability_view(detail.portability))
     lint = detail.checkpoint_lint_report
     if lint is not None and lint.findings:
         parts.append(Text.from_markup("  [yellow]lint[/]"))
@@ -228,6 +231,16 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
         parts.append(Text.from_markup(f"  [yellow]{len(open_questions)} open question(s)[/]"))
         parts.extend(question_view(number, one) for number, one in enumerate(open_questions, 1))
     return Group(*parts)
+
+
+def portability_view(portability: ProposalPortability) -> RenderableType:
+    """The portability grade, what it follows from, and the adapters that were asked for."""
+    asked = tuple(f"{one.wanted} ({one.created_at:%Y-%m-%d %H:%M})" for one in portability.adapter_requests)
+    return Group(
+        facts((("portability", portability.portability_grade.value.replace("_", " ")),)),
+        *(Text(f"    {one.message}") for one in portability.findings),
+        *([_listing("adapters asked for", asked)] if asked else []),
+    )
 
 
 def question_view(number: int, question: QuestionView, *, with_id: bool = True) -> Text:

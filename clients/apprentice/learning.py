@@ -24,6 +24,7 @@ from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.views.allowed_actions import LearnSessionView
+from contracts.learning.views.portability import ProposalPortability
 from contracts.mining.candidates import (
     CandidateState,
     MiningCandidatesResponse,
@@ -254,6 +255,10 @@ class LearnApi:
     def revise(self, proposal_id: str, request: asks.ProposalReviseRequest) -> says.ProposalDetailResponse:
         """Send a proposal back to drafting."""
         return self._proposal_command(proposal_id, "revise", request, says.ProposalDetailResponse)
+
+    def request_adapter(self, proposal_id: str, request: asks.RequestAdapterRequest) -> ProposalPortability:
+        """Ask for an adapter that a proposal needs."""
+        return self._proposal_command(proposal_id, "request-adapter", request, ProposalPortability)
 
     def saga(self, saga_id: str) -> InstallSaga:
         """Read an install's steps."""

@@ -1,9 +1,9 @@
 """Request bodies of commands on sessions and proposals (DOC3 §0C.16A, §0C.28)."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from contracts.abilities.availability import InstallLane
 from contracts.base import Contract, Sha256, Text80, Text120, Text240, Text1000, Text2000, Uuid
@@ -130,6 +130,14 @@ class StartValidationRunRequest(Command):
 
     run_label: Text120 | None = None
     selected_tests: tuple[ValidationRunKind, ...] = Field(default=(), max_length=20)
+
+
+class RequestAdapterRequest(Command):
+    """Asks for a connection or a tool that the proposal needs and that is not here (DOC3 §0.4H)."""
+
+    wanted: Annotated[Text240, StringConstraints(min_length=1)] = Field(
+        description="What the adapter is to connect or offer."
+    )
 
 
 class AcceptingCommand(Command):

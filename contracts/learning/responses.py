@@ -40,6 +40,7 @@ from contracts.learning.session import (
 )
 from contracts.learning.validation import ValidationRun, ValidationStepResult
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
+from contracts.learning.views.portability import ProposalPortability
 from contracts.learning.views.review_graph import ReviewGraph
 from contracts.platform.lists import Page
 
@@ -118,6 +119,9 @@ class ProposalDetailResponse(SessionActions):
     checkpoint_lint_report: CheckpointLintReport | None = None
     saga_id: Uuid | None = Field(default=None, description="The newest install of this proposal.")
     base: BaseStanding | None = Field(default=None, description="How what it improves stands now.")
+    portability: ProposalPortability | None = Field(
+        default=None, description="Its grade here and now; absent in the answers of commands."
+    )
     questions: tuple[QuestionView, ...] = ()
     unproved: tuple[UnprovedStep, ...] = Field(
         default=(),

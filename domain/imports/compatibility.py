@@ -91,14 +91,13 @@ def compatibility_report(
     depends on and that is not here (DOC3 lines 4805-4807).
     """
     namespace = portable_frontmatter(bundle.skill).assigned_namespace or namespace_of(bundle.skill.name)
-    missing = list(_missing(bundle, installed))
     names = list(_names(bundle, installed, namespace))
     findings = [
         *also,
         *bundle.findings,
         *_repairs(bundle),
         *names,
-        *missing,
+        *_missing(bundle, installed),
         *_dependencies(bundle, installed),
         *_programs(bundle),
         *_executables(bundle),
@@ -108,7 +107,7 @@ def compatibility_report(
     ]
     # A collision needs one as well: the skill cannot be installed before its tools are called otherwise.
     collides = any(finding.code in _COLLISIONS for finding in names)
-    requires_adapter = bool(missing) or collides
+    requires_adapter = collides or any(finding.code in _NOT_HERE for finding in findings)
     grade = _grade(bundle, findings, requires_adapter)
     findings.append(info("PORTABILITY_GRADE", f"{grade.value}: {_GRADES[grade]}"))
     report = SkillCompatibilityReport(
@@ -130,6 +129,11 @@ def refusal_report(code: str, message: str, path_hint: str | None = None) -> Ski
 
 
 _COLLISIONS = frozenset({"TOOL_SHADOWING", "NAMESPACE_TAKEN"})
+_NOT_HERE = frozenset({"CONNECTOR_MISSING", "TOOL_MISSING"})
+_LOCAL = frozenset({"NATIVE_PROGRAM", "HOME_PATH", "ONE_SYSTEM"})
+GRADING = _COLLISIONS | _NOT_HERE | _LOCAL
+"""The findings that the grade follows from."""
+
 _GRADES = {
     PortabilityGrade.DIRECT: "it can be used as it is.",
     PortabilityGrade.ADAPTER_REQUIRED: "it needs tools or connections that are not here yet.",
@@ -265,7 +269,7 @@ def _grade(
 ) -> PortabilityGrade:
     codes = {finding.code for finding in findings}
     found = PortabilityGrade.ADAPTER_REQUIRED if requires_adapter else PortabilityGrade.DIRECT
-    if codes & {"NATIVE_PROGRAM", "HOME_PATH", "ONE_SYSTEM"}:
+    if codes & _LOCAL:
         found = PortabilityGrade.LOCAL_ONLY
     # A skill knows best that it is less portable than it looks; that it is more is not believed.
     return max(found, portable_frontmatter(bundle.skill).portability_grade, key=list(PortabilityGrade).index)

@@ -23,12 +23,7 @@ from contracts.learning.aggregate import DraftBundle, LearnSessionAggregate
 from contracts.learning.install import InstallSagaInput, SagaStepName
 from contracts.learning.proposal import SkillBundleProposal, SkillDraft
 from contracts.learning.validation import DraftProof, acceptance_objection
-from domain.abilities.availability import (
-    AbilityStanding,
-    availability_entry,
-    in_service,
-    with_unproved,
-)
+from domain.abilities.availability import AbilityStanding, availability_entry, in_service, with_unproved
 from domain.abilities.capability_sidecar import Surroundings, capability_metadata
 from domain.abilities.life import entry_rolled_back
 from stores.abilities.ability_rows import (

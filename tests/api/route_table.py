@@ -53,6 +53,7 @@ SCOPES: Mapping[str, str] = {
     "learn_install_saga": "read",
     "learn_proposal_revise": "learn",
     "learn_proposal_validate": "learn",
+    "learn_proposal_request_adapter": "learn",
     "learn_proposal_request_more_tests": "learn",
     "learn_proposal_install": "install",
     "learn_proposal_approve": "approve",

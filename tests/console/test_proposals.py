@@ -47,6 +47,13 @@ async def test_a_draft_says_who_worded_it_what_varies_and_what_it_rests_on(conso
     await expect(origin).to_contain_text("The rules, without a model")
     await expect(origin).to_contain_text("2 demonstrations")
     await expect(origin.get_by_role("list", name="Rests on")).to_contain_text("Capability manifest")
+    where = page.get_by_role("region", name="Where it can be used")
+    await expect(where).to_contain_text("Can be used as it is")
+    await where.get_by_role("button", name="Request adapter…").click()
+    await page.get_by_label("What it is to connect or offer").fill("The archive of the sales team")
+    await page.get_by_role("button", name="Request it").click()
+    asked = where.get_by_role("list", name="Adapters asked for")
+    await expect(asked).to_contain_text("The archive of the sales team")
 
 
 async def test_a_model_that_worded_a_draft_is_named(console: Console) -> None:

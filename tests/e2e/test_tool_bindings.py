@@ -14,8 +14,8 @@ from tests.fixtures.tool_calls import ToolUser
 pytestmark = pytest.mark.anyio
 
 
-async def taught_with_the_server(agent: ToolUser) -> str:
-    """An ability that was learned by watching one call of ``append_line``; its id."""
+async def drafted_with_the_server(agent: ToolUser) -> None:
+    """A proposal that was drafted by watching one call of ``append_line``."""
     person = agent.person
     await person.create(observation_mode="inside_agent")
     await person.act("start")
@@ -25,6 +25,12 @@ async def taught_with_the_server(agent: ToolUser) -> str:
     assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
     await person.act("stop")
     await person.propose()
+
+
+async def taught_with_the_server(agent: ToolUser) -> str:
+    """An ability that was learned so; its id."""
+    person = agent.person
+    await drafted_with_the_server(agent)
     assert await person.prove() == "ready_for_review"
     done = await person.propose_act("approve", {"accept_unproved": True})
     return str(done["proposal"]["ability_id"])

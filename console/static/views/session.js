@@ -12,6 +12,7 @@ import { improvedSkill, parameterList, wordedBy } from "../parts/drafting.js";
 import { installSteps } from "../parts/install.js";
 import { phases, statePill } from "../parts/marks.js";
 import { membershipList, Memberships } from "../parts/memberships.js";
+import { portability } from "../parts/portability.js";
 import { practiceRun } from "../parts/practice.js";
 import { captured, receiptList } from "../parts/records.js";
 import { earlierDrafts } from "../parts/rounds.js";
@@ -50,6 +51,12 @@ const CARDS = [
     of: ({ detail, dependencies }) => detail && { by: detail.proposal.drafted_by, note: detail.proposal.drafter_note, traces: detail.proposal.source_trace_ids.length, dependencies },
     when: Boolean,
     build: wordedBy,
+  },
+  {
+    title: "Where it can be used",
+    of: ({ detail }) => detail?.portability && { proposalId: detail.proposal.proposal_id, portability: detail.portability },
+    when: Boolean,
+    build: portability,
   },
   {
     title: "Practice",

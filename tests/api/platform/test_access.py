@@ -220,6 +220,7 @@ TAKEN_BEFORE_INSTALL = frozenset(
         "learn_proposal_reject",
     }
 )
+TAKEN_ALWAYS = frozenset({"learn_proposal_request_adapter"})
 # What is said to sessions and proposals; abilities have states of their own (tests/e2e/test_ability_life.py).
 COMMANDS = sorted(
     name
@@ -227,6 +228,7 @@ COMMANDS = sorted(
     if scope in ("learn", "observe", "install", "approve")
     and (ROUTES[name].body or "delete" in name)
     and name.startswith("learn_")
+    and name not in TAKEN_ALWAYS
 )
 
 

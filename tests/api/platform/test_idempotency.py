@@ -119,6 +119,7 @@ async def history(shared: Stack) -> list[Sent]:
     assert await alice.settled("testing_proposal") == "ready_for_review"
     await ask("learn_proposal_request_more_tests", {"selected_tests": ["lint"]})
     assert await alice.settled("testing_proposal") == "ready_for_review"
+    await ask("learn_proposal_request_adapter", {"wanted": "The archive"})
     await ask("learn_proposal_install", {"install_lane": "experimental_private"})
     await ask("learn_proposal_approve", {"approval_note": "good"})
     await create()
@@ -238,6 +239,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "learn_proposal_revise": {"revision_instructions": "another"},
     "learn_proposal_validate": {"run_label": "another"},
     "learn_proposal_request_more_tests": {"run_label": "another"},
+    "learn_proposal_request_adapter": {"wanted": "another"},
     "learn_proposal_install": {"install_lane": "approved_workspace"},
     "learn_proposal_approve": {"approval_note": "another"},
     "learn_proposal_reject": REASON,

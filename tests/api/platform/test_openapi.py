@@ -85,6 +85,7 @@ OPERATION_IDS = [
     "learn_proposal_install",
     "learn_proposal_list",
     "learn_proposal_reject",
+    "learn_proposal_request_adapter",
     "learn_proposal_request_more_tests",
     "learn_proposal_revise",
     "learn_proposal_rounds",

@@ -184,6 +184,16 @@ def test_a_revised_proposal_carries_the_edit_and_another_hash(person, taught) ->
     assert "said as" in person.types("learn", "show", session_id).stdout
 
 
+def test_an_adapter_can_be_asked_for_and_the_proposal_shows_its_grade(person, taught) -> None:
+    session_id = taught("meteor")
+    person.gets("learn", "propose", "--no-ask")
+    asked = person.gets("learn", "request-adapter", "The archive of the sales team", session_id)
+    assert [one["wanted"] for one in asked["adapter_requests"]] == ["The archive of the sales team"]
+    shown = person.types("learn", "show", session_id).stdout
+    assert "direct" in shown
+    assert "The archive of the sales team" in shown
+
+
 def test_a_revision_in_words_is_carried_out_or_says_what_could_be_said(person, taught) -> None:
     session_id = taught("comet")
     person.gets("learn", "propose", "--no-ask")
