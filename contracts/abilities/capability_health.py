@@ -44,7 +44,7 @@ class CapabilityHealthState(VersionedContract):
     """Installed, healthy and usable now are three things (DOC3 §1.1D); this keeps them apart."""
 
     capability_id: Text160
-    installed_state: InstalledState = InstalledState.PRESENT
+    installed_state: InstalledState
     health_status: HealthStatus
     session_availability: SessionAvailability = SessionAvailability.UNKNOWN
     reason_codes: tuple[Text80, ...] = ()

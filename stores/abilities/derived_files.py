@@ -249,6 +249,8 @@ def health_state(
     health, held_back_by = effective_health(standing.status, ability)
     return CapabilityHealthState(
         capability_id=standing.manifest.capability_id,
+        # A standing is read of a manifest that is there; whoever meets one that is not says so.
+        installed_state=InstalledState.PRESENT,
         health_status=health,
         session_availability=session_availability(standing.manifest, inventory, now),
         reason_codes=(*record.reason_codes, *((held_back_by,) if held_back_by else ())),

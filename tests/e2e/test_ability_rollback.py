@@ -1,8 +1,16 @@
 """An older version's content made current again, and what somebody changed by hand kept."""
 
-import pytest
+from datetime import UTC, datetime
 
-from tests.e2e.ability_owner import SLUG, WHY, owner_of_one, taught_again
+import pytest
+from sqlalchemy import update
+
+from contracts.base import rfc3339
+from stores.abilities.ability_rows import ABILITIES, entry_of, manifest_of
+from stores.platform.canonical import canonical_json
+from stores.platform.journal.journal import EVENTS, JournalFilter, read_entries
+from stores.platform.tables import capabilities
+from tests.e2e.ability_owner import SLUG, WHY, Owner, owner_of_one, taught_again
 from tests.fixtures.stack import Stack
 
 pytestmark = pytest.mark.anyio
@@ -38,6 +46,39 @@ async def test_a_rollback_makes_older_content_current_as_a_new_version(stack: St
     assert (status, error["code"]) == (404, "NOT_FOUND")
     status, error = await owner.may_not("rollback", {"to_version": 2})
     assert (status, error["code"]) == (400, "INVALID_LEARN_STATE_TRANSITION")
+
+
+def under_another_name(owner: Owner, name: str) -> None:
+    """The present version's capability is called otherwise than the one that the earlier version brought."""
+    with owner.stack.database.write() as connection:
+        entry = entry_of(connection, owner.ability_id)
+        assert entry is not None
+        known = {"version": 2, "updated_at": rfc3339(datetime.now(UTC))}
+        ABILITIES.replace(connection, entry.changed(primary_capability_id=name), **known)
+        manifest = manifest_of(connection, owner.ability_id)
+        assert manifest is not None
+        body = canonical_json(manifest.changed(capability_id=name))
+        connection.execute(
+            update(capabilities)
+            .where(capabilities.c.ability_id == owner.ability_id)
+            .values(capability_id=name, manifest=body)
+        )
+
+
+async def test_a_rollback_tells_which_manifest_is_back_and_which_is_gone(stack: Stack) -> None:
+    owner = await owner_of_one(stack)
+    capability = (await owner.detail())["ability"]["primary_capability_id"]
+    await taught_again(owner)
+    under_another_name(owner, "learned.otherwise")
+    await owner.does("rollback")
+    with stack.database.read() as connection:
+        wanted = JournalFilter(streams=(EVENTS,), ability_id=owner.ability_id)
+        kept = [one.document for one in read_entries(connection, wanted)]
+    told = [(one["event"].removeprefix("capability.manifest."), one["capability_id"]) for one in kept]
+    assert [one for one in told if "." not in one[0]] == [
+        ("deleted", "learned.otherwise"),
+        ("created", capability),
+    ]
 
 
 async def test_a_rollback_of_a_quarantined_ability_leaves_it_quarantined(stack: Stack) -> None:

@@ -9,6 +9,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from contracts.learning.session import LearnSessionState
 from gateways.platform.updates import ANSWER_WITHIN
+from stores.platform.journal.journal import JournalFilter, read_entries
 from stores.platform.tables import learn_sessions, proposals
 from tests.fixtures.learner import SALES_REPORT
 from tests.fixtures.stack import Stack
@@ -247,6 +248,12 @@ async def test_every_stage_leaves_its_receipt(stack: Stack) -> None:
     body = await alice.ok("GET", f"/api/learn/receipts?learn_session_id={alice.session_id}")
     assert receipts_of(body) == ["session_started", "observation_armed", "cancelled"]
     assert body["receipts"][0]["reason"] == "changed my mind"
+    with stack.database.read() as connection:
+        told = read_entries(connection, JournalFilter(session_id=alice.session_id))
+    assert [one.document["event"] for one in told if "event" in one.document] == [
+        "teach.session.created",
+        "teach.session.cancelled",
+    ]
 
     await alice.teach()
     await alice.propose_act("approve")

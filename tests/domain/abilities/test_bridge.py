@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.abilities.capability_health import CapabilityHealthState, CapabilityStats
+from contracts.abilities.capability_health import CapabilityHealthState, CapabilityStats, InstalledState
 from contracts.abilities.capability_manifest import BridgeState, CapabilityManifest, HealthStatus, OriginOwner
 from contracts.abilities.control_surface import ControlSurface
 from domain.abilities.availability import (
@@ -91,7 +91,12 @@ def test_the_compact_entry_carries_the_first_twenty_distinct_names() -> None:
 def test_the_documents_are_ordered_by_capability() -> None:
     ids = ["cap.b", "cap.c", "cap.a"]
     entries = [bridge_entry(manifest(capability_id=one), HealthStatus.HEALTHY, NOW) for one in ids]
-    states = [CapabilityHealthState(capability_id=one, health_status=HealthStatus.HEALTHY) for one in ids]
+    states = [
+        CapabilityHealthState(
+            capability_id=one, installed_state=InstalledState.PRESENT, health_status=HealthStatus.HEALTHY
+        )
+        for one in ids
+    ]
     stats = [CapabilityStats(capability_id=one) for one in ids]
 
     document = bridge_document(entries, BridgeState.STALE, NOW)
