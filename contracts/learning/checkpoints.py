@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from contracts.abilities.control_surface import ControlSurface
 from contracts.base import (
     Contract,
     Text80,
@@ -42,6 +43,10 @@ class VerifyCheckpointRequest(VersionedContract):
     status: CheckpointStatus
     evidence: Text1000 = Field(description="What was seen; secrets are masked before it is kept.")
     reason: Text500 | None = Field(default=None, description="Why it was skipped or failed.")
+    control_surface: ControlSurface | None = Field(
+        default=None,
+        description="By what it was done, where that is not the surface that the skill prefers: a fallback.",
+    )
     client_request_id: Text120 | None = None
 
     @model_validator(mode="after")
@@ -62,6 +67,7 @@ class CheckpointVerificationReceipt(VersionedContract):
     status: CheckpointStatus
     evidence: Text1000
     reason: Text500 | None = None
+    control_surface: ControlSurface | None = None
     created_at: UtcTime
 
 

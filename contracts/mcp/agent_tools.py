@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from contracts.abilities.availability import InstallLane
+from contracts.abilities.control_surface import ControlSurface
 from contracts.abilities.lookup import Fit
 from contracts.base import (
     Contract,
@@ -104,6 +105,9 @@ class VerifyCheckpointInput(Contract):
     status: CheckpointStatus
     evidence: Text1000 = Field(description="What you saw; secrets in it are masked before it is kept.")
     reason: Text500 | None = Field(default=None, description="Why it was skipped or failed.")
+    control_surface: ControlSurface | None = Field(
+        default=None, description="What you did it by, where the skill prefers another: raw_ui, app_api, …"
+    )
     ability_id: Text160 | None = None
     dispatch_id: Uuid | None = None
     learn_session_id: Uuid | None = None

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.abilities.capability_plan import CapabilityExecutionTrace, TracedStep, VerificationOutcome
+from contracts.abilities.control_surface import ControlSurface
 from contracts.base import clipped
 from contracts.learning.checkpoints import CheckpointStatus, CheckpointVerificationReceipt
 from contracts.learning.trials import TrialCommandResult, TrialConditionResult, TrialRun, TrialState
@@ -88,7 +89,10 @@ def trial_trace(manifest: CapabilityManifest, run: TrialRun) -> CapabilityExecut
 def checkpoint_trace(
     manifest: CapabilityManifest, receipt: CheckpointVerificationReceipt
 ) -> CapabilityExecutionTrace:
-    """The trace of a use as its agent reported it: one checkpoint, and whether it was reached."""
+    """The trace of a use as its agent reported it: one checkpoint, whether it was reached, and by which surface.
+
+    Another surface than the first of the manifest is a fallback (§9.8 test 50).
+    """
     reached = receipt.status is CheckpointStatus.REACHED
     label = f"{receipt.checkpoint_id}: {receipt.status.value}"
     outcome = VerificationOutcome(kind="checkpoint", passed=reached, detail=receipt.checkpoint_id)
@@ -101,6 +105,7 @@ def checkpoint_trace(
         failure=None if reached else f"checkpoint:{receipt.checkpoint_id}",
         created_at=receipt.created_at,
         elapsed_ms=0,
+        surface=receipt.control_surface,
     )
 
 
@@ -114,24 +119,27 @@ def _trace(
     created_at: datetime,
     elapsed_ms: int,
     verified: tuple[VerificationOutcome, ...] = (),
+    surface: ControlSurface | None = None,
 ) -> CapabilityExecutionTrace:
-    surface = manifest.surface_order[0].value
+    preferred = manifest.surface_order[0]
+    used = surface or preferred
     return CapabilityExecutionTrace(
         trace_id=trace_id,
         capability_id=manifest.capability_id,
         app_id=manifest.family,
         goal=manifest.title,
-        surfaces_attempted=(surface,),
+        surfaces_attempted=(used.value,),
         steps=tuple(
             TracedStep(
                 step_id=clipped(step.step_id, 80),
                 action_label=clipped(step.label, 240),
-                surface=surface,
+                surface=used.value,
                 success=step.success,
             )
             for step in steps
         ),
         verification_results=verified,
+        fallback_used=used is not preferred,
         success=success,
         failure_fingerprint=clipped(failure, 160) if failure is not None else None,
         elapsed_ms=elapsed_ms,

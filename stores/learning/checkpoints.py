@@ -109,7 +109,7 @@ def entries_of(
 
 
 def _shared(receipt: CheckpointVerificationReceipt) -> dict[str, Any]:
-    return receipt.model_dump(exclude={"status", "schema_version"})
+    return receipt.model_dump(exclude={"status", "control_surface", "schema_version"})
 
 
 def receipts_of_session(connection: Connection, session_id: str) -> tuple[CheckpointVerificationReceipt, ...]:
@@ -253,6 +253,7 @@ def _kept(
         status=request.status,
         evidence=_masked(request.evidence, 1000),
         reason=_masked(request.reason, 500) if request.reason is not None else None,
+        control_surface=request.control_surface,
         created_at=datetime.now(UTC),
     )
     entries = entries_of(receipt, caller, correlation_id, session)

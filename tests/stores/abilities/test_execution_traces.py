@@ -23,10 +23,10 @@ def traces(store: Database) -> list[dict[str, Any]]:
         return [one.document for one in read_entries(connection, JournalFilter(streams=(TRACES,)))]
 
 
-def report(store: Database, ability_id: str, status: str) -> None:
+def report(store: Database, ability_id: str, status: str, **more: str) -> None:
     request = VerifyCheckpointRequest.model_validate(
         {"checkpoint_id": "cp-01", "ability_id": ability_id, "dispatch_id": str(uuid4()), "status": status}
-        | {"evidence": "looked at it"}
+        | {"evidence": "looked at it", **more}
     )
     CheckpointStore(store).verify(request, "alice", None, "test")
 
@@ -42,6 +42,18 @@ def test_a_reported_use_leaves_a_trace_that_says_how_it_went(
     assert (trace["success"], trace["verification_results"][0]["passed"]) == (success, success)
     assert ("failure_fingerprint" in trace) is not success
     assert trace["surfaces_attempted"] == ["native_openclaw_tool"]
+
+
+@pytest.mark.acceptance("9.8-50")
+def test_a_step_that_fell_back_to_the_user_interface_is_on_record_as_that(store: Database) -> None:
+    ability_id = install(store)
+    report(store, ability_id, "reached")
+    report(store, ability_id, "reached", control_surface="raw_ui")
+    usual, fallback = traces(store)
+    assert (usual["surfaces_attempted"], usual["fallback_used"]) == (["native_openclaw_tool"], False)
+    assert (fallback["surfaces_attempted"], fallback["fallback_used"]) == (["raw_ui"], True)
+    assert [step["surface"] for step in fallback["steps"]] == ["raw_ui"]
+    assert fallback["success"] is True
 
 
 def test_a_capability_whose_policy_captures_no_trace_leaves_none(store: Database) -> None:
