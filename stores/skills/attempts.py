@@ -14,7 +14,13 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.inbox.items import SentState
 from contracts.learning.observation import ToolEffect
 from contracts.skills.errors import AWAITING_ANSWER, AWAITING_TIME
-from contracts.skills.invocation import InvocationAttempt, InvocationStatus, Isolation, SkillOutcome
+from contracts.skills.invocation import (
+    OPEN_INVOCATION_STATUSES,
+    InvocationAttempt,
+    InvocationStatus,
+    Isolation,
+    SkillOutcome,
+)
 from contracts.skills.invocation_work import (
     AskOrder,
     AttemptEnd,
@@ -262,16 +268,26 @@ def unconfirmable(record: InvocationRecord, now: datetime) -> Refusal | None:
     if given is not None:
         what = "confirmed" if given.approved else "refused"
         return Refusal(
-            ErrorCode.CONFLICT, f"{given.by} has {what} it already.", current_state=record.status.value
+            ErrorCode.CONFLICT,
+            f"{given.by} has {what} it already.",
+            current_state=record.status.value,
+            retryable=False,
         )
     if record.status is not InvocationStatus.AWAITING_CONFIRMATION:
+        # What is open may come to wait for somebody.
         return Refusal(
             ErrorCode.CONFLICT,
             f"The invocation waits for nobody now: it is {record.status.value}.",
             current_state=record.status.value,
+            retryable=record.status in OPEN_INVOCATION_STATUSES,
         )
     if record.expires_at is not None and now >= record.expires_at:
-        return Refusal(ErrorCode.CONFLICT, "Nobody confirmed in time; ask again.", current_state="expired")
+        return Refusal(
+            ErrorCode.CONFLICT,
+            "Nobody confirmed in time; ask again.",
+            current_state="expired",
+            retryable=False,
+        )
     return None
 
 

@@ -213,6 +213,42 @@ async def test_a_session_that_is_not_there_says_what_to_do(console: Console) -> 
     await expect(alert).to_contain_text("Correlation id")
 
 
+BROKEN_WORDS = """() => {
+  const broken = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    if (node.parentElement.closest('code, pre, script, style, dd, .copyable, a[href^="http"]')) continue;
+    for (const { 0: word, index } of node.data.matchAll(/\\p{L}+/gu)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+      if (lines.size > 1) broken.push(word);
+    }
+  }
+  return broken;
+}"""
+"""The words that stand on more than one line, of what is no id and no path."""
+
+
+async def test_no_word_is_broken_in_the_middle_on_any_screen(console: Console) -> None:
+    page, learner = console.page, console.learner
+    await learner.create()
+    await learner.act("start")
+    await learner.act("mark-goal", {"goal_description": "Summarise the sales figures"})
+    await learner.observe()
+    await console.sign_in()
+    for width in (320, 360, 480, 768, 1024):
+        await page.set_viewport_size({"width": width, "height": 740})
+        for view in ("learn", "active", "skills", "approvals", f"sessions/{learner.session_id}"):
+            await console.open(view)
+            await expect(page.locator(".loading")).to_have_count(0)
+            assert await page.evaluate(BROKEN_WORDS) == [], (width, view)
+    await page.set_viewport_size({"width": 320, "height": 740})
+    await page.evaluate("document.querySelectorAll('*').forEach((one) => { one.style.wordBreak = 'break-all'; })")
+    assert await page.evaluate(BROKEN_WORDS) != [], "the test sees no broken word"
+
+
 async def test_nothing_is_cut_off_on_a_narrow_screen_and_dark_is_dark(console: Console) -> None:
     page, learner = console.page, console.learner
     await learner.create()

@@ -17,7 +17,7 @@ ADDRESS = "0x" + "c0ffee" * 6 + "beef"
 AGENT = ("read", "call")
 
 
-async def _wallet(stack: Stack, owner: str, amount: str) -> Learner:
+async def funded_wallet(stack: Stack, owner: str, amount: str) -> Learner:
     admin = stack.learner("root", ("admin",))
     wallet = {"wallet_address": ADDRESS, "currency": "USDC", "owner_user_id": owner}
     await admin.ok("POST", "/api/wallets", wallet)
@@ -25,7 +25,7 @@ async def _wallet(stack: Stack, owner: str, amount: str) -> Learner:
     return admin
 
 
-def _debit(amount: float, key: str | None = None) -> dict[str, Any]:
+def debit(amount: float, key: str | None = None) -> dict[str, Any]:
     return {
         "wallet_address": ADDRESS,
         "amount": amount,
@@ -35,7 +35,7 @@ def _debit(amount: float, key: str | None = None) -> dict[str, Any]:
     }
 
 
-async def _run(who: Learner, skill: str, given: dict[str, Any], **body: Any) -> dict[str, Any]:
+async def run_skill(who: Learner, skill: str, given: dict[str, Any], **body: Any) -> dict[str, Any]:
     path = f"/api/skills/{skill}/invocations"
     return await who.ok("POST", path, {"input": given, **body}, prefer="wait=30")
 
@@ -44,17 +44,17 @@ async def _run(who: Learner, skill: str, given: dict[str, Any], **body: Any) -> 
 @pytest.mark.acceptance("CH-52", "CH-49", "CH-03", "AI-20", "AM-11")
 @pytest.mark.acceptance("X-17", "X-26", "X-29")
 async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> None:
-    await _wallet(stack, "alice", "20")
+    await funded_wallet(stack, "alice", "20")
     agent = stack.learner("alice", AGENT)
-    before = await _run(agent, "fetch_wallet_balance", {"wallet_address": ADDRESS})
+    before = await run_skill(agent, "fetch_wallet_balance", {"wallet_address": ADDRESS})
     assert (before["status"], before["outputs"]["balance"]) == ("success", 20), before
-    kept = await _run(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
+    kept = await run_skill(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
     assert kept["cached"]
-    done = await _run(agent, "debit-wallet", _debit(0.25))
+    done = await run_skill(agent, "debit-wallet", debit(0.25))
     assert done["status"] == "success", done
     assert done["outputs"]["new_balance"] == 19.75
     assert done["outputs"]["settlement"] == "local_ledger"
-    after = await _run(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
+    after = await run_skill(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
     assert (after["outputs"]["balance"], after["cached"]) == (19.75, False)
     assert set(done["record"]) == {
         "skill_name",
@@ -79,10 +79,10 @@ async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> Non
 @pytest.mark.produces("debit-wallet", "INVALID_ADDRESS", "INSUFFICIENT_BALANCE")
 @pytest.mark.produces("fetch-wallet-balance", "INVALID_ADDRESS")
 async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
-    await _wallet(stack, "alice", "1")
+    await funded_wallet(stack, "alice", "1")
     agent = stack.learner("alice", AGENT)
     status, error = await agent.refused(
-        "POST", "/api/skills/debit-wallet/invocations", {"input": {**_debit(1), "wallet_address": "0x12"}}
+        "POST", "/api/skills/debit-wallet/invocations", {"input": {**debit(1), "wallet_address": "0x12"}}
     )
     assert (status, error["code"]) == (400, "INVALID_ADDRESS")
     assert error["fields"][0]["path"] == "wallet_address"
@@ -93,10 +93,10 @@ async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
     assert (status, error["code"]) == (404, "SKILL_NOT_FOUND")
     reader = stack.learner("alice", ("read",))
     status, error = await reader.refused(
-        "POST", "/api/skills/debit-wallet/invocations", {"input": _debit(0.5)}
+        "POST", "/api/skills/debit-wallet/invocations", {"input": debit(0.5)}
     )
     assert (status, error["code"]) == (403, "FORBIDDEN")
-    poor = await _run(agent, "debit-wallet", _debit(5))
+    poor = await run_skill(agent, "debit-wallet", debit(5))
     assert poor["status"] == "failure"
     assert (poor["error"]["code"], poor["error"]["http_status"]) == ("INSUFFICIENT_BALANCE", 402)
     assert len(poor["attempts"]) == 1
@@ -105,9 +105,9 @@ async def test_what_the_gate_refuses_reaches_no_handler(stack: Stack) -> None:
 @pytest.mark.acceptance("AI-13")
 @pytest.mark.acceptance("O-12")
 async def test_a_debit_beyond_the_days_money_is_refused_and_takes_nothing(stack: Stack) -> None:
-    admin = await _wallet(stack, "alice", "500")
+    admin = await funded_wallet(stack, "alice", "500")
     agent = stack.learner("alice", AGENT)
-    much = await _run(agent, "debit-wallet", _debit(100.01))
+    much = await run_skill(agent, "debit-wallet", debit(100.01))
     assert (much["status"], much["error"]["code"], much["error"]["http_status"]) == (
         "failure",
         "BUDGET_EXCEEDED",
@@ -119,23 +119,23 @@ async def test_a_debit_beyond_the_days_money_is_refused_and_takes_nothing(stack:
 
 @pytest.mark.acceptance("CH-53")
 async def test_debits_of_one_key_at_once_take_one_amount(stack: Stack) -> None:
-    await _wallet(stack, "alice", "20")
+    await funded_wallet(stack, "alice", "20")
     agent = stack.learner("alice", AGENT)
-    asked = _debit(1, key=str(uuid4()))
-    done = await asyncio.gather(*(_run(agent, "debit-wallet", asked) for _ in range(6)))
+    asked = debit(1, key=str(uuid4()))
+    done = await asyncio.gather(*(run_skill(agent, "debit-wallet", asked) for _ in range(6)))
     assert {one["outputs"]["tx_id"] for one in done} == {done[0]["outputs"]["tx_id"]}
-    balance = await _run(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
+    balance = await run_skill(agent, "fetch-wallet-balance", {"wallet_address": ADDRESS})
     assert Decimal(str(balance["outputs"]["balance"])) == Decimal(19)
 
 
 @pytest.mark.acceptance("AI-12", "AM-16")
 @pytest.mark.produces("*", "POLICY_DENIED")
 async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> None:
-    admin = await _wallet(stack, "root", "20")
+    admin = await funded_wallet(stack, "root", "20")
     rule = {"rule_id": "money", "decision": "ask", "reason": "money is mine", "skills": ["debit-wallet"]}
     await admin.ok("PUT", "/api/skills/policy", {"rules": [rule], "expected_version": 0})
     agent = stack.learner("root", AGENT)
-    waiting = await agent.ok("POST", "/api/skills/debit-wallet/invocations", {"input": _debit(1)})
+    waiting = await agent.ok("POST", "/api/skills/debit-wallet/invocations", {"input": debit(1)})
     assert waiting["requires_confirmation"], waiting
     path = f"/api/skills/invocations/{waiting['invocation_id']}"
     assert (await agent.refused("POST", f"{path}/confirm", {}))[0] == 403
@@ -148,10 +148,10 @@ async def test_a_rule_of_policy_has_a_debit_ask_or_forbids_it(stack: Stack) -> N
         view = await admin.ok("GET", path)
     assert view["status"] == "success", view
     status, error = await admin.refused("POST", f"{path}/confirm", {})
-    assert (status, error["code"]) == (409, "CONFLICT")
+    assert (status, error["code"], error["retryable"]) == (409, "CONFLICT", False)
     rule |= {"decision": "deny"}
     await admin.ok("PUT", "/api/skills/policy", {"rules": [rule], "expected_version": 1})
-    status, error = await agent.refused("POST", "/api/skills/debit-wallet/invocations", {"input": _debit(1)})
+    status, error = await agent.refused("POST", "/api/skills/debit-wallet/invocations", {"input": debit(1)})
     assert (status, error["code"], error["rule_id"]) == (403, "POLICY_DENIED", "money")
 
 

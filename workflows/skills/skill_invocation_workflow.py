@@ -330,13 +330,17 @@ class SkillInvocationWorkflow:
             raise refused(
                 ErrorCode.CONFLICT,
                 f"{by} has answered already.",
-                {"current_state": standing.status.value},
+                # Of an answer that is being written the store has the last word.
+                {"current_state": standing.status.value, "retryable": given is None},
             )
         if not self._waits() or self._ending is not None:
             raise refused(
                 ErrorCode.CONFLICT,
                 f"The invocation waits for nobody now: it is {standing.status.value}.",
-                {"current_state": standing.status.value},
+                {
+                    "current_state": standing.status.value,
+                    "retryable": standing.status in OPEN_INVOCATION_STATUSES,
+                },
             )
 
 

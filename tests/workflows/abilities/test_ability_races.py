@@ -3,15 +3,14 @@
 from random import Random
 
 import httpx
-import pytest
 from sqlalchemy import select
 
 from stores.platform.journal.chains import verify_chains
 from stores.platform.tables import journal
-from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
 from tests.fixtures.stack import Stack
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
+pytestmark = [*CROWDED]
 
 REASON = {"reason": "as the crowd wants it"}
 MOVES = ("activate", "deactivate", "quarantine", "unquarantine")

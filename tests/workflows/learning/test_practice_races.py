@@ -5,16 +5,15 @@ from typing import Any
 
 import anyio
 import httpx
-import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from contracts.workflow_ids import practice_id
-from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
 from tests.fixtures.learner import Learner
 from tests.fixtures.practising import TASK, begin, ended
 from tests.fixtures.stack import Stack
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
+pytestmark = [*CROWDED]
 
 OTHER: dict[str, Any] = {**TASK, "goal": "Sort something else"}
 

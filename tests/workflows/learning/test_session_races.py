@@ -7,19 +7,18 @@ from typing import Any
 
 import anyio
 import httpx
-import pytest
 from temporalio.client import WorkflowUpdateFailedError
 
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST, may_go
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import learn_session_id
-from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
 from tests.fixtures.learner import Learner
 from tests.fixtures.stack import Stack
 from workflows.learning.learn_session_messages import LearnCommand
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
+pytestmark = [*CROWDED]
 
 MOVES = ("pause", "pause", "resume", "resume", "mark-step", "mark-step", "mark-step", "stop", "cancel")
 RARE = frozenset({"stop", "cancel"})

@@ -7,16 +7,11 @@ from temporalio.client import WorkflowExecutionStatus
 
 from contracts.workflow_ids import mcp_probe_id
 from stores.platform.journal.chains import verify_chains
-from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
 from tests.fixtures.learner import WAIT_AT_MOST_SECONDS
 from tests.fixtures.tool_calls import ToolUser
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.thorough,
-    pytest.mark.timeout(600),
-    pytest.mark.usefixtures("many_processes"),
-]
+pytestmark = [*CROWDED, pytest.mark.thorough]
 
 
 @each_crowd

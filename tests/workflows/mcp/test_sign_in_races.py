@@ -5,7 +5,6 @@ from typing import Any
 
 import anyio
 import httpx
-import pytest
 from sqlalchemy import select
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
@@ -13,10 +12,10 @@ from temporalio.service import RPCError
 from contracts.workflow_ids import auth_profile_workflow_id
 from stores.platform.tables import journal
 from tests.fixtures.authorization_server import AuthorizationServer
-from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
 from tests.fixtures.signing_in import Person
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600), pytest.mark.usefixtures("many_processes")]
+pytestmark = [*CROWDED]
 
 AUTO, MANUAL = "auto_if_refresh_token", "manual"
 MAY_BE_REFUSED = {

@@ -12,16 +12,11 @@ from temporalio.service import RPCError, RPCStatusCode
 from contracts.workflow_ids import mined_skill_id
 from stores.platform.journal.chains import verify_chains
 from tests.e2e.test_skill_mining import allow, candidates, mine, show
-from tests.fixtures.crowds import ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
 from tests.fixtures.learner import WAIT_AT_MOST_SECONDS, Learner
 from tests.fixtures.stack import Stack
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.thorough,
-    pytest.mark.timeout(600),
-    pytest.mark.usefixtures("many_processes"),
-]
+pytestmark = [*CROWDED, pytest.mark.thorough]
 
 
 @each_crowd
