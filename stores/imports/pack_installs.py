@@ -43,6 +43,9 @@ ROLLED_BACK = "PACK_ROLLED_BACK"
 """The last error of an import that would have been installed, had another member of its pack not failed."""
 
 
+_GOING_ON = skill_pack_installs.c.state.in_((SagaState.RUNNING.value, SagaState.COMPENSATING.value))
+
+
 class PackInstalls:
     """The installs of all users. Safe to share between threads; every change may be tried again."""
 
@@ -66,9 +69,8 @@ class PackInstalls:
     def not_over(self) -> tuple[PackInstall, ...]:
         """Every install that has not ended, for the worker to start the workflows that Temporal has lost."""
         table = skill_pack_installs.c
-        going_on = (SagaState.RUNNING.value, SagaState.COMPENSATING.value)
         with self._database.read() as connection:
-            return PACK_INSTALLS.all(connection, table.state.in_(going_on), order_by=(table.pack_install_id,))
+            return PACK_INSTALLS.all(connection, _GOING_ON, order_by=(table.pack_install_id,))
 
     def recall(self, key: CommitKey) -> PackOutcome | None:
         """What an earlier command with this key came to, with the install as it stands.
@@ -83,7 +85,8 @@ class PackInstalls:
         """Opens an install: every import of it is queued, or none.
 
         Raises:
-            Refusal: ``SKILL_PACK_NOT_FOUND``, ``CONFLICT`` for another version, ``SKILL_PACK_TOO_LARGE``,
+            Refusal: ``SKILL_PACK_NOT_FOUND``, ``CONFLICT`` for another version or while it is being installed,
+                ``SKILL_PACK_TOO_LARGE``,
                 ``SKILL_PACK_MEMBER_UNAVAILABLE``, ``SKILL_DEPENDENCY_MISSING``, ``SKILL_PACK_DEPENDENCY_CYCLE``,
                 ``UNPROVED_NOT_ACCEPTED``, and what an import refuses.
         """
@@ -94,6 +97,7 @@ class PackInstalls:
                 return known
             pack = PACKS.get(connection, (order.owner_user_id, order.pack_id), lock=True)
             refuse_other_version(pack, order.expected_version)
+            _refuse_second(connection, pack)
             plan = plan_of(connection, pack)
             _refuse(plan, order)
             entries = _entries(order.pack_install_id, order.owner_user_id, order.correlation_id, order.at)
@@ -174,6 +178,20 @@ def refuse_over(present: PackInstall) -> None:
             ErrorCode.CONFLICT,
             f"The install is {present.state.value}; it takes no command any more.",
             current_state=present.state.value,
+            retryable=False,
+        )
+
+
+def _refuse_second(connection: Connection, pack: StoredPack) -> None:
+    """Refuses a second install of a pack: it would take older imports of the members that the first one installs."""
+    installs = skill_pack_installs.c
+    of_pack = (installs.owner == pack.owner_user_id, installs.pack_id == pack.pack_id)
+    running = PACK_INSTALLS.first(connection, *of_pack, _GOING_ON)
+    if running is not None:
+        raise Refusal(
+            ErrorCode.CONFLICT,
+            f"The pack is being installed ({running.pack_install_id}); wait for its end or give it up, then read it.",
+            pack_install_id=running.pack_install_id,
             retryable=False,
         )
 

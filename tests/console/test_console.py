@@ -245,7 +245,9 @@ async def test_no_word_is_broken_in_the_middle_on_any_screen(console: Console) -
             await expect(page.locator(".loading")).to_have_count(0)
             assert await page.evaluate(BROKEN_WORDS) == [], (width, view)
     await page.set_viewport_size({"width": 320, "height": 740})
-    await page.evaluate("document.querySelectorAll('*').forEach((one) => { one.style.wordBreak = 'break-all'; })")
+    await page.evaluate(
+        "document.querySelectorAll('*').forEach((one) => { one.style.wordBreak = 'break-all'; })"
+    )
     assert await page.evaluate(BROKEN_WORDS) != [], "the test sees no broken word"
 
 

@@ -67,3 +67,21 @@ async def test_with_its_provider_forbidden_a_project_goes_elsewhere_or_is_told_w
     assert why.startswith("Policy forbids it.")
     call = await lists_documents(bound)
     assert (call["status"], call["verdict"]["reason_code"]) == ("blocked", "provider_disabled")
+
+
+async def test_the_preferred_kind_of_a_projects_documents_is_the_one_that_is_looked_for(
+    office: Office,
+) -> None:
+    await office.register()
+    person = office.stack.learner("alice", ("learn",))
+
+    async def latest(**said: str) -> Any:
+        found = await office.ask("project_get_latest_document", project_id="matter-7", **said)
+        return found["m365"]["result"]["document_ref"]
+
+    assert await latest() == "doc-2"
+    await bind(person, binding("matter-7", preferred_doc_types=["contract", "memo"]))
+    assert await latest() is None
+    assert await latest(document_role="memo") == "doc-2"
+    await bind(person, binding("matter-7", preferred_doc_types=["memo"]))
+    assert await latest() == "doc-2"
