@@ -60,7 +60,8 @@ async def test_of_a_crowd_that_scans_one_upload_each_key_is_one_import(stack: St
         await alice.upload()
         body = {"source": "manual_upload", "temp_artifact_ref": alice.upload_ref}
         # Every second one asks under the key of its neighbour, as a client that lost its answer does.
-        keys = [f"scan-{seed}-{number // 2}" for number in range(crowd)]
+        # The ids of imports follow from these keys, and crowds of other sizes have the same server.
+        keys = [f"scan-{crowd}-{seed}-{number // 2}" for number in range(crowd)]
 
         async def scan(key: str, body: dict[str, str] = body) -> httpx.Response:
             return await alice.learner.call("POST", "/api/skills/import/scan", body, idempotency_key=key)

@@ -26,7 +26,8 @@ async def test_of_a_crowd_that_installs_and_gives_up_a_pack_one_install_is_whole
         before = below(stack.settings.workspace)
         seen = await alice.learner.ok("GET", f"{PACK}/tables")
         body = {"accept_unproved": True, "unproved_digest": seen["unproved_digest"]}
-        keys = [f"install-{seed}-{number}" for number in range(crowd)]
+        # The ids of installs follow from these keys, and crowds of other sizes have the same server.
+        keys = [f"install-{crowd}-{seed}-{number}" for number in range(crowd)]
 
         async def install(key: str, body: dict[str, object] = body) -> httpx.Response:
             return await alice.learner.call("POST", f"{PACK}/tables/install", body, idempotency_key=key)
