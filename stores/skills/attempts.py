@@ -154,7 +154,9 @@ class SkillAttempts:
             lost = begun and record.attempts[-1].ended_at is None
             if order.given_up is not None:
                 close_question(connection, record.invocation_id, SentState.WITHDRAWN, order.at)
-                outcome = _given_up(record, order.given_up, unknown=lost and not _harmless(record))
+                # What may be repeated may have had its effect as well.
+                acted = lost and record.order.effect is not ToolEffect.READ
+                outcome = _given_up(record, order.given_up, unknown=acted)
                 return AttemptEnd(standing=end_invocation(connection, kept, outcome, order.at).standing())
             if not lost:
                 return AttemptEnd(standing=kept.standing(), again_after_ms=0)

@@ -35,6 +35,12 @@ async def root(stack: Stack) -> Learner:
     return admin
 
 
+async def balance_of(who: Learner) -> Decimal:
+    """What the wallet holds."""
+    seen = await run_skill(who, "fetch-wallet-balance", {"wallet_address": debit(1)["wallet_address"]})
+    return Decimal(str(seen["outputs"]["balance"]))
+
+
 async def over(who: Learner, invocation_id: str) -> dict[str, Any]:
     """The invocation once it has ended."""
     with anyio.fail_after(WAIT_AT_MOST_SECONDS):
@@ -68,16 +74,19 @@ async def test_of_a_crowd_that_answers_an_invocation_the_first_answer_holds_and_
         taken = {verb for verb, one in zip(verbs, answers, strict=True) if one.is_success}
         ended = await over(root, invocation_id)
         assert taken
-        if ended["status"] == "success":
-            assert "approve" in taken
-            left -= 1
-        else:
-            assert ended["status"] == "cancelled", ended
-            assert taken & {"refuse", "cancel"}
-        balance = await run_skill(
-            root, "fetch-wallet-balance", {"wallet_address": debit(1)["wallet_address"]}
-        )
-        assert Decimal(str(balance["outputs"]["balance"])) == left
+        before, left = left, await balance_of(root)
+        match ended["status"]:
+            case "success":
+                assert "approve" in taken
+                assert left == before - 1
+            case "outcome_unknown":
+                # Given up while it ran: it is said to be open whether the debit was made.
+                assert taken == {"approve", "cancel"}
+                assert left in (before, before - 1)
+            case _:
+                assert ended["status"] == "cancelled", ended
+                assert taken & {"refuse", "cancel"}
+                assert left == before
     assert verify_chains(stack.database).intact
 
 
@@ -98,6 +107,5 @@ async def test_of_a_crowd_that_asks_under_one_key_one_invocation_is_made(
         (one_id,) = {one.json()["invocation_id"] for one in answers}
         assert (await over(root, one_id))["status"] == "success"
         made.add(one_id)
-    balance = await run_skill(root, "fetch-wallet-balance", {"wallet_address": debit(1)["wallet_address"]})
-    assert Decimal(str(balance["outputs"]["balance"])) == BEFORE - len(made)
+    assert await balance_of(root) == BEFORE - len(made)
     assert verify_chains(stack.database).intact
