@@ -30,7 +30,6 @@ class Surroundings:
     seen: Sequence[BrowserObservation] = ()
     failed: Sequence[ValidationStepResult] = ()
     buckets: Sequence[str] = ()
-    before: CapabilityMetadata | None = None
 
 
 def capability_metadata(
@@ -42,13 +41,11 @@ def capability_metadata(
     """The sidecar of a learned or imported capability."""
     surfaces = tuple(dict.fromkeys(interpretation.preferred_control_surfaces))
     said = "Named by its author" if proposal.imported_from else "Shown in the demonstration"
-    before = around.before or CapabilityMetadata(capability_id=draft.capability_id, summary="")
-    pages = [f"page:{_page(one)}" for one in around.seen]
-    anchors = [
+    anchors = (
         f"anchor:{_page(one)}#{one.role or 'element'}:{one.accessible_name}"
         for one in around.seen
         if one.accessible_name
-    ]
+    )
     return CapabilityMetadata(
         capability_id=draft.capability_id,
         summary=clipped(interpretation.goal_summary or draft.description, 1000),
@@ -74,11 +71,22 @@ def capability_metadata(
                 ]
             )
         ),
-        # Observations are deleted after some days; what an earlier install read of them stays.
-        page_knowledge_refs=_distinct(pages or before.page_knowledge_refs),
-        ui_anchor_refs=_distinct(anchors or before.ui_anchor_refs),
+        page_knowledge_refs=_distinct(f"page:{_page(one)}" for one in around.seen),
+        ui_anchor_refs=_distinct(anchors),
         bucket_refs=_distinct(f"bucket:{one}" for one in around.buckets),
-        known_failure_modes=_newest((*_failed_tests(proposal, around.failed), *before.known_failure_modes)),
+        known_failure_modes=_newest(_failed_tests(proposal, around.failed)),
+    )
+
+
+def succeeding(made: CapabilityMetadata, before: CapabilityMetadata) -> CapabilityMetadata:
+    """The sidecar of a further version: what the one before knew stays known.
+
+    Observations are deleted after some days; what an earlier install read of them stays.
+    """
+    return made.changed(
+        page_knowledge_refs=made.page_knowledge_refs or before.page_knowledge_refs,
+        ui_anchor_refs=made.ui_anchor_refs or before.ui_anchor_refs,
+        known_failure_modes=_newest((*made.known_failure_modes, *before.known_failure_modes)),
     )
 
 

@@ -38,7 +38,7 @@ from stores.abilities.ability_rows import (
     versions_of,
 )
 from stores.abilities.derived_files import BRIDGE_FILES, SNAPSHOT_FILES, update_bridge, update_snapshot
-from stores.abilities.sidecars import sidecar_path
+from stores.abilities.sidecars import sidecar_path, succeeding_sidecar
 from stores.imports.import_origin import proof_of_import, refuse_quarantined
 from stores.learning.drafts import load_bundle, load_draft
 from stores.learning.sidecar_sources import surroundings_of
@@ -130,7 +130,7 @@ def make_plan(
         .order_by(tables.ability_versions.c.version.desc())
         .limit(1)
     )
-    around = surroundings_of(connection, request, session, bundle, installed=prior is not None)
+    around = surroundings_of(connection, request, session, bundle)
     return InstallPlan(
         version=(newest or 0) + 1,
         files=_file_changes(connection, request, proposal, bundle, accepted, around),
@@ -208,6 +208,9 @@ def _file_changes(
             connection, root, folder, {path for of_root, path in wanted if of_root == root}
         ).items()
     }
+    sidecar: Place = ("memory", sidecar_path(bundle.draft.capability_id))
+    if (made := wanted[sidecar]) and (before := present.get(sidecar)):
+        wanted[sidecar] = succeeding_sidecar(made, before)
     for place in present:
         wanted.setdefault(place, None)
     after = _kept(connection, wanted, request.requested_at)

@@ -8,7 +8,6 @@ from contracts.learning.install import InstallSagaInput
 from contracts.learning.observation import BrowserObservation
 from contracts.learning.validation import ValidationStepResult
 from domain.abilities.capability_sidecar import Surroundings
-from stores.abilities.sidecars import read_sidecar
 from stores.learning.learning_tables import OBSERVATIONS, VALIDATION_STEPS
 from stores.platform.tables import observations, validation_runs, validation_steps
 from stores.projects.bindings import bindings_of
@@ -19,13 +18,10 @@ def surroundings_of(
     request: InstallSagaInput,
     session: LearnSessionAggregate | None,
     bundle: DraftBundle,
-    *,
-    installed: bool,
 ) -> Surroundings:
     """Pages of the lesson, as far as retention has left its observations, failed tests, buckets of its project.
 
-    ``session`` is the one that waits for the install, none of an import; ``installed`` says whether the ability was
-    here before.
+    ``session`` is the one that waits for the install, none of an import.
     """
     shown_in_a_page = (
         ControlSurface.NATIVE_OPENCLAW_BROWSER in bundle.interpretation.preferred_control_surfaces
@@ -34,7 +30,6 @@ def surroundings_of(
         seen=_pages_seen(connection, session.session.learn_session_id) if session and shown_in_a_page else (),
         failed=_failed_tests(connection, request.proposal_id),
         buckets=_buckets(connection, request.owner_user_id, session.session.project_id if session else None),
-        before=read_sidecar(connection, bundle.draft.capability_id) if installed else None,
     )
 
 

@@ -10,6 +10,7 @@ from domain.abilities.capability_sidecar import (
     MOST_FAILURE_MODES,
     Surroundings,
     capability_metadata,
+    succeeding,
     with_failure,
 )
 
@@ -73,7 +74,7 @@ def test_pages_and_elements_of_a_browser_lesson_are_referred_to_once_each(
         "anchor:https://shop.example/orders#button:Save order",
         "anchor:https://shop.example/orders#element:Publish",
     )
-    forgotten = capability_metadata(draft, interpretation, proposal, Surroundings(before=sidecar))
+    forgotten = succeeding(capability_metadata(draft, interpretation, proposal, Surroundings()), sidecar)
     assert (forgotten.page_knowledge_refs, forgotten.ui_anchor_refs) == (
         sidecar.page_knowledge_refs,
         sidecar.ui_anchor_refs,
@@ -88,7 +89,8 @@ def test_failed_tests_of_the_proposal_and_what_was_known_before_are_failure_mode
         outcome("checkpoint:cp-01", summary="no such button"),
     )
     tests = [failed("dependency/mv", "mv is not installed"), failed("trigger/positive-1", "another skill")]
-    sidecar = capability_metadata(draft, interpretation, proposal, Surroundings(failed=tests, before=before))
+    made = capability_metadata(draft, interpretation, proposal, Surroundings(failed=tests))
+    sidecar = succeeding(made, before)
 
     found = [(one.trigger, one.recovery_ref) for one in sidecar.known_failure_modes]
     revised = f"proposal:{proposal.proposal_id}/revision/1"
