@@ -170,6 +170,7 @@ def skill_activities(shared: WorkerResources) -> Sequence[Callable[..., Any]]:
         check_ins.fire_check_in,
         catalog.reload_catalog,
         catalog.approve_folder,
+        catalog.inspect_folder,
         registration.register_tool,
         registration.register_skill,
     )

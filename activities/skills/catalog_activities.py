@@ -10,6 +10,7 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.skills.catalog import (
     ApproveFolder,
     ApproveSkillResponse,
+    InspectFolder,
     ReloadCatalog,
     ReloadSkillsResponse,
     SkillRecord,
@@ -62,16 +63,12 @@ class SkillCatalogActivities:
                 is taken by another root.
         """
         now = datetime.now(UTC)
-        seen = self._roots.inspect(order.name, order.root, now)
-        if seen is None:
-            raise Refusal(ErrorCode.SKILL_NOT_FOUND, NO_SUCH_SKILL)
-        if seen.state is SkillState.MALFORMED or seen.digest is None:
-            raise Refusal(ErrorCode.SKILL_MALFORMED, seen.reason or "The folder is malformed.")
-        self._refuse_taken(seen)
+        seen = self._inspected(order.name, order.root, now)
         self._refuse_broken_promise(seen)
         if order.digest is None:
             waiting = seen.changed(state=SkillState.AWAITING_APPROVAL)
             return ApproveSkillResponse(approved=False, skill=catalog_entry(waiting))
+        assert seen.digest is not None, "what was inspected has a digest"
         if order.digest != seen.digest:
             raise Refusal(
                 ErrorCode.CONFLICT,
@@ -83,6 +80,26 @@ class SkillCatalogActivities:
         self.reload()
         approved = next(one for one in self._catalog.named(seen.name) if one.root is seen.root)
         return ApproveSkillResponse(approved=True, skill=catalog_entry(approved))
+
+    @activity.defn
+    @refusing
+    def inspect_folder(self, order: InspectFolder) -> SkillRecord:
+        """What lies in a folder, approved or not, as it would be run; nothing is changed.
+
+        Raises:
+            Refusal: ``SKILL_NOT_FOUND``, ``SKILL_MALFORMED`` with the reason, ``CONFLICT`` where another root has an
+                approved skill of that name.
+        """
+        return self._inspected(order.name, None, datetime.now(UTC)).changed(documentation="")
+
+    def _inspected(self, name: str, root: SkillRoot | None, now: datetime) -> SkillRecord:
+        seen = self._roots.inspect(name, root, now)
+        if seen is None:
+            raise Refusal(ErrorCode.SKILL_NOT_FOUND, NO_SUCH_SKILL)
+        if seen.state is SkillState.MALFORMED or seen.digest is None:
+            raise Refusal(ErrorCode.SKILL_MALFORMED, seen.reason or "The folder is malformed.")
+        self._refuse_taken(seen)
+        return seen
 
     def reload(self) -> ReloadSkillsResponse:
         """Scans, and takes what was found as the catalog."""

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,10 @@ from stores.platform.canonical import digest_of
 from stores.skills.attempts import AttemptPlan, AttemptResult
 from stores.skills.learned_scripts import LearnedScripts
 
+Answer = dict[str, Any] | None
+Failure = SkillFailure | None
+End = tuple[Answer, Failure]
+
 _LIMITS = SandboxLimits(wall_seconds=float(MOST_SECONDS - 10), cpu_seconds=MOST_SECONDS - 10)
 """Within the time that an attempt may take, with what is needed to copy and to pack."""
 
@@ -48,8 +52,11 @@ class LearnedScriptRuns:
         self._scripts = scripts
         self._root = rehearsal_root
 
-    async def handle(self, plan: AttemptPlan) -> AttemptResult:
-        """One attempt; its end is waited for when it is cancelled, so that nothing of it is left behind."""
+    async def handle(self, plan: AttemptPlan, masked: Callable[[Answer, Failure], End]) -> AttemptResult:
+        """One attempt; its end is waited for when it is cancelled, so that nothing of it is left behind.
+
+        ``masked`` takes what this installation keeps secret out of an answer or a failure.
+        """
         cancelled = threading.Event()
         order = plan.record.order
         running = asyncio.ensure_future(
@@ -61,13 +68,12 @@ class LearnedScriptRuns:
             cancelled.set()
             await running
             raise
+        answer, failure = await asyncio.to_thread(masked, answer, failure)
         # Nothing but a copy was written.
         outcome = outcome_of(plan.record.manifest, order.effect, answer, failure, acted=False)
         return AttemptResult(outcome=outcome, acted=False)
 
-    def _ran(
-        self, order: InvocationOrder, params: Mapping[str, Any], cancelled: threading.Event
-    ) -> tuple[dict[str, Any] | None, SkillFailure | None]:
+    def _ran(self, order: InvocationOrder, params: Mapping[str, Any], cancelled: threading.Event) -> End:
         try:
             scripts = self._present(order)
             return self._answer(order, scripts, params, cancelled)
@@ -99,7 +105,7 @@ class LearnedScriptRuns:
         scripts: Mapping[str, str],
         params: Mapping[str, Any],
         cancelled: threading.Event,
-    ) -> tuple[dict[str, Any] | None, SkillFailure | None]:
+    ) -> End:
         name, now = params["script"], datetime.now(UTC)
         folder = _Folder(scripts)
         ref = params.get("folder")

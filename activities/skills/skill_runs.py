@@ -49,7 +49,7 @@ class SkillRuns:
     async def handle(self, plan: AttemptPlan, attempt: int) -> AttemptResult:
         """One attempt: what the handler answered, as an outcome."""
         if plan.record.order.learned is not None:
-            return await self._learned.handle(plan)
+            return await self._learned.handle(plan, self._without_secrets)
         ran = await self._run(plan, attempt, "handle")
         if ran is None:
             failure = SkillFailure(
@@ -108,11 +108,22 @@ class SkillRuns:
     def _masked(self, ran: RanSkill) -> RanSkill:
         """What came of the run with every secret masked that is known now: one may have come meanwhile."""
         mask = SecretMask(self._own_secrets())
-        failure = ran.failure
-        if failure is not None:
-            message, details = mask.text(failure.message), mask.masked(failure.details)
-            failure = replace(failure, message=message, details=details)
-        return replace(ran, answer=mask.masked(ran.answer), failure=failure, log=mask.text(ran.log))
+        answer, failure = _masked_end(mask, ran.answer, ran.failure)
+        return replace(ran, answer=answer, failure=failure, log=mask.text(ran.log))
+
+    def _without_secrets(
+        self, answer: dict[str, Any] | None, failure: SkillFailure | None
+    ) -> tuple[dict[str, Any] | None, SkillFailure | None]:
+        return _masked_end(SecretMask(self._own_secrets()), answer, failure)
+
+
+def _masked_end(
+    mask: SecretMask, answer: dict[str, Any] | None, failure: SkillFailure | None
+) -> tuple[dict[str, Any] | None, SkillFailure | None]:
+    if failure is not None:
+        message, details = mask.text(failure.message), mask.masked(failure.details)
+        failure = replace(failure, message=message, details=details)
+    return mask.masked(answer), failure
 
 
 def _outcome(

@@ -72,6 +72,13 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Ask the gate, and run nothing.")] = False,
     agent: Annotated[str | None, typer.Option(help="The agent that asks, for the record.")] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it has ended or asks.")] = True,
+    unapproved: Annotated[
+        bool,
+        typer.Option(
+            "--unapproved",
+            help="Try out a folder that nobody approved: without any permission; needs the scope admin.",
+        ),
+    ] = False,
     script: Annotated[
         str | None,
         typer.Option(help="NAME is a learned ability: run this one of its scripts; FIELD are its arguments."),
@@ -102,6 +109,7 @@ def run(
             "version": version,
             "confirmed": confirmed,
             "dry_run": dry_run,
+            "unapproved": unapproved,
             "context": context,
         }
     )

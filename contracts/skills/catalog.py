@@ -187,6 +187,12 @@ class ReloadCatalog(CatalogCommand):
     """Reads the roots again."""
 
 
+class InspectFolder(CatalogCommand):
+    """Reads a folder that nobody has approved, since an admin wants to try it out (O-3)."""
+
+    name: Text80
+
+
 class ApproveFolder(CatalogCommand):
     """Puts a folder on the allowlist, if it is still the one that was seen."""
 

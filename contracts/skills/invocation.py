@@ -89,6 +89,8 @@ class InvokeSkillRequest(Command):
     """Asks for one invocation.
 
     ``confirmed`` counts from a caller with the scope ``approve`` alone (X-2). ``dry_run`` asks the gate, runs nothing.
+    ``unapproved`` tries out a folder that nobody has approved: for the scope ``admin`` alone, without any permission
+    and in the strictest sandbox (O-3).
     """
 
     input: dict[str, Any] = Field(default_factory=dict)
@@ -96,6 +98,7 @@ class InvokeSkillRequest(Command):
     context: InvocationContext | None = None
     confirmed: StrictBool = False
     dry_run: StrictBool = False
+    unapproved: StrictBool = False
 
 
 class ObservedEffectState(StrEnum):
@@ -194,7 +197,8 @@ class InvocationView(VersionedContract):
     cached: bool = False
     dry_run: bool = False
     lane: SkillLane = Field(
-        default=SkillLane.SKILL, description="Whether a skill is run, or a script of a learned ability."
+        default=SkillLane.SKILL,
+        description="Whether a skill is run, what nobody approved, or a script of a learned ability.",
     )
     facts: NormalisedCall | None = None
     record: ObservabilityRecord | None = None

@@ -4,6 +4,7 @@ No order holds an input, an output or a secret: those are kept in blobs, under t
 """
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -60,6 +61,10 @@ class InvocationOrder(Contract):
     dry_run: bool = False
     learned: LearnedAbility | None = Field(
         default=None, description="The ability whose script is run; none where a skill is (X-35)."
+    )
+    unapproved_path: Annotated[str, Field(max_length=1000)] | None = Field(
+        default=None,
+        description="Where the folder lies that nobody has approved; none where a skill is run (O-3).",
     )
     recheck: bool = Field(
         default=False, description="Asked by the schedule, to see whether a skill that failed works again."

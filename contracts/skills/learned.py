@@ -1,4 +1,4 @@
-"""Scripts of learned abilities that are run as skills are (X-35)."""
+"""What is run as skills are without being one: scripts of learned abilities (X-35), folders nobody approved (O-3)."""
 
 from enum import StrEnum
 
@@ -8,9 +8,10 @@ from contracts.base import Contract, Text160
 
 
 class SkillLane(StrEnum):
-    """By what an invocation is carried out."""
+    """By what an invocation is carried out; ``unapproved`` is a folder that an admin tries out (O-3)."""
 
     SKILL = "skill"
+    UNAPPROVED = "unapproved"
     LEARNED_SCRIPT = "learned_script"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from contracts.learning.observation import ToolEffect
-from contracts.skills.manifest import ActionRule, RuntimeContext, SkillManifest
+from contracts.skills.manifest import ActionRule, RuntimeContext, SkillManifest, SkillPermissions
 from contracts.skills.policy import SkillDecision, SkillPolicyRule, SkillVerdict
 from domain.skills.policy_defaults import DEFAULT_RULES, KNOWN_SIDE_EFFECT_TAGS
 
@@ -50,6 +50,15 @@ def effect_of(manifest: SkillManifest, params: Mapping[str, Any]) -> tuple[ToolE
         return manifest.effect, manifest.acts and manifest.confirmation_required
     effect = max((rule.effect for rule in fitting), key=_GRAVITY.index)
     return effect, any(rule.confirmation_required for rule in fitting)
+
+
+def confined(manifest: SkillManifest) -> SkillManifest:
+    """The manifest of a folder that nobody has approved, as it may be tried out (O-3).
+
+    It gets no service, program, address or variable that it asks for, only the sandbox that shares least with the
+    machine, and none of its answers is kept.
+    """
+    return manifest.changed(permissions=SkillPermissions(), required_isolation="namespaces", cache_ttl_ms=0)
 
 
 def unknown_tags(manifest: SkillManifest) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ from contracts.skills.catalog import (
     ApproveFolder,
     ApproveSkillResponse,
     CatalogCommand,
+    InspectFolder,
     ReloadCatalog,
     ReloadSkillsResponse,
+    SkillRecord,
 )
 from contracts.skills.registration import (
     RegisterSkill,
@@ -56,6 +58,14 @@ class SkillCatalogGateway:
             Refusal: ``SKILL_NOT_FOUND``, ``SKILL_MALFORMED``, ``CONFLICT``, ``TEMPORAL_UNAVAILABLE``.
         """
         return await self._send(SkillCatalogWorkflow.approve, order, order)
+
+    async def inspect(self, order: InspectFolder) -> SkillRecord:
+        """A folder as it lies there, approved or not.
+
+        Raises:
+            Refusal: ``SKILL_NOT_FOUND``, ``SKILL_MALFORMED``, ``CONFLICT``, ``TEMPORAL_UNAVAILABLE``.
+        """
+        return await self._send(SkillCatalogWorkflow.inspect, order, order)
 
     async def register_tool(self, order: RegisterTool) -> RegisterToolResponse:
         """Adds or updates a tool.

@@ -9,6 +9,7 @@ from contracts.skills.learned import LearnedAbility
 from contracts.skills.manifest import SkillManifest
 from domain.skills.entries import NO_SUCH_SKILL
 from domain.skills.learned.scripts import learned_manifest
+from domain.skills.policy import confined
 from domain.skills.versions import resolve
 from stores.platform.database import Database
 from stores.skills.catalog import SkillCatalog
@@ -24,6 +25,8 @@ class Chosen:
     warnings: tuple[str, ...] = ()
     learned: LearnedAbility | None = None
     """The ability whose script is run; none where a skill is."""
+
+    is_approved: bool = True
 
 
 class SkillChoice:
@@ -70,6 +73,12 @@ class SkillChoice:
             seen_at=datetime.now(UTC),
         )
         return Chosen(record, manifest, learned=offered.ability)
+
+
+def unapproved(record: SkillRecord) -> Chosen:
+    """A folder that nobody has approved, to be tried out: with nothing that its manifest asks for (O-3)."""
+    assert record.manifest is not None, "what was inspected has a manifest"
+    return Chosen(record, confined(record.manifest), is_approved=False)
 
 
 def _not_ready(name: str, found: tuple[SkillRecord, ...]) -> Refusal:

@@ -325,6 +325,7 @@ class SkillInvocationGateway:
             request_digest=key.request_digest if keyed else None,
             dry_run=request.dry_run,
             learned=chosen.learned,
+            unapproved_path=None if chosen.is_approved else record.path,
             warnings=chosen.warnings,
             created_at=datetime.now(UTC),
         )

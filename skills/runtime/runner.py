@@ -102,6 +102,12 @@ class _Attempt:
             return await self._of_handler(folders)
         if run.entry == "check":
             return {"success": True}
+        if (
+            run.tool.command is not None
+            and run.tool.entrypoint not in run.manifest.permissions.local_binaries
+        ):
+            # What is tried out unapproved has none of the permissions that its manifest asks for.
+            raise failed("PERMISSION_DENIED", f"it may not run {run.tool.entrypoint[:100]}")
         try:
             async with asyncio.timeout(run.seconds):
                 if run.tool.command is not None:

@@ -2,10 +2,11 @@
 
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypedDict
 from weakref import WeakSet
 
@@ -130,14 +131,19 @@ def _nothing() -> None:
 
 
 class _SqliteConnection(sqlite3.Connection):
-    """Knows its cursors. One that was not read to its end keeps its snapshot beyond the end of the transaction.
+    """Makes its file for its owner alone, and knows its cursors.
 
-    The connection's next write then fails at once with "database is locked", however long it may wait, when another
-    connection has written meanwhile.
+    One that was not read to its end keeps its snapshot beyond the end of the transaction: the connection's next write
+    then fails at once with "database is locked", however long it may wait, when another connection has written
+    meanwhile.
     """
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
+    def __init__(self, database: str, *args: Any, **settings: Any) -> None:
+        if database != ":memory:":
+            # SQLite gives its other files the mode of this one; what cannot be made here fails below with its reason.
+            with suppress(OSError):
+                Path(database).touch(mode=0o600, exist_ok=False)
+        super().__init__(database, *args, **settings)
         self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
 
     def cursor(self, factory: Any = sqlite3.Cursor) -> Any:

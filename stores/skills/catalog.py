@@ -91,6 +91,8 @@ class SkillCatalog:
 
     def folder_of(self, order: InvocationOrder) -> Path | None:
         """Where the folder lies that an invocation runs; none where it is no longer as it was when it was let in."""
+        if order.unapproved_path is not None:
+            return Path(order.unapproved_path)
         for found in self.named(order.skill):
             if found.root is order.root and found.digest == order.digest:
                 return Path(found.path)

@@ -311,7 +311,9 @@ def view_with(record: InvocationRecord, outcome: SkillOutcome | None) -> Invocat
 
 def lane_of(order: InvocationOrder) -> SkillLane:
     """By what the invocation is carried out."""
-    return SkillLane.SKILL if order.learned is None else SkillLane.LEARNED_SCRIPT
+    if order.learned is not None:
+        return SkillLane.LEARNED_SCRIPT
+    return SkillLane.SKILL if order.unapproved_path is None else SkillLane.UNAPPROVED
 
 
 _NEXT = {

@@ -13,8 +13,10 @@ with workflow.unsafe.imports_passed_through():
     from contracts.skills.catalog import (
         ApproveFolder,
         ApproveSkillResponse,
+        InspectFolder,
         ReloadCatalog,
         ReloadSkillsResponse,
+        SkillRecord,
     )
     from contracts.skills.registration import (
         RegisterSkill,
@@ -62,6 +64,13 @@ class SkillCatalogWorkflow:
         async with self._in_turn():
             return await workflow.execute_local_activity_method(
                 SkillCatalogActivities.approve_folder, order, summary=f"approve {order.name}", **CHECK_CALL
+            )
+
+    @workflow.update(description="Read a folder that nobody has approved")
+    async def inspect(self, order: InspectFolder) -> SkillRecord:
+        async with self._in_turn():
+            return await workflow.execute_local_activity_method(
+                SkillCatalogActivities.inspect_folder, order, summary=f"inspect {order.name}", **CHECK_CALL
             )
 
     @workflow.update(description="Add or update a tool")

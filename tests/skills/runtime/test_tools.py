@@ -194,6 +194,13 @@ async def test_a_declared_program_is_a_tool(
         assert ran.answer == {"success": True, "result": outcome}, ran.failure
 
 
+async def test_a_program_without_its_permission_is_not_run(tmp_path: Path) -> None:
+    ran = await run_tool(command("printf", "x"), tmp_path / "trial", {}, SkillPermissions())
+
+    assert ran.failure is not None
+    assert ran.failure.code == "PERMISSION_DENIED"
+
+
 def request(**fields: Any) -> ToolRecord:
     """A tool that is a request."""
     known: dict[str, Any] = {

@@ -49,6 +49,14 @@ def databases(url: str) -> Iterator[tuple[Database, Database]]:
     theirs.close()
 
 
+def test_its_files_are_for_their_owner_alone(url: str, databases: tuple[Database, Database]) -> None:
+    with databases[0].write() as connection:
+        connection.execute(text("INSERT INTO numbers VALUES (4)"))
+        files = [*Path(url.removeprefix("sqlite:///")).parent.glob("store.sqlite3*")]
+        assert len(files) == 3
+        assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+
+
 @pytest.mark.parametrize("how", ["read", "write"])
 def test_a_result_that_was_not_read_to_its_end_is_not_in_the_way_of_the_next_write(
     databases: tuple[Database, Database], how: str
