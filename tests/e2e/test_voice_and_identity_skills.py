@@ -25,7 +25,7 @@ def placed(asked: Asked) -> tuple[int, bytes]:
 
 
 @pytest.mark.acceptance("OC-03", "OC-04", "OC-05", "OC-08", "OC-10", "OC-12", "OC-22")
-@pytest.mark.acceptance("O-18")
+@pytest.mark.acceptance("O-18", "X-2", "X-37")
 async def test_a_call_is_placed_by_one_request_and_its_answer_handed_through(
     tmp_path: Path, temporal_address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -33,9 +33,9 @@ async def test_a_call_is_placed_by_one_request_and_its_answer_handed_through(
         app.answer = placed
         async with opened(tmp_path, temporal_address, voice_app_url=app.url) as stack:
             agent = stack.learner("alice", ("read", "call"))
-            waiting = await agent.ok(
-                "POST", "/api/skills/place_call/invocations", {"input": CALL}, prefer="wait=30"
-            )
+            # Who may not approve confirms nothing.
+            body = {"input": CALL, "confirmed": True}
+            waiting = await agent.ok("POST", "/api/skills/place_call/invocations", body, prefer="wait=30")
             assert (waiting["requires_confirmation"], app.asked) == (True, [])
             alice = stack.learner("alice", ASKER)
             done = await run(alice, "place_call", CALL)

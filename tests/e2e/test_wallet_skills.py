@@ -42,7 +42,7 @@ async def run_skill(who: Learner, skill: str, given: dict[str, Any], **body: Any
 
 @pytest.mark.everyday
 @pytest.mark.acceptance("CH-52", "CH-49", "CH-03", "AI-20", "AM-11")
-@pytest.mark.acceptance("X-17", "X-26", "X-29")
+@pytest.mark.acceptance("X-17", "X-26", "X-29", "X-36")
 async def test_a_debit_is_booked_and_the_next_look_shows_it(stack: Stack) -> None:
     await funded_wallet(stack, "alice", "20")
     agent = stack.learner("alice", AGENT)
