@@ -24,6 +24,9 @@ nothing.
 
 def outcome_of_run(record: InvocationRecord) -> CapabilityOutcome | None:
     """What an ended invocation says of its skill: a failure by its own fault, or how its recheck went."""
+    if record.order.unapproved_path is not None:
+        # Tried out without its permissions, it proves nothing, and is not to be asked again by itself.
+        return None
     failure = _failure_of(record)
     if not record.order.recheck or record.completed_at is None:
         return failure

@@ -60,6 +60,13 @@ def test_only_its_own_faults_speak_against_a_skill(
     assert (outcome_of_run(ended(status, code)) is not None) is counts
 
 
+def test_what_an_unapproved_folder_did_says_nothing() -> None:
+    record = ended(FAILURE, "PERMISSION_DENIED")
+    tried = record.changed(order=record.order.changed(unapproved_path="/workspace/skills/trial"))
+    assert outcome_of_run(record) is not None
+    assert outcome_of_run(tried) is None
+
+
 def test_what_was_never_begun_speaks_against_nothing() -> None:
     """The check of a handler that refuses, before a person is asked."""
     assert outcome_of_run(ended(FAILURE, "HANDLER_FAILED", attempts=0)) is None
