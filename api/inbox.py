@@ -1,16 +1,22 @@
 """The one inbox: tool calls, invocations, questions and drafts that wait for the caller, and what was sent to them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from fastapi import APIRouter
 
 from api.platform.dependencies import AnyOf, PageDep, Reader, ServicesDep
 from api.services import Services
+from contracts.base import clipped
+from contracts.errors import Refusal
 from contracts.inbox.items import SentItem, SentKind
 from contracts.learning.proposal import ProposalState
 from contracts.mcp.dispatch import AskFirstStatus
 from contracts.platform.inbox import MOST_TEXT, InboxItem, InboxKind, InboxResponse
+from contracts.skills.invocation import InvocationView
+from contracts.skills.learned import SkillLane
 from stores.platform.database import PageRequest
 
 router = APIRouter(prefix="/api/inbox", tags=["inbox"])
@@ -53,13 +59,27 @@ def _confirmations(services: Services, user_id: str, now: datetime) -> Iterator[
             item_id=one.invocation_id,
             kind=InboxKind.CONFIRMATION,
             title=f"May {one.skill} be run?",
-            text=one.confirmation_prompt or "",
+            text=_asked(services, user_id, one, given),
             arguments=given,
             about=one.skill,
             expires_at=one.expires_at,
             created_at=one.created_at,
             next_action=", or ".join(answers),
         )
+
+
+def _asked(services: Services, user_id: str, one: InvocationView, given: Mapping[str, Any] | None) -> str:
+    """What a person is asked; of a learned script with its text, as it would be run."""
+    prompt = one.confirmation_prompt or ""
+    if one.lane is not SkillLane.LEARNED_SCRIPT:
+        return prompt
+    with suppress(Refusal):
+        offered = services.skills.learned_scripts.offered(one.skill, user_id)
+        text = offered.scripts.get((given or {}).get("script", "")) if offered is not None else None
+        if text is not None:
+            return clipped(f"{prompt}\n\n{text}", MOST_TEXT)
+    # It has been changed, or taken out of use: a confirmation would be refused.
+    return prompt
 
 
 def _questions(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:

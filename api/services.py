@@ -75,6 +75,7 @@ from stores.projects.bindings import ProjectReads
 from stores.skills.admission import SkillAdmission
 from stores.skills.catalog import SkillCatalog
 from stores.skills.invocation_reads import InvocationReads
+from stores.skills.learned_scripts import LearnedScripts
 from stores.skills.policies import SkillPolicies
 from stores.skills.reports.call_metrics import SkillCounts
 from stores.skills.services.agents import Agents
@@ -192,6 +193,7 @@ class SkillServices:
 
     catalog: SkillCatalog
     invocations: InvocationReads
+    learned_scripts: LearnedScripts
     policies: SkillPolicies
     ledger: Ledger
     agents: Agents
@@ -215,6 +217,7 @@ def open_skill_services(settings: Settings, database: Database, client: Client) 
     return SkillServices(
         catalog=SkillCatalog(database),
         invocations=InvocationReads(database),
+        learned_scripts=LearnedScripts(database),
         policies=SkillPolicies(database),
         ledger=Ledger(database),
         agents=Agents(database),

@@ -70,6 +70,7 @@ async def test_a_script_is_asked_first_and_run_on_a_copy_of_a_folder(
     assert (asked["status"], asked["lane"]) == ("awaiting_confirmation", "learned_script")
     (item,) = (await alice.ok("GET", "/api/inbox"))["items"]
     assert item["arguments"]["script"] == "count.sh"
+    assert 'wc -l < top.csv > "$1"' in item["text"]
     confirm = f"/api/skills/invocations/{asked['invocation_id']}/confirm"
     await alice.ok("POST", confirm, {})
     view = await ended(alice, asked["invocation_id"])
