@@ -103,10 +103,7 @@ class SkillCatalogActivities:
 
     def reload(self) -> ReloadSkillsResponse:
         """Scans, and takes what was found as the catalog."""
-        ours = self._abilities.slugs() | AGENT_DOCUMENTS
-        scanned = self._roots.scan(self._allowlist.read(), datetime.now(UTC))
-        found = tuple(one for one in scanned if not _is_ours(one, ours))
-        different = self._catalog.replace(found)
+        found, different = self._taken()
         self._written()
         counts = {state: sum(one.state is state for one in found) for state in SkillState}
         return ReloadSkillsResponse(
@@ -115,6 +112,24 @@ class SkillCatalogActivities:
             malformed=counts[SkillState.MALFORMED],
             different=different[:200],
         )
+
+    def _taken(self) -> tuple[tuple[SkillRecord, ...], tuple[str, ...]]:
+        """What was found, as the catalog, and which names are another than before.
+
+        A worker that starts scans beside the commands: what was approved meanwhile would be taken back by its older
+        scan, which is therefore made again.
+        """
+        ours = self._abilities.slugs() | AGENT_DOCUMENTS
+        different: set[str] = set()
+        while True:
+            allowed = self._allowlist.read()
+            scanned = self._roots.scan(allowed, datetime.now(UTC))
+            if self._allowlist.read() != allowed:
+                continue
+            found = tuple(one for one in scanned if not _is_ours(one, ours))
+            different |= set(self._catalog.replace(found))
+            if self._allowlist.read() == allowed:
+                return found, tuple(sorted(different))
 
     def _refuse_broken_promise(self, seen: SkillRecord) -> None:
         """A folder whose required inputs are others than before, under the same major, is not approved (CH-65)."""

@@ -95,6 +95,8 @@ READS = sorted(
     and name not in ("readyz", "workflow_link", "maintenance_run_detail", "learn_session_events")
     # A read may run a skill that reads; that is no read of what there is.
     and name not in ("skill_invoke", "skill_invocation_cancel")
+    # The world's invocation is of a skill, and leaves no folder.
+    and name != "skill_invocation_folder"
     # It answers a browser that comes back from signing in, and nobody else.
     and name != "mcp_auth_callback"
 )
