@@ -91,12 +91,12 @@ class _Activities(worker.ActivityInboundInterceptor):
 
     async def execute_activity(self, input: worker.ExecuteActivityInput) -> Any:
         point = point_of(activity.info().activity_type, input.args[0] if input.args else None)
-        await self._traps.wait_at(f"{point}.before")
-        self._traps.come_by(f"{point}.before")
         try:
+            await self._traps.wait_at(f"{point}.before")
+            self._traps.come_by(f"{point}.before")
             answer = await super().execute_activity(input)
         except BaseException:
-            # Refused, or cancelled before it got there.
+            # Refused, or cancelled before it got there, which may be while it is held.
             self._traps.come_by(f"{point}.in_vain")
             raise
         await self._traps.wait_at(f"{point}.after")

@@ -6,7 +6,7 @@ import httpx
 
 from stores.platform.journal.chains import verify_chains
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalFilter, read_entries
-from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, FEW_ROUNDS, all_answered, each_crowd
 from tests.fixtures.importing import Importer
 from tests.fixtures.stack import Stack
 
@@ -27,7 +27,7 @@ def decided(stack: Stack, import_id: str) -> list[str]:
 @each_crowd
 async def test_of_a_crowd_that_decides_on_an_import_one_decision_holds(stack: Stack, crowd: int) -> None:
     alice = Importer(stack.learner())
-    for seed in range(ROUNDS):
+    for seed in range(FEW_ROUNDS):
         await alice.ready()
         import_id = alice.import_id
         verbs = Random(seed).choices(list(DECISIONS), k=crowd)
@@ -56,7 +56,7 @@ async def test_of_a_crowd_that_decides_on_an_import_one_decision_holds(stack: St
 async def test_of_a_crowd_that_scans_one_upload_each_key_is_one_import(stack: Stack, crowd: int) -> None:
     alice = Importer(stack.learner())
     known = 0
-    for seed in range(ROUNDS):
+    for seed in range(FEW_ROUNDS):
         await alice.upload()
         body = {"source": "manual_upload", "temp_artifact_ref": alice.upload_ref}
         # Every second one asks under the key of its neighbour, as a client that lost its answer does.

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from stores.platform.journal.chains import verify_chains
-from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, FEW_ROUNDS, all_answered, each_crowd
 from tests.fixtures.importing import Importer
 from tests.fixtures.stack import Stack
 from tests.workflows.imports.test_installing_a_pack import PACK, below, ended, put, skill, staged, steps
@@ -20,7 +20,7 @@ async def test_of_a_crowd_that_installs_and_gives_up_a_pack_one_install_is_whole
 ) -> None:
     alice = Importer(stack.learner())
     await put(alice, "sort-rows", "plot-chart")
-    for seed in range(ROUNDS):
+    for seed in range(FEW_ROUNDS):
         await staged(alice, skill("sort-rows", body=f"2. Round {seed}.\n"))
         await staged(alice, skill("plot-chart", body=f"2. Round {seed}.\n"))
         before = below(stack.settings.workspace)

@@ -10,7 +10,7 @@ import pytest
 
 from stores.platform.journal.chains import verify_chains
 from tests.e2e.test_wallet_skills import debit, funded_wallet, run_skill
-from tests.fixtures.crowds import CROWDED, ROUNDS, all_answered, each_crowd
+from tests.fixtures.crowds import CROWDED, FEW_ROUNDS, all_answered, each_crowd
 from tests.fixtures.learner import WAIT_AT_MOST_SECONDS, Learner
 from tests.fixtures.stack import Stack
 
@@ -56,7 +56,7 @@ async def test_of_a_crowd_that_answers_an_invocation_the_first_answer_holds_and_
     stack: Stack, root: Learner, crowd: int
 ) -> None:
     left = BEFORE
-    for seed in range(ROUNDS):
+    for seed in range(FEW_ROUNDS):
         waiting = await root.ok("POST", DEBITS, {"input": debit(1)})
         assert waiting["requires_confirmation"], waiting
         invocation_id = waiting["invocation_id"]
@@ -95,7 +95,7 @@ async def test_of_a_crowd_that_asks_under_one_key_one_invocation_is_made(
     stack: Stack, root: Learner, crowd: int
 ) -> None:
     made: set[str] = set()
-    for seed in range(ROUNDS):
+    for seed in range(FEW_ROUNDS):
         given = {"input": debit(1), "confirmed": True}
         keys = [f"debit-{crowd}-{seed}"] * crowd
 
