@@ -60,15 +60,18 @@ ONE_IN = 10
 """Of the operations that a test varies in a shared application, every tenth is for every day."""
 
 SAMPLED = (
-    "clients/documents",
-    "clients/mcp",
+    "api/platform",
+    "cli/platform",
+    "clients",
+    "domain/imports",
     "domain/learning/method",
     "host",
     "recorders",
     "replay",
     "skills",
+    "stores",
 )
-"""The folders whose tests start programs, or vary one another in large tables."""
+"""The folders whose tests start programs, fill databases, or vary one another in large tables."""
 
 SAMPLED_ONE_IN = 5
 """Of a file in such a folder, every fifth test is for every day."""
