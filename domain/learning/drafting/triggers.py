@@ -167,11 +167,15 @@ def _near_misses(title: str, subject: str, phrases: Sequence[str]) -> Iterator[s
     """Requests that share words with the skill: two other verbs, another object, the other direction."""
     does = {family for text in (title, *phrases) for c in read(text).clauses for family in c.families}
     other = [
-        wording.format(_with_article(subject))
+        wording
         for family, wording in _OTHER_WORK
         if family not in does and not any(are_near(family, one) for one in does)
     ]
-    yield from other[:2]
+    asked = [wording.format(_with_article(subject)) for wording in other[:2]]
+    if any(clause.families & does for one in asked for clause in read(one).clauses):
+        # What the title works on names that work again: whoever asks for it asks for a part of what the skill does.
+        asked = [wording.format("the results") for wording in other[:2]]
+    yield from asked
     verb = _verb_of(title) or "do the same for"
     said = telling_words(" ".join((title, *phrases)))
     yield from [f"{verb[:1].upper()}{verb[1:]} {o}" for o in _OTHER_OBJECTS if not telling_words(o) & said][
