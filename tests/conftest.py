@@ -63,6 +63,7 @@ SAMPLED = (
     "api/platform",
     "cli/platform",
     "clients",
+    "contracts",
     "domain/imports",
     "domain/learning/method",
     "host",
