@@ -103,7 +103,7 @@ def _is_projection() -> bool:
 
 
 def _caught_up(projector: Projector, **how: Any) -> ProjectionReport:
-    """What keeps the files in step, wherever it is called: whoever waits for files makes the pass that is due."""
+    """A pass of the projection, in whichever thread: one that waits for files makes the pass that is due."""
     token = _projecting.set(True)
     try:
         return CATCH_UP(projector, **how)

@@ -65,7 +65,7 @@ READS = {
 }
 
 READ_BY_OWNER = frozenset({"recent_runs", "history_page_100"})
-"""The reads of somebody whose sessions half of the copies are."""
+"""The reads of the user who owns half of the copied sessions."""
 
 COPIES_AT_ONCE = 500
 

@@ -32,7 +32,7 @@ SENT_AFTER_SECONDS = 0.2
 
 
 class Owner:
-    """Somebody with a session under way, speaking to ``apprentice up``."""
+    """A user with a session under way, speaking to ``apprentice up``."""
 
     def __init__(self, state: RunState) -> None:
         self._http = httpx.Client(

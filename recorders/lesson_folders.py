@@ -64,7 +64,7 @@ class Candidate:
     """As the command line or the shell names it: links on the way are not resolved."""
     taken: TakenState | None
     marks: object
-    """What tells whether anything in it changed."""
+    """Marks of its files, to see whether anything in it changed."""
     entered: bool
     assigned: bool = False
     """Whether it was put into a variable, so that later commands may name it without its path."""

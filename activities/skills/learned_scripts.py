@@ -173,7 +173,7 @@ class _Folder:
 
 
 def _files(folder: Path) -> dict[str, str]:
-    """Each file and link below a folder, and what tells its content from another."""
+    """Each file and link below a folder, with the digest of its content or the target of the link."""
     found: dict[str, str] = {}
     for place, folders, names in os.walk(folder):
         for name in (*folders, *names):

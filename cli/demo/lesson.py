@@ -12,6 +12,7 @@ from rich.text import Text
 from cli.abilities.trial_commands import trial_view
 from cli.learning.progress import Progress, newest_saga_id, wait_for_validation
 from cli.learning.views import question_view, saga_view
+from cli.platform.folders import packed, unpacked
 from cli.platform.output import facts
 from cli.platform.run_state import RunState
 from cli.platform.story import Step, Story
@@ -30,16 +31,11 @@ from contracts.learning.requests import (
 )
 from contracts.learning.session import BuildPolicy, LearningEntryMode, LearnSessionState, ObservationMode
 from contracts.learning.trials import (
-    MAX_FOLDER_BYTES,
-    MAX_FOLDER_FILES,
-    MAX_RESULT_BYTES,
-    MAX_RESULT_FILES,
     StartTrialRequest,
     TrialState,
 )
 from contracts.learning.validation import OverallResult
 from contracts.workflow_ids import install_saga_id, learn_session_id, validation_run_id
-from host.folder_archive import ArchiveLimits, pack_folder, unpack_folder
 from recorders.delivery import IngestTarget
 from recorders.terminal.recording import TerminalRecorderOptions, run_scripted
 
@@ -286,16 +282,13 @@ class Lesson:
             shown = self._api.abilities.ability(self._ability_id).parameters
             values = {one.name: OTHER for one in shown if one.shown == SHOWN}
             trials = TrialApi(self._api.http)
-            kept = trials.hand_in(pack_folder(folder, ArchiveLimits(MAX_FOLDER_FILES, MAX_FOLDER_BYTES)))
+            kept = trials.hand_in(packed({".": folder}))
             run = trials.start(self._ability_id, StartTrialRequest(folder_ref=kept.folder_ref, values=values))
             while run.state is TrialState.RUNNING:
                 time.sleep(_LOOK_EVERY_SECONDS)
                 run = trials.trial(run.trial_id)
             if run.result_digest is not None:
-                out.mkdir(exist_ok=True)
-                unpack_folder(
-                    trials.result(run.trial_id), out, ArchiveLimits(MAX_RESULT_FILES, MAX_RESULT_BYTES)
-                )
+                unpacked(trials.result(run.trial_id), {".": folder}, out)
             step.show(trial_view(run, out), indent=2)
             step.facts.update(trial_id=run.trial_id, values=values, trial=run.state.value)
             made = (out / SUMMARY).read_text(encoding="utf-8") if (out / SUMMARY).is_file() else ""

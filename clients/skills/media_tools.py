@@ -5,12 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import httpx2
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 from mcp_types import TextContent
 
-from clients.mcp.address_guard import CONNECT_WITHIN_SECONDS, GuardedTransport, system_resolve
+from clients.skills.configured_server import configured_server
 
 TOOLS: Mapping[str, str] = {"image": "ideogram", "video": "runwayml"}
 MOST_URLS = 10
@@ -54,14 +52,7 @@ class MediaTools:
         return urls
 
     async def _called(self, address: str, tool: str, arguments: dict[str, Any]) -> str:
-        guarded = GuardedTransport(allow_private=True, resolve=system_resolve)
-        timeout = httpx2.Timeout(None, connect=CONNECT_WITHIN_SECONDS)
-        async with (
-            httpx2.AsyncClient(
-                transport=guarded, timeout=timeout, follow_redirects=False, trust_env=False
-            ) as http,
-            Client(streamable_http_client(address, http_client=http)) as client,
-        ):
+        async with configured_server(address) as client:
             result = await client.call_tool(tool, arguments)
         if result.is_error:
             raise MCPError(0, "the tool says that it failed")

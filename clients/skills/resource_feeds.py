@@ -4,13 +4,11 @@ import base64
 from typing import cast
 
 import anyio
-import httpx2
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 from mcp_types import BlobResourceContents, TextResourceContents
 
-from clients.mcp.address_guard import CONNECT_WITHIN_SECONDS, GuardedTransport, system_resolve
-from clients.mcp.wire_record import RecordingTransport, WireRecord
+from clients.mcp.wire_record import WireRecord
+from clients.skills.configured_server import configured_server
 
 RESOURCE = "mcp+"
 """Before the address of a server whose resource is meant; its URI follows after ``#``."""
@@ -59,17 +57,7 @@ async def read_resource(source: str, most_bytes: int) -> bytes:
 
 
 async def _read(address: str, uri: str, record: WireRecord) -> bytes:
-    guarded = GuardedTransport(allow_private=True, resolve=system_resolve)
-    async with (
-        httpx2.AsyncClient(
-            transport=RecordingTransport(guarded, record),
-            headers={"accept-encoding": "identity"},
-            timeout=httpx2.Timeout(None, connect=CONNECT_WITHIN_SECONDS),
-            follow_redirects=False,
-            trust_env=False,
-        ) as http,
-        Client(streamable_http_client(address, http_client=http)) as client,
-    ):
+    async with configured_server(address, record) as client:
         result = await client.read_resource(uri)
     return b"".join(_bytes_of(one) for one in result.contents)
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field, ValidationError
 
 from contracts.base import Contract
+from contracts.errors import ErrorCode, Refusal
 from contracts.memory.memory import Name120, Name200, WorldFact
 from contracts.skills.manifest import BrokerService, SkillManifest
 
@@ -33,6 +34,14 @@ class PreconditionUnmet(Exception):
         super().__init__(f"{precondition}: {why}")
         self.precondition = precondition
         self.why = why
+
+    def refusal(self) -> Refusal:
+        """The refusal of the call; it does not repeat what a fact says."""
+        return Refusal(
+            ErrorCode.PRECONDITION_UNMET,
+            f"What the call needs is not there: {self.why}."[:240],
+            precondition=self.precondition[:240],
+        )
 
 
 class FactReference(Contract):

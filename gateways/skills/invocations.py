@@ -243,7 +243,7 @@ class SkillInvocationGateway:
             _require_scope(caller, effect)
             self._require_preconditions(manifest, caller.user_id)
         except PreconditionUnmet as missing:
-            refusal = _unmet(missing)
+            refusal = missing.refusal()
         except InputRefused as refused:
             refusal = as_refusal(refused.error)
         refusal = refusal or self._without_folder(chosen, params, caller.user_id)
@@ -446,15 +446,6 @@ def as_refusal(error: SkillError) -> Refusal:
         error.message,
         recovery=error.recovery,
         fields=[field.model_dump() for field in error.fields],
-    )
-
-
-def _unmet(missing: PreconditionUnmet) -> Refusal:
-    """The refusal of a call that needs what is not there; it does not repeat what a fact says."""
-    return Refusal(
-        ErrorCode.PRECONDITION_UNMET,
-        f"What the call needs is not there: {missing.why}."[:240],
-        precondition=missing.precondition[:240],
     )
 
 

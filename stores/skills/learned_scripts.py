@@ -9,6 +9,7 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.skills.learned import LearnedAbility
 from domain.abilities.availability import state_of
 from domain.learning.proof.trial import scripts_of
+from domain.skills.filling import PreconditionUnmet
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import ABILITIES, present_version
 from stores.learning.drafts import DraftStore
@@ -61,21 +62,18 @@ class LearnedScripts:
                 f"The ability {slug} is quarantined; nothing of it is run.",
             )
         if state is not AbilityState.ACTIVE:
-            raise _unmet("state", f"the ability {slug} is {state.value}; activate it first")
+            raise PreconditionUnmet(
+                "state", f"the ability {slug} is {state.value}; activate it first"
+            ).refusal()
         bundle = (
             self._drafts.bundle_of_version(entry.ability_id, version.version) if version is not None else None
         )
         scripts = scripts_of(bundle.draft) if bundle is not None else {}
         if version is None or not scripts:
-            raise _unmet(
+            raise PreconditionUnmet(
                 "scripts",
                 f"the ability {slug} has no script that a person wrote while it was taught;"
                 " an agent carries it out by its SKILL.md",
-            )
+            ).refusal()
         ability = LearnedAbility(ability_id=entry.ability_id, version=version.version)
         return OfferedScripts(ability, slug, scripts)
-
-
-def _unmet(precondition: str, why: str) -> Refusal:
-    message = f"What the call needs is not there: {why}."
-    return Refusal(ErrorCode.PRECONDITION_UNMET, message[:240], precondition=precondition)

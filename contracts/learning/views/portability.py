@@ -8,7 +8,7 @@ from contracts.imports.portable_frontmatter import PortabilityGrade
 
 
 class AdapterRequest(VersionedContract):
-    """One line of ``capabilities/adapter_requests.jsonl``, handed over to whoever provides adapters."""
+    """One line of ``capabilities/adapter_requests.jsonl``, handed over to those who provide adapters."""
 
     adapter_request_id: Uuid
     proposal_id: Uuid

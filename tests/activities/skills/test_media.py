@@ -1,19 +1,18 @@
 """Media of generate_content from a real tool server (MCP) on 127.0.0.1."""
 
-import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
 import pytest
-import uvicorn
 from mcp.server.mcpserver import MCPServer
 
 from activities.skills.services.media_service import MediaService
 from activities.skills.services.model_service import ModelService
 from clients.skills.media_tools import MediaTools
 from tests.fixtures.bundled_skills import run_bundled
+from tests.fixtures.served_tools import served_tools
 
 pytestmark = pytest.mark.anyio
 
@@ -48,22 +47,8 @@ def _running() -> Generator[MediaServer]:
         """Makes a video."""
         return found.answer("runwayml", prompt)
 
-    config = uvicorn.Config(
-        server.streamable_http_app(), host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1
-    )
-    serving = uvicorn.Server(config)
-    thread = threading.Thread(target=serving.run)
-    thread.start()
-    try:
-        while not serving.started:
-            assert thread.is_alive()
-            threading.Event().wait(0.01)
-        port = serving.servers[0].sockets[0].getsockname()[1]
-        found.address = f"http://127.0.0.1:{port}/mcp"
+    with served_tools(server) as found.address:
         yield found
-    finally:
-        serving.should_exit = True
-        thread.join()
 
 
 @pytest.fixture

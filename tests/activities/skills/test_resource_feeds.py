@@ -2,14 +2,12 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from mcp.server.mcpserver import MCPServer
 from pydantic import ValidationError
 
@@ -21,6 +19,7 @@ from stores.platform.database import Database
 from stores.skills.services.feed_requests import FeedRequests
 from tests.fixtures.bundled_skills import run_bundled
 from tests.fixtures.databases import migrated
+from tests.fixtures.served_tools import served_tools
 
 pytestmark = pytest.mark.anyio
 
@@ -46,21 +45,8 @@ def server() -> Iterator[str]:
         """Far too much."""
         return "x" * (2 * MAX_FEED_BYTES)
 
-    config = uvicorn.Config(
-        tools.streamable_http_app(), host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1
-    )
-    serving = uvicorn.Server(config)
-    thread = threading.Thread(target=serving.run)
-    thread.start()
-    try:
-        while not serving.started:
-            assert thread.is_alive()
-            threading.Event().wait(0.01)
-        port = serving.servers[0].sockets[0].getsockname()[1]
-        yield f"mcp+http://127.0.0.1:{port}/mcp"
-    finally:
-        serving.should_exit = True
-        thread.join()
+    with served_tools(tools) as address:
+        yield f"mcp+{address}"
 
 
 @pytest.fixture

@@ -69,27 +69,27 @@ def test_a_path_from_deeper_in_a_folder_leads_up_first() -> None:
 
 def test_events_from_before_a_further_folder_was_met_are_seen_from_the_same_root() -> None:
     higher = (
-        LessonFolder(name="work/photos", places=("~/work/photos",)),
-        LessonFolder(name="work/site", places=("~/work/site",)),
+        LessonFolder(name="desk/photos", places=("~/desk/photos",)),
+        LessonFolder(name="desk/site", places=("~/desk/site",)),
         LessonFolder(name="docs", places=("~/docs",)),
     )
     lower = tuple(
-        one.changed(name=one.name.removeprefix("work/")) for one in higher if one.name.startswith("work/")
+        one.changed(name=one.name.removeprefix("desk/")) for one in higher if one.name.startswith("desk/")
     )
     events = re_rooted(
         (
-            command("cp a ~/work/site/b", ".", "a"),
+            command("cp a ~/desk/site/b", ".", "a"),
             command("touch b", "site", "site/b", lower),
             command("touch d", OUTSIDE_FOLDER, "photos/x", lower),
             command("touch c", "docs/x", "docs/x/c", higher),
         )
     )
     seen = [event.terminal for event in events if event.terminal]
-    assert [one.working_folder for one in seen] == ["work/photos", "work/site", OUTSIDE_FOLDER, "docs/x"]
+    assert [one.working_folder for one in seen] == ["desk/photos", "desk/site", OUTSIDE_FOLDER, "docs/x"]
     assert [one.produced_files[0].path for one in seen] == [
-        "work/photos/a",
-        "work/site/b",
-        "work/photos/x",
+        "desk/photos/a",
+        "desk/site/b",
+        "desk/photos/x",
         "docs/x/c",
     ]
     assert seen[0].command == events[0].action_label == "cp a ../site/b"
