@@ -16,6 +16,7 @@ from gateways.platform.language_model import language_model
 from stores.platform.database import Database
 from stores.platform.projection.projector import ProjectionLoop
 from worker.import_composition import IMPORT_WORKFLOWS, import_activities
+from worker.kept_code import keep_code_of
 from worker.learning_composition import (
     ABILITY_WORKFLOWS,
     LEARNING_WORKFLOWS,
@@ -51,7 +52,7 @@ ACTIVITY_THREADS = 16
 DRAIN = timedelta(seconds=15)
 CANCELS_HEARD_WITHIN = timedelta(seconds=1)
 CACHED_WORKFLOWS = 600
-"""How many workflows are kept in memory, at about 150 KiB each. Others are replayed when something happens to them."""
+"""How many workflows are kept in memory, at about 125 KiB each. Others are replayed when something happens to them."""
 
 PASSED_THROUGH = (
     "contracts",
@@ -115,6 +116,7 @@ def compose(settings: Settings) -> WorkerParts:
 
 def sandboxed(runner: type[SandboxedWorkflowRunner] = RememberingRunner) -> SandboxedWorkflowRunner:
     """How workflows run here, and are replayed: in the sandbox, with ``PASSED_THROUGH``."""
+    keep_code_of("workflows")
     return runner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 

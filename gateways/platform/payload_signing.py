@@ -28,6 +28,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter, pydantic_data_converter
 from temporalio.converter import (
     ActivitySerializationContext,
+    CompositePayloadConverter,
     DataConverter,
     DefaultFailureConverterWithEncodedAttributes,
     PayloadCodec,
@@ -201,8 +202,18 @@ def _encryption_key(key: bytes) -> bytes:
     return hmac.new(key, b"apprentice: encryption of Temporal payloads", sha256).digest()
 
 
-class SummaryConverter(PydanticPayloadConverter):
-    """Pydantic's converter, which tells the codec whose a child's summary is."""
+_CONVERTERS = tuple(PydanticPayloadConverter().converters.values())
+"""Pydantic's converters, one set for the process: each keeps the readers of the types that it has met."""
+
+
+class SummaryConverter(CompositePayloadConverter):
+    """Pydantic's converter, which tells the codec whose a child's summary is.
+
+    Temporal makes one for each workflow; all share the same converters, so that a type's reader is built once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(*_CONVERTERS)
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
         """The payloads of the values."""
