@@ -21,6 +21,7 @@ from stores.platform.projection.atomic_files import FileTree
 from stores.platform.secrets.store import SecretStore
 from stores.skills.services.agent_keys import AgentKeys
 from stores.skills.services.approvals import Approvals
+from stores.skills.services.content_cards import ContentCards
 from stores.skills.services.feed_requests import FeedRequests
 from stores.skills.services.publications import Publications
 from worker.operator_channel import gateway_token
@@ -43,7 +44,9 @@ def content_services(shared: WorkerResources) -> Mapping[str, Offering]:
     return {
         BrokerService.FEEDS.value: FeedsService(settings.trend_sources, requests, FeedClient()),
         BrokerService.MODEL.value: ModelService(models, publications.posts),
-        BrokerService.MEDIA.value: MediaService(MediaTools(settings.media_servers)),
+        BrokerService.MEDIA.value: MediaService(
+            MediaTools(settings.media_servers), ContentCards(database), settings.api_url
+        ),
         BrokerService.PUBLISHER.value: PublisherService(
             Approvals(database, secrets), publications, _publisher(settings), outbox
         ),

@@ -22,6 +22,7 @@ from api.platform.dependencies import (
     SearchQuery,
     ServicesDep,
 )
+from api.platform.pictures import SVG_RESPONSES, svg_response
 from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.install import InstallSaga
@@ -100,7 +101,7 @@ def files(
     "/proposals/{proposal_id}/graph.svg",
     operation_id="learn_proposal_graph",
     response_class=Response,
-    responses={200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}},
+    responses=SVG_RESPONSES,
 )
 def graph(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> Response:
     """The workflow graph of the present draft as a picture, for people who review it."""
@@ -111,7 +112,7 @@ def graph(proposal_id: ProposalId, caller: Reader, services: ServicesDep) -> Res
             "that is bound to no agent runtime.",
         )
     services.proposals.owned(proposal_id, caller.user_id)
-    return Response(svg_of(services.proposals.graph(proposal_id)), media_type="image/svg+xml")
+    return svg_response(svg_of(services.proposals.graph(proposal_id)))
 
 
 @router.get("/proposals/{proposal_id}/rounds", operation_id="learn_proposal_rounds")

@@ -245,10 +245,15 @@ def _tool_name(tool_name: Annotated[str, Path(max_length=120)]) -> str:
     return tool_name
 
 
-def _output_digest(digest: Annotated[str, Path(max_length=200)]) -> str:
+def parse_digest(digest: str, what: str) -> str:
+    """A digest as it stands in a path; raises ``NOT_FOUND`` for what cannot be one."""
     if len(digest) != 64 or not digest.isalnum():
-        raise Refusal(ErrorCode.NOT_FOUND, "There is no output with that digest.")
+        raise Refusal(ErrorCode.NOT_FOUND, f"There is no {what} with that digest.")
     return digest
+
+
+def _output_digest(digest: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_digest(digest, "output")
 
 
 SessionId = Annotated[str, Depends(_session_id)]

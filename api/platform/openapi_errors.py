@@ -264,6 +264,7 @@ _OF_OPERATION: Mapping[str, _Codes] = {
     "skill_pack_install_cancel": _SENDING,
     "skill_invoke": (*_GATE, E.SKILL_MALFORMED, E.CONFLICT),
     "skill_invocation_folder": (E.NOT_FOUND,),
+    "skill_media": (E.NOT_FOUND,),
     "skill_invocation_confirm": _SENDING,
     "skill_invocation_cancel": _SENDING,
     "skill_reload": _SENDING,

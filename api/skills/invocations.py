@@ -9,7 +9,8 @@ import anyio.to_thread
 from fastapi import APIRouter, Depends, Header, Path, Query, Response
 
 from api.platform.commands import ApproverFrame, CommandFrame, framed, masked
-from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_uuid
+from api.platform.dependencies import PageDep, Reader, ServicesDep, parse_digest, parse_uuid
+from api.platform.pictures import SVG_RESPONSES, svg_response
 from api.skills.catalog import SkillName
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.starting_state import ARCHIVE_TYPE
@@ -28,6 +29,7 @@ from contracts.skills.learned import SkillLane
 from gateways.skills.choosing import Chosen, unapproved
 from stores.learning.trials import TrialStore
 from stores.platform.answers import Answers
+from stores.skills.services.content_cards import ContentCards
 
 MOST_WAITED = timedelta(seconds=300)
 """The longest that an answer is waited for with ``Prefer: wait=N``."""
@@ -44,6 +46,13 @@ def _invocation_id(invocation_id: Annotated[str, Path(max_length=200)]) -> str:
 
 
 InvocationId = Annotated[str, Depends(_invocation_id)]
+
+
+def _card_digest(card_digest: Annotated[str, Path(max_length=200)]) -> str:
+    return parse_digest(card_digest, "picture")
+
+
+CardDigest = Annotated[str, Depends(_card_digest)]
 
 
 @router.get("/invocations", operation_id="skill_invocation_list")
@@ -80,6 +89,17 @@ def folder(invocation_id: InvocationId, caller: Reader, services: ServicesDep) -
         raise Refusal(ErrorCode.NOT_FOUND, "This invocation has no resulting folder.")
     content = TrialStore(services.database).kept_result(caller.user_id, digest, datetime.now(UTC))
     return Response(content, media_type=ARCHIVE_TYPE)
+
+
+@router.get(
+    "/media/{card_digest}",
+    operation_id="skill_media",
+    response_class=Response,
+    responses=SVG_RESPONSES,
+)
+def media(card_digest: CardDigest, caller: Reader, services: ServicesDep) -> Response:
+    """The picture that ``generate_content`` made where no tool does, for the user it was made for; kept for 31 days."""
+    return svg_response(ContentCards(services.database).card(caller.user_id, card_digest, datetime.now(UTC)))
 
 
 @router.post(

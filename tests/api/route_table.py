@@ -173,6 +173,7 @@ SCOPES: Mapping[str, str] = {
     "skill_invocation_list": "read",
     "skill_invocation_get": "read",
     "skill_invocation_folder": "read",
+    "skill_media": "read",
     "skill_invocation_confirm": "approve",
     "skill_invocation_cancel": "read",
     "skill_policy_get": "read",

@@ -25,6 +25,7 @@ from tests.api.documents.acrobat_world import OUTPUT_DIGEST, add_output
 from tests.api.mcp.grant_world import add_standing_approval
 from tests.api.mcp.mcp_world import add_tool_server
 from tests.api.mcp.sign_in_world import add_sign_in
+from tests.api.skills.card_world import CARD_DIGEST, add_card
 from tests.api.skills.memory_world import add_memories
 from tests.fixtures.importing import Importer
 from tests.fixtures.learner import Learner
@@ -75,6 +76,7 @@ class Ids:
     item_id: str
     adapter_kind: str = "terminal_command"
     digest: str = OUTPUT_DIGEST
+    card_digest: str = CARD_DIGEST
     candidate_id: str = "0199aa10-7c00-7000-8000-00000000002a"
     mining_run_id: str = "0199aa10-7c00-7000-8000-00000000002c"
     dispatch_id: str = "0199aa10-7c00-7000-8000-00000000002b"
@@ -153,6 +155,7 @@ async def build_world(stack: Stack) -> World:
     add_mined(stack.database, "alice", Ids.candidate_id, Ids.mining_run_id)
     add_practice(stack.database, "alice", alice.session_id)
     add_output(stack.database, "alice")
+    add_card(stack.database, "alice")
     add_trial(stack.database, "alice", installed["ability_id"], Ids.trial_id)
     add_standing_approval(stack.database, "alice", Ids.grant_id)
     return World(
@@ -167,6 +170,7 @@ async def build_world(stack: Stack) -> World:
             str(uuid7()),
             adapter_kind=str(uuid7()),
             digest="0" * 64,
+            card_digest="0" * 64,
             candidate_id=str(uuid7()),
             mining_run_id=str(uuid7()),
             dispatch_id=str(uuid7()),

@@ -223,6 +223,7 @@ async def test_no_token_of_an_agent_is_given_the_workflow_graph(
     path = f"/api/learn/proposals/{alice.proposal_id}"
     picture = await alice.call("GET", f"{path}/graph.svg")
     assert (picture.status_code, picture.headers["content-type"]) == (200, "image/svg+xml")
+    assert picture.headers["content-security-policy"] == "default-src 'none'; sandbox"
     assert picture.text.count("<rect") == len(graph["steps"])
     granted = [Scope(scope) for scope in scopes]
     _, secret = stack.services.tokens.create("agent", "alice", granted, datetime.now(UTC), runtime=runtime)

@@ -29,7 +29,7 @@ def _feed() -> Reply:
     return Reply(body=json.dumps({"trends": trends}).encode())
 
 
-@pytest.mark.acceptance("CH-06", "CH-11", "CH-34", "CH-36", "CH-37")
+@pytest.mark.acceptance("CH-06", "CH-11", "CH-34", "CH-36", "CH-37", "O-6")
 async def test_a_trend_becomes_approved_content_that_says_it_is_not_published(
     tmp_path: Path, temporal_address: str
 ) -> None:
@@ -54,12 +54,26 @@ async def test_a_trend_becomes_approved_content_that_says_it_is_not_published(
                 trend=best["trend"],
                 persona=PERSONA,
                 platform="twitter",
-                media_generation=False,
+                content_type="single_post",
             )
             content = written["outputs"]["content"]
+            await _shows_its_card(stack, agent, content, settings.api_url)
             checked = await _run(agent, "validate_content", content=content)
             assert checked["outputs"]["valid"], checked
             await _publishes(stack, agent, content)
+
+
+async def _shows_its_card(stack: Stack, agent: Learner, content: dict[str, Any], api_url: str) -> None:
+    (address,) = content["media_urls"]
+    path = address.removeprefix(api_url)
+    card = await agent.call("GET", path)
+    assert (card.status_code, card.headers["content-type"]) == (200, "image/svg+xml")
+    assert card.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert card.headers["x-content-type-options"] == "nosniff"
+    assert "Cold brew at home" in card.text
+    mallory = stack.learner("mallory", ("read", "call"))
+    assert (await mallory.refused("GET", path))[0] == 404
+    assert (await stack.http.get(path)).status_code == 401
 
 
 async def _publishes(stack: Stack, agent: Learner, content: dict[str, Any]) -> None:

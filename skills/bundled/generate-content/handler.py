@@ -33,11 +33,16 @@ async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
     for name, source in (("persona_id", persona), ("trend_id", trend)):
         if source.get(name):
             content[name] = source[name]
+    message = f"Wrote a {params['content_type'].replace('_', ' ')} for {params['platform']}."
     if params["media_generation"]:
         kind = "video" if params["content_type"] == "video_script" else "image"
         try:
-            made = await context.media.make(kind=kind, title=trend["topic"], words=written["captions"][:4])
+            made = await context.media.make(
+                kind=kind, title=trend["topic"], words=written["captions"][:4], platform=params["platform"]
+            )
             content["media_urls"] = made["media_urls"]
+            if made["made_by"] == "card":
+                message += " Its picture is a card of its words, as no tool for pictures is connected."
         except context.CallRefused as refused:
             if refused.code != "MEDIA_GENERATION_FAILED":
                 raise
@@ -53,7 +58,7 @@ async def handle(params: dict[str, Any], context: Any) -> dict[str, Any]:
             "model_used": written["model_used"],
             "confidence_score": content["confidence_score"],
         },
-        "message": f"Wrote a {params['content_type'].replace('_', ' ')} for {params['platform']}.",
+        "message": message,
         "warnings": [one[:240] for one in warnings],
     }
 

@@ -7,10 +7,8 @@ from uuid import uuid4
 import pytest
 
 from activities.skills.services.content_models import ContentModels, endpoints
-from activities.skills.services.media_service import MediaService
 from activities.skills.services.model_service import ModelService
 from activities.skills.services.offered import ask
-from clients.skills.media_tools import MediaTools
 from tests.fixtures.bundled_skills import asker, bundled, refused_code, run_bundled
 from tests.fixtures.model_server import Answering, Asked, ModelServer, Reply, completion, serving
 
@@ -34,7 +32,7 @@ def _models(*servers: ModelServer) -> ContentModels:
 
 
 def _services(models: ContentModels | None = None, **seconds: float) -> dict[str, Any]:
-    return {"model": ModelService(models, seconds=seconds), "media": MediaService(MediaTools({}))}
+    return {"model": ModelService(models, seconds=seconds)}
 
 
 def _scoring(score: float = 0.9) -> Answering:
@@ -202,15 +200,6 @@ async def test_content_is_written_by_templates_where_no_model_is_configured() ->
     again = await _write(_services())
     assert again.outputs["content"]["script"] == content["script"]
     assert again.outputs["content"]["content_id"] != content["content_id"]
-
-
-@pytest.mark.acceptance("CH-23", "CH-26")
-@pytest.mark.acceptance("O-6")
-async def test_without_a_tool_for_media_the_content_comes_without_and_says_so() -> None:
-    found = await _write(_services(), media_generation=True)
-    assert found.status.value == "partial"
-    assert found.outputs["content"]["media_urls"] == []
-    assert found.warnings[0].startswith("MEDIA_GENERATION_FAILED")
 
 
 @pytest.mark.acceptance("CH-24", "CH-26")

@@ -192,6 +192,7 @@ NOT_FOUND = {
     "adapter_kind": ErrorCode.NOT_FOUND,
     "auth_profile_id": ErrorCode.MCP_AUTH_PROFILE_NOT_FOUND,
     "candidate_id": ErrorCode.NOT_FOUND,
+    "card_digest": ErrorCode.NOT_FOUND,
     "category_id": ErrorCode.NOT_FOUND,
     "digest": ErrorCode.NOT_FOUND,
     "dispatch_id": ErrorCode.NOT_FOUND,

@@ -209,6 +209,7 @@ OPERATION_IDS = [
     "skill_invocation_list",
     "skill_invoke",
     "skill_list",
+    "skill_media",
     "skill_openai_tools",
     "skill_policy_get",
     "skill_policy_put",
