@@ -259,6 +259,7 @@ class ValidationActivities:
             safety_class=safety_beside(
                 safety_class([command.command for command in bundle.draft.taught_commands]),
                 bundle.interpretation.observed_effects,
+                bundle.draft.unrehearsed,
             ),
         )
 

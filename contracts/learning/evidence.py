@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts.base import Contract, Text120, Text240, Text400, Text2000, UtcTime, Uuid, VersionedContract
+from contracts.learning.validation import SafetyClass
 
 MAX_CONDITIONS = 40
 """The most conditions that one lesson is checked by."""
@@ -107,6 +108,9 @@ class UnrehearsedCommand(Contract):
     event_id: Uuid
     command: Text120
     reason: Text240
+    safety_class: SafetyClass | None = Field(
+        default=None, description="Of the executable skills that the step ran, the worst."
+    )
 
 
 class RepeatedCommand(Contract):

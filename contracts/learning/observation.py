@@ -26,6 +26,7 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.learning.session import LearnSessionState, ObservationMode
+from contracts.learning.validation import SafetyClass
 
 
 class BrowserAction(StrEnum):
@@ -215,11 +216,14 @@ class TerminalObservation(Contract):
 
 
 class ToolObservation(Contract):
-    """The tool behind an observed call as it was when it was called."""
+    """The tool or executable skill behind an observed call as it was when it was called."""
 
     definition_hash: Sha256 | None = Field(default=None, description="Of what its server said of it.")
     scopes: tuple[Text160, ...] = Field(
         default=(), max_length=50, description="What the sign-in that it was called with may do."
+    )
+    safety_class: SafetyClass | None = Field(
+        default=None, description="Of an executable skill: how much harm it says that it can do (X-34)."
     )
 
 

@@ -157,11 +157,16 @@ class ValidationStepResult(VersionedContract):
 
 
 class SafetyClass(StrEnum):
-    """How much harm the taught commands could do."""
+    """How much harm could be done by what is taught: its commands, pages, and the skills that it runs."""
 
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
+
+    @classmethod
+    def worst(cls, classes: Iterable["SafetyClass"]) -> "SafetyClass":
+        """The class of several things together; low of none."""
+        return max(classes, key=list(cls).index, default=cls.LOW)
 
 
 class SkillValidationReport(VersionedContract):

@@ -25,6 +25,7 @@ from domain.learning.commands.command_safety import holds_masked_secret, safety_
 from domain.learning.commands.operations import TEST, VERIFY, is_preparation, operation_of
 from domain.learning.comparison.demonstrations import captured_parts
 from domain.learning.interpretation.interpretation import surface_of
+from domain.learning.interpretation.meaningful import shown_safety
 from domain.learning.interpretation.naming import plain, without_lead_in
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps
 from domain.learning.redaction.redaction import always_redacted, texts_of
@@ -184,7 +185,7 @@ def _counted(
         verified=sum(can_be_verified(event) for event in actions),
         succeeded=all(e.terminal is None or e.terminal.exit_class is ExitClass.OK for e in kept),
         surfaces=tuple(dict.fromkeys(surface_of(event) for event in actions)),
-        safety=safety_class(commands),
+        safety=SafetyClass.worst((safety_class(commands), *shown_safety(kept))),
         leaves_folder=any(names_outside_path(command) for command in commands),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from contracts.base import clipped
+from contracts.learning.evidence import UnrehearsedCommand
 from contracts.learning.interpretation import REHEARSED_EFFECTS, ObservedEffect
 from contracts.learning.proposal import RehearsedDemonstration, SkillDraft
 from contracts.learning.test_policy import TestPolicy
@@ -222,11 +223,16 @@ def unrehearsed_steps(effects: Sequence[ObservedEffect]) -> tuple[CheckStep, ...
     )
 
 
-def safety_beside(commands: SafetyClass, effects: Sequence[ObservedEffect]) -> SafetyClass:
-    """The safety class of commands and pages together: what acts on a live site is never low."""
-    if commands is SafetyClass.LOW and len(rehearsed_effects(effects)) < len(effects):
-        return SafetyClass.MEDIUM
-    return commands
+def safety_beside(
+    commands: SafetyClass, effects: Sequence[ObservedEffect], others: Sequence[UnrehearsedCommand] = ()
+) -> SafetyClass:
+    """The safety class of commands, pages and executable skills together: the worst of them.
+
+    What acts on a live site is never low; a skill that was run says its class itself (X-34).
+    """
+    pages = SafetyClass.MEDIUM if len(rehearsed_effects(effects)) < len(effects) else SafetyClass.LOW
+    skills = (one.safety_class for one in others if one.safety_class is not None)
+    return SafetyClass.worst((commands, pages, *skills))
 
 
 def nothing_to_rehearse(draft: SkillDraft, effects: Sequence[ObservedEffect]) -> bool:

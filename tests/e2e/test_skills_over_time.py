@@ -1,6 +1,7 @@
 """Skills as they live on: watched, failing, deprecated, changed, and asked for by many at once."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -47,6 +48,32 @@ async def test_a_run_is_an_observation_of_the_session_that_its_caller_names(stac
     theirs = f"/api/learn/sessions/{other.session_id}/observations"
     assert (await other.ok("GET", theirs))["observations"] == []
     assert done["status"] == "success"
+
+
+@pytest.mark.acceptance("X-34")
+async def test_a_lesson_that_ran_a_privileged_skill_is_reported_as_high(stack: Stack) -> None:
+    """The class of DOC3's validation report has three values; without the skill the lesson's commands are low."""
+    who = stack.learner("alice", RIGHTS)
+    await add_skill(who, stack.settings.workspace, "sign-off", safety_level="privileged", effect="create")
+    classes: list[str] = []
+    for skill in (None, "sign-off"):
+        await who.create(observation_mode="mixed")
+        await who.act("start")
+        await who.act("mark-goal", {"goal_description": "Summarise the sales figures"})
+        await who.observe()
+        if skill is not None:
+            signed = await run(who, skill, confirmed=True, context={"learn_session_id": who.session_id})
+            assert signed["status"] == "success", signed
+        await who.act("stop")
+        await who.propose()
+        assert await who.prove() == "ready_for_review"
+        stack.projector.catch_up()
+        written = stack.settings.memory_root / "system/learning/validation_reports.jsonl"
+        report = json.loads(written.read_text(encoding="utf-8").splitlines()[-1])
+        assert report["proposal_id"] == who.proposal_id
+        classes.append(report["safety_class"])
+        await who.propose_act("reject", {"reason": "not this one"})
+    assert classes == ["low", "high"]
 
 
 async def test_a_skill_that_keeps_failing_is_refused_until_a_person_approves_it_again(stack: Stack) -> None:

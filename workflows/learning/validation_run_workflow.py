@@ -98,14 +98,12 @@ class ValidationRunWorkflow:
         everything = [o.check for o in self._outcomes if _is_fine(o)] == [*request.checks]
         unproved = tuple(step for outcome in self._outcomes for step in outcome.unproved)[:MAX_UNPROVED]
         fine = OverallResult.PARTIAL if unapplied else OverallResult.PASSED
-        classes = [outcome.safety_class for outcome in self._outcomes]
-        worst = max(classes, key=list(SafetyClass).index, default=SafetyClass.LOW)
         return ValidationRunOutput(
             overall_result=fine if everything else OverallResult.FAILED,
             passed_checks=passed,
             failed_summary=next((o.failed_summary for o in failed if o.failed_summary), None),
             safety_failure=next((o.safety_failure for o in self._outcomes if o.safety_failure), None),
-            safety_class=worst,
+            safety_class=SafetyClass.worst(outcome.safety_class for outcome in self._outcomes),
             name_is_free=next((o.name_is_free for o in self._outcomes if o.name_is_free is not None), None),
             not_applicable=tuple(outcome.check for outcome in unapplied),
             not_applicable_reason=next((o.not_applicable for o in unapplied), None),

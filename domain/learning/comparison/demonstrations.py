@@ -23,6 +23,7 @@ from contracts.learning.interpretation import (
 from contracts.learning.observation import BoundaryKind, ExitClass, ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import MAX_REHEARSED_DEMONSTRATIONS, RehearsalCommand, RehearsedDemonstration
 from contracts.learning.questions import QuestionField
+from contracts.learning.validation import SafetyClass
 from domain.learning.adapters import ADAPTERS
 from domain.learning.commands.command_safety import holds_masked_secret
 from domain.learning.comparison.comparison import Comparison, aligned_pairs, compare
@@ -30,6 +31,7 @@ from domain.learning.comparison.parameters import ParameterWording
 from domain.learning.interpretation.confidence import EVIDENCE_LIMIT
 from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.inference import lasting_effects, materials_of
+from domain.learning.interpretation.meaningful import shown_safety
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.noise import can_be_replayed
 from domain.learning.interpretation.obstacles import outside_reason, person_needed
@@ -216,6 +218,7 @@ def unrehearsed_actions(
             event_id=step.events[0].event_id,
             command=clipped(redact(step.label, personal=True).text, 120),
             reason=clipped(ADAPTERS[step.events[-1].adapter_kind].not_rehearsed, 240),
+            safety_class=SafetyClass.worst(classes) if (classes := shown_safety(step.events)) else None,
         )
         for step in steps
         if step.events and not any(event.terminal or event.event_id in seen for event in step.events)

@@ -6,7 +6,7 @@ however often it is reported.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID, uuid5
 
 from contracts.base import clipped
@@ -18,6 +18,7 @@ from contracts.learning.observation import (
     ToolOutcome,
 )
 from contracts.learning.session import LearnSession, LearnSessionState, ObservationMode
+from contracts.learning.validation import SafetyClass
 from domain.learning.adapters import ADAPTERS, Kept
 from domain.learning.commands.command_line import Part, parts_of
 from domain.learning.redaction.redaction import redact, redact_event
@@ -190,6 +191,13 @@ def went_wrong(event: ObservedActionEvent) -> bool:
         event.adapter_kind in _RECEIPTS
         and event.after_state_ref in (ToolOutcome.FAILED, ToolOutcome.BLOCKED)
         and not event.caused_state_change
+    )
+
+
+def shown_safety(events: Iterable[ObservedActionEvent]) -> tuple[SafetyClass, ...]:
+    """The safety classes of the executable skills whose runs were shown (X-34)."""
+    return tuple(
+        one.tool.safety_class for one in events if one.tool is not None and one.tool.safety_class is not None
     )
 
 

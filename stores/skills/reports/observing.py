@@ -5,10 +5,16 @@ import json
 from contracts.abilities.control_surface import ControlSurface
 from contracts.base import clipped
 from contracts.errors import Refusal
-from contracts.learning.observation import ObservationAdapterKind, ToolCallReceipt, ToolOutcome
+from contracts.learning.observation import (
+    ObservationAdapterKind,
+    ToolCallReceipt,
+    ToolObservation,
+    ToolOutcome,
+)
 from contracts.skills.invocation import InvocationStatus
 from contracts.skills.invocation_work import InvocationRecord
 from domain.learning.interpretation.meaningful import observed_tool_call
+from domain.skills.normalising import safety_class_of
 from stores.learning.observations import ObservationLog
 from stores.learning.sessions import SessionStore
 from stores.platform.blobs import get_blob
@@ -64,5 +70,6 @@ def _receipt(record: InvocationRecord, names: tuple[str, ...]) -> ToolCallReceip
         outcome=ToolOutcome.OK if record.status in _DONE else ToolOutcome.FAILED,
         control_surface=ControlSurface.WRAPPER_SCRIPT,
         argument_names=tuple(clipped(name, 80) for name in names[:_SHOWN_NAMES]),
+        tool=ToolObservation(safety_class=safety_class_of(record.manifest.safety_level)),
         finished_at=record.completed_at,
     )

@@ -67,6 +67,15 @@ def test_slips_and_looking_around_are_no_steps_and_names_are_left_out(teach: Tea
     assert trace.safety is SafetyClass.LOW
 
 
+@pytest.mark.acceptance("X-34")
+def test_a_skill_that_was_run_makes_a_trace_as_unsafe_as_it_says(teach: Teaching) -> None:
+    run = {"adapter_kind": "wrapper_receipt", "app_family": "skills", "target_ref": "skills/debit_wallet"}
+    debit = teach.event(11, action_label="Debit-wallet in skills", tool={"safety_class": "high"}, **run)
+    found = traces_of(teach, [*teach.reports(), debit])
+    assert isinstance(found, tuple)
+    assert found[0].safety is SafetyClass.HIGH
+
+
 def test_the_same_steps_on_other_files_have_the_same_signature(teach: Teaching) -> None:
     one = teach.command(1, "sort -t, -k2 north.csv > north-top.txt", "+north-top.txt")
     other = teach.command(2, "sort -t, -k3 data/south.csv > out/south.txt", "+out/south.txt")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.learning.evidence import UnrehearsedCommand
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.starting_state import EntryKind, StartingEntry
@@ -74,6 +75,19 @@ def test_what_acts_on_a_live_site_is_never_called_harmless() -> None:
     assert safety_beside(SafetyClass.LOW, [FILE]) is SafetyClass.LOW
     assert safety_beside(SafetyClass.LOW, [FILE, PAGE]) is SafetyClass.MEDIUM
     assert safety_beside(SafetyClass.HIGH, [PAGE]) is SafetyClass.HIGH
+
+
+@pytest.mark.acceptance("X-34")
+def test_a_skill_that_was_run_in_a_lesson_counts_with_its_own_class() -> None:
+    run = UnrehearsedCommand(
+        event_id=EVENT, command="Debit", reason="It acts.", safety_class=SafetyClass.HIGH
+    )
+    assert safety_beside(SafetyClass.LOW, [FILE], [run]) is SafetyClass.HIGH
+    assert (
+        safety_beside(SafetyClass.LOW, [PAGE], [run.changed(safety_class=SafetyClass.LOW)])
+        is SafetyClass.MEDIUM
+    )
+    assert safety_beside(SafetyClass.HIGH, [], [run.changed(safety_class=None)]) is SafetyClass.HIGH
 
 
 @pytest.mark.parametrize("result", [StepResult.SKIPPED, StepResult.FAILED])
