@@ -23,7 +23,7 @@ from contracts.abilities.capability_manifest import HealthStatus
 from contracts.abilities.lifecycle import AbilityOrder, AbilityReceipt
 from contracts.base import clipped
 from contracts.learning.validation import StepResult
-from domain.abilities.execution_traces import SeenStep, canary_trace
+from domain.abilities.execution_traces import SeenStep, run_trace
 from skills.rehearsal.canary import CanaryReport, Method, canary, is_present
 from skills.rehearsal.rehearsal import LessonStart
 from skills.rehearsal.shell_session import Surroundings
@@ -141,7 +141,7 @@ class ReprobeActivities:
             for step in report.steps
             if step.result is not StepResult.SKIPPED
         ]
-        trace = canary_trace(
+        trace = run_trace(
             standing.manifest,
             outcome.outcome_id,
             () if outcome.not_run else ran,

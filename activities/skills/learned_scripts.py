@@ -24,6 +24,7 @@ from domain.skills.learned.scripts import (
     MOST_SECONDS,
     SCRIPT_FAILED,
     command_of,
+    failure_of,
 )
 from domain.skills.outcomes import outcome_of
 from host.folder_archive import FolderTooLarge, UnsafeArchive, pack_folder, unpack_folder
@@ -81,8 +82,10 @@ class LearnedScriptRuns:
             return None, SkillFailure(refusal.code.value, refusal.message)
         except SandboxUnavailable as unavailable:
             return None, SkillFailure("ISOLATION_UNAVAILABLE", clipped(str(unavailable), 240))
+        except _Unpackable as error:
+            return None, SkillFailure(error.code, f"The resulting folder cannot be handed out: {error}.")
         except (FolderTooLarge, UnsafeArchive) as error:
-            return None, SkillFailure(SCRIPT_FAILED, f"The resulting folder cannot be handed out: {error}.")
+            return None, SkillFailure(SCRIPT_FAILED, f"The folder cannot be copied: {error}.")
 
     def _present(self, order: InvocationOrder) -> dict[str, str]:
         """The scripts as they were when the call was let in.
@@ -122,7 +125,7 @@ class LearnedScriptRuns:
             limits=_LIMITS,
         )
         if not report.passed or report.result is None:
-            return None, SkillFailure(SCRIPT_FAILED, _why(name, report))
+            return None, SkillFailure(_code(report), _why(name, report))
         printed = redact(report.outputs[0]).text
         changes = folder.changes
         return {
@@ -137,6 +140,14 @@ class LearnedScriptRuns:
                 "folder_kept_until": rfc3339(now + KEPT),
             },
         }, None
+
+
+class _Unpackable(Exception):
+    """What a script made of its copy is too much, or no folder that can be handed out."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class _Folder:
@@ -169,7 +180,12 @@ class _Folder:
             if before != now:
                 change = "added" if before is None else "removed" if now is None else "changed"
                 self.changes.append({"path": path[:400], "change": change})
-        return pack_folder(work, RESULT_LIMITS)
+        try:
+            return pack_folder(work, RESULT_LIMITS)
+        except FolderTooLarge as error:
+            raise _Unpackable("OUTPUT_TOO_LARGE", str(error)) from error
+        except UnsafeArchive as error:
+            raise _Unpackable("OUTPUT_INVALID", str(error)) from error
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -183,6 +199,13 @@ def _files(folder: Path) -> dict[str, str]:
             elif path.is_file():
                 found[str(path.relative_to(folder))] = digest_of(path.read_bytes())
     return found
+
+
+def _code(report: TrialReport) -> str:
+    if report.session is None:
+        # It was given up, and says nothing of the script.
+        return SCRIPT_FAILED
+    return failure_of(report.session.results[0].status, timed_out=report.session.outcome.timed_out)
 
 
 def _why(name: str, report: TrialReport) -> str:

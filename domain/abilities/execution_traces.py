@@ -1,4 +1,4 @@
-"""Execution traces of uses that no plan was made for: rechecks, trials, reported checkpoints (DOC3 §1.1F).
+"""Execution traces of uses that no plan was made for: rechecks, scripts, trials, reported checkpoints (DOC3 §1.1F).
 
 A trace names steps and surfaces and holds no value. Traces of tool calls are made in ``domain/mcp/use_receipts.py``.
 """
@@ -29,7 +29,7 @@ def captures_traces(manifest: CapabilityManifest | None) -> bool:
     return manifest is None or manifest.learning_policy.auto_capture_trace
 
 
-def canary_trace(
+def run_trace(
     manifest: CapabilityManifest,
     trace_id: str,
     steps: Sequence[SeenStep],
@@ -37,7 +37,7 @@ def canary_trace(
     created_at: datetime,
     elapsed_ms: int,
 ) -> CapabilityExecutionTrace | None:
-    """The trace of a recheck that ran; ``None`` where it looked at nothing."""
+    """The trace of a recheck, or of a script, that ran; ``None`` where it looked at nothing."""
     if not steps:
         return None
     failed = next((step for step in steps if not step.success), None)

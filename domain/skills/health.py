@@ -23,42 +23,28 @@ nothing.
 
 
 def outcome_of_run(record: InvocationRecord) -> CapabilityOutcome | None:
-    """What an ended invocation says of its skill: a failure by its own fault, or how its recheck went."""
-    if record.order.unapproved_path is not None:
+    """What an ended invocation says of its skill: a failure by its own fault, or how its recheck went.
+
+    Of an ability whose script was run, a success is a use too, as every use of an ability is counted.
+    """
+    order = record.order
+    if order.unapproved_path is not None or record.completed_at is None:
         # Tried out without its permissions, it proves nothing, and is not to be asked again by itself.
         return None
-    failure = _failure_of(record)
-    if not record.order.recheck or record.completed_at is None:
-        return failure
     good = record.status in (InvocationStatus.SUCCESS, InvocationStatus.PARTIAL)
-    if failure is not None:
-        return failure.changed(kind=OutcomeKind.CANARY)
+    at_fault = record.status is InvocationStatus.FAILURE and record.error_code in OWN_FAULTS
+    failed = at_fault and bool(record.attempts)
+    if not (failed or order.recheck or (good and order.learned is not None)):
+        return None
     return CapabilityOutcome(
         outcome_id=record.invocation_id,
-        capability_id=record.order.skill_key[:160],
-        kind=OutcomeKind.CANARY,
+        capability_id=order.skill_key[:160],
+        kind=OutcomeKind.CANARY if order.recheck else OutcomeKind.USE,
         success=good,
         # What the far side, the caller or the installation is the cause of proves nothing, either way.
-        not_run=not good,
+        not_run=not (good or failed),
         failure_fingerprint=None if good else record.error_code or record.status.value,
-        reported_by=record.owner,
-        happened_at=record.completed_at,
-    )
-
-
-def _failure_of(record: InvocationRecord) -> CapabilityOutcome | None:
-    if record.status is not InvocationStatus.FAILURE or not record.attempts or record.completed_at is None:
-        return None
-    code = record.error_code
-    if code not in OWN_FAULTS:
-        return None
-    return CapabilityOutcome(
-        outcome_id=record.invocation_id,
-        capability_id=record.order.skill_key[:160],
-        kind=OutcomeKind.USE,
-        success=False,
-        failure_fingerprint=code,
-        summary=f"{record.order.function_name} {record.order.version}: {code}"[:500],
+        summary=f"{order.function_name} {order.version}: {record.error_code or record.status.value}"[:500],
         reported_by=record.owner,
         happened_at=record.completed_at,
     )

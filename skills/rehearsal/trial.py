@@ -50,8 +50,13 @@ class TrialReport:
     result: bytes | None
     """The resulting folder, as ``collect`` made it; ``None`` where the trial was cancelled."""
 
-    outputs: tuple[str, ...] = ()
-    """What each command printed."""
+    session: SessionOutcome | None = None
+    """How the shell ended that ran the commands; ``None`` where the trial was cancelled."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What each command printed."""
+        return tuple(one.output for one in self.session.results) if self.session is not None else ()
 
     @property
     def passed(self) -> bool:
@@ -99,7 +104,7 @@ def run_trial(
             _conditions(trial, session, before, after),
             cancelled=False,
             result=collect(work),
-            outputs=tuple(result.output for result in session.results),
+            session=session,
         )
 
 

@@ -1,4 +1,7 @@
-"""Health of skills: failed runs are counted in the transaction that ends them, and quarantine binds at once."""
+"""Health of skills: runs are counted in the transaction that ends them, and quarantine binds at once.
+
+A script of a learned ability counts for that ability's capability, which has its health by the same rules (ADR 72).
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,8 +13,12 @@ from contracts.learning.observation import ToolEffect
 from contracts.skills.catalog import SkillRecord, SkillRoot, SkillState
 from contracts.skills.health import SkillHealth
 from contracts.skills.invocation_work import InvocationRecord
+from domain.abilities.execution_traces import SeenStep, run_trace
 from domain.skills.health import after, outcome_of_run, quarantine_reason
+from stores.abilities.ability_rows import present_version, standing_of
+from stores.abilities.capability_health import apply_outcome, hold_ability
 from stores.platform.database import advisory_lock
+from stores.platform.journal.journal import JournalDraft
 from stores.skills.skill_tables import HEALTH, SKILLS, skill_health, skills
 
 _OF_HEALTH = (SkillState.READY, SkillState.QUARANTINED)
@@ -51,6 +58,30 @@ def count_outcome(connection: Connection, record: InvocationRecord) -> SkillHeal
     for found in SKILLS.all(connection, skills.c.key == now.key, order_by=(skills.c.key,)):
         SKILLS.put(connection, with_health(found, {now.key: now}))
     return now
+
+
+def count_use(connection: Connection, record: InvocationRecord) -> tuple[JournalDraft, ...]:
+    """Counts the run of a script for the ability that it belongs to; the journal entries for the caller to append.
+
+    Nothing where the ability has another version by now: the run was of the old one.
+    """
+    outcome, learned = outcome_of_run(record), record.order.learned
+    if outcome is None or learned is None or hold_ability(connection, learned.ability_id) is None:
+        return ()
+    version = present_version(connection, learned.ability_id)
+    standing = standing_of(connection, ability_id=learned.ability_id)
+    if standing is None or version is None or version.version != learned.version:
+        return ()
+    begun = record.attempts[-1].started_at
+    trace = run_trace(
+        standing.manifest,
+        record.invocation_id,
+        (SeenStep("script", "ran a script", outcome.success),),
+        created_at=outcome.happened_at,
+        elapsed_ms=max(0, round((outcome.happened_at - begun).total_seconds() * 1000)),
+    )
+    used = outcome.changed(capability_id=standing.manifest.capability_id)
+    return apply_outcome(connection, used, record.order.correlation_id, trace)
 
 
 def all_health(connection: Connection) -> Mapping[str, SkillHealth]:

@@ -27,7 +27,7 @@ from stores.platform.database import insert_or
 from stores.platform.journal.journal import JournalEntries, append
 from stores.skills.escalations import tell_person
 from stores.skills.feedback import feed_back
-from stores.skills.health import count_outcome
+from stores.skills.health import count_outcome, count_use
 from stores.skills.reports.call_metrics import add_counts
 from stores.skills.skill_tables import INVOCATIONS, skill_results
 from stores.skills.skill_tables import skill_invocations as table
@@ -134,7 +134,9 @@ def end_invocation(
         audit(entries, ended.order, "after", facts)
     feed_back(connection, ended, outcome, now)
     tell_person(connection, ended, outcome, now)
-    if (health := count_outcome(connection, ended)) is not None:
+    if ended.order.learned is not None:
+        append(connection, count_use(connection, ended))
+    elif (health := count_outcome(connection, ended)) is not None:
         audit(entries, ended.order, "health", {"status": health.status.value, "error_code": ended.error_code})
     append(connection, entries.drafts)
     return changed

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from sqlalchemy import or_
 
 from contracts.abilities.availability import AbilityState
+from contracts.abilities.capability_manifest import HealthStatus
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.skills.learned import LearnedAbility
 from domain.abilities.availability import state_of
 from domain.learning.proof.trial import scripts_of
 from domain.skills.filling import PreconditionUnmet
 from stores.abilities.ability_reads import visible
-from stores.abilities.ability_rows import ABILITIES, present_version
+from stores.abilities.ability_rows import ABILITIES, own_health, present_version
 from stores.learning.drafts import DraftStore
 from stores.learning.trials import TrialStore
 from stores.platform.canonical import canonical_json, digest_of
@@ -55,11 +57,13 @@ class LearnedScripts:
                 return None
             slug = entry.skill_slug
             version = present_version(connection, entry.ability_id)
+            health = own_health(connection, entry.primary_capability_id)
         state = state_of(entry)
-        if state is AbilityState.QUARANTINED:
+        if state is AbilityState.QUARANTINED or health is HealthStatus.QUARANTINED:
+            why = f": {entry.reason_unusable}" if entry.reason_unusable else ""
             raise Refusal(
                 ErrorCode.SKILL_QUARANTINED,
-                f"The ability {slug} is quarantined; nothing of it is run.",
+                clipped(f"The ability {slug} is quarantined; nothing of it is run{why}", 240),
             )
         if state is not AbilityState.ACTIVE:
             raise PreconditionUnmet(

@@ -160,3 +160,77 @@ async def test_an_ability_without_a_script_of_a_persons_is_not_run(stack: Stack)
     path = f"/api/skills/{entry['ability_id']}/invocations"
     status, error = await alice.refused("POST", path, {"input": {"script": "top.sh"}})
     assert (status, error["code"], error["precondition"]) == (409, "PRECONDITION_UNMET", "scripts")
+
+
+CRASHES = (
+    "sort -t, -k2,2nr stock.csv > top.csv",
+    "cat > count.sh <<'END'\nif [ -e crash ]; then kill -ABRT $$; fi\nwc -l < top.csv > \"$1\"\nEND",
+    "bash count.sh count.txt",
+)
+
+
+async def run_on(who: Learner, ability_id: str, folder: Path) -> dict[str, Any]:
+    """One run of the script on a folder, confirmed as it is asked for."""
+    given = {"script": "count.sh", "arguments": ["lines.txt"], "folder": await handed_in(who, folder)}
+    asked = {"input": given, "confirmed": True}
+    return await who.ok("POST", f"/api/skills/{ability_id}/invocations", asked, prefer="wait=60")
+
+
+@pytest.mark.acceptance("X-35")
+async def test_a_script_that_keeps_crashing_takes_its_ability_out_of_use_until_rechecks_go_well(
+    stack: Stack, tmp_path: Path
+) -> None:
+    learner, _ = await taught(stack, tmp_path / "desk", CRASHES)
+    assert await learner.prove() == "ready_for_review"
+    await learner.propose_act("approve")
+    (entry,) = (await learner.ok("GET", "/api/abilities/availability"))["abilities"]
+    alice, ability_id = caller(stack), entry["ability_id"]
+    empty, bad = tmp_path / "empty", tmp_path / "bad"
+    for folder in (empty, bad):
+        folder.mkdir()
+    (bad / "top.csv").write_text("a,1\n")
+    (bad / "crash").write_text("")
+    for _ in range(6):
+        # The folder has no top.csv: that is nobody's fault but its own.
+        assert (await run_on(alice, ability_id, empty))["error"]["code"] == "SCRIPT_FAILED"
+    for _ in range(5):
+        crashed = await run_on(alice, ability_id, bad)
+        assert (crashed["status"], crashed["error"]["code"]) == ("failure", "HANDLER_FAILED"), crashed
+    (bad / "crash").unlink()
+    body = {"input": {"script": "count.sh", "arguments": ["lines.txt"]}}
+    status, error = await alice.refused("POST", f"/api/skills/{ability_id}/invocations", body)
+    assert (status, error["code"]) == (403, "SKILL_QUARANTINED")
+    assert "failed 5 times within 7 days" in error["message"]
+
+    asked = {"capability_id": ability_id, "canaries": 5}
+    await stack.learner("alice", (*EVERYDAY_SCOPES, "admin")).ok("POST", "/api/capabilities/reprobe", asked)
+    with anyio.fail_after(120):
+        while await health_of(alice, ability_id) != "healthy":
+            await anyio.sleep(0.05)
+    assert (await run_on(alice, ability_id, bad))["status"] == "success"
+
+
+async def health_of(who: Learner, capability_id: str) -> str:
+    known = (await who.ok("GET", "/api/capabilities/health"))["capabilities"]
+    return next(one["health_status"] for one in known if one["capability_id"] == capability_id)
+
+
+@pytest.mark.acceptance("X-35")
+async def test_a_run_of_a_script_is_an_observation_of_the_session_that_its_caller_names(
+    stack: Stack, ability: dict[str, Any], tmp_path: Path
+) -> None:
+    """Names and outcome, never a value."""
+    alice, folder = caller(stack), tmp_path / "other"
+    folder.mkdir()
+    (folder / "top.csv").write_text("canary,1\n")
+    await alice.create(observation_mode="inside_agent")
+    given = {"script": "count.sh", "arguments": ["canary.txt"], "folder": await handed_in(alice, folder)}
+    asked = {"input": given, "confirmed": True, "context": {"learn_session_id": alice.session_id}}
+    path = f"/api/skills/{ability['ability_id']}/invocations"
+    done = await alice.ok("POST", path, asked, prefer="wait=60")
+    assert done["status"] == "success", done
+    observed = await alice.ok("GET", f"/api/learn/sessions/{alice.session_id}/observations")
+    (seen,) = observed["observations"]
+    assert (seen["adapter_kind"], seen["after_state_ref"]) == ("wrapper_receipt", "ok")
+    assert seen["before_state_ref"] == "with arguments, folder, script"
+    assert "canary" not in str(seen)

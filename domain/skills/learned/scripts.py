@@ -5,6 +5,7 @@ Of an ability only what a person wrote and ran is run, never its workflow graph,
 
 import posixpath
 import shlex
+import signal
 from collections.abc import Collection, Sequence
 
 from contracts.learning.observation import ToolEffect
@@ -12,6 +13,24 @@ from contracts.skills.errors import SkillErrorRule
 from contracts.skills.manifest import CommandMapping, SafetyLevel, SkillBackend, SkillManifest, ToolRecord
 
 SCRIPT_FAILED = "SCRIPT_FAILED"
+"""The script ended by itself with another status than 0: the folder or the arguments are as likely the cause."""
+
+_BY_SIGNAL = 128
+_CRASHES = frozenset(
+    _BY_SIGNAL + number
+    for number in (
+        signal.SIGILL,
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGKILL,
+        signal.SIGSEGV,
+        signal.SIGSYS,
+        signal.SIGXCPU,
+        signal.SIGXFSZ,
+    )
+)
+"""The statuses with which a shell reports that its program crashed, or was ended at a limit of the sandbox."""
 
 MOST_SECONDS = 120
 """The longest that a script may run."""
@@ -50,13 +69,16 @@ def learned_manifest(slug: str, version: int, scripts: Collection[str]) -> Skill
         side_effect_tags=("writes_files",),
         safety_level=SafetyLevel.MEDIUM,
         timeout_ms=MOST_SECONDS * 1_000,
-        # Nothing but a copy is written: a run that was lost is made again.
+        # Nothing but a copy is written: a run that was lost with its worker is made again, once.
         repeatable=True,
+        max_attempts=2,
         errors={
             SCRIPT_FAILED: SkillErrorRule(
                 http_status=500,
                 recovery="Read its output, mend the folder or the arguments, and run it again.",
-            )
+            ),
+            # One that hung hangs again.
+            "TIMEOUT": SkillErrorRule(http_status=504, recovery="Try a smaller folder, or teach it again."),
         },
         tools=(
             ToolRecord(
@@ -75,3 +97,13 @@ def command_of(path: str, text: str, arguments: Sequence[str]) -> str:
     started = f"./{shlex.quote(path)}" if text.startswith("#!") else None
     program = started or f"{_INTERPRETERS.get(suffix, 'bash')} {shlex.quote(path)}"
     return " ".join((program, *map(shlex.quote, arguments)))
+
+
+def failure_of(status: int | None, *, timed_out: bool) -> str:
+    """The code of a script that did not work: the codes of skills for what is its own fault (ADR 42, ADR 72).
+
+    ``status`` is its exit status; none where it did not end by itself.
+    """
+    if timed_out:
+        return "TIMEOUT"
+    return "HANDLER_FAILED" if status is None or status in _CRASHES else SCRIPT_FAILED

@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from contracts.abilities.capability_health import CapabilityHealthRecord
+from contracts.abilities.capability_health import CapabilityHealthRecord, OutcomeKind
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.skills.health import SkillHealth
 from contracts.skills.invocation import InvocationAttempt, InvocationStatus
 from contracts.skills.invocation_work import InvocationRecord
+from contracts.skills.learned import LearnedAbility
 from domain.skills.health import after, outcome_of_run, quarantine_reason
 from tests.domain.skills.manifests import manifest
 from tests.stores.skills.admitted import order_of
@@ -65,6 +66,28 @@ def test_what_an_unapproved_folder_did_says_nothing() -> None:
     tried = record.changed(order=record.order.changed(unapproved_path="/workspace/skills/trial"))
     assert outcome_of_run(record) is not None
     assert outcome_of_run(tried) is None
+
+
+@pytest.mark.acceptance("X-35")
+@pytest.mark.parametrize(
+    ("status", "code", "success"),
+    [
+        (InvocationStatus.SUCCESS, None, True),
+        (FAILURE, "TIMEOUT", False),
+        (FAILURE, "SCRIPT_FAILED", None),
+        (FAILURE, "SKILL_QUARANTINED", None),
+        (InvocationStatus.CANCELLED, "CANCELLED", None),
+        (InvocationStatus.EXPIRED, "EXPIRED", None),
+    ],
+)
+def test_the_run_of_a_script_is_a_use_of_its_ability_or_its_failure_or_nothing(
+    status: InvocationStatus, code: str | None, success: bool | None
+) -> None:
+    record = ended(status, code)
+    learned = LearnedAbility(ability_id="learned.count", version=1)
+    outcome = outcome_of_run(record.changed(order=record.order.changed(learned=learned)))
+    assert (outcome.success if outcome is not None else None) is success
+    assert outcome is None or outcome.kind is OutcomeKind.USE
 
 
 def test_what_was_never_begun_speaks_against_nothing() -> None:
