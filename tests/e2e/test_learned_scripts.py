@@ -162,11 +162,13 @@ async def test_an_ability_without_a_script_of_a_persons_is_not_run(stack: Stack)
     assert (status, error["code"], error["precondition"]) == (409, "PRECONDITION_UNMET", "scripts")
 
 
-CRASHES = (
-    "sort -t, -k2,2nr stock.csv > top.csv",
-    "cat > count.sh <<'END'\nif [ -e crash ]; then kill -ABRT $$; fi\nwc -l < top.csv > \"$1\"\nEND",
-    "bash count.sh count.txt",
-)
+_CRASHES = r"""cat > count.sh <<'END'
+if [ -e crash ]; then kill -ABRT $$; fi
+if [ -e pipe ]; then mkfifo "$1"; exit; fi
+wc -l < top.csv > "$1"
+END"""
+
+CRASHES = (SHOWN[0], _CRASHES, SHOWN[2])
 
 
 async def run_on(who: Learner, ability_id: str, folder: Path) -> dict[str, Any]:
@@ -193,10 +195,12 @@ async def test_a_script_that_keeps_crashing_takes_its_ability_out_of_use_until_r
     for _ in range(6):
         # The folder has no top.csv: that is nobody's fault but its own.
         assert (await run_on(alice, ability_id, empty))["error"]["code"] == "SCRIPT_FAILED"
-    for _ in range(5):
+    for _ in range(4):
         crashed = await run_on(alice, ability_id, bad)
         assert (crashed["status"], crashed["error"]["code"]) == ("failure", "HANDLER_FAILED"), crashed
-    (bad / "crash").unlink()
+    (bad / "crash").rename(bad / "pipe")
+    assert (await run_on(alice, ability_id, bad))["error"]["code"] == "OUTPUT_INVALID"
+    (bad / "pipe").unlink()
     body = {"input": {"script": "count.sh", "arguments": ["lines.txt"]}}
     status, error = await alice.refused("POST", f"/api/skills/{ability_id}/invocations", body)
     assert (status, error["code"]) == (403, "SKILL_QUARANTINED")

@@ -50,6 +50,7 @@ async def test_a_run_is_an_observation_of_the_session_that_its_caller_names(stac
     assert done["status"] == "success"
 
 
+@pytest.mark.thorough
 @pytest.mark.acceptance("X-34")
 async def test_a_lesson_that_ran_a_privileged_skill_is_reported_as_high(stack: Stack) -> None:
     """The class of DOC3's validation report has three values; without the skill the lesson's commands are low."""

@@ -10,7 +10,7 @@ from contracts.abilities.availability import AbilityVersion, InstallLane
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.errors import ErrorCode, Refusal
 from contracts.skills.invocation import InvocationStatus, SkillOutcome
-from contracts.skills.invocation_work import AttemptOrder
+from contracts.skills.invocation_work import AttemptOrder, InspectAttempt
 from contracts.skills.learned import LearnedAbility
 from domain.skills.learned.scripts import learned_manifest
 from domain.skills.outcomes import error_of
@@ -98,3 +98,15 @@ def test_a_run_that_went_well_is_a_use_and_leaves_a_trace(store: Database, abili
 def test_a_run_of_another_version_says_nothing_of_this_one(store: Database, ability: str) -> None:
     run(store, ability, "TIMEOUT", times=5, version=2)
     assert standing(store, ability).status is HealthStatus.HEALTHY
+
+
+def test_a_run_that_was_lost_with_its_worker_is_made_again_and_counts_for_nothing(
+    store: Database, ability: str
+) -> None:
+    attempts = SkillAttempts(store, confirmation_expiry=timedelta(minutes=30))
+    learned = LearnedAbility(ability_id=ability, version=1)
+    invocation = Gate(store).admit(SCRIPT, learned=learned).kept.record.invocation_id
+    attempts.begin(AttemptOrder(invocation_id=invocation, attempt=1, at=NOW))
+    seen = attempts.inspect(InspectAttempt(invocation_id=invocation, attempt=1, at=NOW))
+    assert (seen.standing.status, seen.again_after_ms) == (InvocationStatus.QUEUED, 0)
+    assert standing(store, ability).record.failures == ()
