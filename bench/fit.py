@@ -2,28 +2,32 @@
 
 ``python -m bench.fit`` reads the tables of ``tests/domain/abilities/fit``, fits the trees (near misses and requests for
 other abilities against requests that must find theirs) and prints what they reach on tasks that they were not fitted
-to, by turns, and on a table that they are never fitted to; ``--write`` keeps them in ``weighing_trees``. The thirty
+to, by turns, and on a table that they are never fitted to, alone and together with the model that reads request and
+goal at once (``host.pair_model``, trained on none of these); ``--write`` keeps them in ``weighing_trees``. The thirty
 lessons are measured by ``bench.lessons`` alone.
 """
 
 import argparse
 import random
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.abilities.fit import weighing_trees
+from bench.pair_training import area
+from domain.abilities.fit import together_trees, weighing_trees
 from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
+from domain.abilities.fit.goals import goal_said
 from domain.abilities.fit.meaning import Meanings, plain_works, told_by
 from domain.abilities.fit.reading import read
 from domain.abilities.fit.ruling import Profile, ruled, wanted_by
-from domain.abilities.fit.weighing import Evidence
 from domain.abilities.fit.words import Word
+from host.pair_model import pair_model
 from host.sentence_model import sentence_model
 from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, rows_of
 
@@ -68,7 +72,13 @@ class _Capture:
         self._index = FitIndex(row.entry for row in table)
         self._profiles = {row.entry.ability_id: Profile.of(row.entry) for row in table}
 
+    @staticmethod
+    def read(row: Row, said: str) -> float:
+        """What a model finds that reads the request with the ability's goal."""
+        return pair_model().log_odds(said, goal_said(row.entry))
+
     def evidence(self, row: Row, said: str) -> tuple[float, ...]:
+        """What is known of the request and the ability."""
         request, profile = read(said), self._profiles[row.entry.ability_id]
         wanted = wanted_by(request)
         near = self._meanings.nearness(
@@ -98,14 +108,37 @@ class _Trees:
         return found
 
 
-def main() -> None:
-    """Prints what the trees reach, and writes them where that is asked for."""
-    parser = argparse.ArgumentParser(prog="python -m bench.fit", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="Keep the trees.")
-    write = parser.parse_args().write
-    found: list[tuple[float, ...]] = []
+@dataclass(frozen=True)
+class _Cases:
+    """Requests with abilities: what is known of each, where it comes from, and what is expected."""
+
+    values: Floats
+    read: Floats
+    """What the model finds that reads both together."""
+    kinds: Numbers
+    """1 for what must find the ability, 0 for a near miss, -1 for a request for another."""
+    numbers: Numbers
+    tables: NDArray[np.str_]
+
+    def known(self, *, together: bool) -> Floats:
+        """What the trees are asked about: the evidence, and what was read together where they are for that."""
+        return np.column_stack((self.values, self.read)) if together else self.values
+
+    @property
+    def wanted(self) -> Floats:
+        return (self.kinds == 1).astype(float)
+
+    @property
+    def weights(self) -> Floats:
+        return np.where(self.kinds == -1, OF_OTHERS, 1.0)
+
+
+def cases_of(tables: Mapping[str, Path]) -> _Cases:
+    """All cases of some tables."""
+    values: list[tuple[float, ...]] = []
+    read: list[float] = []
     marks: list[tuple[str, int, int]] = []
-    for name, path in TABLES.items():
+    for name, path in tables.items():
         table, chance = rows_of(path), random.Random(3)
         capture = _Capture(table)
         for number, row in enumerate(table):
@@ -113,34 +146,55 @@ def main() -> None:
             strange = [chance.choice(table[one].finds) for one in others if table[one].finds]
             strange += [f"{row.entry.title.split()[0]} {one}" for one in chance.sample(OBJECTS, 2)]
             for kind, requests in ((1, row.finds), (0, row.misses), (-1, strange)):
-                found += [capture.evidence(row, said) for said in requests]
+                values += [capture.evidence(row, said) for said in requests]
+                read += [capture.read(row, said) for said in requests]
                 marks += [(name, number, kind)] * len(requests)
-    values = np.array(found)
-    kinds = np.array([kind for _, _, kind in marks])
-    turns = np.array([number % TURNS for _, number, _ in marks])
-    tables = np.array([name for name, _, _ in marks])
-    wanted, weights = (kinds == 1).astype(float), np.where(kinds == -1, OF_OTHERS, 1.0)
-    total = np.zeros(len(wanted))
+    return _Cases(
+        np.array(values),
+        np.array(read),
+        np.array([kind for *_, kind in marks]),
+        np.array([number for _, number, _ in marks]),
+        np.array([name for name, *_ in marks]),
+    )
+
+
+def main() -> None:
+    """Prints what the trees reach, alone and with what is read together; writes them where that is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m bench.fit", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="Keep the trees.")
+    write = parser.parse_args().write
+    cases, others = cases_of(TABLES), cases_of(HELD_OUT)
+    for module, together in ((weighing_trees, False), (together_trees, True)):
+        told = "together" if together else "alone"
+        known = cases.known(together=together)
+        total = _by_turns(cases, known)
+        for name in TABLES:
+            here = cases.tables == name
+            _print_shares(f"{name} {told}", total[here], cases.kinds[here])
+        trees = _fitted(known, cases.wanted, cases.weights)
+        held_out = trees.totals(others.known(together=together))
+        for name in HELD_OUT:
+            here = others.tables == name
+            _print_shares(f"{name} {told}", held_out[here], others.kinds[here])
+        if write:
+            _write(trees, module)
+
+
+def _by_turns(cases: _Cases, known: Floats) -> Floats:
+    """What trees that were fitted to all other tasks make of each."""
+    turns, total = cases.numbers % TURNS, np.zeros(len(known))
     for turn in range(TURNS):
         rest = turns != turn
-        total[~rest] = _fitted(values[rest], wanted[rest], weights[rest]).totals(values[~rest])
-    for name in TABLES:
-        here = tables == name
-        for cut in CUTS:
-            share = [float((total[here & (kinds == kind)] >= cut).mean()) for kind in (1, 0, -1)]
-            refused = f"near misses refused {1 - share[1]:.3f}, requests for others {1 - share[2]:.3f}"
-            print(f"{name} from {cut:+.1f}: found {share[0]:.3f}, {refused}")
-    trees = _fitted(values, wanted, weights)
-    for name, path in HELD_OUT.items():
-        table = rows_of(path)
-        capture = _Capture(table)
-        finds = trees.totals(np.array([capture.evidence(row, said) for row in table for said in row.finds]))
-        misses = trees.totals(np.array([capture.evidence(row, said) for row in table for said in row.misses]))
-        for cut in CUTS:
-            refused = f"near misses refused {(misses < cut).mean():.3f}"
-            print(f"{name} from {cut:+.1f}: found {(finds >= cut).mean():.3f}, {refused}")
-    if write:
-        _write(trees)
+        total[~rest] = _fitted(known[rest], cases.wanted[rest], cases.weights[rest]).totals(known[~rest])
+    return total
+
+
+def _print_shares(name: str, total: Floats, kinds: Numbers) -> None:
+    apart = area(total[kinds != -1], kinds[kinds != -1] == 1)
+    for cut in CUTS:
+        share = [float((total[kinds == kind] >= cut).mean()) for kind in (1, 0, -1)]
+        refused = f"near misses refused {1 - share[1]:.3f}, requests for others {1 - share[2]:.3f}"
+        print(f"{name} ({apart:.3f}) from {cut:+.1f}: found {share[0]:.3f}, {refused}")
 
 
 def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
@@ -200,7 +254,7 @@ def _question(
     return int(columns[best // BOUNDS]), best % BOUNDS
 
 
-def _write(trees: _Trees) -> None:
+def _write(trees: _Trees, module: ModuleType) -> None:
     lines = [
         " ".join(
             (*(f"{place}>{bound:g}" for place, bound in asked), *(f"{leaf * 1000:.0f}" for leaf in leaves))
@@ -208,15 +262,13 @@ def _write(trees: _Trees) -> None:
         for asked, leaves in zip(trees.questions, trees.leaves, strict=True)
     ]
     pairs = ["; ".join(lines[one : one + 2]) for one in range(0, len(lines), 2)]
-    names = ", ".join(field.name for field in fields(Evidence))
-    Path(str(weighing_trees.__file__)).write_text(
-        f'"""The trees of ``weighing``, written by ``python -m bench.fit --write``: do not edit by hand."""\n\n'
+    Path(str(module.__file__)).write_text(
+        f'"""{(module.__doc__ or "").strip()}"""\n\n'
         f"BIAS = {trees.bias:.4f}\n\n"
         'TREES = """\n' + "\n".join(pairs) + '\n"""\n'
         '"""Two trees a line, each: an evidence and its bound, three times, then the leaves in thousandths."""\n',
         encoding="utf-8",
     )
-    print(f"written, over {names}")
 
 
 if __name__ == "__main__":

@@ -7,15 +7,17 @@ are read one by one: in a batch the weights' rounding would make a vector depend
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 MODEL = "all-MiniLM-L6-v2-onnx-int8/1"
 """Names the vectors: those of another model or another way of making them are not comparable."""
@@ -43,15 +45,22 @@ class ModelUnavailable(Exception):
     """The model cannot be used here; the message says why, ``INSTALL`` what to do."""
 
 
-class SentenceModel:
-    """Makes vectors of texts. Safe to share between threads.
+class Encoder:
+    """The transformer of the package with its tokenizer, run on one thread. Safe to share between threads.
+
+    ``replaced`` are weights to be used instead of those in the package's file, by the place of their first byte there.
 
     Raises:
         ModelUnavailable: A package is not installed, or its file is another one than expected.
     """
 
-    def __init__(self) -> None:
-        weights, vocabulary = _file(_WEIGHTS), _file(_VOCABULARY)
+    def __init__(self, replaced: "Mapping[int, NDArray[Any]] | None" = None) -> None:
+        weights, vocabulary = packaged_weights(), _file(_VOCABULARY)
+        if replaced:
+            changed = bytearray(weights)
+            for place, values in replaced.items():
+                changed[place : place + values.nbytes] = values.tobytes()
+            weights = bytes(changed)
         try:
             # Imported here: they are an extra, and take a third of a second.
             import numpy as np
@@ -62,11 +71,36 @@ class SentenceModel:
         runtime: Any = onnxruntime
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._np = np
-        self._session: Any = runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
-        self._tokenizer: Any = Tokenizer.from_str(vocabulary.decode())
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self.np = np
+        self._session: Any = runtime.InferenceSession(
+            bytes(weights), options, providers=["CPUExecutionProvider"]
+        )
+        self.tokenizer: Any = Tokenizer.from_str(vocabulary.decode())
+        self.tokenizer.no_padding()
+
+    def read(self, ids: Sequence[int], kinds: Sequence[int]) -> "NDArray[np.float32]":
+        """What the last layer makes of the tokens: a row each. ``kinds`` say of which text each is, 0 or 1."""
+        np = self.np
+        rows = np.array([ids], dtype=np.int64)
+        inputs = {
+            "input_ids": rows,
+            "attention_mask": np.ones_like(rows),
+            "token_type_ids": np.array([kinds], dtype=np.int64),
+        }
+        return np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32)
+
+
+class SentenceModel:
+    """Makes vectors of texts. Safe to share between threads.
+
+    Raises:
+        ModelUnavailable: A package is not installed, or its file is another one than expected.
+    """
+
+    def __init__(self) -> None:
+        self._encoder = Encoder()
+        self._encoder.tokenizer.enable_truncation(MAX_TOKENS)
+        self._np = self._encoder.np
         self.vector: Callable[[str], NDArray[np.float32]] = lru_cache(KEPT_IN_MEMORY)(self._vector)
         """The vector of a text, of length one."""
 
@@ -78,35 +112,43 @@ class SentenceModel:
         return min(1.0, float(likenesses[best])), others[best]
 
     def _vector(self, text: str) -> "NDArray[np.float32]":
-        np = self._np
-        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        mean = np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32).mean(axis=0)
-        found = mean / np.linalg.norm(mean)
+        ids: list[int] = self._encoder.tokenizer.encode(text).ids
+        mean = self._encoder.read(ids, [0] * len(ids)).mean(axis=0)
+        found = mean / self._np.linalg.norm(mean)
         found.flags.writeable = False
         return found
 
 
-_lock = threading.Lock()
-_loaded: list[SentenceModel | ModelUnavailable] = []
+def loaded_once(make: Callable[[], T]) -> Callable[[], T]:
+    """A model of this process, made at the first call. One that cannot be made is not tried again."""
+    lock, kept = threading.Lock(), list[T | ModelUnavailable]()
+
+    def model() -> T:
+        with lock:
+            if not kept:
+                try:
+                    kept.append(make())
+                except ModelUnavailable as error:
+                    kept.append(error)
+            found = kept[0]
+        if isinstance(found, ModelUnavailable):
+            raise found
+        return found
+
+    return model
 
 
-def sentence_model() -> SentenceModel:
-    """The model of this process, loaded at the first call.
+sentence_model = loaded_once(SentenceModel)
+"""The model of this process; raises ``ModelUnavailable``."""
+
+
+def packaged_weights() -> bytes:
+    """The file of the package that holds the weights, in the format of ONNX.
 
     Raises:
-        ModelUnavailable: It cannot be loaded; not tried again in this process.
+        ModelUnavailable: The package is not installed, or its file is another one than expected.
     """
-    with _lock:
-        if not _loaded:
-            try:
-                _loaded.append(SentenceModel())
-            except ModelUnavailable as error:
-                _loaded.append(error)
-        found = _loaded[0]
-    if isinstance(found, ModelUnavailable):
-        raise found
-    return found
+    return _file(_WEIGHTS)
 
 
 def nearest_by_meaning() -> Callable[[str, Sequence[str]], tuple[float, str]] | None:

@@ -23,6 +23,7 @@ from config.origins import SettingsError, masked_url, unknown_variables
 from config.settings import Settings, load_settings, names_a_cluster, temporal_connect_kwargs
 from domain.learning.adapters import ADAPTERS, DEPLOYED
 from host.confined_program import confinement
+from host.pair_model import pair_model
 from host.sentence_model import INSTALL, MODEL, ModelUnavailable, sentence_model
 from recorders.running import RECORDERS_FOLDER, running_recorders
 from stores.platform.database import Database
@@ -216,6 +217,11 @@ def _meaning(settings: Settings) -> Finding:
         sentence_model()
     except ModelUnavailable as problem:
         return Finding("meaning", "warn", f"rules and words alone find abilities: {problem}", INSTALL)
+    try:
+        pair_model()
+    except ModelUnavailable as problem:
+        said = f"requests are not read together with what abilities do: {problem}"
+        return Finding("meaning", "warn", said, "install this version of apprentice again")
     return Finding("meaning", "ok", f"abilities are found by meaning too, with {MODEL}")
 
 

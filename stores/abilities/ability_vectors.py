@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from domain.abilities.fit.goals import ability_of, goals_of
+from host.pair_model import read_together
 from host.sentence_model import DIMENSIONS, MODEL, ModelUnavailable, SentenceModel, sentence_model
 from stores.platform.database import Database, batches, insert_or
 from stores.platform.tables import ability_vectors
@@ -128,7 +129,7 @@ class AbilityVectors:
             # Seconds of work that belong to no ability: kept for drafts as well.
             kept = {_WORKS: plain_works(model.vector).astype("float16")}
             self._keep(kept, digests)
-        return Meanings(model.vector, kept[_WORKS].astype("float32"), {})
+        return Meanings(model.vector, kept[_WORKS].astype("float32"), {}, together=read_together())
 
     def _make(
         self, model: SentenceModel, told: "Mapping[str, Told]", kept: "Mapping[str, Any]"

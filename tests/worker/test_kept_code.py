@@ -17,7 +17,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A package of one module that has a state of its own, whose code is kept."""
     (tmp_path / NAME).mkdir()
     (tmp_path / NAME / "__init__.py").touch()
-    (tmp_path / NAME / "story.py").write_text("SEEN = []\n\n\ndef tell():\n    SEEN.append(1)\n    return SEEN\n")
+    (tmp_path / NAME / "story.py").write_text(
+        "SEEN = []\n\n\ndef tell():\n    SEEN.append(1)\n    return SEEN\n"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "meta_path", [CodeKeeper(NAME), *sys.meta_path])
     yield NAME

@@ -57,12 +57,12 @@ def _weighed(by_rules: Judgement, found: Evidence, near: "Nearness") -> Judgemen
     likely = round(likelihood(found), 4)
     if likely < FITS_FROM:
         if by_rules.fit is Fit.NO:
-            return replace(by_rules, likely=likely)
+            return replace(by_rules, likely=likely, weighed=found)
         no = refused(f"its words are there, but it means other work: “{near.other}”")
-        return replace(no, likely=likely)
+        return replace(no, likely=likely, weighed=found)
     said = by_rules.reasons if by_rules.fit is not Fit.NO else (f"means nearly the same as “{near.like}”",)
     sure = by_rules.fit is Fit.YES or likely >= SURE_OF_MEANING
-    return Judgement(Fit.YES if sure else Fit.MAYBE, likely, said, likely)
+    return Judgement(Fit.YES if sure else Fit.MAYBE, likely, said, likely, found)
 
 
 TOO_FAR = 0.2

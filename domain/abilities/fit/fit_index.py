@@ -27,6 +27,7 @@ from domain.abilities.fit.goals import ability_of, goals_of
 from domain.abilities.fit.reading import Reading, read
 from domain.abilities.fit.ruling import Judgement, Profile
 from domain.abilities.fit.spelling import telling_words
+from domain.abilities.fit.together import read_again
 from domain.abilities.fit.words import Word, base_weight
 from domain.abilities.lookup_index import changed_holders
 from domain.abilities.matching import is_listed
@@ -175,10 +176,10 @@ class FitIndex:
     ) -> dict[str, Judgement]:
         """The judgement of each ability that is looked at, by its best goal."""
         request = read(query.user_query)
+        goals = (self._goals[one] for one in self._candidates(request, query, caller_user_id))
         best: dict[str, _Judged] = {}
-        for goal_id in self._candidates(request, query, caller_user_id):
-            goal, ability_id = self._goals[goal_id], ability_of(goal_id)
-            found = goal, self._judged_goal(request, goal, caller_user_id)
+        for found in self._judged_goals(request, goals, caller_user_id):
+            ability_id = ability_of(found[0].ability_id)
             best[ability_id] = min(best.get(ability_id, found), found, key=_rank_of)
         return self._decided(query.user_query, best, decide)
 
@@ -204,23 +205,29 @@ class FitIndex:
     def _judged(
         self, request: Reading, ability_id: str, caller_user_id: str, *, by_rules: bool = False
     ) -> _Judged:
-        judge_one = partial(self._judged_goal, request, caller_user_id=caller_user_id, by_rules=by_rules)
-        return min(((goal, judge_one(goal)) for goal in self._goals_of[ability_id]), key=_rank_of)
+        goals = self._goals_of[ability_id]
+        return min(self._judged_goals(request, goals, caller_user_id, by_rules=by_rules), key=_rank_of)
 
-    def _judged_goal(
+    def _judged_goals(
         self,
         request: Reading,
-        goal: AbilityAvailabilityEntry,
+        goals: Iterable[AbilityAvailabilityEntry],
         caller_user_id: str,
         *,
         by_rules: bool = False,
-    ) -> Judgement:
-        profile = self._profiles.get(goal.ability_id)
-        if profile is None:
-            profile = self._profiles[goal.ability_id] = Profile.of(goal)
+    ) -> list[_Judged]:
         meanings = None if by_rules else self._meanings
-        compare = partial(meanings.nearness, request, goal.ability_id) if meanings else None
-        return judge(request, profile, partial(self.weight, caller_user_id), compare)
+        weigh = partial(self.weight, caller_user_id)
+        found: list[_Judged] = []
+        for goal in goals:
+            profile = self._profiles.get(goal.ability_id)
+            if profile is None:
+                profile = self._profiles[goal.ability_id] = Profile.of(goal)
+            compare = partial(meanings.nearness, request, goal.ability_id) if meanings else None
+            found.append((goal, judge(request, profile, weigh, compare)))
+        if meanings is None or meanings.together is None:
+            return found
+        return read_again(request.text, found, meanings.together)
 
     def _candidates(self, request: Reading, query: AbilityLookupQuery, caller_user_id: str) -> list[str]:
         """The ids of the goals to judge."""

@@ -4,9 +4,13 @@ A demonstration shows one piece of work, which its trigger phrases say in other 
 many: its phrases are uses beside each other, "merge PDF files" and "fill in a form", and as one goal they fit none.
 """
 
+import re
+
 from contracts.abilities.availability import IMPORTED_FAMILY, AbilityAvailabilityEntry
 
 _BETWEEN = "#"
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 def goals_of(entry: AbilityAvailabilityEntry) -> tuple[AbilityAvailabilityEntry, ...]:
@@ -29,3 +33,9 @@ def goals_of(entry: AbilityAvailabilityEntry) -> tuple[AbilityAvailabilityEntry,
 def ability_of(goal_id: str) -> str:
     """The id of the ability whose goal this is."""
     return goal_id.partition(_BETWEEN)[0]
+
+
+def goal_said(entry: AbilityAvailabilityEntry) -> str:
+    """The whole goal as a person says it, or the title where none is known; a parameter by its name."""
+    goal = entry.method[0] if entry.method else entry.title
+    return _PARAMETER.sub(lambda found: found[1].replace("_", " "), goal)

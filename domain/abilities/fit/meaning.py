@@ -226,12 +226,15 @@ class Meanings:
         works: Rows,
         abilities: Mapping[str, tuple[Told, Rows]],
         words: Mapping[str, Vector] | None = None,
+        together: Callable[[str, str], float] | None = None,
     ) -> None:
         """``abilities`` holds what each tells and the vectors of its texts, by its id; ``words`` those of words.
 
         A word that is not among them is read when it is needed.
         """
         self._vector = vector
+        self.together = together
+        """Reads a request and a goal as one text, where a model for that can be used."""
         self._words = dict(words or {})
         self._middle = works.mean(axis=0)
         self._works = _unit(works - self._middle)

@@ -6,7 +6,7 @@ in the same direction. The documented score (``domain.abilities.matching``) play
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from domain.abilities.fit.verbs import (
     may_be_lightly,
     work_named_by,
 )
+from domain.abilities.fit.weighing import Evidence
 from domain.abilities.fit.words import Word, base_weight, is_content, tokens, word_of
 
 Weigh = Callable[[Word], float]
@@ -93,6 +94,8 @@ class Judgement:
     reasons: tuple[str, ...]
     likely: float = 0.0
     """How likely it is that it fits, where that was weighed, whatever the judgement."""
+    weighed: Evidence | None = field(default=None, compare=False, repr=False)
+    """By what that was weighed."""
 
 
 @dataclass(frozen=True, slots=True)

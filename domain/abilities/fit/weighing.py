@@ -1,8 +1,9 @@
 """Weighs what speaks for and against an ability: the sum of small decision trees over what rules and meaning say.
 
 A weighted sum cannot say "another verb matters little where the object is named exactly"; trees of three questions can.
-They are in ``weighing_trees``, fitted by ``python -m bench.fit`` over the tables of ``tests/domain/abilities/fit``;
-the lessons of ``tests/lessons`` were not among them.
+They are in ``weighing_trees``, and with what a model adds that reads request and goal together in ``together_trees``,
+fitted by ``python -m bench.fit`` over the tables of ``tests/domain/abilities/fit``; the lessons of ``tests/lessons``
+were not among them.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from math import exp
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from domain.abilities.fit.weighing_trees import BIAS, TREES
+from domain.abilities.fit import together_trees, weighing_trees
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,43 +109,46 @@ class Evidence:
 class _Trees(NamedTuple):
     """The trees: three questions each, whether a value is above a bound, and what each of the eight answers adds."""
 
+    bias: float
     places: "NDArray[np.intp]"
     bounds: "NDArray[np.float64]"
     leaves: "NDArray[np.float64]"
     first: "NDArray[np.intp]"
     """Where the leaves of each begin."""
 
+    def likelihood(self, values: Sequence[float]) -> float:
+        """What all trees add up to for the values of an evidence, in the order of its fields, as a likelihood."""
+        import numpy as np
+
+        above = (np.array(values)[self.places] > self.bounds) @ _BITS
+        return 1 / (1 + exp(-self.bias - float(self.leaves[self.first + above].sum())))
+
 
 def likelihood(found: Evidence) -> float:
     """How likely it is that the ability fits, in [0, 1]."""
-    return 1 / (1 + exp(-total(_VALUES(found))))
+    return _trees(weighing_trees.BIAS, weighing_trees.TREES).likelihood(_VALUES(found))
+
+
+def likelihood_together(found: Evidence, read: float) -> float:
+    """The same with the log-odds of a model that read request and goal together."""
+    return _trees(together_trees.BIAS, together_trees.TREES).likelihood((*_VALUES(found), read))
 
 
 _VALUES = attrgetter(*(field.name for field in fields(Evidence)))
-
-
-def total(values: Sequence[float]) -> float:
-    """What all trees add up to for the values of an evidence, in the order of its fields."""
-    import numpy as np
-
-    trees = _trees()
-    above = (np.array(values)[trees.places] > trees.bounds) @ _BITS
-    return BIAS + float(trees.leaves[trees.first + above].sum())
-
-
 _BITS = (4, 2, 1)
 
 
 @cache
-def _trees() -> _Trees:
-    """The trees as ``weighing_trees`` writes them: two a line, each three times evidence and bound, then the leaves."""
+def _trees(bias: float, text: str) -> _Trees:
+    """The trees as ``bench.fit`` writes them: two a line, each three times evidence and bound, then the leaves."""
     # Imported here: it comes with the model, and nothing is weighed without.
     import numpy as np
 
-    lines = [one.split() for one in TREES.replace("\n", ";").split(";") if one]
+    lines = [one.split() for one in text.replace("\n", ";").split(";") if one]
     asked = [[field.split(">") for field in line[:3]] for line in lines]
     leaves = [[int(leaf) / 1000 for leaf in line[3:]] for line in lines]
     return _Trees(
+        bias,
         places=np.array([[int(place) for place, _ in one] for one in asked], dtype=np.intp).reshape(-1, 3),
         bounds=np.array([[float(bound) for _, bound in one] for one in asked]).reshape(-1, 3),
         leaves=np.array(leaves).ravel(),

@@ -10,8 +10,9 @@ from contracts.abilities.availability import (
 )
 from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.goals import ability_of, goals_of
+from domain.abilities.fit.goals import ability_of, goal_said, goals_of
 from domain.imports.described_uses import described_uses
+from tests.fixtures.abilities import ability
 
 DESCRIBED = {
     "invoice-desk": "Create, edit, and archive invoices. Use when the user wants to send a payment reminder or refund a"
@@ -96,3 +97,11 @@ def test_each_use_is_a_goal_of_an_imported_skill_and_what_was_taught_is_one_goal
     assert {ability_of(goal.ability_id) for goal in goals} == {entry.ability_id}
     taught = imported("recordings", family="learned")
     assert goals_of(taught) == (taught,)
+
+
+def test_a_goal_is_said_whole_and_its_parameters_by_their_names() -> None:
+    taught = ability(
+        "scans", title="Number scans", method=("Rename the scans to {first_page}-001.tif.", "fact")
+    )
+    assert goal_said(taught) == "Rename the scans to first page-001.tif."
+    assert goal_said(ability("scans", title="Number scans")) == "Number scans"

@@ -23,19 +23,19 @@ def vector(text: str) -> Vector:
 
 
 def meanings(*entries: AbilityAvailabilityEntry) -> Meanings:
-    return Meanings(vector, WORKS, _known(entries))
+    return Meanings(vector, WORKS, known_of(entries))
 
 
 def meanings_changed(
     before: Meanings, entries: Iterable[AbilityAvailabilityEntry], gone: Iterable[str]
 ) -> Meanings:
-    return before.changed(_known(entries), gone, {})
+    return before.changed(known_of(entries), gone, {})
 
 
 WORKS = plain_works(vector)
 
 
-def _known(entries: Iterable[AbilityAvailabilityEntry]) -> dict[str, tuple[Told, Rows]]:
+def known_of(entries: Iterable[AbilityAvailabilityEntry]) -> dict[str, tuple[Told, Rows]]:
     told = {entry.ability_id: told_by(entry) for entry in entries}
     return {one: (said, np.stack([vector(text) for text in said.texts])) for one, said in told.items()}
 

@@ -1,0 +1,321 @@
+"""Trains the weights of ``host.pair_model``: ``python -m bench.pair_training --write``, with torch and onnx installed.
+
+The tables of ``bench/pairs`` hold groups of four abilities about the same objects. A request finds one of them and
+is a near miss of the others, so that none is told by the way it is worded; each ability has a near miss of its own
+too. The model starts from the sentence model of the package and learns to say of a request and a goal, read
+together, whether the one asks for what the other does. Nothing of the tables in ``tests/domain/abilities/fit`` or
+of the lessons is learned from; how well it tells those apart is printed after each pass. Three passes take an hour
+on two processors.
+"""
+
+import argparse
+import hashlib
+import math
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from host.pair_model import BIAS, HEAD, MAX_TOKENS, WEIGHTS
+from host.sentence_model import Encoder, packaged_weights
+from tests.domain.abilities.fit.tables import HELD_OUT, TABLES
+
+GROUPS = Path(__file__).parent / "pairs"
+PASSES = 3
+BATCH = 32
+RATE = 1e-4
+"""How far the weights go in one step at most; those of the head go ten times as far."""
+
+WARM_UP = 0.06
+"""The share of the steps in which the rate rises; it falls in the others."""
+
+NEAR_MISSES, STRANGERS = 1.6, 0.35
+"""How many near misses, and requests from other groups, there are to one request that finds its ability."""
+
+DROPOUT = 0.1
+SURE = 0.96
+"""How sure the model has to become at most: some of what was written down is wrong."""
+
+UNCHANGED = ("word_embeddings", "position_embeddings")
+"""What single words and places mean stays as it is in the package."""
+
+HEADS, WIDTH, LAYERS = 12, 384, 6
+
+Pair = tuple[str, str]
+Labelled = tuple[str, str, float]
+
+
+@dataclass(frozen=True)
+class Ability:
+    """A goal, what must find it, and what must not."""
+
+    goal: str
+    finds: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+Group = Sequence[Ability]
+
+
+def groups_of(path: Path) -> list[Group]:
+    """The groups of a table, a paragraph each."""
+    paragraphs = path.read_text(encoding="utf-8").split("\n\n")
+    found = [[_ability(one) for one in f"\n{paragraph}".split("\n= ")[1:]] for paragraph in paragraphs]
+    return [group for group in found if group]
+
+
+def _ability(said: str) -> Ability:
+    first, *rest = said.splitlines()
+    marked = {
+        mark: tuple(line[2:].strip() for line in rest if line.startswith(mark)) for mark in ("+ ", "- ")
+    }
+    return Ability(first.partition(" -> ")[0].strip(), marked["+ "], marked["- "])
+
+
+def near_misses(group: Group) -> list[Labelled]:
+    """What must not find an ability of the group although it is about the same."""
+    others = [
+        (said, one.goal) for one in group for other in group if other is not one for said in other.finds
+    ]
+    return [(said, goal, 0.0) for said, goal in others]
+
+
+def labelled(group: Group) -> list[Labelled]:
+    """What is said of the abilities of a group themselves."""
+    finds = [(said, one.goal, 1.0) for one in group for said in one.finds]
+    return finds + [(said, one.goal, 0.0) for one in group for said in one.misses]
+
+
+def one_pass(groups: Sequence[Group], chance: random.Random) -> list[Labelled]:
+    """The pairs of one pass over all groups."""
+    requests = [said for group in groups for one in group for said in one.finds]
+    pairs: list[Labelled] = []
+    for group in groups:
+        own, others = labelled(group), near_misses(group)
+        finds = sum(1 for *_, fits in own if fits)
+        pairs += own
+        pairs += chance.sample(others, min(len(others), max(0, int(finds * NEAR_MISSES) - len(own) + finds)))
+        strangers = int(finds * STRANGERS)
+        pairs += [(chance.choice(requests), chance.choice(group).goal, 0.0) for _ in range(strangers)]
+    return pairs
+
+
+class PairEncoder:
+    """The transformer as torch computes it, with its weights by their names in the package's file."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self._torch = torch
+        self.weights, self._matrices, self._places = _weights_of_the_package()
+        for name, weight in self.weights.items():
+            weight.requires_grad_(not any(word in name for word in UNCHANGED))
+        self.head = torch.nn.Parameter(torch.randn(2 * WIDTH) * 0.02)
+        self.bias = torch.nn.Parameter(torch.zeros(1))
+        tokenizer = Encoder().tokenizer
+        self._tokens = {}
+        self._encode = lambda text: tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
+
+    def trained(self) -> list[Any]:
+        """The weights that training changes."""
+        return [one for one in self.weights.values() if one.requires_grad]
+
+    def length(self, pair: Sequence[Any]) -> int:
+        """How many tokens request and goal have."""
+        return len(self.tokens(pair[0])) + len(self.tokens(pair[1]))
+
+    def tokens(self, text: str) -> list[int]:
+        """The tokens of a text."""
+        if text not in self._tokens:
+            self._tokens[text] = self._encode(text)
+        return self._tokens[text]
+
+    def log_odds(self, pairs: Sequence[Sequence[Any]], dropout: float = 0.0) -> Any:
+        """One number a pair."""
+        torch = self._torch
+        functional = torch.nn.functional
+        ids, kinds, mask = self._batch(pairs)
+        named = self.weights
+
+        def dropped(x: Any) -> Any:
+            return functional.dropout(x, dropout, dropout > 0)
+
+        def normed(x: Any, name: str) -> Any:
+            weight, bias = named[f"{name}.LayerNorm.weight"], named[f"{name}.LayerNorm.bias"]
+            return functional.layer_norm(x, (WIDTH,), weight, bias, 1e-12)
+
+        at = "inner.embeddings"
+        x = functional.embedding(ids, named[f"{at}.word_embeddings.weight"])
+        x = x + named[f"{at}.position_embeddings.weight"][: ids.shape[1]]
+        x = dropped(normed(x + functional.embedding(kinds, named[f"{at}.token_type_embeddings.weight"]), at))
+        count, length = ids.shape
+        for layer in range(LAYERS):
+            at = f"inner.encoder.layer.{layer}"
+            asked, keyed, told, out, wide, narrow = (
+                named[one] for one in self._matrices[6 * layer : 6 * layer + 6]
+            )
+            parts = [
+                (x @ matrix + named[f"{at}.attention.self.{part}.bias"])
+                .view(count, length, HEADS, WIDTH // HEADS)
+                .transpose(1, 2)
+                for part, matrix in (("query", asked), ("key", keyed), ("value", told))
+            ]
+            seen = functional.scaled_dot_product_attention(*parts, attn_mask=mask[:, None, None, :])
+            seen = seen.transpose(1, 2).reshape(count, length, WIDTH) @ out
+            x = normed(
+                x + dropped(seen + named[f"{at}.attention.output.dense.bias"]), f"{at}.attention.output"
+            )
+            inner = functional.gelu(x @ wide + named[f"{at}.intermediate.dense.bias"])
+            x = normed(x + dropped(inner @ narrow + named[f"{at}.output.dense.bias"]), f"{at}.output")
+        mean = (x * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        return dropped(torch.cat([x[:, 0], mean], 1)) @ self.head + self.bias
+
+    def _batch(self, pairs: Sequence[Sequence[Any]]) -> tuple[Any, Any, Any]:
+        torch = self._torch
+        both = [(self.tokens(pair[0]), self.tokens(pair[1])) for pair in pairs]
+        length = max(len(asked) + len(done) for asked, done in both) + 3
+        ids = torch.zeros(len(pairs), length, dtype=torch.long)
+        kinds, mask = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
+        for row, (asked, done) in enumerate(both):
+            said = [101, *asked, 102, *done, 102]
+            ids[row, : len(said)] = torch.tensor(said)
+            kinds[row, len(asked) + 2 : len(said)] = 1
+            mask[row, : len(said)] = True
+        return ids, kinds, mask
+
+    def exported(self) -> dict[str, np.ndarray]:
+        """The trained weights as ``host.pair_model`` reads them: matrices in int8, a scale for each column."""
+        found = {HEAD: self.head.detach().numpy(), BIAS: self.bias.detach().numpy()}
+        for name, weight in self.weights.items():
+            values = weight.detach().numpy()
+            if name in self._matrices:
+                scale = np.abs(values).max(axis=0, keepdims=True) / 127
+                found[self._placed(f"{name}_scale")] = scale.astype(np.float32)
+                found[self._placed(f"{name}_q")] = np.round(values / scale).astype(np.int8)
+            elif weight.requires_grad:
+                found[self._placed(name)] = values
+        return found
+
+    def _placed(self, name: str) -> str:
+        return f"{name}@{self._places[name]}"
+
+
+def _weights_of_the_package() -> tuple[dict[str, Any], list[str], dict[str, int]]:
+    """All weights as floats by their names, the names of the matrices as they are used, and where each is kept."""
+    import onnx
+    import torch
+    from onnx import numpy_helper
+
+    content = packaged_weights()
+    graph = onnx.load_model_from_string(content).graph
+    kept = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    matrices = [
+        node.input[1] for node in graph.node if node.op_type == "MatMul" and f"{node.input[1]}_q" in kept
+    ]
+    weights: dict[str, Any] = {}
+    for name, values in kept.items():
+        plain = re.sub(r"_(q|scale)$", "", name)
+        if name.endswith("_q"):
+            weights[plain] = values.astype(np.float32) * kept[f"{plain}_scale"]
+        elif plain == name and values.dtype == np.float32 and name.startswith("inner."):
+            weights[name] = values
+    places = {one.name: content.find(one.raw_data) for one in graph.initializer if len(one.raw_data) > 1000}
+    parameters = {name: torch.nn.Parameter(torch.tensor(values)) for name, values in weights.items()}
+    return parameters, matrices, places
+
+
+def area(scores: np.ndarray, fits: np.ndarray) -> float:
+    """How often what must be found is rated above what must not."""
+    order = scores.argsort(kind="stable")
+    rank = np.empty(len(scores))
+    rank[order] = np.arange(1, len(scores) + 1)
+    found = int(fits.sum())
+    return float((rank[fits].sum() - found * (found + 1) / 2) / (found * (len(fits) - found)))
+
+
+def told_apart(model: PairEncoder) -> dict[str, float]:
+    """The area under the curve of each table that nothing was learned from."""
+    return {name: _area_of(model, path) for name, path in {**TABLES, **HELD_OUT}.items()}
+
+
+def _area_of(model: PairEncoder, path: Path) -> float:
+    import torch
+
+    pairs = [pair for group in groups_of(path) for pair in (*labelled(group), *near_misses(group))]
+    pairs.sort(key=model.length)
+    with torch.no_grad():
+        scores = torch.cat([model.log_odds(some) for some in _cut(pairs, 128)]).numpy()
+    return round(area(scores, np.array([fits == 1.0 for *_, fits in pairs])), 3)
+
+
+def _cut(pairs: Sequence[Labelled], size: int) -> Iterator[Sequence[Labelled]]:
+    return (pairs[start : start + size] for start in range(0, len(pairs), size))
+
+
+def _batches(
+    pairs: Sequence[Labelled], model: PairEncoder, chance: random.Random
+) -> list[Sequence[Labelled]]:
+    """Batches of pairs of about the same length, in any order."""
+    mixed = list(pairs)
+    chance.shuffle(mixed)
+    batches = [one for part in _cut(mixed, BATCH * 50) for one in _cut(sorted(part, key=model.length), BATCH)]
+    chance.shuffle(batches)
+    return batches
+
+
+def train(groups: Sequence[Group], passes: int) -> PairEncoder:
+    """The model after so many passes."""
+    import torch
+
+    chance = random.Random(0)
+    torch.manual_seed(0)
+    model = PairEncoder()
+    parts = [{"params": model.trained(), "at": RATE}, {"params": [model.head, model.bias], "at": 10 * RATE}]
+    optimizer = torch.optim.AdamW(parts, lr=RATE, weight_decay=0.01)
+    changed = [one for part in parts for one in part["params"]]
+    steps, step = math.ceil(passes * len(one_pass(groups, chance)) / BATCH), 0
+    for number in range(passes):
+        for batch in _batches(one_pass(groups, chance), model, chance):
+            share = min(1.0, (step + 1) / (WARM_UP * steps)) * max(0.02, 1 - step / steps)
+            for part in optimizer.param_groups:
+                part["lr"] = part["at"] * share
+            wanted = torch.tensor([fits for *_, fits in batch]) * SURE + (1 - SURE) / 2
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                model.log_odds(batch, DROPOUT), wanted
+            )
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(changed, 1.0)
+            optimizer.step()
+            step += 1
+            if step % 100 == 0:
+                print(f"step {step} of {steps}: loss {loss.item():.3f}", flush=True)
+        print(f"after pass {number + 1}: {told_apart(model)}", flush=True)
+    return model
+
+
+def write(found: Mapping[str, np.ndarray]) -> None:
+    """Keeps the weights, and prints what ``host.pair_model`` compares them with."""
+    np.savez_compressed(WEIGHTS, **found)
+    print(f"{WEIGHTS}: {hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()}")
+
+
+def main() -> None:
+    """Trains, and keeps the weights where that is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m bench.pair_training", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="Keep the weights.")
+    parser.add_argument("--passes", type=int, default=PASSES)
+    options = parser.parse_args()
+    model = train(
+        [group for path in sorted(GROUPS.glob("*.txt")) for group in groups_of(path)], options.passes
+    )
+    if options.write:
+        write(model.exported())
+
+
+if __name__ == "__main__":
+    main()

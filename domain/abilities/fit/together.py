@@ -1,0 +1,55 @@
+"""What is known once a request and a goal were read together by one model (``host.pair_model``).
+
+Trees over rules and vectors say which abilities may be meant; which of those does the work that is asked for is told
+better by a model that sees both sentences at once. It is asked about the likeliest only, as it reads a pair in some ms.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from contracts.abilities.availability import AbilityAvailabilityEntry
+from contracts.abilities.lookup import Fit
+from domain.abilities.fit.fit import SURE_OF_MEANING
+from domain.abilities.fit.goals import goal_said
+from domain.abilities.fit.ruling import Judgement, refused
+from domain.abilities.fit.weighing import FITS_FROM, likelihood_together
+
+READ_FROM = 0.03
+"""What is less likely by trees alone is not read."""
+
+MAX_READ = 32
+"""The most goals that are read with one request, the likeliest of them."""
+
+ReadTogether = Callable[[str, str], float]
+"""The log-odds that a request asks for what a goal does."""
+
+OTHER_WORK = "read together with “{}”, it asks for other work"
+SAME_WORK = "read together with “{}”, it asks for this work"
+
+_Judged = tuple[AbilityAvailabilityEntry, Judgement]
+
+
+def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[_Judged]:
+    """The judgements of goals, the likeliest of those that were weighed after ``read``."""
+    weighed = [
+        number for number, (_, one) in enumerate(found) if one.weighed is not None and one.likely >= READ_FROM
+    ]
+    likeliest = sorted(weighed, key=lambda number: (-found[number][1].likely, number))[:MAX_READ]
+    judged = list(found)
+    for number in likeliest:
+        goal, before = found[number]
+        said = goal_said(goal)
+        judged[number] = goal, _after(before, said, read(text, said))
+    return judged
+
+
+def _after(before: Judgement, said: str, read: float) -> Judgement:
+    assert before.weighed is not None
+    likely = round(likelihood_together(before.weighed, read), 4)
+    if likely < FITS_FROM:
+        if before.fit is Fit.NO:
+            return replace(before, likely=likely)
+        return replace(refused(OTHER_WORK.format(said)), likely=likely)
+    reasons = before.reasons if before.fit is not Fit.NO else (SAME_WORK.format(said),)
+    sure = before.fit is Fit.YES or likely >= SURE_OF_MEANING
+    return Judgement(Fit.YES if sure else Fit.MAYBE, likely, reasons, likely, before.weighed)

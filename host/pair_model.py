@@ -1,0 +1,73 @@
+"""Reads a request and the goal of an ability together: whether what is asked for is what the ability does.
+
+The transformer of ``sentence_model`` with weights of our own (``pair_model.npz``), trained further from those of
+the package by ``python -m bench.pair_training``. Two sentences that are read together tell works apart that vectors
+take for alike. What it says is a number and no reason.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from host.sentence_model import Encoder, ModelUnavailable, loaded_once
+
+MAX_TOKENS = 60
+"""What is said beyond these, by either side, is not read."""
+
+KEPT_IN_MEMORY = 16_384
+"""How many answers stay in memory."""
+
+WEIGHTS = Path(__file__).with_name("pair_model.npz")
+
+HEAD, BIAS = "head.weight", "head.bias"
+"""The names in that file of what is added to the transformer. The others are ``NAME@PLACE`` in the package's file."""
+
+DIGEST = "12cc42f01714170100e0b4644cc2e8566d16b553d6e5a80c931c76b100339737"
+_BEGIN, _END = 101, 102
+
+
+class PairModel:
+    """Says how likely a request asks for what a goal does. Safe to share between threads.
+
+    Raises:
+        ModelUnavailable: A package is not installed, or a file is another one than expected.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import numpy as np
+        except ImportError as error:
+            raise ModelUnavailable(f"{error.name or error} is not installed.") from error
+        if hashlib.sha256(WEIGHTS.read_bytes()).hexdigest() != DIGEST:
+            raise ModelUnavailable(f"{WEIGHTS.name} is another file than expected.")
+        with np.load(WEIGHTS) as kept:
+            self._head, self._bias = kept[HEAD], float(kept[BIAS][0])
+            named = (name.rpartition("@") for name in kept.files if "@" in name)
+            self._encoder = Encoder({int(place): kept[f"{name}@{place}"] for name, _, place in named})
+        self._np = np
+        self.log_odds: Callable[[str, str], float] = lru_cache(KEPT_IN_MEMORY)(self._log_odds)
+        """Of a request and a goal: above 0 for likely, and the more the surer."""
+
+    def _log_odds(self, request: str, goal: str) -> float:
+        asked, done = self._tokens(request), self._tokens(goal)
+        ids = [_BEGIN, *asked, _END, *done, _END]
+        kinds = [0] * (len(asked) + 2) + [1] * (len(done) + 1)
+        rows = self._encoder.read(ids, kinds)
+        return float(self._np.concatenate((rows[0], rows.mean(axis=0))) @ self._head) + self._bias
+
+    def _tokens(self, text: str) -> list[int]:
+        ids: list[int] = self._encoder.tokenizer.encode(text, add_special_tokens=False).ids
+        return ids[:MAX_TOKENS]
+
+
+pair_model = loaded_once(PairModel)
+"""The model of this process; raises ``ModelUnavailable``."""
+
+
+def read_together() -> Callable[[str, str], float] | None:
+    """``PairModel.log_odds`` of this process's model; None where it cannot be used."""
+    try:
+        return pair_model().log_odds
+    except ModelUnavailable:
+        return None

@@ -1,0 +1,101 @@
+"""The likeliest judgements are made again by a model that reads request and goal together."""
+
+from collections.abc import Callable
+from dataclasses import fields
+
+import pytest
+
+from contracts.abilities.availability import AbilityAvailabilityEntry
+from contracts.abilities.lookup import AbilityLookupQuery, Fit
+from domain.abilities.fit.fit_index import FitIndex
+from domain.abilities.fit.meaning import Meanings
+from domain.abilities.fit.ruling import Judgement
+from domain.abilities.fit.together import MAX_READ, READ_FROM, read_again
+from domain.abilities.fit.weighing import Evidence
+from tests.domain.abilities.fit.test_fit import taught
+from tests.domain.abilities.fit.test_meaning import WORKS, known_of, vector
+from tests.fixtures.abilities import ability
+
+TOTALS = ability("totals", title="Total the invoices", method=("Total all invoices of March",))
+SURE, NONE = 9.0, -9.0
+
+
+class Read:
+    """Answers the same of every pair, and remembers them."""
+
+    def __init__(self, log_odds: float) -> None:
+        self._log_odds = log_odds
+        self.pairs: list[tuple[str, str]] = []
+
+    def __call__(self, request: str, goal: str) -> float:
+        self.pairs.append((request, goal))
+        return self._log_odds
+
+
+EVIDENCE = Evidence(**dict.fromkeys((one.name for one in fields(Evidence)), 0.3))
+
+
+def weighed(
+    fit: Fit, likely: float, entry: AbilityAvailabilityEntry = TOTALS
+) -> tuple[AbilityAvailabilityEntry, Judgement]:
+    return entry, Judgement(fit, likely if fit is not Fit.NO else 0.0, ("as it was",), likely, EVIDENCE)
+
+
+def test_what_was_refused_as_unlikely_fits_once_it_was_read_and_says_with_what() -> None:
+    read = Read(SURE)
+    ((_, found),) = read_again("what do they owe us", [weighed(Fit.NO, 0.3)], read)
+    assert found.fit is not Fit.NO
+    assert found.reasons == ("read together with “Total all invoices of March”, it asks for this work",)
+    assert read.pairs == [("what do they owe us", "Total all invoices of March")]
+
+
+def test_what_seemed_to_fit_is_refused_once_it_was_read() -> None:
+    ((_, found),) = read_again("mail the invoices", [weighed(Fit.MAYBE, 0.7)], Read(NONE))
+    assert found.fit is Fit.NO
+    assert found.reasons == ("read together with “Total all invoices of March”, it asks for other work",)
+
+
+def test_a_judgement_that_reading_confirms_keeps_its_reasons() -> None:
+    ((_, found),) = read_again("total the invoices of May", [weighed(Fit.YES, 0.95)], Read(SURE))
+    assert (found.fit, found.reasons) == (Fit.YES, ("as it was",))
+
+
+@pytest.mark.parametrize("likely", [0.0, READ_FROM / 2])
+def test_what_rules_decide_alone_or_is_unlikely_is_not_read(likely: float) -> None:
+    before = TOTALS, Judgement(Fit.NO, 0.0, ("why",), likely, EVIDENCE if likely else None)
+    read = Read(SURE)
+    assert read_again("x", [before], read) == [before]
+    assert read.pairs == []
+
+
+def test_a_bounded_number_is_read_the_likeliest_first() -> None:
+    many = [
+        weighed(Fit.NO, 0.1 + number / 1000, ability(f"a{number}", title=f"Total {number}"))
+        for number in range(MAX_READ + 5)
+    ]
+    read = Read(NONE)
+    read_again("x", many, read)
+    assert [goal for _, goal in read.pairs] == [f"Total {number}" for number in range(MAX_READ + 4, 4, -1)]
+
+
+def index_reading(read: Callable[[str, str], float], *entries: AbilityAvailabilityEntry) -> FitIndex:
+    return FitIndex(entries, Meanings(vector, WORKS, known_of(entries), together=read))
+
+
+def test_a_lookup_and_a_single_judgement_agree() -> None:
+    entry = taught("Total the invoices")
+    for read in (Read(SURE), Read(NONE)):
+        index = index_reading(read, entry)
+        fitting = index.fitting(AbilityLookupQuery(user_query="faktury sum"), caller_user_id="ada")
+        judged = index.judged("faktury sum", "it", caller_user_id="ada")
+        assert judged is not None
+        assert [one.fit for one in fitting] == ([judged.fit] if judged.fit is not Fit.NO else [])
+        assert len(set(read.pairs)) == 1
+
+
+def test_rules_alone_are_not_followed_by_reading() -> None:
+    read = Read(SURE)
+    index_reading(read, taught("Total the invoices")).judged(
+        "sum bills", "it", caller_user_id="ada", by_rules=True
+    )
+    assert read.pairs == []
