@@ -16,7 +16,6 @@ from gateways.platform.language_model import language_model
 from stores.platform.database import Database
 from stores.platform.projection.projector import ProjectionLoop
 from worker.import_composition import IMPORT_WORKFLOWS, import_activities
-from worker.kept_code import keep_code_of
 from worker.learning_composition import (
     ABILITY_WORKFLOWS,
     LEARNING_WORKFLOWS,
@@ -35,7 +34,7 @@ from worker.mining_composition import (
 )
 from worker.resources import WorkerResources, open_resources
 from worker.skill_composition import SKILL_WORKFLOWS, skill_activities
-from worker.workflow_runner import RememberingRunner
+from worker.workflow_runner import RememberingRunner, keep_code_of
 
 WORKFLOWS: Sequence[type] = (
     *LEARNING_WORKFLOWS,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.kept_code import CodeKeeper
+from worker.workflow_runner import CodeKeeper
 
 NAME = "executed_anew"
 
