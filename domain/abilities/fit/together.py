@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import Fit
+from contracts.base import clipped
 from domain.abilities.fit.fit import SURE_OF_MEANING
 from domain.abilities.fit.goals import goal_said
 from domain.abilities.fit.ruling import Judgement, refused
@@ -22,6 +23,9 @@ MAX_READ = 32
 
 ReadTogether = Callable[[str, str], float]
 """The log-odds that a request asks for what a goal does."""
+
+LONGEST_SAID = 180
+"""How much of a goal a reason repeats, of the 240 characters that it may have."""
 
 OTHER_WORK = "read together with “{}”, it asks for other work"
 SAME_WORK = "read together with “{}”, it asks for this work"
@@ -49,7 +53,7 @@ def _after(before: Judgement, said: str, read: float) -> Judgement:
     if likely < FITS_FROM:
         if before.fit is Fit.NO:
             return replace(before, likely=likely)
-        return replace(refused(OTHER_WORK.format(said)), likely=likely)
-    reasons = before.reasons if before.fit is not Fit.NO else (SAME_WORK.format(said),)
+        return replace(refused(OTHER_WORK.format(clipped(said, LONGEST_SAID))), likely=likely)
+    reasons = before.reasons if before.fit is not Fit.NO else (SAME_WORK.format(clipped(said, LONGEST_SAID)),)
     sure = before.fit is Fit.YES or likely >= SURE_OF_MEANING
     return Judgement(Fit.YES if sure else Fit.MAYBE, likely, reasons, likely, before.weighed)

@@ -55,6 +55,15 @@ def test_what_seemed_to_fit_is_refused_once_it_was_read() -> None:
     assert found.reasons == ("read together with “Total all invoices of March”, it asks for other work",)
 
 
+@pytest.mark.parametrize("log_odds", [SURE, NONE])
+def test_a_reason_repeats_no_more_of_a_long_goal_than_it_may(log_odds: float) -> None:
+    long = ability("it", title="Total invoices", method=(("Total all invoices of the month " * 20)[:400],))
+    before = weighed(Fit.NO if log_odds > 0 else Fit.MAYBE, 0.7, long)
+    ((_, found),) = read_again("what do they owe us", [before], Read(log_odds))
+    assert all(len(reason) <= 240 for reason in found.reasons)
+    assert "…" in found.reasons[0]
+
+
 def test_a_judgement_that_reading_confirms_keeps_its_reasons() -> None:
     ((_, found),) = read_again("total the invoices of May", [weighed(Fit.YES, 0.95)], Read(SURE))
     assert (found.fit, found.reasons) == (Fit.YES, ("as it was",))
