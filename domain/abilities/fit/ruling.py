@@ -5,7 +5,7 @@ what is asked about (most of the object's content words, weighted by how rare th
 in the same direction. The documented score (``domain.abilities.matching``) plays no part.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -175,13 +175,21 @@ def ruled(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
     spoken = share_of(asked, profile, weigh, last_of(request))
     whole = whole_share(request, profile, weigh)
     title = title_share(request, profile, weigh)
-    if all(needed.missed(spoken, whole, title) for needed in _NEEDED[work]):
+    names_nothing = bool(asked) and not spoken and not any(_objects(profile))
+    if names_nothing or all(needed.missed(spoken, whole, title) for needed in _NEEDED[work]):
         return refused(_too_little(about_work, asked, profile))
     done = _work_share(request, profile)
     closeness = round(0.4 * spoken + 0.25 * title + 0.1 * whole + 0.05 * done + 0.2 * work / Work.SAME, 4)
     sure = work is Work.SAME and (title >= TITLE_OF_SURE or whole >= SURE_FROM)
     fit = Fit.YES if sure else Fit.MAYBE
     return Judgement(fit, closeness, (about_work, f"it is about {_named(asked, profile)}"))
+
+
+def _objects(profile: Profile) -> Iterator[Word]:
+    """The words of the title that name no work of the ability's."""
+    for clause in profile.title.clauses:
+        for words in (clause.object, *(words for _, words in clause.added)):
+            yield from (word for word in words if work_named_by(word.token) not in profile.families)
 
 
 def wanted_by(request: Reading) -> frozenset[str]:
