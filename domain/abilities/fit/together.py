@@ -24,9 +24,13 @@ MAX_READ = 32
 ReadTogether = Callable[[str, str], float]
 """The log-odds that a request asks for what a goal does."""
 
+SAME_VERB = 0.99
+"""From this likeness on it is the same word."""
+
 LONGEST_SAID = 180
 """How much of a goal a reason repeats, of the 240 characters that it may have."""
 
+OTHER_THINGS = "its verb is asked of something else"
 OTHER_WORK = "read together with “{}”, it asks for other work"
 SAME_WORK = "read together with “{}”, it asks for this work"
 
@@ -36,15 +40,28 @@ _Judged = tuple[AbilityAvailabilityEntry, Judgement]
 def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[_Judged]:
     """The judgements of goals, the likeliest of those that were weighed after ``read``."""
     weighed = [
-        number for number, (_, one) in enumerate(found) if one.weighed is not None and one.likely >= READ_FROM
+        number
+        for number, (_, one) in enumerate(found)
+        if one.likely >= READ_FROM and not _of_other_things(one)
     ]
     likeliest = sorted(weighed, key=lambda number: (-found[number][1].likely, number))[:MAX_READ]
-    judged = list(found)
+    judged = [(goal, refused(OTHER_THINGS) if _of_other_things(one) else one) for goal, one in found]
     for number in likeliest:
         goal, before = found[number]
+        if _of_other_things(before):
+            continue
         said = goal_said(goal)
         judged[number] = goal, _after(before, said, read(text, said))
     return judged
+
+
+def _of_other_things(found: Judgement) -> bool:
+    """Whether its very verb is asked of things of which it does not speak at all.
+
+    Who takes the ability's verb takes its object as well; the model takes objects of one kind for nearly the same.
+    """
+    known = found.weighed
+    return known is not None and known.verb > SAME_VERB and known.object == 0.0 and known.words == 0.0
 
 
 def _after(before: Judgement, said: str, read: float) -> Judgement:
