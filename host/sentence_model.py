@@ -72,9 +72,7 @@ class Encoder:
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self.np = np
-        self._session: Any = runtime.InferenceSession(
-            bytes(weights), options, providers=["CPUExecutionProvider"]
-        )
+        self._session: Any = runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
         self.tokenizer: Any = Tokenizer.from_str(vocabulary.decode())
         self.tokenizer.no_padding()
 
