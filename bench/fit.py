@@ -3,8 +3,8 @@
 ``python -m bench.fit`` reads the tables of ``tests/domain/abilities/fit``, fits the trees (near misses and requests for
 other abilities against requests that must find theirs) and prints what they reach on tasks that they were not fitted
 to, by turns, and on a table that they are never fitted to, alone and together with the model that reads request and
-goal at once (``host.pair_model``, trained on none of these); ``--write`` keeps them in ``weighing_trees``. The thirty
-lessons are measured by ``bench.lessons`` alone.
+goal at once (``host.pair_model``, trained on none of these); ``--write`` keeps them in ``weighing_trees``
+and ``together_trees``. The thirty lessons are measured by ``bench.lessons`` alone.
 """
 
 import argparse

@@ -14,15 +14,14 @@ import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from host.pair_model import BIAS, HEAD, MAX_TOKENS, WEIGHTS
+from host.pair_model import BEGIN, BIAS, END, HEAD, MAX_TOKENS, WEIGHTS
 from host.sentence_model import Encoder, packaged_weights
-from tests.domain.abilities.fit.tables import HELD_OUT, TABLES
+from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Told, groups_of
 
 GROUPS = Path(__file__).parent / "pairs"
 PASSES = 3
@@ -45,35 +44,10 @@ UNCHANGED = ("word_embeddings", "position_embeddings")
 
 HEADS, WIDTH, LAYERS = 12, 384, 6
 
-Pair = tuple[str, str]
 Labelled = tuple[str, str, float]
 
 
-@dataclass(frozen=True)
-class Ability:
-    """A goal, what must find it, and what must not."""
-
-    goal: str
-    finds: tuple[str, ...]
-    misses: tuple[str, ...]
-
-
-Group = Sequence[Ability]
-
-
-def groups_of(path: Path) -> list[Group]:
-    """The groups of a table, a paragraph each."""
-    paragraphs = path.read_text(encoding="utf-8").split("\n\n")
-    found = [[_ability(one) for one in f"\n{paragraph}".split("\n= ")[1:]] for paragraph in paragraphs]
-    return [group for group in found if group]
-
-
-def _ability(said: str) -> Ability:
-    first, *rest = said.splitlines()
-    marked = {
-        mark: tuple(line[2:].strip() for line in rest if line.startswith(mark)) for mark in ("+ ", "- ")
-    }
-    return Ability(first.partition(" -> ")[0].strip(), marked["+ "], marked["- "])
+Group = Sequence[Told]
 
 
 def near_misses(group: Group) -> list[Labelled]:
@@ -181,7 +155,7 @@ class PairEncoder:
         ids = torch.zeros(len(pairs), length, dtype=torch.long)
         kinds, mask = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
         for row, (asked, done) in enumerate(both):
-            said = [101, *asked, 102, *done, 102]
+            said = [BEGIN, *asked, END, *done, END]
             ids[row, : len(said)] = torch.tensor(said)
             kinds[row, len(asked) + 2 : len(said)] = 1
             mask[row, : len(said)] = True

@@ -24,7 +24,9 @@ HEAD, BIAS = "head.weight", "head.bias"
 """The names in that file of what is added to the transformer. The others are ``NAME@PLACE`` in the package's file."""
 
 DIGEST = "12cc42f01714170100e0b4644cc2e8566d16b553d6e5a80c931c76b100339737"
-_BEGIN, _END = 101, 102
+
+BEGIN, END = 101, 102
+"""The tokens before both texts, and behind each."""
 
 
 class PairModel:
@@ -51,7 +53,7 @@ class PairModel:
 
     def _log_odds(self, request: str, goal: str) -> float:
         asked, done = self._tokens(request), self._tokens(goal)
-        ids = [_BEGIN, *asked, _END, *done, _END]
+        ids = [BEGIN, *asked, END, *done, END]
         kinds = [0] * (len(asked) + 2) + [1] * (len(done) + 1)
         rows = self._encoder.read(ids, kinds)
         return float(self._np.concatenate((rows[0], rows.mean(axis=0))) @ self._head) + self._bias

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -37,35 +37,52 @@ class Row:
     misses: Sequence[str]
 
 
-def rows_of(path: Path) -> list[Row]:
+@dataclass(frozen=True)
+class Told:
+    """An ability as a table tells it: what it is taught as, what finds it, and what must not."""
+
+    goal: str
+    results: str
+    commands: tuple[str, ...]
+    finds: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+def groups_of(path: Path) -> list[list[Told]]:
     """The table in a file: ``= goal -> results`` is an ability, ``!`` its command, ``+`` finds it, ``-`` must not.
 
     Abilities of one paragraph are about the same objects: what finds one must not find the others.
     """
-    return [row for one in path.read_text(encoding="utf-8").split("\n\n") for row in _group(one)]
+    paragraphs = path.read_text(encoding="utf-8").split("\n\n")
+    found = [[_told(one.splitlines()) for one in f"\n{said}".split("\n= ")[1:]] for said in paragraphs]
+    return [group for group in found if group]
 
 
-def _group(paragraph: str) -> Iterator[Row]:
-    rows = [_row(said.splitlines()) for said in f"\n{paragraph}".split("\n= ")[1:]]
-    for row in rows:
-        yield replace(
-            row, misses=(*row.misses, *(said for one in rows if one is not row for said in one.finds))
-        )
+def rows_of(path: Path) -> list[Row]:
+    """The same as abilities that are installed, one after the other."""
+    return [row for group in groups_of(path) for row in _rows(group)]
 
 
-def _row(lines: Sequence[str]) -> Row:
+def _rows(group: Sequence[Told]) -> Iterator[Row]:
+    for told in group:
+        others = (said for one in group if one is not told for said in one.finds)
+        yield Row(_taught(told), told.finds, (*told.misses, *others))
+
+
+def _told(lines: Sequence[str]) -> Told:
     marked = {
-        mark: [line[2:].strip() for line in lines[1:] if line[:2] == mark] for mark in ("! ", "+ ", "- ")
+        mark: tuple(line[2:].strip() for line in lines[1:] if line[:2] == mark) for mark in ("! ", "+ ", "- ")
     }
-    return Row(_taught(lines[0].strip(), marked["! "]), marked["+ "], marked["- "])
+    goal, _, results = lines[0].strip().partition(" -> ")
+    return Told(goal.strip(), results, marked["! "], marked["+ "], marked["- "])
 
 
-def _taught(goal: str, commands: Sequence[str]) -> AbilityAvailabilityEntry:
+def _taught(told: Told) -> AbilityAvailabilityEntry:
     """The entry as an install writes it: a short title, the phrases that are drafted, and the method if it is shown."""
-    goal, _, results = goal.partition(" -> ")
+    goal, commands = told.goal, told.commands
     title = title_from_goal(goal)
     wish = SemanticWorkflowInterpretation.model_construct(title=title, goal_summary=goal, parameters=())
-    files = [posixpath.basename(path) for path in results.split()]
+    files = [posixpath.basename(path) for path in told.results.split()]
     taught = [RehearsalCommand(event_id=_ANY, command=one, working_folder=".") for one in commands]
     evidence = LessonEvidence(state_id=_ANY, reproduced=True, made_at=_THEN)
     facts = method_facts(taught, ParameterWording(()), evidence)
