@@ -63,10 +63,11 @@ def _make_booleans_strict(schema: Any, of: type[BaseModel]) -> None:
 class Contract(BaseModel):
     """A frozen value that crosses a boundary. Unknown fields are refused, so a typo never passes silently.
 
-    A boolean is ``true`` or ``false``: no number, and no text that reads like one.
+    A boolean is ``true`` or ``false``: no number, and no text that reads like one. A schema is built when it is first
+    used: a process uses few of the models that it loads, and a seventh of a worker's start went into the others.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
