@@ -1,5 +1,6 @@
 """Application factory of the API: routers, middleware, OpenAPI document, and documentation pages at ``/docs``."""
 
+import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -7,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse
 from fastapi.routing import iter_route_contexts
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.staticfiles import StaticFiles
 
 from api import configuration, inbox
@@ -46,6 +48,10 @@ from api.skills import invocations as skill_invocations
 from api.skills import policy as skill_policy
 from config.settings import Settings
 from console.routes import console_pages
+
+# FastAPI hands the name of a body to pydantic, and filters the warning of it only while it declares a route: the schema
+# of a contract is built at its first request.
+warnings.filterwarnings("ignore", "The 'alias' attribute", UnsupportedFieldAttributeWarning)
 
 ROUTERS = (
     sessions.router,
