@@ -8,6 +8,7 @@ take for alike. What it says is a number and no reason.
 import hashlib
 from collections.abc import Callable
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 
 from host.sentence_model import Encoder, ModelUnavailable, loaded_once
@@ -41,9 +42,13 @@ class PairModel:
             import numpy as np
         except ImportError as error:
             raise ModelUnavailable(f"{error.name or error} is not installed.") from error
-        if hashlib.sha256(WEIGHTS.read_bytes()).hexdigest() != DIGEST:
+        try:
+            content = WEIGHTS.read_bytes()
+        except OSError as error:
+            raise ModelUnavailable(f"{WEIGHTS.name} cannot be read ({error.strerror}).") from error
+        if hashlib.sha256(content).hexdigest() != DIGEST:
             raise ModelUnavailable(f"{WEIGHTS.name} is another file than expected.")
-        with np.load(WEIGHTS) as kept:
+        with np.load(BytesIO(content)) as kept:
             self._head, self._bias = kept[HEAD], float(kept[BIAS][0])
             named = (name.rpartition("@") for name in kept.files if "@" in name)
             self._encoder = Encoder({int(place): kept[f"{name}@{place}"] for name, _, place in named})

@@ -32,6 +32,7 @@ from domain.learning.comparison.demonstrations import (
     further_demonstrations,
     shared_task,
     shown_demonstrations,
+    with_further_runs,
     with_optional_steps,
     without_undone_effects,
 )
@@ -302,6 +303,7 @@ class Drafter:
         if self._is_to_be_renamed(request, draft):
             named = {**edits, _NAME: other_slug(draft.slug, session.owner_user_id)}
             draft = draft_skill(interpretation, steps, session, edits=named, evidence=evidence)
+        draft = draft.changed(unrehearsed=with_further_runs(draft.unrehearsed, demonstrations))
         return DeterministicDraft(
             session=session,
             steps=steps,

@@ -33,6 +33,7 @@ from skills.rehearsal.sandbox import SandboxLimits
 from skills.rehearsal.trial import TrialReport, run_trial
 from skills.runtime.runner import SkillFailure
 from stores.learning.trials import KEPT, folder_digest
+from stores.platform.blobs import BlobNotFoundError
 from stores.platform.canonical import digest_of
 from stores.skills.attempts import AttemptPlan, AttemptResult
 from stores.skills.learned_scripts import LearnedScripts
@@ -86,6 +87,11 @@ class LearnedScriptRuns:
             return None, SkillFailure(error.code, f"The resulting folder cannot be handed out: {error}.")
         except (FolderTooLarge, UnsafeArchive) as error:
             return None, SkillFailure(SCRIPT_FAILED, f"The folder cannot be copied: {error}.")
+        except BlobNotFoundError:
+            return None, SkillFailure("INVALID_INPUT", "The folder is kept no longer; hand it in again.")
+        except OSError as error:
+            # A full disk says nothing of the script.
+            return None, SkillFailure("UNAVAILABLE", f"The copy cannot be worked on here: {error.strerror}.")
 
     def _present(self, order: InvocationOrder) -> dict[str, str]:
         """The scripts as they were when the call was let in.
@@ -126,6 +132,8 @@ class LearnedScriptRuns:
         )
         if not report.passed or report.result is None:
             return None, SkillFailure(_code(report), _why(name, report))
+        if folder.unpackable is not None:
+            raise folder.unpackable
         printed = redact(report.outputs[0]).text
         changes = folder.changes
         return {
@@ -158,6 +166,7 @@ class _Folder:
         # A name that the folder cannot have: its own files are not taken for the scripts.
         self.hidden = f".scripts-{uuid4().hex}"
         self.changes: list[dict[str, str]] = []
+        self.unpackable: _Unpackable | None = None
         self._before: dict[str, str] = {}
 
     def place(self, work: Path, content: bytes | None) -> None:
@@ -172,7 +181,7 @@ class _Folder:
             path.chmod(0o755)
 
     def collect(self, work: Path) -> bytes:
-        """Packs what came of it, without the scripts."""
+        """Packs what came of it, without the scripts; nothing, and says why, where it cannot be packed."""
         shutil.rmtree(work / self.hidden, ignore_errors=True)
         after = _files(work)
         for path in sorted(self._before.keys() | after.keys()):
@@ -183,9 +192,10 @@ class _Folder:
         try:
             return pack_folder(work, RESULT_LIMITS)
         except FolderTooLarge as error:
-            raise _Unpackable("OUTPUT_TOO_LARGE", str(error)) from error
+            self.unpackable = _Unpackable("OUTPUT_TOO_LARGE", str(error))
         except UnsafeArchive as error:
-            raise _Unpackable("OUTPUT_INVALID", str(error)) from error
+            self.unpackable = _Unpackable("OUTPUT_INVALID", str(error))
+        return b""
 
 
 def _files(folder: Path) -> dict[str, str]:

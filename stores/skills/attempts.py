@@ -160,7 +160,7 @@ class SkillAttempts:
                 return AttemptEnd(standing=end_invocation(connection, kept, outcome, order.at).standing())
             if not lost:
                 return AttemptEnd(standing=kept.standing(), again_after_ms=0)
-            noted = StoredInvocation(_ended_attempt(record, order.at, "TIMEOUT", None), kept.version)
+            noted = StoredInvocation(_ended_attempt(record, order.at, "UNAVAILABLE", None), kept.version)
             if _harmless(record) and len(record.attempts) < record.manifest.max_attempts:
                 waiting = noted.record.changed(status=InvocationStatus.QUEUED, updated_at=order.at)
                 changed = change_invocation(connection, noted, waiting)
@@ -340,7 +340,9 @@ def _lost(record: InvocationRecord, *, unknown: bool) -> SkillOutcome:
         return SkillOutcome(
             status=InvocationStatus.OUTCOME_UNKNOWN, error=error_of(record.manifest, "OUTCOME_UNKNOWN", words)
         )
+    # The skill itself is ended at its time, which is heard of: this is the worker's fault, and says nothing of it.
+    words = "The process that ran it ended, and so did the one that tried again."
     return SkillOutcome(
         status=InvocationStatus.FAILURE,
-        error=error_of(record.manifest, "TIMEOUT", "It was not heard of in time.", retryable=False),
+        error=error_of(record.manifest, "UNAVAILABLE", words, retryable=False),
     )

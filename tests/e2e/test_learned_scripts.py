@@ -164,7 +164,7 @@ async def test_an_ability_without_a_script_of_a_persons_is_not_run(stack: Stack)
 
 _CRASHES = r"""cat > count.sh <<'END'
 if [ -e crash ]; then kill -ABRT $$; fi
-if [ -e pipe ]; then mkfifo "$1"; exit; fi
+if [ -e pipe ]; then mkfifo "$1"; exit "$(cat pipe)"; fi
 wc -l < top.csv > "$1"
 END"""
 
@@ -187,18 +187,23 @@ async def test_a_script_that_keeps_crashing_takes_its_ability_out_of_use_until_r
     await learner.propose_act("approve")
     (entry,) = (await learner.ok("GET", "/api/abilities/availability"))["abilities"]
     alice, ability_id = caller(stack), entry["ability_id"]
-    empty, bad = tmp_path / "empty", tmp_path / "bad"
-    for folder in (empty, bad):
+    empty, bad, refused = tmp_path / "empty", tmp_path / "bad", tmp_path / "refused"
+    for folder in (empty, bad, refused):
         folder.mkdir()
+    (refused / "pipe").write_text("3")
     (bad / "top.csv").write_text("a,1\n")
     (bad / "crash").write_text("")
     for _ in range(6):
         # The folder has no top.csv: that is nobody's fault but its own.
         assert (await run_on(alice, ability_id, empty))["error"]["code"] == "SCRIPT_FAILED"
+    # Nor does it matter what a script leaves behind that says by its status that it did not work.
+    failed = await run_on(alice, ability_id, refused)
+    assert failed["error"]["code"] == "SCRIPT_FAILED", failed
     for _ in range(4):
         crashed = await run_on(alice, ability_id, bad)
         assert (crashed["status"], crashed["error"]["code"]) == ("failure", "HANDLER_FAILED"), crashed
     (bad / "crash").rename(bad / "pipe")
+    (bad / "pipe").write_text("0")
     assert (await run_on(alice, ability_id, bad))["error"]["code"] == "OUTPUT_INVALID"
     (bad / "pipe").unlink()
     body = {"input": {"script": "count.sh", "arguments": ["lines.txt"]}}

@@ -48,12 +48,14 @@ def test_what_is_said_beyond_the_limit_is_not_read() -> None:
     assert read(long, "Number the pages") == read(f"{long} delete everything", "Number the pages")
 
 
-def test_weights_that_are_others_than_expected_are_not_used(
+def test_weights_that_are_missing_or_others_than_expected_are_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other.npz"
-    np.savez(other, weights=np.zeros(3))
     monkeypatch.setattr(module, "WEIGHTS", other)
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        PairModel()
+    np.savez(other, weights=np.zeros(3))
     with pytest.raises(ModelUnavailable, match="another file than expected"):
         PairModel()
     monkeypatch.setattr(module, "pair_model", loaded_once(PairModel))

@@ -211,17 +211,40 @@ def unrehearsed_commands(steps: Sequence[DemonstratedStep]) -> tuple[Unrehearsed
 def unrehearsed_actions(
     steps: Sequence[DemonstratedStep], effects: Sequence[ObservedEffect]
 ) -> tuple[UnrehearsedCommand, ...]:
-    """The steps without any command, each with its reason; those whose effect was seen are told by the effect."""
+    """The steps without any command, each with its reason; those whose effect was seen are told by the effect.
+
+    Of a step that is told by its commands or an effect, the runs of executable skills stay to be told.
+    """
     seen = {effect.source_event_id for effect in effects}
-    return tuple(
-        UnrehearsedCommand(
-            event_id=step.events[0].event_id,
-            command=clipped(redact(step.label, personal=True).text, 120),
-            reason=clipped(ADAPTERS[step.events[-1].adapter_kind].not_rehearsed, 240),
-            safety_class=SafetyClass.worst(classes) if (classes := shown_safety(step.events)) else None,
-        )
-        for step in steps
-        if step.events and not any(event.terminal or event.event_id in seen for event in step.events)
+    found: list[UnrehearsedCommand] = []
+    for step in steps:
+        if any(event.terminal or event.event_id in seen for event in step.events):
+            found += (one for one in unrehearsed_runs([step]) if one.event_id not in seen)
+        elif step.events:
+            found.append(_unrehearsed(step.label, step.events))
+    return tuple(found)
+
+
+def unrehearsed_runs(steps: Sequence[DemonstratedStep]) -> tuple[UnrehearsedCommand, ...]:
+    """Each run of an executable skill."""
+    return tuple(_unrehearsed(e.action_label, [e]) for e in all_events(steps) if shown_safety([e]))
+
+
+def with_further_runs(
+    told: Sequence[UnrehearsedCommand], demonstrations: Sequence[Sequence[DemonstratedStep]]
+) -> tuple[UnrehearsedCommand, ...]:
+    """What is told of the first demonstration, and the runs of other executable skills in the further ones."""
+    known = {one.command for one in told}
+    further = (run for steps in demonstrations[1:] for run in unrehearsed_runs(steps))
+    return (*told, *{run.command: run for run in further if run.command not in known}.values())
+
+
+def _unrehearsed(label: str, events: Sequence[ObservedActionEvent]) -> UnrehearsedCommand:
+    return UnrehearsedCommand(
+        event_id=events[0].event_id,
+        command=clipped(redact(label, personal=True).text, 120),
+        reason=clipped(ADAPTERS[events[-1].adapter_kind].not_rehearsed, 240),
+        safety_class=SafetyClass.worst(classes) if (classes := shown_safety(events)) else None,
     )
 
 

@@ -109,4 +109,7 @@ def test_a_run_that_was_lost_with_its_worker_is_made_again_and_counts_for_nothin
     attempts.begin(AttemptOrder(invocation_id=invocation, attempt=1, at=NOW))
     seen = attempts.inspect(InspectAttempt(invocation_id=invocation, attempt=1, at=NOW))
     assert (seen.standing.status, seen.again_after_ms) == (InvocationStatus.QUEUED, 0)
+    attempts.begin(AttemptOrder(invocation_id=invocation, attempt=2, at=NOW))
+    end = attempts.inspect(InspectAttempt(invocation_id=invocation, attempt=2, at=NOW)).standing
+    assert (end.status, end.error_code) == (InvocationStatus.FAILURE, "UNAVAILABLE")
     assert standing(store, ability).record.failures == ()

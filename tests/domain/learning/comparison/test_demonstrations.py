@@ -4,7 +4,13 @@ import pytest
 
 from contracts.errors import Refusal
 from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
-from domain.learning.comparison.demonstrations import compared, shown_demonstrations
+from contracts.learning.validation import SafetyClass
+from domain.learning.comparison.demonstrations import (
+    compared,
+    shown_demonstrations,
+    unrehearsed_actions,
+    with_further_runs,
+)
 from domain.learning.interpretation.steps import all_events
 from tests.domain.conftest import Teaching
 
@@ -75,3 +81,30 @@ def test_demonstrations_of_different_tasks_are_refused() -> None:
 
     assert refused.value.code == "INCOMPATIBLE_TRACES"
     assert refused.value.extra["share"] == 0.0
+
+
+def run(at: int, name: str, safety: str) -> ObservedActionEvent:
+    """A run of an executable skill."""
+    skill = {"adapter_kind": "wrapper_receipt", "app_family": "skills", "target_ref": f"skills/{name}"}
+    return T.event(at, action_label=f"{name} in skills", tool={"safety_class": safety}, **skill)
+
+
+@pytest.mark.acceptance("X-34")
+def test_a_skill_that_was_run_beside_commands_of_its_step_is_told_with_its_class() -> None:
+    events = [made(1, "a"), run(2, "Sign-off", "high"), made(3, "b")]
+    (steps,) = shown_demonstrations(events, [T.mark("start", 0), T.mark("mark_step", 0.5, "Sign the report")])
+    assert [step.label for step in steps] == ["Sign the report"]
+    (told,) = unrehearsed_actions(steps, [])
+    assert (told.command, told.safety_class) == ("Sign-off in skills", SafetyClass.HIGH)
+
+
+@pytest.mark.acceptance("X-34")
+def test_a_skill_that_was_run_in_a_further_demonstration_alone_is_told_once() -> None:
+    events = [made(1, "a"), run(2, "Sign-off", "medium"), made(11, "c"), run(12, "Sign-off", "medium")]
+    events += [run(13, "Debit", "high"), run(14, "Debit", "high")]
+    demonstrations = shown_demonstrations(events, [T.mark("start", 0), T.mark("start", 10)])
+    told = with_further_runs(unrehearsed_actions(demonstrations[0], []), demonstrations)
+    assert [(one.command, one.safety_class) for one in told] == [
+        ("Sign-off in skills", SafetyClass.MEDIUM),
+        ("Debit in skills", SafetyClass.HIGH),
+    ]
