@@ -1,20 +1,15 @@
 """The console as a person meets it: the real application behind a real server, opened in a real Chromium."""
 
-import asyncio
 import os
 import shutil
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
-import uvicorn
 from playwright.async_api import Browser, Page, async_playwright
 
-from api.app import create_app
-from api.services import Services
-from config.settings import Settings
 from tests.fixtures.learner import Learner
+from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -72,24 +67,12 @@ class Console:
 @pytest.fixture
 async def origin(stack: Stack) -> AsyncIterator[str]:
     """Where the stack's API is served over HTTP."""
-
-    async def opened(_: Settings) -> Services:
-        raise AssertionError("the stack has opened them already")
-
-    app = create_app(stack.settings, opened)
-    app.state.services = stack.services
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
-        server = uvicorn.Server(config)
-        # Signals stay with pytest: only the serving is wanted.
-        serving = asyncio.create_task(server.serve([listener]))
+    async with served(stack) as address:
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield address
         finally:
+            # What a page still listens to would be waited for.
             stack.services.tail.close()
-            server.should_exit = True
-            await serving
 
 
 @pytest.fixture

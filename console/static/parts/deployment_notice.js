@@ -20,7 +20,7 @@ const OPERATIONS = {
   learn_proposal_approve: "approving a proposal",
   ability_promote_shared: "sharing an ability",
   skill_import_install_private: "installing an imported skill",
-  skill_packs_list: "listing skill packs",
+  skill_pack_install: "installing a skill pack",
   learn_session_practice: "practising by itself",
   mining_candidate_accept: "building what mining found",
   mcp_dispatch_create: "calling tools",

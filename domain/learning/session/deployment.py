@@ -39,9 +39,9 @@ COMPONENTS: tuple[Component, ...] = (
     ),
     _part(
         "skill packs",
-        "skill_packs_list",
+        "skill_pack_list skill_pack_put skill_pack_install",
         "Skills are imported one by one; a pack's name is kept with an import, and nothing is installed by it.",
-        "skill_packs_list",
+        "skill_pack_install",
         [LearningEntryMode.IMPORT_SKILL],
     ),
     _part(
