@@ -63,7 +63,7 @@ _IMPROVED: dict[S, str] = {
     S.DRAFTING_PROPOSAL: "what else is to be better, in words, or validation",
 }
 _PRACTISED: dict[S, str] = {
-    S.ARMED: "the agent's practice to begin (`apprentice practice` sets it a task)",
+    S.ARMED: "the agent's practice to begin (`apprentice learn practice` sets it a task)",
     S.CAPTURING: "the agent's practice",
 }
 _OF_MODE: dict[LearningEntryMode, dict[S, str]] = {

@@ -130,7 +130,7 @@ def test_an_improvement_is_shown_again_or_said_in_words_and_looked_at_as_a_diffe
     unwatched = session_in(LearnSessionState.ARMED, improving, ObservationMode.NONE)
     assert "nothing is watched" in guide(unwatched).waits_for
     practice = session_in(LearnSessionState.ARMED, LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE)
-    assert "apprentice practice" in guide(practice).waits_for
+    assert "apprentice learn practice" in guide(practice).waits_for
 
 
 def test_a_session_about_other_applications_is_recorded_in_the_browser() -> None:
