@@ -29,6 +29,9 @@ BATCH = 32
 RATE = 1e-4
 """How far the weights go in one step at most; those of the head go ten times as far."""
 
+FURTHER = 0.4
+"""The share of that for what is trained already, and learns from more groups."""
+
 WARM_UP = 0.06
 """The share of the steps in which the rate rises; it falls in the others."""
 
@@ -120,6 +123,19 @@ class PairEncoder:
         tokenizer = Encoder().tokenizer
         self._tokens = {}
         self._encode = lambda text: tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
+
+    def begin_with(self, kept: Mapping[str, np.ndarray]) -> None:
+        """Takes the weights that ``exported`` gave."""
+        torch = self._torch
+        named = {name.rpartition("@")[0] or name: values for name, values in kept.items()}
+        with torch.no_grad():
+            self.head.copy_(torch.tensor(named[HEAD]))
+            self.bias.copy_(torch.tensor(named[BIAS]))
+            for name, weight in self.weights.items():
+                if name in self._matrices:
+                    weight.copy_(torch.tensor(named[f"{name}_q"] * named[f"{name}_scale"]))
+                elif name in named:
+                    weight.copy_(torch.tensor(named[name]))
 
     def trained(self) -> list[Any]:
         """The weights that training changes."""
@@ -276,14 +292,18 @@ def _batches(
     return batches
 
 
-def train(groups: Sequence[Group], passes: int) -> PairEncoder:
-    """The model after so many passes."""
+def train(groups: Sequence[Group], passes: int, *, further: bool = False) -> PairEncoder:
+    """The model after so many passes, which begins with what is kept to train it ``further``."""
     import torch
 
     chance = random.Random(0)
     torch.manual_seed(0)
     model, near = PairEncoder(), neighbours(groups)
-    parts = [{"params": model.trained(), "at": RATE}, {"params": [model.head, model.bias], "at": 10 * RATE}]
+    if further:
+        with np.load(WEIGHTS) as kept:
+            model.begin_with(kept)
+    rate = RATE * (FURTHER if further else 1)
+    parts = [{"params": model.trained(), "at": rate}, {"params": [model.head, model.bias], "at": 10 * rate}]
     optimizer = torch.optim.AdamW(parts, lr=RATE, weight_decay=0.01, fused=True)
     changed = [one for part in parts for one in part["params"]]
     steps, step = math.ceil(passes * len(one_pass(groups, near, chance)) / BATCH), 0
@@ -318,10 +338,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.pair_training", description=__doc__)
     parser.add_argument("--write", action="store_true", help="Keep the weights.")
     parser.add_argument("--passes", type=int, default=PASSES)
+    parser.add_argument("--on", nargs="+", help="The names of the files to train on, without .txt.")
+    parser.add_argument("--further", action="store_true", help="Begin with the weights that are kept.")
     options = parser.parse_args()
-    model = train(
-        [group for path in sorted(GROUPS.glob("*.txt")) for group in groups_of(path)], options.passes
-    )
+    files = sorted(path for path in GROUPS.glob("*.txt") if not options.on or path.stem in options.on)
+    groups = [group for path in files for group in groups_of(path)]
+    model = train(groups, options.passes, further=options.further)
     if options.write:
         write(model.exported())
 
