@@ -24,7 +24,7 @@ WEIGHTS = Path(__file__).with_name("pair_model.npz")
 HEAD, BIAS = "head.weight", "head.bias"
 """The names in that file of what is added to the transformer. The others are ``NAME@PLACE`` in the package's file."""
 
-DIGEST = "12cc42f01714170100e0b4644cc2e8566d16b553d6e5a80c931c76b100339737"
+DIGEST = "ef649c7ff1753d86b78be5b129f1be556531645b078713cfb89d2adf7df1cd3a"
 
 BEGIN, END = 101, 102
 """The tokens before both texts, and behind each."""

@@ -233,7 +233,7 @@ class CheckpointLintReport(VersionedContract):
     findings: tuple[LintFinding, ...] = ()
 
 
-GOAL_SECTION, METHOD_SECTION = "Goal", "What the result depends on"
+GOAL_SECTION, PARAMETER_SECTION, METHOD_SECTION = "Goal", "Parameters", "What the result depends on"
 """Headings in SKILL.md under which other rules read."""
 
 

@@ -44,7 +44,13 @@ from contracts.abilities.control_surface import ControlSurface
 from contracts.base import clipped
 from contracts.learning.checkpoints import CheckpointStatus
 from contracts.learning.interpretation import ProjectScope, SemanticWorkflowInterpretation
-from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, SkillBundleProposal, SkillDraft
+from contracts.learning.proposal import (
+    GOAL_SECTION,
+    METHOD_SECTION,
+    PARAMETER_SECTION,
+    SkillBundleProposal,
+    SkillDraft,
+)
 
 USABLE_HEALTH = frozenset({HealthStatus.HEALTHY, HealthStatus.DEGRADED})
 """The health in which a capability is routed to (DOC3 §1.1I)."""
@@ -184,15 +190,23 @@ def working_names(draft: SkillDraft) -> tuple[str, ...]:
 
 
 def method_of(draft: SkillDraft) -> tuple[str, ...]:
-    """The whole goal that SKILL.md states, then each fact that the result depends on, without marks.
+    """The whole goal that SKILL.md states, with the values that were shown, then each fact that the result depends on.
 
-    A program that a person edited by hand says nothing here: only what SKILL.md states is read.
+    Without marks. A program that a person edited by hand says nothing here: only what SKILL.md states is read.
     """
-    shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
-    goal = " ".join(_section(shown, GOAL_SECTION).replace("`", "").split())
-    facts = (line[2:] for line in _section(shown, METHOD_SECTION).splitlines() if line.startswith("- "))
+    marked = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+    plain = marked.replace("`", "")
+    values = dict(_SHOWN_VALUE.findall(_section(plain, PARAMETER_SECTION)))
+    goal = " ".join(_section(plain, GOAL_SECTION).split())
+    goal = _PARAMETER.sub(lambda found: values.get(found[1], found[0]), goal)
+    facts = (line[2:] for line in _section(marked, METHOD_SECTION).splitlines() if line.startswith("- "))
     said = (goal, *(" ".join(fact.replace("`", " ").split()) for fact in facts))
     return tuple(clipped(one, 400) for one in said if one)[:MAX_METHOD]
+
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+_SHOWN_VALUE = re.compile(r"^- \{(\w+)\} \(.*?\): [^“\n]*“([^”\n]{1,60})”", re.MULTILINE)
+"""A parameter of SKILL.md with the value that it had in the first demonstration, where that is short."""
 
 
 def _section(markdown: str, heading: str) -> str:

@@ -20,6 +20,12 @@ READ_FROM = 0.03
 MAX_READ = 32
 """The most goals that are read with one request, the likeliest of them."""
 
+SPEAKS_AGAINST = -4.0
+"""From these log-odds down, what was read makes nothing fit that was refused.
+
+Of tables that the trees were not fitted to, it made near misses fit and no request.
+"""
+
 ReadTogether = Callable[[str, str], float]
 """The log-odds that a request asks for what a goal does."""
 
@@ -50,6 +56,8 @@ def _after(before: Judgement, said: str, read: float) -> Judgement:
     """The judgement once it was read; what was refused or in doubt may fit at most, so that somebody is asked."""
     assert before.weighed is not None
     likely = round(likelihood_together(before.weighed, read), 4)
+    if before.fit is Fit.NO and read <= SPEAKS_AGAINST:
+        return before
     if likely >= FITS_FROM and before.fit is Fit.NO:
         reason = SAME_WORK.format(clipped(said, LONGEST_SAID))
         return Judgement(Fit.MAYBE, likely, (reason,), likely, before.weighed)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.interpretation import Checkpoint
-from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION
+from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, PARAMETER_SECTION
 from contracts.learning.session import LearnExecutionMode
 from domain.learning.interpretation.naming import listed, lower_first, plain, sentence, without_stop
 from domain.platform.frontmatter import FrontmatterLimits, FrontmatterProblem, read_frontmatter
@@ -127,7 +127,7 @@ def render_skill_markdown(document: SkillDocument) -> str:
         ("When to use", _bullets(document.use_conditions, code)),
         ("When not to use", _bullets(document.non_use_conditions or ("No exception is known",), code)),
         (GOAL_SECTION, code(sentence(document.goal))),
-        *([("Parameters", _bullets(document.parameters, code))] if document.parameters else []),
+        *([(PARAMETER_SECTION, _bullets(document.parameters, code))] if document.parameters else []),
         ("Checkpoints", _checkpoints(document, code)),
         *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
         ("Done when", _bullets(document.success_conditions, code)),

@@ -158,14 +158,20 @@ def test_an_ability_is_known_by_the_files_and_programs_that_its_skill_speaks_of(
     )
 
 
-def test_an_ability_is_found_by_its_whole_goal_and_the_facts_of_its_method(draft: SkillDraft) -> None:
+def test_an_ability_is_found_by_its_whole_goal_as_it_was_shown_and_the_facts_of_its_method(
+    draft: SkillDraft,
+) -> None:
     text = (
-        "# T\n\n## Goal\n\nSort the orders; keep `{folder}` as it is.\n\n## What the result depends on\n\n"
+        "# T\n\n## Goal\n\nSort the {things}; keep `{folder}` as it is, by {day}.\n\n## Parameters\n\n"
+        "- {things} (text): The things: “orders” in the demonstration.\n"
+        "- {day} (date, optional): The day: “Monday” and “Friday” in the demonstrations.\n"
+        f"- `{{folder}}` (path): The folder: “{'long/' * 20}” in the demonstration.\n\n"
+        "## What the result depends on\n\n"
         "- sort: by field `2` (`sort -k2 in.csv`)\n- uniq: counts\n\nHow it was done once.\n\n## Safety\n\n- No more.\n"
     )
     files = (DraftedFile(path="SKILL.md", content=text),)
     assert method_of(draft.changed(files=files)) == (
-        "Sort the orders; keep {folder} as it is.",
+        "Sort the orders; keep {folder} as it is, by Monday.",
         "sort: by field 2 ( sort -k2 in.csv )",
         "uniq: counts",
     )

@@ -35,10 +35,10 @@ def shares(table: list[Row], index: FitIndex) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("name", "alone", "together"),
     [
-        ("requests", (0, 0), (0.97, 0.95)),
-        ("tasks", (0.86, 0.94), (0.97, 0.95)),
-        ("methods", (0.84, 0.96), (0.93, 0.95)),
-        ("siblings", (0.66, 0.83), (0.88, 0.85)),
+        ("requests", (0, 0), (0.97, 0.99)),
+        ("tasks", (0.86, 0.94), (0.97, 0.99)),
+        ("methods", (0.84, 0.96), (0.93, 0.98)),
+        ("siblings", (0.66, 0.83), (0.89, 0.92)),
     ],
 )
 @pytest.mark.timeout(180)

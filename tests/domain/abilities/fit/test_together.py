@@ -10,8 +10,8 @@ from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.meaning import Meanings
 from domain.abilities.fit.ruling import Judgement
-from domain.abilities.fit.together import MAX_READ, READ_FROM, read_again
-from domain.abilities.fit.weighing import Evidence
+from domain.abilities.fit.together import MAX_READ, READ_FROM, SPEAKS_AGAINST, read_again
+from domain.abilities.fit.weighing import FITS_FROM, Evidence, likelihood_together
 from tests.domain.abilities.fit.test_fit import taught
 from tests.domain.abilities.fit.test_meaning import WORKS, known_of, vector
 from tests.fixtures.abilities import ability
@@ -47,6 +47,17 @@ def test_what_was_refused_as_unlikely_fits_once_it_was_read_and_says_with_what()
     assert found.fit is Fit.MAYBE
     assert found.reasons == ("read together with “Total all invoices of March”, it asks for this work",)
     assert read.pairs == [("what do they owe us", "Total all invoices of March")]
+
+
+STRONG = """ruled object words method title said middle goal fact work verb any_verb head nouns has_object same_kind"""
+ALIKE = Evidence(**{one.name: float(one.name in STRONG.split()) for one in fields(Evidence)})
+
+
+def test_what_was_refused_stays_so_where_reading_speaks_against_it_whatever_else_is_alike() -> None:
+    assert likelihood_together(ALIKE, SPEAKS_AGAINST) >= FITS_FROM
+    before = Judgement(Fit.NO, 0.0, ("as it was",), 0.3, ALIKE)
+    ((_, found),) = read_again("what do they owe us", [(TOTALS, before)], Read(SPEAKS_AGAINST))
+    assert found == before
 
 
 def test_what_seemed_to_fit_is_refused_once_it_was_read() -> None:
