@@ -17,8 +17,11 @@ def typed_commands() -> list[str]:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     found = re.findall(r"^\$ (apprentice .+)$", text, re.MULTILINE)
     found += re.findall(r"`(apprentice [a-z]+ [^`-][^`]*)`", text)
-    # A folder that a command reads has to be there.
-    return [command.replace("…", "why").replace("--folder DIR", "--folder .") for command in found]
+    # What a command reads has to be there.
+    stands_for = {"…": "why", "--folder DIR": "--folder .", "--file FILE": f"--file {ROOT / 'README.md'}"}
+    for placeholder, real in stands_for.items():
+        found = [command.replace(placeholder, real) for command in found]
+    return found
 
 
 @pytest.mark.parametrize("command", typed_commands())
