@@ -83,8 +83,6 @@ class LearnedScriptRuns:
             return None, SkillFailure(refusal.code.value, refusal.message)
         except SandboxUnavailable as unavailable:
             return None, SkillFailure("ISOLATION_UNAVAILABLE", clipped(str(unavailable), 240))
-        except _Unpackable as error:
-            return None, SkillFailure(error.code, f"The resulting folder cannot be handed out: {error}.")
         except (FolderTooLarge, UnsafeArchive) as error:
             return None, SkillFailure(SCRIPT_FAILED, f"The folder cannot be copied: {error}.")
         except BlobNotFoundError:
@@ -133,7 +131,7 @@ class LearnedScriptRuns:
         if not report.passed or report.result is None:
             return None, SkillFailure(_code(report), _why(name, report))
         if folder.unpackable is not None:
-            raise folder.unpackable
+            return None, folder.unpackable
         printed = redact(report.outputs[0]).text
         changes = folder.changes
         return {
@@ -150,14 +148,6 @@ class LearnedScriptRuns:
         }, None
 
 
-class _Unpackable(Exception):
-    """What a script made of its copy is too much, or no folder that can be handed out."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 class _Folder:
     """The copy that a script works on: made, and compared with what it was."""
 
@@ -166,7 +156,8 @@ class _Folder:
         # A name that the folder cannot have: its own files are not taken for the scripts.
         self.hidden = f".scripts-{uuid4().hex}"
         self.changes: list[dict[str, str]] = []
-        self.unpackable: _Unpackable | None = None
+        self.unpackable: SkillFailure | None = None
+        """Why what was made of it cannot be handed out: it is too much, or no folder that can be packed."""
         self._before: dict[str, str] = {}
 
     def place(self, work: Path, content: bytes | None) -> None:
@@ -192,10 +183,14 @@ class _Folder:
         try:
             return pack_folder(work, RESULT_LIMITS)
         except FolderTooLarge as error:
-            self.unpackable = _Unpackable("OUTPUT_TOO_LARGE", str(error))
+            self.unpackable = _not_handed_out("OUTPUT_TOO_LARGE", error)
         except UnsafeArchive as error:
-            self.unpackable = _Unpackable("OUTPUT_INVALID", str(error))
+            self.unpackable = _not_handed_out("OUTPUT_INVALID", error)
         return b""
+
+
+def _not_handed_out(code: str, error: Exception) -> SkillFailure:
+    return SkillFailure(code, f"The resulting folder cannot be handed out: {error}.")
 
 
 def _files(folder: Path) -> dict[str, str]:

@@ -51,6 +51,7 @@ from contracts.learning.proposal import (
     SkillBundleProposal,
     SkillDraft,
 )
+from domain.abilities.fit.goals import PARAMETER
 
 USABLE_HEALTH = frozenset({HealthStatus.HEALTHY, HealthStatus.DEGRADED})
 """The health in which a capability is routed to (DOC3 §1.1I)."""
@@ -198,13 +199,12 @@ def method_of(draft: SkillDraft) -> tuple[str, ...]:
     plain = marked.replace("`", "")
     values = dict(_SHOWN_VALUE.findall(_section(plain, PARAMETER_SECTION)))
     goal = " ".join(_section(plain, GOAL_SECTION).split())
-    goal = _PARAMETER.sub(lambda found: values.get(found[1], found[0]), goal)
+    goal = PARAMETER.sub(lambda found: values.get(found[1], found[0]), goal)
     facts = (line[2:] for line in _section(marked, METHOD_SECTION).splitlines() if line.startswith("- "))
     said = (goal, *(" ".join(fact.replace("`", " ").split()) for fact in facts))
     return tuple(clipped(one, 400) for one in said if one)[:MAX_METHOD]
 
 
-_PARAMETER = re.compile(r"\{(\w+)\}")
 _SHOWN_VALUE = re.compile(r"^- \{(\w+)\} \(.*?\): [^“\n]*“([^”\n]{1,60})”", re.MULTILINE)
 """A parameter of SKILL.md with the value that it had in the first demonstration, where that is short."""
 

@@ -10,7 +10,8 @@ from contracts.abilities.availability import IMPORTED_FAMILY, AbilityAvailabilit
 
 _BETWEEN = "#"
 
-_PARAMETER = re.compile(r"\{(\w+)\}")
+PARAMETER = re.compile(r"\{(\w+)\}")
+"""How a goal speaks of a parameter."""
 
 
 def goals_of(entry: AbilityAvailabilityEntry) -> tuple[AbilityAvailabilityEntry, ...]:
@@ -38,4 +39,4 @@ def ability_of(goal_id: str) -> str:
 def goal_said(entry: AbilityAvailabilityEntry) -> str:
     """The whole goal as a person says it, or the title where none is known; a parameter by its name."""
     goal = entry.method[0] if entry.method else entry.title
-    return _PARAMETER.sub(lambda found: found[1].replace("_", " "), goal)
+    return PARAMETER.sub(lambda found: found[1].replace("_", " "), goal)

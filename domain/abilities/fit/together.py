@@ -55,9 +55,9 @@ def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[
 def _after(before: Judgement, said: str, read: float) -> Judgement:
     """The judgement once it was read; what was refused or in doubt may fit at most, so that somebody is asked."""
     assert before.weighed is not None
-    likely = round(likelihood_together(before.weighed, read), 4)
     if before.fit is Fit.NO and read <= SPEAKS_AGAINST:
         return before
+    likely = round(likelihood_together(before.weighed, read), 4)
     if likely >= FITS_FROM and before.fit is Fit.NO:
         reason = SAME_WORK.format(clipped(said, LONGEST_SAID))
         return Judgement(Fit.MAYBE, likely, (reason,), likely, before.weighed)

@@ -211,9 +211,9 @@ def unrehearsed_commands(steps: Sequence[DemonstratedStep]) -> tuple[Unrehearsed
 def unrehearsed_actions(
     steps: Sequence[DemonstratedStep], effects: Sequence[ObservedEffect]
 ) -> tuple[UnrehearsedCommand, ...]:
-    """The steps without any command, each with its reason; those whose effect was seen are told by the effect.
+    """The steps without any command, each with its reason; those whose effect was seen are left out.
 
-    Of a step that is told by its commands or an effect, the runs of executable skills stay to be told.
+    Of a step with a command or an effect, the runs of executable skills are listed.
     """
     seen = {effect.source_event_id for effect in effects}
     found: list[UnrehearsedCommand] = []
@@ -231,12 +231,12 @@ def unrehearsed_runs(steps: Sequence[DemonstratedStep]) -> tuple[UnrehearsedComm
 
 
 def with_further_runs(
-    told: Sequence[UnrehearsedCommand], demonstrations: Sequence[Sequence[DemonstratedStep]]
+    unrehearsed: Sequence[UnrehearsedCommand], demonstrations: Sequence[Sequence[DemonstratedStep]]
 ) -> tuple[UnrehearsedCommand, ...]:
-    """What is told of the first demonstration, and the runs of other executable skills in the further ones."""
-    known = {one.command for one in told}
+    """Those of the first demonstration, and the runs of other executable skills in the further ones."""
+    known = {one.command for one in unrehearsed}
     further = (run for steps in demonstrations[1:] for run in unrehearsed_runs(steps))
-    return (*told, *{run.command: run for run in further if run.command not in known}.values())
+    return (*unrehearsed, *{run.command: run for run in further if run.command not in known}.values())
 
 
 def _unrehearsed(label: str, events: Sequence[ObservedActionEvent]) -> UnrehearsedCommand:
