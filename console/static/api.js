@@ -34,14 +34,15 @@ export async function send(method, path, { body, headers = {}, signal, token = a
   if (!PRINTABLE.test(token ?? "")) throw new ApiError({ code: "UNAUTHENTICATED", message: "That is not an access token." });
   const correlationId = uniqueName("console");
   const all = { ...headers, "X-Correlation-Id": correlationId, Authorization: `Bearer ${token}` };
-  const form = body instanceof FormData;
-  if (body !== undefined && !form) all["Content-Type"] = "application/json";
+  const asItIs = body === undefined || body instanceof FormData || body instanceof Blob;
+  // The browser itself says what a form or a blob is.
+  if (!asItIs) all["Content-Type"] = "application/json";
   let response;
   try {
     response = await fetch(new URL(path, ROOT), {
       method,
       headers: all,
-      body: body === undefined || form ? body : JSON.stringify(body),
+      body: asItIs ? body : JSON.stringify(body),
       signal,
       cache: "no-store",
       credentials: "omit",

@@ -102,3 +102,20 @@ export const ITEM_KINDS = {
   proposal: "Proposal",
   learned_ability: "Learned ability",
 };
+
+/** How a trial stands: its word and tone. */
+export const TRIAL_STATES = {
+  running: ["Running", "live"],
+  passed: ["Passed", "good"],
+  failed: ["Failed", "bad"],
+  cancelled: ["Cancelled", "quiet"],
+};
+
+/** How a command of a trial ended, and whether a condition holds afterwards: tone and word. */
+export const TRIAL_COMMANDS = { worked: ["good", "Worked"], failed: ["bad", "Failed"], not_run: ["skipped", "Not run"] };
+export const TRIAL_CONDITIONS = {
+  holds: ["good", "Holds"],
+  failed: ["bad", "Failed"],
+  not_applicable: ["skipped", "Not applicable"],
+  not_checked: ["skipped", "Not checked"],
+};

@@ -52,7 +52,7 @@ function routed() {
   const tab = TABS.find(([name]) => name === area);
   if (tab) return { area: "learn", tab: area, title: tab[1], make: tab[2] };
   if (area === "sessions" && id) return { area: "learn", tab: null, title: "Session", make: (page) => sessionView(page, id) };
-  if (area === "skills") return { area: "skills", title: "Skills", make: id ? (page) => abilityView(page, id) : skillsView };
+  if (area === "skills") return { area: "skills", title: "Skills", make: id ? (page) => abilityView(page, id, inner) : skillsView };
   if (area === "categories") return { area, title: "Categories", make: categoriesView };
   if (area === "imports") return { area, title: "Import", make: id ? (page) => importView(page, id) : importsView };
   if (area === "packs") return { area: "imports", title: "Packs", make: id ? (page) => packView(page, id) : packsView };

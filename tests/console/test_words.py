@@ -23,6 +23,7 @@ from contracts.learning.observation import ToolEffect
 from contracts.learning.proposal import DependencyKind
 from contracts.learning.responses import HistoryOutcome, PendingAbilityUiState
 from contracts.learning.session import LearningEntryMode, LearnSessionState
+from contracts.learning.trials import TrialCommandResult, TrialConditionResult, TrialState
 from contracts.learning.validation import OFFERED_CHECKS
 from contracts.mcp.dispatch import AskFirstStatus, DispatchStatus, GrantScope
 from contracts.mcp.health import MCPHealthStatus
@@ -113,6 +114,9 @@ async def test_everything_of_learning_that_the_service_names_has_words(console: 
         "PRACTICE": PracticeState,
         "IDEA_SOURCES": IdeaSource,
         "ITEM_KINDS": CategoryItemKind,
+        "TRIAL_STATES": TrialState,
+        "TRIAL_COMMANDS": TrialCommandResult,
+        "TRIAL_CONDITIONS": TrialConditionResult,
     }
     assert {name: set(keys) for name, keys in words.items()} == {
         name: {one.value for one in kinds} for name, kinds in named.items()

@@ -67,7 +67,7 @@ function control(id, name, rules, required) {
   }
   if (type === "string") {
     const own = rules.format === "uuid" && name.endsWith("key") ? freshId() : start;
-    const attributes = { id, required, minlength: rules.minLength, maxlength: rules.maxLength, autocomplete: "off", spellcheck: "false" };
+    const attributes = { id, required, minlength: rules.minLength, maxlength: rules.maxLength, placeholder: rules.examples?.[0], autocomplete: "off", spellcheck: "false" };
     const long = (rules.maxLength ?? 0) > LONG_TEXT;
     const input = long ? h("textarea", { ...attributes, rows: 3, value: own }) : h("input", { ...attributes, type: "text", value: own });
     return { input, value: () => (input.value === "" ? undefined : input.value) };

@@ -1,4 +1,4 @@
-/** One skill: how it stands and what may be done, when it is found, how it has done, its versions, its SKILL.md. */
+/** One skill: how it stands and what may be done, when it is found, trying it, how it has done, its versions, its SKILL.md. */
 
 import { THE_AGENT } from "../agent.js";
 import { get } from "../api.js";
@@ -11,6 +11,7 @@ import { pill } from "../parts/marks.js";
 import { membershipList, Memberships } from "../parts/memberships.js";
 import { Pages } from "../parts/pages.js";
 import { poll } from "../parts/polling.js";
+import { ShownTrial, trialForm } from "../parts/trial.js";
 import { LANES, SOURCES } from "../wording.js";
 import { usable } from "./skills.js";
 
@@ -24,6 +25,7 @@ const CARDS = [
   { title: "Not proved", of: ({ unproved }) => unproved, when: Boolean, build: unprovedRecord },
   { title: "Found when somebody says", of: ({ ability }) => ability.trigger_phrases, when: (said) => said.length > 0, build: phrases },
   { title: "Left alone when somebody says", of: ({ ability }) => ability.negative_triggers, when: (said) => said.length > 0, build: phrases },
+  { title: "Try it on another folder", of: ({ tryable }) => tryable, when: Boolean, build: (shown, { trial }) => [trialForm(shown, trial.begun), trial.section.element] },
   { title: "How it has done", of: ({ done }) => done, when: Boolean, build: outcomes },
   { title: "What agents reported", of: ({ reported }) => reported, when: Boolean, build: (shown, { reports }) => [checkpointReceipts(shown), reports.buttons(shown)] },
   { title: "Versions", of: ({ versions, allowed, ability }) => ({ ...versions, allowed, ability_id: ability.ability_id }), when: Boolean, build: (shown, { refresh, versions }) => [versionList(shown, refresh), versions.buttons(shown)] },
@@ -31,11 +33,13 @@ const CARDS = [
   { title: `What ${THE_AGENT} reads`, of: ({ markdown }) => markdown, when: Boolean, build: (markdown) => h("pre", { tabindex: "0", "aria-label": "SKILL.md" }, markdown) },
 ];
 
-export function abilityView(page, id) {
+/** `trialId` is the trial that the address names. */
+export function abilityView(page, id, trialId = null) {
   const head = new Section();
   const cards = CARDS.map((card) => ({ ...card, section: new Section() }));
   const refresh = () => page.refresh();
   const [versions, reports] = [new Pages(page, "versions", LATELY), new Pages(page, "reports", LATELY)];
+  const trial = new ShownTrial(page, id, trialId);
   let memberships = null;
   poll(page);
   return async () => {
@@ -45,12 +49,13 @@ export function abilityView(page, id) {
     if (page.signal.aborted) return null;
     page.heading.textContent = all.ability.title;
     document.title = `${all.ability.title} · Skills`;
-    const { done, reported, versions: _, categories, markdown, unproved, ...standing } = all;
+    const { done, reported, versions: _, categories, markdown, unproved, tryable, ...standing } = all;
     head.show(standing, (shown) => buildHead(shown, refresh));
     for (const { section, title, of, when, build } of cards) {
       const wanted = of(all);
-      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, { refresh, memberships, versions, reports })));
+      section.show(when(wanted) ? wanted : null, (shown) => shown && titled(title, build(shown, { refresh, memberships, versions, reports, trial })));
     }
+    await trial.show(all.ability.title);
     return head.element.isConnected ? null : [head.element, ...cards.map(({ section }) => section.element)];
   };
 }
@@ -64,8 +69,10 @@ async function read(id, signal, { versions: versionPages, reports }) {
     get(`${path}/outcomes`, { signal }),
     reports.read(`${path}/checkpoint-receipts`),
   ]);
-  const { ability, version, state, skill_path: path_, skill_markdown: markdown, quarantine_reason: quarantined, allowed_actions: allowed, unproved } = detail;
-  return { ability, version, state, unproved, path: path_, markdown, quarantined, allowed, versions, done, reported };
+  const { ability, version, state, skill_path: path_, skill_markdown: markdown, quarantine_reason: quarantined, allowed_actions: allowed, unproved, parameters, folders } = detail;
+  // What was imported or handed in has no commands that were shown.
+  const tryable = ability.source === "learned" && state !== "archived" ? { abilityId: id, version, parameters, folders } : null;
+  return { ability, version, state, unproved, path: path_, markdown, quarantined, allowed, versions, done, reported, tryable };
 }
 
 function buildHead({ ability, version, state, path, quarantined, allowed }, refresh) {

@@ -4,7 +4,7 @@ import { command, get } from "../api.js";
 import { announce, facts, h, Section, time } from "../dom.js";
 import { identity } from "../identity.js";
 import { Pages } from "../parts/pages.js";
-import { poll } from "../parts/polling.js";
+import { lookAgain, poll } from "../parts/polling.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
 import { schemaForm } from "../parts/schema_form.js";
@@ -12,7 +12,6 @@ import { runPill, skillRun } from "../parts/skill_run.js";
 import { trouble } from "../parts/trouble.js";
 import { OPEN_RUNS, permissionsOf, RUN_STATES, SKILL_STATES } from "../skill_words.js";
 
-const LOOK_AGAIN_MS = 700;
 const RUNS_SHOWN = 10;
 
 /** `run` is the id of the run that the address names. */
@@ -37,7 +36,7 @@ export function executableView(page, name, run = null) {
     current.show(found, (one) => one && skillRun(one, refresh));
     runs.show(recent, (listed) => earlier(listed, skill.name, pages));
     if (found) tell(found);
-    if (found && OPEN_RUNS.includes(found.status)) again(page);
+    if (found && OPEN_RUNS.includes(found.status)) lookAgain(page);
     return head.element.isConnected ? null : [head.element, form.element, current.element, runs.element];
   };
 
@@ -53,11 +52,6 @@ export function executableView(page, name, run = null) {
     known = `${id} ${status}`;
     announce(`The run: ${(RUN_STATES[status] ?? [status])[0]}`);
   }
-}
-
-function again(page) {
-  const timer = setTimeout(() => page.refresh(), LOOK_AGAIN_MS);
-  page.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 
 function buildHead(skill) {
