@@ -44,9 +44,6 @@ async def test_a_method_is_tried_on_a_chosen_folder_and_its_result_is_saved(
     await expect(trial).to_contain_text("q1")
     await expect(card.get_by_role("heading", name="This trial").locator("..")).to_contain_text("Passed")
     await expect(card).to_contain_text("It was taught without conditions: look at the result yourself")
-    await page.emulate_media(color_scheme="dark")
-    await page.set_viewport_size({"width": 420, "height": 800})
-
     await expect(field).to_have_value("q1")
 
     async with page.expect_download() as started:
@@ -109,7 +106,10 @@ async def test_folders_are_packed_whatever_their_files_are_called(console: Conso
             };
             const deep = Array.from({ length: 12 }, (_, at) => `folder-${at}-of-many`).join("/");
             const archive = await packed([
-                ["first", [file("x/größe ✓.txt", "a"), file(`x/${deep}/long.txt`, "b".repeat(1000)), file("x/empty", "")]],
+                [
+                    "first",
+                    [file("x/größe ✓.txt", "a"), file(`x/${deep}/long.txt`, "b".repeat(1000)), file("x/empty", "")],
+                ],
                 ["second", [file("y/run.sh", "#!/bin/sh\\n"), file("y/" + "n".repeat(99) + "é", "c")]],
             ]);
             const bytes = new Uint8Array(await archive.arrayBuffer());
