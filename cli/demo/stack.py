@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from cli.platform.run_state import RunState
-from cli.platform.supervisor import tied_to_this_process
+from cli.processes.child_launcher import tied_to_this_process
 
 READY_WITHIN_SECONDS = 120.0
 STOPPED_WITHIN_SECONDS = 45.0

@@ -14,7 +14,8 @@ import typer
 
 from cli.platform.output import ExitCode, fail, warn, write_line
 from cli.platform.run_state import AlreadyRunning, ProcessIds, RunState, hold_data_dir, publish, withdraw
-from cli.platform.supervisor import Part, PartFailed, Supervisor
+from cli.processes.fork_client import CAN_FORK, ForkClient
+from cli.processes.supervisor import Part, PartFailed, Supervisor
 from config.origins import SettingsError
 from config.settings import (
     Settings,
@@ -108,7 +109,8 @@ async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, ve
         settings = settings.model_copy(
             update={"temporal_ui_upstream": server.ui_url, "temporal_ui_url": _ui_url(settings, with_ui)}
         )
-    parts += _application(settings)
+    environment = dict(os.environ) | as_environment(settings)
+    parts += _application(settings, environment)
 
     first_start = not (settings.data_dir / _ADMIN_TOKEN_FILE).exists()
     ready = False
@@ -129,6 +131,7 @@ async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, ve
         warn,
         pids_changed=write_state,
         echo=(lambda name, line: warn(f"{name:8} | {line}")) if verbose else None,
+        forks=ForkClient(environment) if CAN_FORK else None,
     )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -213,9 +216,7 @@ def runs_database(settings: Settings) -> Path:
     return file
 
 
-def _application(settings: Settings) -> list[Part]:
-    environment = dict(os.environ) | as_environment(settings)
-
+def _application(settings: Settings, environment: Mapping[str, str]) -> list[Part]:
     def command(name: str) -> list[str]:
         # -P: a folder named cli where the command was typed must not be taken for ours.
         return [sys.executable, "-P", "-m", "cli.main", name]
@@ -224,9 +225,9 @@ def _application(settings: Settings) -> list[Part]:
         return await api_is_ready(settings.local_api_url)
 
     return [
-        Part("worker", command("worker"), environment, drain_seconds=20),
+        Part("worker", command("worker"), environment, drain_seconds=20, forked=["worker"]),
         # Patient: two programs load beside each other here, on a busy machine slowly. One that ends is seen at once.
-        Part("api", command("api"), environment, answers, ready_within_seconds=180, drain_seconds=15),
+        Part("api", command("api"), environment, answers, 180, drain_seconds=15, forked=["api"]),
     ]
 
 

@@ -9,16 +9,29 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Sequence
 
 _PR_SET_PDEATHSIG = 1
 
 
-def main(parent: int, command: list[str]) -> None:
-    """Ties this process to ``parent`` and becomes ``command``; returns only by ``SystemExit``."""
+def tied_to_this_process(command: Sequence[str]) -> list[str]:
+    """The command, run so that it dies with this process where the system can do that (Linux)."""
+    if sys.platform != "linux":
+        return list(command)
+    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
+
+
+def tie_to(parent: int) -> None:
+    """Has the system kill this process when ``parent`` ends; raises SystemExit where it has ended already."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         # The parent ended before the tie was made.
         raise SystemExit(1)
+
+
+def main(parent: int, command: list[str]) -> None:
+    """Ties this process to ``parent`` and becomes ``command``; returns only by ``SystemExit``."""
+    tie_to(parent)
     try:
         os.execvp(command[0], command)  # noqa: S606 - becoming the command is the purpose
     except OSError as error:

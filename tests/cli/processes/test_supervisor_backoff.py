@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.platform.supervisor import Restarts
+from cli.processes.supervisor import Restarts
 
 
 def test_the_first_restart_waits_for_nothing_and_each_further_one_twice_as_long_up_to_the_cap() -> None:

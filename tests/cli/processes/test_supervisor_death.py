@@ -25,7 +25,7 @@ signal.pause()
 # Prints the process ids of its part and of the part's child; stops the part when it is told to.
 SUPERVISOR = f"""
 import asyncio, os, pathlib, sys
-from cli.platform.supervisor import Part, Supervisor
+from cli.processes.supervisor import Part, Supervisor
 
 child_file = pathlib.Path(sys.argv[1], "child")
 

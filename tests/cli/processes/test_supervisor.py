@@ -4,14 +4,14 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cli.platform.supervisor import RESTART_BACKOFF, Part, PartFailed, Supervisor
+from cli.processes.supervisor import Part, PartFailed, Supervisor
 from contracts.backoff import Backoff
+from tests.cli.processes.watched import Watched, has_ended
 
 pytestmark = pytest.mark.anyio
 
@@ -64,65 +64,6 @@ def program(
     return Part(
         name, [sys.executable, "-c", source, name, str(journal)], dict(os.environ), ready, 30, drain_seconds
     )
-
-
-@dataclass
-class Watched:
-    """A supervisor that is running, and everything it said."""
-
-    parts: list[Part]
-    log_dir: Path
-    backoff: Backoff = RESTART_BACKOFF
-    said: list[str] = field(default_factory=list[str])
-    echoed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    pids_seen: list[dict[str, int]] = field(default_factory=list[dict[str, int]])
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def __post_init__(self) -> None:
-        self.supervisor = Supervisor(
-            self.parts,
-            self.log_dir,
-            self._announced,
-            pids_changed=self._pids,
-            echo=lambda name, line: self.echoed.append((name, line)),
-            backoff=self.backoff,
-        )
-
-    async def __aenter__(self) -> "Watched":
-        ready = asyncio.Event()
-        self._running = asyncio.create_task(self.supervisor.run(ready.set))
-        waiting = asyncio.create_task(ready.wait())
-        await asyncio.wait({self._running, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        if self._running.done():
-            self._running.result()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self.supervisor.request_stop()
-        await self._running
-
-    async def until(self, holds: Callable[[], bool]) -> None:
-        while not holds():
-            self.changed.clear()
-            await self.changed.wait()
-
-    def _announced(self, line: str) -> None:
-        self.said.append(line)
-        self.changed.set()
-
-    def _pids(self, pids: Mapping[str, int]) -> None:
-        self.pids_seen.append(dict(pids))
-        self.changed.set()
-
-
-def has_ended(pid: int) -> bool:
-    """Whether the process is gone, or waits only for somebody to collect it."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return state == "Z"
 
 
 async def test_a_part_starts_only_when_the_one_before_it_is_ready(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.platform.supervisor import PartLog
+from cli.processes.part_log import PartLog
 
 
 def test_lines_are_appended_to_what_an_earlier_run_wrote(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Process supervisor: starts parts in order, restarts them with backoff, stops them in reverse; rotates their logs.
+"""Process supervisor: starts parts in order, restarts them with backoff, stops them in reverse.
 
 Nothing outlives the supervisor: an orderly stop ends each part and its process group, and on Linux a part
 also dies when the supervisor itself is killed.
@@ -8,79 +8,21 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import FileIO
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Protocol
 
+from cli.processes.child_launcher import tied_to_this_process
+from cli.processes.fork_client import ForkClient
+from cli.processes.part_log import PartLog
 from contracts.backoff import Backoff
-
-ROTATE_AT_BYTES = 10 * 1024 * 1024
-KEPT_FILES = 3
-
-
-class PartLog:
-    """Appends to ``path``; when it grows past the limit it becomes ``path.1`` and the oldest is dropped."""
-
-    def __init__(self, path: Path, limit: int = ROTATE_AT_BYTES, kept: int = KEPT_FILES) -> None:
-        self.path = path
-        self._limit = limit
-        self._kept = kept
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._file = self._opened()
-        self._rotate_if_full()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def write(self, chunk: bytes) -> None:
-        """Appends ``chunk``; raises OSError when the disk refuses it."""
-        self._file.write(chunk)
-        self._rotate_if_full()
-
-    def tail(self, lines: int) -> list[str]:
-        """The last lines that were written, at most 8 KiB of them."""
-        with self.path.open("rb") as file:
-            file.seek(max(0, self.path.stat().st_size - 8192))
-            return file.read().decode("utf-8", errors="replace").splitlines()[-lines:]
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
-
-    def _rotate_if_full(self) -> None:
-        if self._file.tell() < self._limit:
-            return
-        self._file.close()
-        for number in range(self._kept - 1, 0, -1):
-            older = self._numbered(number)
-            if older.exists():
-                older.replace(self._numbered(number + 1))
-        self.path.replace(self._numbered(1))
-        self._file = self._opened()
-
-    def _opened(self) -> FileIO:
-        # Readable by its owner only: what a part writes is not ours to vouch for.
-        return FileIO(self.path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
-
-    def _numbered(self, number: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.{number}")
-
 
 RESTART_BACKOFF = Backoff(first=0.5, cap=30.0)
 """Seconds before a part is started again that failed more than once in a row; the first time it is at once."""
 
 _POLL_SECONDS = 0.05
-_LAUNCHER = Path(__file__).with_name("child_launcher.py")
 
 
 @dataclass(frozen=True)
@@ -88,7 +30,8 @@ class Part:
     """One program to keep running. A ``command`` that is called is called for each start.
 
     ``is_ready`` is asked until it says yes before the next part starts; ``drain_seconds`` is how long the
-    part may take to finish its work after SIGTERM before it is killed.
+    part may take to finish its work after SIGTERM before it is killed. ``forked`` are the arguments of a part that is
+    rather forked from a process that has its modules, where there is one.
     """
 
     name: str
@@ -97,6 +40,29 @@ class Part:
     is_ready: Callable[[], Awaitable[bool]] | None = None
     ready_within_seconds: float = 60.0
     drain_seconds: float = 10.0
+    forked: Sequence[str] = ()
+
+
+class PartProcess(Protocol):
+    """The process of a part, however it was started."""
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """How it ended, negative for a signal; None while it runs."""
+        ...
+
+    async def wait(self) -> int:
+        """Waits for its end."""
+        ...
+
+    def terminate(self) -> None:
+        """Asks it to end."""
+        ...
 
 
 @dataclass
@@ -121,7 +87,7 @@ class PartFailed(Exception):
         self.part = part
 
 
-_Spawned = tuple[asyncio.subprocess.Process, asyncio.Task[None]]
+_Spawned = tuple[PartProcess, asyncio.Task[None]]
 
 
 @dataclass
@@ -129,7 +95,7 @@ class _Running:
     part: Part
     log: PartLog
     restarts: Restarts
-    process: asyncio.subprocess.Process
+    process: PartProcess
     pump: asyncio.Task[None]
     started: float
 
@@ -138,7 +104,8 @@ class Supervisor:
     """Runs parts until it is asked to stop.
 
     ``announce`` is given one line for people whenever something happens, ``pids_changed`` the process ids by
-    part name after every start. ``echo`` receives every line the parts write, with the part's name.
+    part name after every start. ``echo`` receives every line the parts write, with the part's name. ``forks`` is
+    what parts are forked from that can be; it is started before the first and ended after the last.
     """
 
     def __init__(
@@ -150,8 +117,10 @@ class Supervisor:
         pids_changed: Callable[[Mapping[str, int]], None] | None = None,
         echo: Callable[[str, str], None] | None = None,
         backoff: Backoff = RESTART_BACKOFF,
+        forks: ForkClient | None = None,
     ) -> None:
         self._parts = parts
+        self._forks = forks
         self._log_dir = log_dir
         self._announce = announce
         self._pids_changed = pids_changed
@@ -199,6 +168,9 @@ class Supervisor:
             await self._stop_all()
 
     async def _start_all(self) -> None:
+        if self._forks is not None:
+            with contextlib.suppress(OSError):
+                await self._forks.start()
         for part in self._parts:
             log = PartLog(self._log_dir / f"{part.name}.log")
             try:
@@ -255,25 +227,31 @@ class Supervisor:
             self._announce(f"{name} runs again (pid {running.process.pid})")
 
     async def _spawn(self, part: Part, log: PartLog) -> _Spawned:
-        command = part.command() if callable(part.command) else part.command
         # A pipe of our own: with asyncio's, wait() could last until every grandchild has closed it too.
         read_end, write_end = os.pipe()
         try:
-            process = await asyncio.create_subprocess_exec(
-                *tied_to_this_process(command),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=write_end,
-                stderr=write_end,
-                env=dict(part.environment),
-                # Its own group: a Ctrl-C reaches the supervisor alone, which then stops the parts in order.
-                process_group=0,
-            )
+            process = await self._process_of(part, write_end)
         except BaseException:
             os.close(read_end)
             raise
         finally:
             os.close(write_end)
         return process, asyncio.create_task(self._pump(part.name, read_end, log))
+
+    async def _process_of(self, part: Part, output: int) -> PartProcess:
+        if self._forks is not None and part.forked:
+            with contextlib.suppress(OSError):
+                return await self._forks.fork(part.forked, output)
+        command = part.command() if callable(part.command) else part.command
+        return await asyncio.create_subprocess_exec(
+            *tied_to_this_process(command),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=dict(part.environment),
+            # Its own group: a Ctrl-C reaches the supervisor alone, which then stops the parts in order.
+            process_group=0,
+        )
 
     async def _pump(self, name: str, read_end: int, log: PartLog) -> None:
         reader = asyncio.StreamReader()
@@ -302,6 +280,8 @@ class Supervisor:
             await self._sweep(running)
             await process.wait()
             running.log.close()
+        if self._forks is not None:
+            await self._forks.close()
 
     async def _drained(self, running: _Running) -> None:
         ended = asyncio.create_task(running.process.wait())
@@ -329,13 +309,6 @@ class Supervisor:
 async def _cancelled(task: asyncio.Task[object] | asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait({task})
-
-
-def tied_to_this_process(command: Sequence[str]) -> list[str]:
-    """The command, run so that it dies with this process where the system can do that (Linux)."""
-    if sys.platform != "linux":
-        return list(command)
-    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), *command]
 
 
 def _ending(code: int) -> str:
