@@ -1,19 +1,18 @@
 """What a thousand calls that wait for a person cost a worker, and how soon one that was killed answers again.
 
-The worker is a process of its own, as it is deployed, over the embedded Temporal server and one database. The clock of
-a restart begins when the worker was killed, and another one is started at once.
+The worker is a process of its own over the embedded Temporal server and one database, forked as by ``apprentice up``.
+The clock of a restart begins when the worker was killed, and another one is forked at once.
 """
 
 import argparse
 import asyncio
 import json
 import os
-import subprocess
-import sys
+import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from temporalio.client import Client
 
 from api.services import dispatch_gateway, dispatch_store
 from bench.temporal_server import temporal_at
+from cli.processes.fork_client import ForkClient, ForkedProcess
 from config.settings import Settings, as_environment
 from contracts.mcp.dispatch import AskFirstDecision, DispatchRequest, MCPAskFirstDecisionRequest
 from contracts.platform.commands import CommitKey
@@ -51,7 +51,7 @@ POLLS = b"worker polls"
 class Worker:
     """A worker in a process of its own."""
 
-    process: subprocess.Popen[bytes]
+    process: ForkedProcess
 
     def memory_kib(self) -> int:
         """Its memory (PSS): what it has of its own, and its share of what it has with others."""
@@ -64,27 +64,34 @@ class Worker:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@contextmanager
-def working(settings: Settings, log: Path) -> Iterator[Worker]:
+@asynccontextmanager
+async def forking(settings: Settings) -> AsyncIterator[ForkClient]:
+    """What workers are forked from."""
+    own = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    forks = ForkClient(own | as_environment(settings))
+    await forks.start()
+    try:
+        yield forks
+    finally:
+        await forks.close()
+
+
+@asynccontextmanager
+async def working(forks: ForkClient, log: Path) -> AsyncIterator[Worker]:
     """A worker that polls; killed in the end."""
     before = log.read_bytes().count(POLLS) if log.exists() else 0
     with log.open("ab") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cli.main", "worker"],
-            env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **as_environment(settings)},
-            stdout=file,
-            stderr=file,
-        )
+        process = await forks.fork(["worker"], file.fileno())
     try:
         until = time.monotonic() + 60
         while log.read_bytes().count(POLLS) <= before:
-            if process.poll() is not None or time.monotonic() > until:
+            if process.returncode is not None or time.monotonic() > until:
                 raise RuntimeError(f"the worker does not start: {log.read_text()[-2000:]}")
-            time.sleep(0.02)
+            await asyncio.sleep(0.02)
         yield Worker(process)
     finally:
-        process.kill()
-        process.wait()
+        os.kill(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 @dataclass(frozen=True)
@@ -148,14 +155,14 @@ async def measure(waiting: int, restarts: int) -> dict[str, Any]:
                 temporal_port=int(address.rpartition(":")[2]),
                 open_calls_per_user=waiting + WARM_UP,
             )
-            async with calls_over(settings, address) as calls:
-                return await _measured(settings, folder / "worker.log", calls, waiting, restarts)
+            async with calls_over(settings, address) as calls, forking(settings) as forks:
+                return await _measured(forks, folder / "worker.log", calls, waiting, restarts)
 
 
 async def _measured(
-    settings: Settings, log: Path, calls: Calls, waiting: int, restarts: int
+    forks: ForkClient, log: Path, calls: Calls, waiting: int, restarts: int
 ) -> dict[str, Any]:
-    with working(settings, log) as worker:
+    async with working(forks, log) as worker:
         warm = await calls.wait(WARM_UP)
         before = worker.memory_kib()
         await calls.wait(waiting)
@@ -166,7 +173,7 @@ async def _measured(
     seconds: list[float] = []
     for dispatch_id in warm[:restarts]:
         killed = time.monotonic()
-        with working(settings, log):
+        async with working(forks, log):
             await calls.answered(dispatch_id)
             seconds.append(time.monotonic() - killed)
     return {
