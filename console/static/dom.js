@@ -21,6 +21,9 @@ function append(element, children) {
 /** Text for screen readers alone. */
 export const spoken = (text) => h("span", { class: "visually-hidden" }, text);
 
+/** A heading of what follows for screen readers alone, where the page says it otherwise. */
+export const spokenHeading = (text) => h("h2", { class: "visually-hidden" }, text);
+
 /** A link to another site, only if the address is one of the web. */
 export function outside(address, text) {
   const safe = /^https?:\/\//i.test(address ?? "");
@@ -46,30 +49,85 @@ export function announce(text) {
   document.getElementById("announcer").textContent = text;
 }
 
-/** A bounded part of the page that is replaced only when what it shows has changed. Focus, typing and unfolding stay. */
+/**
+ * A bounded part of the page that is replaced only when what it shows has changed. What has an id keeps its focus, what was typed
+ * into it, how far it was scrolled and unfolded.
+ */
 export class Section {
   #shown;
+  #typedInto = new Set();
 
-  constructor(attributes = {}) {
-    this.element = h("div", { class: "section", ...attributes });
+  constructor(attributes = {}, tag = "div") {
+    this.element = h(tag, { class: "section", ...attributes });
+    this.element.addEventListener("input", ({ target }) => target.id && KEPT_TYPES.has(target.type) && this.#typedInto.add(target.id));
   }
 
   show(data, build) {
     const signature = JSON.stringify(data) ?? "";
     if (signature === this.#shown) return;
     this.#shown = signature;
-    const focused = this.element.contains(document.activeElement) ? document.activeElement.id : "";
-    const unfolded = [...this.element.querySelectorAll("details[open]")].map((one) => one.id);
-    const typed = [...this.element.querySelectorAll("textarea")].map(({ id, value }) => [id, value]);
+    const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
+    const before = [...this.element.querySelectorAll("[id]")];
+    const scrolled = before.map((one) => one.scrollTop);
     this.element.replaceChildren();
     append(this.element, [build(data)]);
-    for (const one of this.element.querySelectorAll("details")) {
-      if (one.id && unfolded.includes(one.id)) one.open = true;
-    }
-    for (const [id, value] of typed) {
-      const same = id && this.element.querySelector(`#${CSS.escape(id)}`);
-      if (same) same.value = value;
-    }
-    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    before.forEach((old, index) => {
+      const same = this.element.querySelector(`#${CSS.escape(old.id)}`);
+      if (!same) return;
+      if (old.open && same.matches("details")) same.open = true;
+      if (this.#typedInto.has(old.id)) retype(old, same);
+      if (scrolled[index]) same.scrollTop = scrolled[index];
+    });
+    if (focused) this.#focusAgain(focused.id);
   }
+
+  /** On the same element; where it has gone, on the heading that it stood under. */
+  #focusAgain(id) {
+    const same = id && document.getElementById(id);
+    same?.focus({ preventScroll: true });
+    if (same && document.activeElement === same) return;
+    const around = [this.element, this.element.closest("section"), document];
+    const heading = around.map((one) => one?.querySelector("h1, h2:not(.visually-hidden), h3")).find(Boolean);
+    if (!heading) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  }
+}
+
+/** A list whose items are sections of their own: one that stays is not touched when others come and go. */
+export class Rows {
+  #known = new Map();
+
+  constructor(attributes = {}) {
+    this.element = h("ul", attributes);
+  }
+
+  /** `key(item)` tells items apart; new ones are put behind those that were before them. */
+  show(items, key, build) {
+    const wanted = new Map(items.map((one) => [key(one), one]));
+    this.element.hidden = !wanted.size;
+    for (const [name, row] of this.#known) {
+      if (wanted.has(name)) continue;
+      const focused = row.element.contains(document.activeElement);
+      row.element.remove();
+      this.#known.delete(name);
+      if (focused) (this.element.querySelector("h3") ?? document.querySelector("h1"))?.focus();
+    }
+    let before = null;
+    for (const [name, item] of wanted) {
+      const row = this.#known.get(name) ?? new Section({ class: "row" }, "li");
+      row.show(item, build);
+      if (!this.#known.has(name)) before ? before.after(row.element) : this.element.prepend(row.element);
+      this.#known.set(name, row);
+      before = row.element;
+    }
+  }
+}
+
+/** Fields that keep what was typed; a file or a password is not taken over by a script. */
+const KEPT_TYPES = new Set(["text", "search", "number", "color", "textarea", "select-one", "checkbox", "radio"]);
+
+function retype(old, same) {
+  if (old.type === "checkbox" || old.type === "radio") same.checked = old.checked;
+  else if (old.type !== "select-one" || [...same.options].some(({ value }) => value === old.value)) same.value = old.value;
 }

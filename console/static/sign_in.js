@@ -3,6 +3,7 @@
 import { access, ApiError, get } from "./api.js";
 import { h } from "./dom.js";
 import { identity } from "./identity.js";
+import { onSubmit, reportIn } from "./parts/busy.js";
 import { copyable } from "./parts/copyable.js";
 import { failure, prose } from "./parts/notices.js";
 
@@ -33,20 +34,16 @@ export function signIn(onDone, problem = null) {
       copyable("apprentice tokens create console --scope read --scope learn --scope approve"),
     ),
   ]);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    submit.disabled = true;
-    trouble.replaceChildren();
+  const enter = async () => {
     const token = input.value.trim();
-    try {
-      identity.set(await get("me", { token }));
-      access.token = token;
-      onDone();
-    } catch (error) {
-      trouble.replaceChildren(failure(error.status === 401 ? unknown(error) : error));
-      submit.disabled = false;
-      input.focus();
-    }
+    identity.set(await get("me", { token }));
+    access.token = token;
+    onDone();
+  };
+  const report = reportIn(trouble);
+  onSubmit(form, submit, enter, (error) => {
+    report(error?.status === 401 ? unknown(error) : error);
+    if (error) input.focus();
   });
   return form;
 }

@@ -32,11 +32,11 @@ async def test_a_method_is_tried_on_a_chosen_folder_and_its_result_is_saved(
     await expect(field).to_have_attribute("placeholder", "q3")
 
     await card.get_by_role("button", name="Try it").click()
-    await expect(page.get_by_role("alert")).to_contain_text("choose one that has files in it")
-    await expect(card.get_by_label("Folder")).to_be_focused()
+    await expect(page.get_by_role("alert")).to_contain_text("Choose one that has files in it")
+    await expect(card.get_by_label("Folder", exact=True)).to_be_focused()
 
     folder = folder_with_git(tmp_path)
-    await card.get_by_label("Folder").set_input_files(folder)
+    await card.get_by_label("Folder", exact=True).set_input_files(folder)
     await field.fill("q1")
     await card.get_by_label(names["anna"], exact=True).fill("it's $(touch x)")
     await card.get_by_role("button", name="Try it").click()
@@ -62,7 +62,8 @@ async def test_a_method_is_tried_on_a_chosen_folder_and_its_result_is_saved(
     await expect(trial).to_contain_text("q1")
     # What looks again meanwhile may find that it is gone.
     console.refusals.add(404)
-    await card.get_by_role("button", name="Delete it and its folders").click()
+    await card.get_by_role("button", name="Delete it…").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     await expect(trial).to_have_count(0)
     assert page.url.endswith(f"#/skills/{ability_id}")
 
@@ -77,7 +78,7 @@ async def test_a_value_that_cannot_be_put_in_is_refused_at_its_field(
     await console.sign_in()
     await console.open(f"skills/{ability_id}")
     card = page.get_by_role("region", name=TITLE)
-    await card.get_by_label("Folder").set_input_files(folder_with_git(tmp_path))
+    await card.get_by_label("Folder", exact=True).set_input_files(folder_with_git(tmp_path))
     console.refusals.add(422)
     await card.get_by_role("button", name="Try it").click()
     await expect(page.get_by_role("alert")).to_be_visible()

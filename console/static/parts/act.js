@@ -2,6 +2,7 @@
 
 import { announce, h } from "../dom.js";
 import { identity } from "../identity.js";
+import { whileBusy } from "./busy.js";
 import { ask } from "./dialogs.js";
 import { trouble } from "./trouble.js";
 
@@ -25,18 +26,15 @@ export function actButton({ id, label, kind = "", scope, pressed, act, dialog, d
 
   async function attempt() {
     trouble.clear();
-    element.disabled = true;
-    element.setAttribute("aria-busy", "true");
-    try {
-      await act({});
-      announce(done);
-    } catch (error) {
-      trouble.report(error, error.retryable ? attempt : null);
-    } finally {
-      element.disabled = false;
-      element.removeAttribute("aria-busy");
-      after();
-    }
+    await whileBusy(element, async () => {
+      try {
+        await act({});
+        announce(done);
+      } catch (error) {
+        trouble.report(error, error.retryable ? attempt : null);
+      }
+    });
+    after();
   }
 }
 

@@ -5,8 +5,10 @@ import { announce, h } from "../dom.js";
 import { identity } from "../identity.js";
 import { live } from "../live.js";
 import { lacking } from "./act.js";
+import { whileBusy } from "./busy.js";
 import { ask } from "./dialogs.js";
 import { actionOf, COMMANDS } from "./session_commands.js";
+import { prose } from "./notices.js";
 import { trouble } from "./trouble.js";
 
 /** What goes on by itself needs no word on why one has to wait: the state says it. */
@@ -33,7 +35,7 @@ function notYet({ refused_actions: refused }, only) {
     if (!name || PASSING.has(code)) continue;
     byReason.set(reason, [...(byReason.get(reason) ?? []), COMMANDS[name].label.replace("…", "")]);
   }
-  return [...byReason].map(([reason, labels]) => h("p", { class: "hint" }, h("strong", {}, `${labels.join(", ")}: `), reason));
+  return [...byReason].map(([reason, labels]) => h("p", { class: "hint" }, h("strong", {}, `${labels.join(", ")}: `), prose(reason)));
 }
 
 function button(name, session, context, { primary, place }) {
@@ -56,18 +58,15 @@ function button(name, session, context, { primary, place }) {
 
   async function attempt() {
     trouble.clear();
-    element.setAttribute("aria-busy", "true");
-    element.disabled = true;
-    try {
-      await perform({});
-      await settled(command);
-    } catch (error) {
-      trouble.report(error, error.retryable ? attempt : null);
-      if (!error.retryable) live.refresh().catch(() => {});
-    } finally {
-      element.disabled = false;
-      element.removeAttribute("aria-busy");
-    }
+    await whileBusy(element, async () => {
+      try {
+        await perform({});
+        await settled(command);
+      } catch (error) {
+        trouble.report(error, error.retryable ? attempt : null);
+        if (!error.retryable) live.refresh().catch(() => {});
+      }
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { facts, h, time } from "../dom.js";
 import { vocabulary } from "../vocabulary.js";
 import { CHECKS, plural } from "../wording.js";
 import { mark, pill } from "./marks.js";
+import { prose } from "./notices.js";
 
 /** What a whole run came to: its word and tone. */
 export const RESULTS = { passed: ["Passed", "good"], failed: ["Failed", "bad"], cancelled: ["Cancelled", "quiet"], partial: ["Some checks only", "quiet"] };
@@ -22,7 +23,7 @@ export function ladder(run, steps, running) {
 
 /** What no check could prove here, each with its reason. */
 export function unprovedList(steps) {
-  const items = steps.map(({ step, reason }) => h("li", {}, mark("skipped", "Not proved"), h("span", {}, step, h("span", { class: "case-details" }, reason))));
+  const items = steps.map(({ step, reason }) => h("li", {}, mark("skipped", "Not proved"), h("span", {}, step, h("span", { class: "case-details" }, prose(reason)))));
   return h("ul", { class: "cases unproved", "aria-label": "Not proved", tabindex: "0" }, items);
 }
 
@@ -46,5 +47,5 @@ function rung(check, cases, running) {
 
 function oneCase(one) {
   const words = { passed: "Passed", failed: "Failed", skipped: "Skipped" }[one.result];
-  return h("li", {}, mark(CASE_TONES[one.result], words), h("span", {}, one.label, one.details && h("span", { class: "case-details" }, one.details)));
+  return h("li", {}, mark(CASE_TONES[one.result], words), h("span", {}, one.label, one.details && h("span", { class: "case-details" }, prose(one.details))));
 }

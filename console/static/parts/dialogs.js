@@ -1,7 +1,7 @@
 /** A native dialog with one question: what will happen, a few fields, one button that does it. */
 
 import { h } from "../dom.js";
-import { failure } from "./notices.js";
+import { onSubmit, reportIn } from "./busy.js";
 
 /**
  * Asks, and runs `act(values)` when the person says so. An error stays in the dialog.
@@ -28,33 +28,21 @@ export function ask({ title, text, details, fields = [], confirm, tone, act }) {
   return new Promise((resolve) => {
     let result = null;
     let busy = false;
-    no.addEventListener("click", () => dialog.close());
+    no.addEventListener("click", () => busy || dialog.close());
     dialog.addEventListener("cancel", (event) => busy && event.preventDefault());
     dialog.addEventListener("close", () => (dialog.remove(), resolve(result)));
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      if (busy) return;
+    const perform = async () => {
       busy = true;
-      setBusy(yes, no, true);
-      trouble.replaceChildren();
       try {
         result = (await act(Object.fromEntries(inputs.map(({ name, input }) => [name, valueOf(input)])))) ?? {};
-        busy = false;
         dialog.close();
-      } catch (error) {
+      } finally {
         busy = false;
-        setBusy(yes, no, false);
-        trouble.replaceChildren(failure(error));
       }
-    });
+    };
+    onSubmit(form, yes, perform, reportIn(trouble));
     dialog.showModal();
   });
-}
-
-function setBusy(yes, no, busy) {
-  yes.toggleAttribute("disabled", busy);
-  no.toggleAttribute("disabled", busy);
-  yes.setAttribute("aria-busy", String(busy));
 }
 
 const valueOf = (input) => (input.type === "checkbox" ? input.checked : input.value.trim());

@@ -81,5 +81,5 @@ function conflict({ path, part, yours, proposed }, index) {
 }
 
 function text(title, content, id) {
-  return h("div", { class: "arguments" }, h("h4", { id: `conflict-${id}` }, title), h("pre", { tabindex: "0", "aria-labelledby": `conflict-${id}` }, content || "(nothing)"));
+  return h("div", { class: "arguments" }, h("h3", { id: `conflict-${id}` }, title), h("pre", { tabindex: "0", "aria-labelledby": `conflict-${id}` }, content || "(nothing)"));
 }

@@ -6,8 +6,8 @@ import { announce, h } from "../dom.js";
 import { identity } from "../identity.js";
 import { MINING_MODES } from "../learning_words.js";
 import { lacking } from "./act.js";
+import { onSubmit, reportIn } from "./busy.js";
 import { miningNotice } from "./mining_notice.js";
-import { failure } from "./notices.js";
 
 const MOST_TRACES = 100;
 
@@ -36,21 +36,13 @@ export function miningSettings(told, after) {
     lacking("learn"),
   );
   const put = command("mining-settings", "PUT");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    save.disabled = true;
-    trouble.replaceChildren();
-    try {
-      const saved = await put("learn/mining/settings", { ...settings, ...filled(form) });
-      miningNotice.tell(saved.observation_banner);
-      announce("The mining settings are saved");
-      after(saved);
-    } catch (error) {
-      trouble.replaceChildren(failure(error));
-    } finally {
-      save.disabled = false;
-    }
-  });
+  const keep = async () => {
+    const saved = await put("learn/mining/settings", { ...settings, ...filled(form) });
+    miningNotice.tell(saved.observation_banner);
+    announce("The mining settings are saved");
+    after(saved);
+  };
+  onSubmit(form, save, keep, reportIn(trouble));
   return form;
 }
 

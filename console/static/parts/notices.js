@@ -11,7 +11,7 @@ export function failure(error, retry) {
     "div",
     { class: "notice", "data-tone": "bad", role: "alert" },
     h("p", { class: "notice-title" }, error.message || "Something went wrong in this page."),
-    h("p", {}, prose(remedy(error))),
+    error.code && h("p", {}, prose(remedy(error))),
     id && h("div", { class: "correlation" }, h("span", {}, "Correlation id"), copyable(id, "correlation id")),
     retry && h("button", { type: "button", click: retry }, "Try again"),
   );

@@ -5,7 +5,7 @@ import { announce, h } from "../dom.js";
 import { identity } from "../identity.js";
 import { live } from "../live.js";
 import { plural } from "../wording.js";
-import { failure } from "./notices.js";
+import { onSubmit, reportIn } from "./busy.js";
 
 const ANSWER_LIMIT = 2000;
 
@@ -14,8 +14,7 @@ export function openQuestions(session, questions) {
   const submit = h("button", { type: "submit", class: "primary", disabled: !identity.may("learn") }, "Send answers");
   const form = h("form", { class: "questions", "aria-label": "Questions" }, questions.map(question), trouble, h("div", { class: "buttons" }, submit));
   const post = command("answers");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  const answer = async () => {
     const answers = questions
       .map((one) => ({ question_id: one.question_id, answer_text: form.elements[one.question_id].value.trim() }))
       .filter((one) => one.answer_text);
@@ -24,18 +23,11 @@ export function openQuestions(session, questions) {
       form.elements[questions[0].question_id].focus();
       return;
     }
-    submit.disabled = true;
-    trouble.replaceChildren();
-    try {
-      const { remaining_questions: left } = await post(`learn/sessions/${session.learn_session_id}/answer-questions`, { answers });
-      announce(left ? `Answered; ${plural(left, "question")} left` : "All questions are answered");
-      await live.refresh();
-    } catch (error) {
-      trouble.replaceChildren(failure(error));
-    } finally {
-      submit.disabled = false;
-    }
-  });
+    const { remaining_questions: left } = await post(`learn/sessions/${session.learn_session_id}/answer-questions`, { answers });
+    announce(left ? `Answered; ${plural(left, "question")} left` : "All questions are answered");
+    await live.refresh();
+  };
+  onSubmit(form, submit, answer, reportIn(trouble));
   return form;
 }
 

@@ -3,7 +3,7 @@
 import { h, time } from "../dom.js";
 import { plural, receiptLabel } from "../wording.js";
 import { mark } from "./marks.js";
-import { nothing } from "./notices.js";
+import { nothing, prose } from "./notices.js";
 
 const ENDED = { ok: ["good", "Succeeded"], failed: ["bad", "Failed"], interrupted: ["skipped", "Interrupted"] };
 
@@ -31,6 +31,6 @@ export function receiptList(receipts) {
 }
 
 function receipt(one) {
-  return h("li", {}, time(one.created_at), h("span", {}, receiptLabel(one.event_kind), one.reason && h("span", { class: "case-details" }, one.reason)));
+  return h("li", {}, time(one.created_at), h("span", {}, receiptLabel(one.event_kind), one.reason && h("span", { class: "case-details" }, prose(one.reason))));
 }
 

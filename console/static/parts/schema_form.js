@@ -43,8 +43,15 @@ export function schemaForm(schema, prefix) {
 function field(prefix, name, rules, required) {
   const id = `${prefix}-${name}`;
   const { input, value } = control(id, name, rules, required);
-  const problem = h("p", { class: "field-problem", id: `${id}-problem`, hidden: true });
   const hint = [rules.description, bounds(rules)].filter(Boolean).join(" ");
+  const label = h("label", { for: id }, h("code", {}, name), required ? "" : " (optional)");
+  return { name, value, ...describedField(label, input, hint) };
+}
+
+/** A field with a hint, and room for what is wrong with it: `refuse(text, focus)` says that, and of null nothing. */
+export function describedField(label, input, hint) {
+  const { id } = input;
+  const problem = h("p", { class: "field-problem", id: `${id}-problem`, hidden: true });
   input.setAttribute("aria-describedby", [hint && `${id}-hint`, `${id}-problem`].filter(Boolean).join(" "));
   const refuse = (text, focus = false) => {
     problem.hidden = !text;
@@ -53,8 +60,7 @@ function field(prefix, name, rules, required) {
     else input.removeAttribute("aria-invalid");
     if (text && focus) input.focus();
   };
-  const label = h("label", { for: id }, h("code", {}, name), required ? "" : " (optional)");
-  return { name, value, refuse, block: h("div", { class: "field" }, label, input, hint && h("p", { class: "hint", id: `${id}-hint` }, hint), problem) };
+  return { refuse, block: h("div", { class: "field" }, label, input, hint && h("p", { class: "hint", id: `${id}-hint` }, hint), problem) };
 }
 
 function control(id, name, rules, required) {

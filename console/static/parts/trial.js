@@ -6,11 +6,12 @@ import { packed } from "../folder_archive.js";
 import { identity } from "../identity.js";
 import { TRIAL_COMMANDS, TRIAL_CONDITIONS, TRIAL_STATES } from "../learning_words.js";
 import { actButton, lacking } from "./act.js";
+import { onSubmit } from "./busy.js";
 import { copyable } from "./copyable.js";
 import { mark, pill } from "./marks.js";
-import { nothing } from "./notices.js";
+import { nothing, prose } from "./notices.js";
 import { lookAgain } from "./polling.js";
-import { schemaForm } from "./schema_form.js";
+import { describedField, schemaForm } from "./schema_form.js";
 import { trouble } from "./trouble.js";
 
 const SCOPE = "install";
@@ -21,8 +22,7 @@ export function trialForm({ abilityId, parameters, folders }, begun) {
   const choices = wanted.map((one, at) => ({ ...one, ...chooser(one, at, folders.length > 1) }));
   const values = schemaForm(schemaOf(parameters), "value");
   const start = command("trial");
-  const off = !identity.may(SCOPE);
-  const go = h("button", { type: "submit", class: "primary", id: "try", disabled: off }, "Try it");
+  const go = h("button", { type: "submit", class: "primary", id: "try", disabled: !identity.may(SCOPE) }, "Try it");
   const form = h(
     "form",
     { class: "schema-form", novalidate: true },
@@ -31,23 +31,15 @@ export function trialForm({ abilityId, parameters, folders }, begun) {
     h("div", { class: "buttons" }, go),
     lacking(SCOPE),
   );
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    trouble.clear();
-    go.disabled = true;
-    go.setAttribute("aria-busy", "true");
-    try {
-      const archive = await packed(choices.map(({ path, files }) => [path, files()]));
-      const given = values.read();
-      const kept = await (await send("POST", "abilities/trials/folders", { body: archive })).json();
-      begun(await start(`abilities/${encodeURIComponent(abilityId)}/trials`, { folder_ref: kept.folder_ref, values: given }));
-    } catch (error) {
-      trouble.report(error);
-      values.refuse(error.extra?.fields?.map((one) => ({ ...one, path: one.path.replace(/^values\./, "") })));
-    } finally {
-      go.disabled = off;
-      go.removeAttribute("aria-busy");
-    }
+  const attempt = async () => {
+    const archive = await packed(choices.map(({ path, files }) => [path, files()]));
+    const given = values.read();
+    const kept = await (await send("POST", "abilities/trials/folders", { body: archive })).json();
+    begun(await start(`abilities/${encodeURIComponent(abilityId)}/trials`, { folder_ref: kept.folder_ref, values: given }));
+  };
+  onSubmit(form, go, attempt, (error) => {
+    trouble.report(error);
+    values.refuse(error?.extra?.fields?.map((one) => ({ ...one, path: one.path.replace(/^values\./, "") })));
   });
   return [
     h("p", {}, "Its method runs on a copy, in a sandbox without a network. The folder itself stays as it is, and the result can be looked at afterwards. What is handed in is kept for a day."),
@@ -59,15 +51,16 @@ export function trialForm({ abilityId, parameters, folders }, begun) {
 /** A field that takes a folder; `files()` are those of the chosen one, or throws where none was chosen. */
 function chooser({ name, shown }, at, several) {
   const id = `trial-folder-${at}`;
-  const input = h("input", { id, type: "file", webkitdirectory: true, disabled: !identity.may(SCOPE), "aria-describedby": several && `${id}-hint` });
-  const hint = several && h("p", { class: "hint", id: `${id}-hint` }, `In the demonstration: ${shown}`);
+  const input = h("input", { id, type: "file", webkitdirectory: true, disabled: !identity.may(SCOPE) });
   const label = several ? `Folder ${name}` : "Folder";
+  const { block, refuse } = describedField(h("label", { for: id }, label), input, several && `In the demonstration: ${shown}`);
   return {
-    block: h("div", { class: "field" }, h("label", { for: id }, label), input, hint),
+    block,
     files() {
-      if (input.files.length) return input.files;
-      input.focus();
-      throw new Error(`${label}: choose one that has files in it.`);
+      const missing = input.files.length ? null : "Choose one that has files in it.";
+      refuse(missing, true);
+      if (missing) throw new Error(`${label}: ${missing}`);
+      return input.files;
     },
   };
 }
@@ -123,11 +116,12 @@ function trialRun(run, { title, after, deleted }) {
   const running = run.state === "running";
   const path = `abilities/trials/${run.trial_id}`;
   const remove = command("trial-remove", "DELETE");
+  const deleting = () => ({ title: "Delete this trial?", text: "The folder that was handed in and the resulting one are deleted with it.", confirm: "Delete", tone: "bad" });
   return h(
     "div",
     { class: "trial" },
     h("div", { class: "card-head" }, h("h3", { id: "this-trial", tabindex: "-1" }, "This trial"), pill(...TRIAL_STATES[run.state])),
-    running ? [h("progress", { "aria-label": "It runs" }), h("p", { class: "meta" }, run.progress)] : h("p", { class: "lead" }, run.note),
+    running ? [h("progress", { "aria-label": "It runs" }), h("p", { class: "meta" }, run.progress)] : h("p", { class: "lead" }, prose(run.note)),
     results("What was run", run.commands, ({ command: text, working_folder: place, result, details }) =>
       line(TRIAL_COMMANDS[result], h("code", {}, text), [place !== "." && `in ${place}`, details]),
     ),
@@ -137,7 +131,7 @@ function trialRun(run, { title, after, deleted }) {
       "div",
       { class: "buttons" },
       run.result_digest && actButton({ id: "trial-result", label: "Save the resulting folder", kind: "primary", scope: SCOPE, done: "The result is saved", act: () => saved(`${path}/result`, title), after }),
-      actButton({ id: "trial-remove", label: running ? "Cancel it" : "Delete it and its folders", kind: "quiet", scope: SCOPE, done: running ? "The trial is cancelled" : "The trial is deleted", act: async () => deleted(await remove(path)), after }),
+      actButton({ id: "trial-remove", label: running ? "Cancel it" : "Delete it…", kind: "quiet", scope: SCOPE, done: running ? "The trial is cancelled" : "The trial is deleted", dialog: running ? undefined : deleting, act: async () => deleted(await remove(path)), after }),
     ),
     h("details", { id: "trial-record" }, h("summary", {}, "Record"), recordOf(run)),
   );

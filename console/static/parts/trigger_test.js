@@ -2,7 +2,7 @@
 
 import { command } from "../api.js";
 import { h } from "../dom.js";
-import { failure } from "./notices.js";
+import { onSubmit, reportIn } from "./busy.js";
 import { pill } from "./marks.js";
 
 const MOST_TEXT = 500;
@@ -19,17 +19,8 @@ export function triggerTest(importId) {
     answer,
   );
   const send = command("trigger-test");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    submit.disabled = true;
-    try {
-      answer.replaceChildren(...found(await send("skills/trigger-test", { import_id: importId, trigger_text: asked.value.trim() })));
-    } catch (error) {
-      answer.replaceChildren(failure(error));
-    } finally {
-      submit.disabled = false;
-    }
-  });
+  const test = async () => answer.replaceChildren(...found(await send("skills/trigger-test", { import_id: importId, trigger_text: asked.value.trim() })));
+  onSubmit(form, submit, test, reportIn(answer));
   return form;
 }
 

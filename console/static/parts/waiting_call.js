@@ -15,27 +15,23 @@ export function waitingCall({ record, call, server, tool }, countdowns, after) {
   const heading = `call-${id}`;
   const why = call.verdict?.trace.find((step) => step.decisive);
   return h(
-    "li",
-    {},
-    h(
-      "section",
-      { class: "card waiting-call", "aria-labelledby": heading },
-      h("div", { class: "card-head" }, h("h3", { id: heading, tabindex: "-1" }, visible(tool?.definition.title || record.tool_name), h("span", { class: "at" }, ` at ${server ?? record.server_id}`)), countdowns.element(record.expires_at)),
-      h("div", { class: "pills" }, pill(...APPROVALS.pending), tool && pill(EFFECTS[tool.effect] ?? tool.effect), call.data_class && pill(call.data_class, "you")),
-      definitionWarning(record, tool),
-      facts([
-        ["Asked for by", [call.caller.runtime ?? "a client", " for ", call.caller.user_id].join("")],
-        ["What", visible(record.request_summary)],
-        ["Provider", call.provider && (PROVIDERS[call.provider] ?? call.provider)],
-        ["Kind of action", call.action_class && (ACTION_CLASSES[call.action_class] ?? call.action_class)],
-        ["Why it asks", why?.why],
-        ["On behalf of", call.ability_id && h("a", { href: `#/skills/${encodeURIComponent(call.ability_id)}` }, call.ability_id)],
-        ["Answer by", [time(record.expires_at), "; after that nothing is sent"]],
-        ["Call", copyable(id, "call id")],
-      ]),
-      argumentsOf(call, id),
-      answers(record, call, after),
-    ),
+    "section",
+    { class: "card waiting-call", "aria-labelledby": heading },
+    h("div", { class: "card-head" }, h("h3", { id: heading, tabindex: "-1" }, visible(tool?.definition.title || record.tool_name), h("span", { class: "at" }, ` at ${server ?? record.server_id}`)), countdowns.element(record.expires_at)),
+    h("div", { class: "pills" }, pill(...APPROVALS.pending), tool && pill(EFFECTS[tool.effect] ?? tool.effect), call.data_class && pill(call.data_class, "you")),
+    definitionWarning(record, tool),
+    facts([
+      ["Asked for by", [call.caller.runtime ?? "a client", " for ", call.caller.user_id].join("")],
+      ["What", visible(record.request_summary)],
+      ["Provider", call.provider && (PROVIDERS[call.provider] ?? call.provider)],
+      ["Kind of action", call.action_class && (ACTION_CLASSES[call.action_class] ?? call.action_class)],
+      ["Why it asks", why?.why],
+      ["On behalf of", call.ability_id && h("a", { href: `#/skills/${encodeURIComponent(call.ability_id)}` }, call.ability_id)],
+      ["Answer by", [time(record.expires_at), "; after that nothing is sent"]],
+      ["Call", copyable(id, "call id")],
+    ]),
+    argumentsOf(call, id),
+    answers(record, call, after),
   );
 }
 
@@ -55,7 +51,7 @@ function definitionWarning(record, tool) {
 function argumentsOf(call, id) {
   const given = call.arguments;
   const text = given ? visible(JSON.stringify(given, null, 2)) : "The arguments are not kept any more.";
-  return h("div", { class: "arguments" }, h("h4", { id: `arguments-${id}` }, "Arguments that will run"), h("pre", { tabindex: "0", "aria-labelledby": `arguments-${id}` }, text));
+  return h("div", { class: "arguments" }, h("h4", { id: `arguments-${id}` }, "Arguments that will run"), h("pre", { id: `text-${id}`, tabindex: "0", "aria-labelledby": `arguments-${id}` }, text));
 }
 
 // What is approved is what was looked at: with another call or tool by now, the answer is refused.

@@ -32,7 +32,7 @@ function item(one, countdowns, after) {
       h("div", { class: "card-head" }, h("h3", { id: heading }, visible(one.title)), one.expires_at && countdowns.element(one.expires_at)),
       h("div", { class: "pills" }, pill(INBOX_KINDS[one.kind] ?? one.kind, "you"), one.unproved > 0 && pill(plural(one.unproved, "step is not proved", "steps are not proved"), "bad")),
       one.text && h("p", { class: "as-written" }, visible(one.text)),
-      one.kind === "confirmation" && one.arguments && h("div", { class: "arguments" }, h("h4", { id: `given-${one.item_id}` }, "What it would get"), h("pre", { tabindex: "0", "aria-labelledby": `given-${one.item_id}` }, visible(JSON.stringify(one.arguments, null, 2)))),
+      one.kind === "confirmation" && one.arguments && h("div", { class: "arguments" }, h("h4", { id: `given-${one.item_id}` }, "What it would get"), h("pre", { id: `text-${one.item_id}`, tabindex: "0", "aria-labelledby": `given-${one.item_id}` }, visible(JSON.stringify(one.arguments, null, 2)))),
       h("p", { class: "meta" }, time(one.created_at)),
       actions(one, after),
     ),

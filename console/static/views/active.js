@@ -1,7 +1,7 @@
 /** Active Capability Learning: the session that is under way, and what it needs from the person. */
 
 import { get } from "../api.js";
-import { h, Section } from "../dom.js";
+import { h, Section, spokenHeading } from "../dom.js";
 import { live } from "../live.js";
 import { actions } from "../parts/actions.js";
 import { sessionCard } from "../parts/cards.js";
@@ -28,5 +28,5 @@ function build({ session, title }) {
   }
   const open = h("a", { class: "button", href: `#/sessions/${session.learn_session_id}` }, "Open the session");
   const footer = [phases(session), h("div", { class: "card-actions" }, open, actions(session, { only: HERE }))];
-  return h("ul", { class: "cards single" }, sessionCard(session, { title, footer }));
+  return [spokenHeading("The session that goes on"), h("ul", { class: "cards single" }, sessionCard(session, { title, footer }))];
 }

@@ -1,7 +1,7 @@
 /** Approvals: all that waits for a person, tool calls with what they would send, and how calls before them were decided. */
 
 import { get } from "../api.js";
-import { announce, h, Section, time } from "../dom.js";
+import { announce, h, Rows, Section, spokenHeading, time } from "../dom.js";
 import { Countdowns } from "../parts/countdown.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
@@ -20,6 +20,8 @@ const OTHERS = Object.keys(INBOX_KINDS).filter((kind) => kind !== "approval").ma
 export function approvalsView(page, wanted = null) {
   const asked = new Section();
   const waiting = new Section({ class: "section waiting" });
+  const rows = new Rows({ class: "cards single", "aria-label": "Calls that wait" });
+  const turning = new Section();
   const beside = new Section({ class: "section waiting" });
   const decided = new Section();
   const refresh = () => page.refresh();
@@ -33,13 +35,16 @@ export function approvalsView(page, wanted = null) {
     const over = wanted && !all.waiting.some(({ record }) => record.dispatch_id === wanted) ? await get(`mcp/dispatches/${wanted}`, { signal: page.signal }) : null;
     asked.show(over, (shown) => shown && answered(shown, all.names));
     countdowns.now = all.at;
-    waiting.show({ waiting: all.waiting, pending: all.pending, alone: !all.items.total }, (shown) => build(shown, countdowns, refresh, pages.waiting));
+    waiting.show({ calls: all.waiting.length > 0, items: all.items.total > 0 }, overTheCalls);
+    // Each by itself: who reads one is not thrown back when another comes.
+    rows.show(all.waiting, ({ record }) => record.dispatch_id, (one) => waitingCall(one, countdowns, refresh));
+    turning.show(all.pending, (shown) => pages.waiting.buttons(shown));
     beside.show(all.items, (shown) => shown.total > 0 && [waitingItems(shown.items, countdowns, refresh), pages.items.buttons(shown)]);
     decided.show(all.decided, (shown) => shown.total > 0 && lately(shown, all.names, pages.decided));
     tell(all.pending.total + all.items.total);
     if (waiting.element.isConnected) return null;
     if (wanted) requestAnimationFrame(() => document.getElementById(`call-${wanted}`)?.focus());
-    return [asked.element, waiting.element, beside.element, decided.element];
+    return [asked.element, waiting.element, rows.element, turning.element, beside.element, decided.element];
   };
 
   function tell(count) {
@@ -89,19 +94,14 @@ async function toolsOf(serverIds, signal) {
   return Object.fromEntries(await Promise.all(lists));
 }
 
-function build({ waiting, pending, alone }, countdowns, refresh, pages) {
-  if (!waiting.length && !alone) return null;
-  if (!waiting.length) {
-    return nothing(
-      "Nothing waits for you",
-      "A call that policy asks about stops here until you answer, however long that takes. Under Connectors you decide which tools are asked about.",
-      h("a", { class: "button primary", href: "#/connectors" }, "Go to Connectors"),
-    );
-  }
-  return [
-    h("ul", { class: "cards single", "aria-label": "Calls that wait" }, waiting.map((one) => waitingCall(one, countdowns, refresh))),
-    pages.buttons(pending),
-  ];
+function overTheCalls({ calls, items }) {
+  if (calls) return spokenHeading("Calls that wait");
+  if (items) return null;
+  return nothing(
+    "Nothing waits for you",
+    "A call that policy asks about stops here until you answer, however long that takes. Under Connectors you decide which tools are asked about.",
+    h("a", { class: "button primary", href: "#/connectors" }, "Go to Connectors"),
+  );
 }
 
 /** The call that somebody was sent here about, where it waits no longer. */

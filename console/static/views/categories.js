@@ -5,7 +5,8 @@ import { announce, h, Section } from "../dom.js";
 import { identity } from "../identity.js";
 import { ITEM_KINDS } from "../learning_words.js";
 import { actButton, lacking } from "../parts/act.js";
-import { failure, nothing } from "../parts/notices.js";
+import { onSubmit, reportIn } from "../parts/busy.js";
+import { nothing } from "../parts/notices.js";
 import { Pages } from "../parts/pages.js";
 import { swatch } from "../parts/swatch.js";
 import { plural } from "../wording.js";
@@ -60,21 +61,13 @@ function categoryForm({ place, title, color, say, done, send, path }, refresh) {
     h("div", { class: "buttons" }, submit),
     trouble,
   );
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    submit.disabled = true;
-    trouble.replaceChildren();
-    try {
-      await send(path, { title: name.value.trim(), color: colour.value });
-      announce(done);
-      if (place === "new") name.value = "";
-      refresh();
-    } catch (error) {
-      trouble.replaceChildren(failure(error));
-    } finally {
-      submit.disabled = off;
-    }
-  });
+  const save = async () => {
+    await send(path, { title: name.value.trim(), color: colour.value });
+    announce(done);
+    if (place === "new") name.value = "";
+    refresh();
+  };
+  onSubmit(form, submit, save, reportIn(trouble));
   return form;
 }
 

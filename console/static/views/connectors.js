@@ -1,7 +1,7 @@
 /** Connectors: every tool server as a card. What a card shows and offers, the service has computed. */
 
 import { get } from "../api.js";
-import { h, Section } from "../dom.js";
+import { h, Section, spokenHeading } from "../dom.js";
 import { documents } from "../parts/documents.js";
 import { grantList } from "../parts/grants.js";
 import { pill } from "../parts/marks.js";
@@ -32,7 +32,7 @@ function build(servers) {
   if (!servers.length) {
     return nothing("No connector yet", "A tool server is registered from the command line, and shown here with its health, its tools and its policy.", h("code", {}, "apprentice mcp servers register --help"));
   }
-  return h("ul", { class: "cards", "aria-label": "Connectors" }, servers.map(card));
+  return [spokenHeading("Connectors that are registered"), h("ul", { class: "cards", "aria-label": "Connectors" }, servers.map(card))];
 }
 
 function card(one) {

@@ -3,6 +3,7 @@
 import { command, get } from "../api.js";
 import { announce, facts, h, Section, time } from "../dom.js";
 import { identity } from "../identity.js";
+import { onSubmit } from "../parts/busy.js";
 import { Pages } from "../parts/pages.js";
 import { lookAgain, poll } from "../parts/polling.js";
 import { pill } from "../parts/marks.js";
@@ -94,26 +95,10 @@ function inputForm(skill, begun) {
     h("div", { class: "choice" }, dry, h("label", { for: "dry-run" }, "Only ask whether it would be let in; run nothing")),
     h("div", { class: "buttons" }, go),
   );
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    trouble.clear();
-    let input;
-    try {
-      input = fields.read();
-    } catch (error) {
-      return trouble.report(error);
-    }
-    go.disabled = true;
-    go.setAttribute("aria-busy", "true");
-    try {
-      begun(await post(`skills/${encodeURIComponent(skill.name)}/invocations`, { input, dry_run: dry.checked }));
-    } catch (error) {
-      trouble.report(error);
-      fields.refuse(error.extra?.fields);
-    } finally {
-      go.disabled = false;
-      go.removeAttribute("aria-busy");
-    }
+  const run = async () => begun(await post(`skills/${encodeURIComponent(skill.name)}/invocations`, { input: fields.read(), dry_run: dry.checked }));
+  onSubmit(form, go, run, (error) => {
+    trouble.report(error);
+    fields.refuse(error?.extra?.fields);
   });
   return form;
 }

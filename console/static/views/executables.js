@@ -1,9 +1,9 @@
 /** Run skills: the catalog of executable skills, and for each folder that cannot be run the reason. */
 
 import { command } from "../api.js";
-import { announce, h, Section } from "../dom.js";
+import { announce, h, Section, spokenHeading } from "../dom.js";
 import { identity } from "../identity.js";
-import { actButton } from "../parts/act.js";
+import { actButton, lacking } from "../parts/act.js";
 import { copyable } from "../parts/copyable.js";
 import { ask } from "../parts/dialogs.js";
 import { Filters } from "../parts/filters.js";
@@ -25,7 +25,7 @@ const FILTERS = {
 
 export function executablesView(page) {
   const list = new Section();
-  const tools = h("div", { class: "buttons" }, reloadButton(() => page.refresh()));
+  const tools = h("div", { class: "actions" }, h("div", { class: "buttons" }, reloadButton(() => page.refresh())), lacking("admin"));
   const pages = new Pages(page, "skills", SKILLS_SHOWN);
   const chooser = new Filters(Object.keys(FILTERS), () => (pages.restart(), page.refresh()));
   return async () => {
@@ -38,7 +38,7 @@ export function executablesView(page) {
     if (!found.total && chosen === "All") {
       return nothing("No skill yet", "Make one in the workspace; it is run once you have approved it.", copyable("apprentice skills new greet"));
     }
-    const cards = found.total ? h("ul", { class: "cards" }, found.skills.map((one) => card(one, () => page.refresh()))) : nothing("No skill of this kind", "Choose another filter.");
+    const cards = found.total ? [spokenHeading("Skills that are listed"), h("ul", { class: "cards" }, found.skills.map((one) => card(one, () => page.refresh())))] : nothing("No skill of this kind", "Choose another filter.");
     return [chooser.buttons(), cards, pages.buttons(found)];
   }
 }

@@ -5,9 +5,10 @@ import { announce, h, Section, time } from "../dom.js";
 import { identity } from "../identity.js";
 import { IMPORT_SOURCES, IMPORT_STATES } from "../import_words.js";
 import { lacking } from "../parts/act.js";
+import { onSubmit, reportIn } from "../parts/busy.js";
 import { copyable } from "../parts/copyable.js";
 import { pill } from "../parts/marks.js";
-import { failure, nothing } from "../parts/notices.js";
+import { nothing } from "../parts/notices.js";
 import { Pages } from "../parts/pages.js";
 import { poll } from "../parts/polling.js";
 
@@ -42,22 +43,12 @@ function uploading() {
     trouble,
   );
   const [upload, scan] = [command("upload"), command("scan")];
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    submit.disabled = true;
-    submit.setAttribute("aria-busy", "true");
-    trouble.replaceChildren();
-    try {
-      const found = await brought(file.files[0], source.value, folder.value.trim());
-      announce(`${found.skill_name}: ${IMPORT_STATES[found.stage_state][0]}`);
-      location.hash = `#/imports/${found.import_id}`;
-    } catch (error) {
-      trouble.replaceChildren(failure(error));
-    } finally {
-      submit.disabled = off;
-      submit.removeAttribute("aria-busy");
-    }
-  });
+  const bring = async () => {
+    const found = await brought(file.files[0], source.value, folder.value.trim());
+    announce(`${found.skill_name}: ${IMPORT_STATES[found.stage_state][0]}`);
+    location.hash = `#/imports/${found.import_id}`;
+  };
+  onSubmit(form, submit, bring, reportIn(trouble));
   const id = "bring-a-skill";
   const text = "It is unpacked, read and scanned. Nothing of it is run, and nothing is installed before you decide.";
   return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, "Import a skill"), h("p", {}, text), form, lacking("learn"));

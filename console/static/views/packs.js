@@ -4,7 +4,8 @@ import { command, get } from "../api.js";
 import { announce, h, Section } from "../dom.js";
 import { identity } from "../identity.js";
 import { lacking } from "../parts/act.js";
-import { failure, nothing } from "../parts/notices.js";
+import { onSubmit, reportIn } from "../parts/busy.js";
+import { nothing } from "../parts/notices.js";
 import { poll } from "../parts/polling.js";
 
 const MOST_TITLE = 120;
@@ -41,22 +42,14 @@ function packForm() {
     trouble,
   );
   const put = command("pack");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    submit.disabled = true;
-    trouble.replaceChildren();
-    try {
-      const named = [...new Set(skills.value.split(NAMES).filter(Boolean))];
-      // The form makes packs: one that is there is changed at the command line, and not lost by a name chosen twice.
-      await put("skills/packs", { pack_id: id.value, title: title.value.trim(), description: description.value.trim(), skills: named, expected_version: 0 });
-      announce(`The pack ${title.value.trim()} is made`);
-      location.hash = `#/packs/${id.value}`;
-    } catch (error) {
-      trouble.replaceChildren(failure(error));
-    } finally {
-      submit.disabled = off;
-    }
-  });
+  const make = async () => {
+    const named = [...new Set(skills.value.split(NAMES).filter(Boolean))];
+    // The form makes packs: one that is there is changed at the command line, and not lost by a name chosen twice.
+    await put("skills/packs", { pack_id: id.value, title: title.value.trim(), description: description.value.trim(), skills: named, expected_version: 0 });
+    announce(`The pack ${title.value.trim()} is made`);
+    location.hash = `#/packs/${id.value}`;
+  };
+  onSubmit(form, submit, make, reportIn(trouble));
   const heading = "new-pack";
   const text = "A pack is installed as a whole: where one skill fails, those before it are undone. Making it installs nothing.";
   return h("section", { class: "card", "aria-labelledby": heading }, h("h2", { id: heading }, "New pack"), h("p", {}, text), form, lacking("learn"));

@@ -1,6 +1,6 @@
 /** Pending Abilities: everything that is not accepted into Skills yet. */
 
-import { h, Section } from "../dom.js";
+import { h, Section, spokenHeading } from "../dom.js";
 import { sessionCard } from "../parts/cards.js";
 import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
@@ -31,7 +31,7 @@ export function pendingView(page) {
         h("a", { class: "button primary", href: "#/learn" }, "Learn a new ability"),
       );
     }
-    return [h("ul", { class: "cards" }, found.items.map(card)), pages.buttons(found)];
+    return [spokenHeading("Drafts that wait"), h("ul", { class: "cards" }, found.items.map(card)), pages.buttons(found)];
   }
 }
 

@@ -1,6 +1,6 @@
 /** Skills: the abilities that are accepted, and those taken out of use where they are asked for. */
 
-import { h, Section } from "../dom.js";
+import { h, Section, spokenHeading } from "../dom.js";
 import { Filters } from "../parts/filters.js";
 import { freshness } from "../parts/freshness.js";
 import { pill } from "../parts/marks.js";
@@ -35,7 +35,7 @@ export function skillsView(page) {
   };
 
   function build({ found, chosen, words }) {
-    return [freshness(found.freshness), chooser.buttons(), found.total ? [h("ul", { class: "cards" }, found.items.map(card)), pages.buttons(found)] : none(chosen, words)];
+    return [freshness(found.freshness), chooser.buttons(), found.total ? [spokenHeading("Skills that are listed"), h("ul", { class: "cards" }, found.items.map(card)), pages.buttons(found)] : none(chosen, words)];
   }
 
   function none(chosen, words) {
