@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.pair_training import area
+from bench.restated import restated
 from domain.abilities.fit import together_trees, weighing_trees
 from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
@@ -29,7 +30,7 @@ from domain.abilities.fit.ruling import Profile, ruled, wanted_by
 from domain.abilities.fit.words import Word
 from host.pair_model import pair_model
 from host.sentence_model import sentence_model
-from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, rows_of
+from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, groups_of, rows_of
 
 DEPTH = 3
 """How many questions a tree asks, the same of every case."""
@@ -139,13 +140,14 @@ def cases_of(tables: Mapping[str, Path]) -> _Cases:
     read: list[float] = []
     marks: list[tuple[str, int, int]] = []
     for name, path in tables.items():
-        table, chance = rows_of(path), random.Random(3)
+        table, chance, again = rows_of(path), random.Random(3), _said_again(path)
         capture = _Capture(table)
         for number, row in enumerate(table):
             others = [one for one in chance.sample(range(len(table)), OTHERS) if one != number]
             strange = [chance.choice(table[one].finds) for one in others if table[one].finds]
             strange += [f"{row.entry.title.split()[0]} {one}" for one in chance.sample(OBJECTS, 2)]
-            for kind, requests in ((1, row.finds), (0, row.misses), (-1, strange)):
+            own, others_own = again[number]
+            for kind, requests in ((1, (*row.finds, own)), (0, (*row.misses, *others_own)), (-1, strange)):
                 values += [capture.evidence(row, said) for said in requests]
                 read += [capture.read(row, said) for said in requests]
                 marks += [(name, number, kind)] * len(requests)
@@ -156,6 +158,16 @@ def cases_of(tables: Mapping[str, Path]) -> _Cases:
         np.array([number for _, number, _ in marks]),
         np.array([name for name, *_ in marks]),
     )
+
+
+def _said_again(path: Path) -> list[tuple[str, list[str]]]:
+    """Of each ability of a table its goal in other small words, and those of the others that are about the same."""
+    chance = random.Random(4)
+    return [
+        (restated(one.goal, chance), [restated(other.goal, chance) for other in group if other is not one])
+        for group in groups_of(path)
+        for one in group
+    ]
 
 
 def main() -> None:

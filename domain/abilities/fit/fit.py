@@ -1,7 +1,7 @@
 """Judges whether an ability fits a request: yes, maybe or no, with reasons.
 
-A negative trigger that means the request refuses, a phrase said literally fits; else the rules (``ruling``) decide, and
-where meaning is known, what speaks for and against it is weighed (``evidence``, ``weighing``).
+A negative trigger that means the request refuses; a phrase said literally, or in the same words, fits; else the rules
+(``ruling``) decide, and where meaning is known, what speaks for and against it is weighed (``evidence``, ``weighing``).
 """
 
 import re
@@ -42,6 +42,8 @@ def judge(request: Reading, profile: Profile, weigh: Weigh, compare: Compare | N
         return refused(f"its negative trigger “{negative.text}” means this")
     if _said_like_that(request, profile):
         return Judgement(Fit.YES, 1.0, ("said like one of its trigger phrases",))
+    if said_in_its_words(request, profile):
+        return Judgement(Fit.YES, 1.0, ("said in the words of its title or a trigger phrase",))
     by_rules = ruled(request, profile, weigh)
     if compare is None or turned(request, profile) is not None:
         return by_rules
@@ -102,3 +104,24 @@ def _said_like_that(request: Reading, profile: Profile) -> bool:
         if found and not any(map(is_content, tokens(f"{text[: found.start()]} {text[found.end() :]}"))):
             return True
     return False
+
+
+def said_in_its_words(request: Reading, profile: Profile) -> bool:
+    """Whether the request has the verbs and content words of the title or a trigger phrase, in the same direction."""
+    asked = _told(request)
+    if not request.words or not request.strong:
+        return False
+    return any(_told(said) == asked for said in (profile.title, *profile.phrases))
+
+
+def _told(said: Reading) -> tuple[frozenset[str], ...]:
+    verbs = frozenset(clause.verb for clause in said.strong)
+    meanings = (frozenset(word.meaning for word in words) for words in (said.words, said.source, said.target))
+    return verbs, *meanings, _TURNING.intersection(said.tokens)
+
+
+_TURNING_LIST = """
+    not don't doesn't never no without except but before after over under above below unless until
+"""
+_TURNING = frozenset(_TURNING_LIST.split())
+"""Small words that make another request of the same content words."""

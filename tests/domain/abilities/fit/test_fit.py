@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
 from contracts.abilities.lookup import AbilityLookupQuery, Fit
+from domain.abilities.fit.fit import said_in_its_words
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.reading import read
+from domain.abilities.fit.ruling import Profile
 from domain.learning.interpretation.naming import lower_first
 from tests.domain.abilities.fit.tables import TABLES, rows_of
 from tests.fixtures.abilities import ability
@@ -47,6 +49,34 @@ def test_everyday_requests_find_their_ability_first_and_near_misses_do_not_fit()
     assert len(table) >= 60
     assert len(lost) <= 0.1 * sum(len(row.finds) for row in table), lost
     assert len(wrong) <= 0.05 * sum(len(row.misses) for row in table), wrong
+
+
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Total the invoices of each customer", "total the invoices per customer"),
+        ("Total the invoices of each customer", "please total my invoices for every customer"),
+        ("Count the lines of each log file", "can you count the lines per log file?"),
+        ("Sort the train tickets by date", "sort our train tickets according to their date"),
+        ("Copy the photos to the stick", "copy photos onto the stick"),
+    ],
+)
+def test_a_request_in_the_words_of_the_goal_fits_without_a_doubt(title: str, said: str) -> None:
+    assert fit_of(said, taught(title)) is Fit.YES
+
+
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Copy the photos to the stick", "copy the photos from the stick"),
+        ("List the files with tests", "list the files without tests"),
+        ("Delete the drafts before the release", "delete the drafts after the release"),
+    ],
+)
+def test_the_same_words_turned_by_a_small_one_are_not_the_same_request(title: str, said: str) -> None:
+    profile = Profile.of(taught(title))
+    assert not said_in_its_words(read(said), profile)
+    assert said_in_its_words(read(title), profile)
 
 
 @pytest.mark.parametrize(
