@@ -162,7 +162,8 @@ class Drafter:
         else:
             base = self.deterministic(read.request)
             summary = self._staged(read.request, self._worded(read.request, base), base)
-        summary = summary.changed(edits=read.request.edits)
+        unchanged = self._drafts.is_as_before(summary.proposal, summary.staged)
+        summary = summary.changed(edits=read.request.edits, unchanged=unchanged)
         return summary if request.wording is not None else _with_note(summary, read.not_understood)
 
     def instructed(self, request: DraftRequest) -> Instructed:
