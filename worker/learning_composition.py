@@ -51,7 +51,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     bases = BaseSkills(database, edits)
     proposals = ProposalReads(database, AllowedActions(database, bases))
     evidence, states = LessonEvidenceStore(database), StartingStates(database)
-    drafter = Drafter(shared.observations, drafts, proposals, wordings, bases, evidence)
+    drafter = Drafter(shared.observations, drafts, proposals, wordings, bases, evidence, states)
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
     rehearsals = shared.settings.data_dir / "rehearsals"
     replay = LessonReplay(shared.observations, states, evidence, rehearsals, EvidenceBounds())

@@ -62,6 +62,7 @@ from stores.learning.drafts import DraftStore, ModelWordingStore
 from stores.learning.lesson_evidence import LessonEvidenceStore
 from stores.learning.observations import ObservationLog
 from stores.learning.proposals import ProposalReads
+from stores.learning.starting_states import StartingStates
 from stores.platform.blobs import BlobNotFoundError
 
 WRITTEN_BY = "improvement"
@@ -114,7 +115,7 @@ class Improver:
         """
         base = self._bases.present(pinned) if request.rebase else pinned
         material: BaseMaterial = self._bases.material(base)
-        shown = Shown(taught.interpretation, taught.steps, taught.stated) if taught else None
+        shown = Shown(taught.interpretation, taught.steps, taught.stated, taught.evidence) if taught else None
         source = ImprovementInput(
             interpretation_id=request.interpretation_id,
             proposal_id=request.proposal_id,
@@ -138,9 +139,11 @@ class Drafter:
         wordings: ModelWordingStore,
         bases: BaseSkills,
         evidence: LessonEvidenceStore,
+        states: StartingStates,
     ) -> None:
         self._log = log
         self._evidence = evidence
+        self._states = states
         self._drafts = drafts
         self._proposals = proposals
         self._wordings = wordings
@@ -159,7 +162,8 @@ class Drafter:
         else:
             base = self.deterministic(read.request)
             summary = self._staged(read.request, self._worded(read.request, base), base)
-        summary = summary.changed(edits=read.request.edits)
+        unchanged = self._drafts.is_as_before(summary.proposal, summary.staged)
+        summary = summary.changed(edits=read.request.edits, unchanged=unchanged)
         return summary if request.wording is not None else _with_note(summary, read.not_understood)
 
     def instructed(self, request: DraftRequest) -> Instructed:
@@ -209,7 +213,7 @@ class Drafter:
     ) -> DraftSummary:
         interpretation, draft, report = worded.interpretation, worded.draft, worded.lint
         if taught is not None:
-            draft = draft.changed(further_demonstrations=taught.further)
+            draft = draft.changed(further_demonstrations=taught.further, unrehearsed=taught.draft.unrehearsed)
         digest = content_hash(draft, interpretation)
         bundle = DraftBundle(
             draft=draft,
@@ -311,10 +315,11 @@ class Drafter:
             draft=draft,
             stated=stated_fields(interpretation, boundaries, edits),
             edits=named,
-            further=further_demonstrations(demonstrations),
+            further=further_demonstrations(demonstrations, self._states.of_session(session.learn_session_id)),
             renamed=renames(drafted, parameters),
             fixed=fixed,
             doubts=doubts,
+            evidence=evidence,
         )
 
     def _is_to_be_renamed(self, request: DraftRequest, draft: SkillDraft) -> bool:

@@ -13,7 +13,6 @@ from contracts.learning.evidence import CommandUse, LessonEvidence, RepeatedComm
 from contracts.learning.observation import OUTSIDE_FOLDER, ExitClass, ObservedActionEvent
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSession
-from contracts.learning.starting_state import StartingState
 from domain.learning.commands.typed_lines import typed_command, without_typed_lines
 from domain.learning.comparison.demonstrations import CapturedPart, captured_parts
 from domain.learning.interpretation.hand_edits import replayed_line
@@ -23,7 +22,7 @@ from domain.learning.interpretation.slicing import collapsed
 from domain.learning.interpretation.steps import within_capture
 from domain.learning.lesson_folders import lesson_folders
 from domain.learning.proof.checks import asks_for_a_check
-from domain.learning.starting_state import beginnings
+from domain.learning.starting_state import beginnings, state_before
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
 from skills.rehearsal.shell_session import Surroundings
@@ -59,7 +58,7 @@ class LessonReplay:
         boundaries = self._log.boundaries_of(session_id)
         parts = captured_parts(events, boundaries)
         first = next((part for part in parts if _commands(part)), None)
-        state = first_state(self._states.of_session(session_id), first.events if first else ())
+        state = state_before(self._states.of_session(session_id), first.events if first else ())
         if first is None or state is None:
             return
         progress, cancelled = replay_progress()
@@ -115,16 +114,6 @@ def replay_progress() -> tuple[Callable[[str], None], Event]:
         context.copy().run(beat, label)
 
     return progress, cancelled
-
-
-def first_state(
-    states: Sequence[StartingState], events: Sequence[ObservedActionEvent]
-) -> StartingState | None:
-    """The state that was taken last before the first of the events."""
-    if not events:
-        return None
-    before = [state for state in states if state.taken_at <= events[0].created_at]
-    return max(before, key=lambda state: state.taken_at, default=None)
 
 
 def _commands(part: CapturedPart) -> list[ObservedActionEvent]:

@@ -1,6 +1,6 @@
 """The checks of a validation run. Each writes its own step results and answers a summary."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,8 @@ from activities.platform.refusals import refusing
 from contracts.base import clipped
 from contracts.learning.aggregate import DraftBundle
 from contracts.learning.evidence import LessonEvidence, ProofCondition
-from contracts.learning.proposal import LintSeverity
+from contracts.learning.proposal import LintSeverity, SkillDraft
+from contracts.learning.starting_state import StartingState
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
 from contracts.learning.validation import (
     CheckInput,
@@ -138,13 +139,14 @@ class ValidationActivities:
                 cancelled.set()
 
         self._rehearsal_root.mkdir(parents=True, exist_ok=True)
+        states = self._states_by_demonstration(request, bundle.draft)
         try:
-            found = self._rehearsed(request, bundle, heartbeat, cancelled)
+            found = self._rehearsed(request, bundle, states, heartbeat, cancelled)
         except SandboxUnavailable as unavailable:
             return self._record(request, bundle, _not_isolated(unavailable))
         report = CheckReport(
             steps=(
-                *map(check_step, (*found.steps, *self._begun_with(request, bundle))),
+                *map(check_step, (*found.steps, *_begun_with(states.values()))),
                 *unrehearsed,
             ),
             safety_failure=found.safety_failure,
@@ -152,15 +154,18 @@ class ValidationActivities:
         return self._record(request, bundle, report)
 
     def _conditions(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
-        draft, session_id = bundle.draft, request.run.learn_session_id
+        draft = bundle.draft
         if not draft.conditions:
             return not_tried(request.check, NO_CONDITION)
+        state = self._state(request, draft.starting_state_id)
+        # An improvement in words has the commands of its base, and these were replayed in the session of that.
+        session_id = state.learn_session_id if state else request.run.learn_session_id
         evidence = self._evidence.of_session(session_id) if session_id else None
         if evidence is None or not is_of(evidence, draft):
-            start = self._start(request, bundle)
-            if start is None or draft.starting_state_id is None:
+            if state is None:
                 return not_tried(request.check, NO_STARTING_STATE)
-            lesson = Lesson(draft.starting_state_id, draft.rehearsal, start.place, start.surroundings)
+            start = self._start(state, draft)
+            lesson = Lesson(state.state_id, draft.rehearsal, start.place, start.surroundings)
             try:
                 evidence = self._replayed(lesson, draft.conditions)
             except SandboxUnavailable as unavailable:
@@ -177,6 +182,7 @@ class ValidationActivities:
         self,
         request: CheckInput,
         bundle: DraftBundle,
+        states: Mapping[int, StartingState],
         heartbeat: Callable[[RehearsalProgress], None],
         cancelled: Event,
     ) -> RehearsalReport:
@@ -187,22 +193,24 @@ class ValidationActivities:
             sandbox_root_parent=self._rehearsal_root,
             heartbeat=heartbeat,
             cancelled=cancelled,
-            start=self._start(request, bundle),
+            starts={number: self._start(state, bundle.draft) for number, state in states.items()},
         )
 
-    def _start(self, request: CheckInput, bundle: DraftBundle) -> LessonStart | None:
-        """The starting state of the lesson, as long as it is kept."""
-        state = self._states.of_draft(request.run.learn_session_id, bundle.draft.starting_state_id)
-        if state is None:
-            return None
-        surroundings = Surroundings(state.locale, state.time_zone, folders=bundle.draft.folders)
-        return LessonStart(lambda folder: self._states.materialise(state, folder), surroundings)
+    def _states_by_demonstration(self, request: CheckInput, draft: SkillDraft) -> Mapping[int, StartingState]:
+        """The starting state of each demonstration by its number, as long as it is kept."""
+        wanted = {1: draft.starting_state_id} | {
+            one.number: one.starting_state_id or draft.starting_state_id
+            for one in draft.further_demonstrations
+        }
+        found = {number: self._state(request, state_id) for number, state_id in wanted.items()}
+        return {number: state for number, state in found.items() if state is not None}
 
-    def _begun_with(self, request: CheckInput, bundle: DraftBundle) -> Sequence[RehearsalStep]:
-        """A case for each large file that the rehearsal had the first lines of alone."""
-        state = self._states.of_draft(request.run.learn_session_id, bundle.draft.starting_state_id)
-        large = beginnings(state) if state is not None else ()
-        return [beginning_step(number, one) for number, one in enumerate(large, start=1)]
+    def _state(self, request: CheckInput, state_id: str | None) -> StartingState | None:
+        return self._states.of_draft(request.run.learn_session_id, state_id)
+
+    def _start(self, state: StartingState, draft: SkillDraft) -> LessonStart:
+        surroundings = Surroundings(state.locale, state.time_zone, folders=draft.folders)
+        return LessonStart(lambda folder: self._states.materialise(state, folder), surroundings)
 
     def _trigger(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
         same = bundle.draft.capability_id
@@ -229,7 +237,9 @@ class ValidationActivities:
 
     def _record(self, request: CheckInput, bundle: DraftBundle, found: CheckReport) -> CheckOutput:
         now = datetime.now(UTC)
-        report = replace(found, steps=_helped(request.check, found.steps or (_NOTHING,), bundle))
+        is_kept = self._state(request, bundle.draft.starting_state_id) is not None
+        help_ = _help(request.check, bundle, _FROM_STARTING_STATE if is_kept else _FROM_NOTHING)
+        report = replace(found, steps=_helped(found.steps or (_NOTHING,), help_))
         steps = tuple(
             ValidationStepResult(
                 validation_run_id=request.run.validation_run_id,
@@ -267,6 +277,12 @@ class ValidationActivities:
 def default_policy() -> TestPolicy:
     """The default test policy: a copy of the starting state, forty actions, no network."""
     return TestPolicy(policy_id=_NIL_POLICY, mode=TestPolicyMode.COPY_ARTIFACT)
+
+
+def _begun_with(states: Iterable[StartingState]) -> Sequence[RehearsalStep]:
+    """A case for each large file that the rehearsal had the first lines of alone."""
+    large = {file.path: file for state in states for file in beginnings(state)}
+    return [beginning_step(number, one) for number, one in enumerate(large.values(), start=1)]
 
 
 def _not_isolated(unavailable: SandboxUnavailable) -> CheckReport:
@@ -327,12 +343,13 @@ _FROM_NOTHING = (
 )
 
 
-def _helped(
-    check: ValidationRunKind, steps: Sequence[CheckStep], bundle: DraftBundle
-) -> tuple[CheckStep, ...]:
+def _help(check: ValidationRunKind, bundle: DraftBundle, begun: str) -> str:
+    """The command that helps where a step of the check fails; ``begun`` is what helps a rehearsal."""
+    return _HELP.get(check, begun) if bundle.interpretation.learn_session_id else _MEND
+
+
+def _helped(steps: Sequence[CheckStep], help_: str) -> tuple[CheckStep, ...]:
     """The steps, each failed one ending with the command that helps."""
-    begins = _FROM_STARTING_STATE if bundle.draft.starting_state_id else _FROM_NOTHING
-    help_ = _HELP.get(check, begins) if bundle.interpretation.learn_session_id else _MEND
 
     def helped(step: CheckStep) -> CheckStep:
         said = step.details or ""

@@ -148,7 +148,7 @@ def install_saga(saga_id: SagaId, caller: Reader, services: ServicesDep) -> Inst
 async def revise(
     proposal_id: ProposalId, body: ProposalReviseRequest, frame: LearnerFrame
 ) -> ProposalDetailResponse:
-    """Sends the proposal back to drafting with instructions and edited fields."""
+    """Sends the proposal back to drafting with instructions and edited fields, unless they change nothing."""
     # Before anything walks through them: an edit that passes is not nested deeply and holds no NaN.
     edits = check_edits(body.edited_fields)
     message = frame.message(

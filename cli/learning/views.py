@@ -1,6 +1,6 @@
 """Terminal views of sessions (with the next commands to type), proposals, validation runs and installs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -258,7 +258,7 @@ def question_view(number: int, question: QuestionView, *, with_id: bool = True) 
 
 
 def validation_view(run: ValidationRun, steps: Iterable[ValidationStepResult]) -> RenderableType:
-    """A validation run: a line a check, in the order of the ladder, and what failed in it."""
+    """A validation run: a line a check, in the order of the ladder, and what failed or was not tried in it."""
     own = [step for step in steps if step.validation_run_id == run.validation_run_id]
     lines: list[str] = []
     for check, results in _by_check(own).items():
@@ -269,7 +269,19 @@ def validation_view(run: ValidationRun, steps: Iterable[ValidationStepResult]) -
             if result.result is StepResult.FAILED:
                 details = f": {escape(result.details)}" if result.details else ""
                 lines.append(f"        {FAILED} {escape(result.label)}[red]{details}[/]")
+        lines += _not_tried(results)
     return Text.from_markup("\n".join(lines))
+
+
+def _not_tried(results: Iterable[ValidationStepResult]) -> Iterator[str]:
+    """The skipped cases, those with the same reason on one line."""
+    labels: dict[str, list[str]] = {}
+    for one in results:
+        if one.result is StepResult.SKIPPED:
+            labels.setdefault(one.details or "not tried", []).append(one.label)
+    for reason, (first, *others) in labels.items():
+        more = f" and {len(others)} more" if others else ""
+        yield f"        {SKIPPED} {escape(first)}{more}[dim]: {escape(reason)}[/]"
 
 
 def saga_view(saga: InstallSaga) -> RenderableType:

@@ -199,6 +199,10 @@ class DraftSummary(Contract):
     edits: dict[str, object] | None = Field(
         default=None, description="All edits, with those that the revision's words ask for; none before 0.2."
     )
+    unchanged: bool = Field(
+        default=False,
+        description="Whether the round before was the same draft on the same base; never said of older drafts.",
+    )
 
 
 class BaseCheck(Contract):

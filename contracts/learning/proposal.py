@@ -280,6 +280,10 @@ class RehearsedDemonstration(Contract):
     commands: tuple[RehearsalCommand, ...]
     effects: tuple[ObservedEffect, ...] = ()
     inputs: tuple[Text240, ...] = Field(default=(), description="Files it worked on and did not make.")
+    starting_state_id: Uuid | None = Field(
+        default=None,
+        description="The folder that it begins with; absent for that of the first demonstration.",
+    )
 
 
 class SkillDraft(VersionedContract):

@@ -3,9 +3,10 @@
 Applied by the recorder before anything leaves the machine, and again by the service, which trusts no recorder.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from contracts.learning.observation import ObservedActionEvent
 from contracts.learning.starting_state import MAX_DEPTH, EntryKind, StartingEntry, StartingState
 from domain.learning.proof.rows import may_hold_rows
 from domain.learning.redaction.kept_files import path_holds_secret, reason_by_content, reason_by_name
@@ -127,6 +128,16 @@ def first_lines(path: str, head: bytes) -> bytes | None:
     """
     end = head.rfind(b"\n") + 1
     return head[:end] if end and b"\0" not in head and may_hold_rows(path) else None
+
+
+def state_before(
+    states: Sequence[StartingState], events: Sequence[ObservedActionEvent]
+) -> StartingState | None:
+    """The state that was taken last before the first of the events."""
+    if not events:
+        return None
+    before = [state for state in states if state.taken_at <= events[0].created_at]
+    return max(before, key=lambda state: state.taken_at, default=None)
 
 
 def beginnings(state: StartingState) -> tuple[StartingEntry, ...]:

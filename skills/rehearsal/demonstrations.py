@@ -5,9 +5,10 @@ Names what of a demonstration no rehearsal can repeat (DOC3 §0C.14).
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from contracts.base import clipped
 from contracts.learning.evidence import UnrehearsedCommand
@@ -44,13 +45,14 @@ def rehearse_demonstrations(
     cancelled: threading.Event | None = None,
     limits: SandboxLimits | None = None,
     seconds: float = FURTHER_SECONDS,
-    start: LessonStart | None = None,
+    starts: Mapping[int, LessonStart] = MappingProxyType({}),
 ) -> RehearsalReport:
-    """The first demonstration as ``rehearse`` does it from ``start``, then the further ones.
+    """The first demonstration as ``rehearse`` does it, then the further ones, each from its own start.
 
+    ``starts`` has the folder of each demonstration by its number, as far as it is kept.
     With several, every step says which demonstration it belongs to. A further one does not apply where its
-    commands would exceed the policy's ``max_actions`` together with those before, where a file it worked on is no
-    safe target, and where ``seconds`` have gone by since the beginning. After a safety failure or a cancellation
+    commands would exceed the policy's ``max_actions`` together with those before, where a file it worked on is not
+    there, and where ``seconds`` have gone by since the beginning. After a safety failure or a cancellation
     nothing more is run.
 
     Raises:
@@ -65,10 +67,10 @@ def rehearse_demonstrations(
             heartbeat=heartbeat,
             cancelled=cancelled,
             limits=limits,
-            start=start,
+            start=starts.get(1),
         )
     bounds = _Bounds(policy, limits, len(draft.taught_commands), time.monotonic() + seconds)
-    rehearsals = _Rehearsals(bounds, sandbox_root_parent, heartbeat, cancelled or threading.Event(), start)
+    rehearsals = _Rehearsals(bounds, sandbox_root_parent, heartbeat, cancelled or threading.Event(), starts)
     rehearsals.first(draft, effects)
     for one in draft.further_demonstrations:
         rehearsals.further(draft, one)
@@ -94,10 +96,10 @@ class _Rehearsals:
         parent: Path,
         heartbeat: Callable[[RehearsalProgress], None],
         cancelled: threading.Event,
-        start: LessonStart | None,
+        starts: Mapping[int, LessonStart],
     ) -> None:
         self._bounds = bounds
-        self._start = start
+        self._starts = starts
         self._parent = parent
         self._heartbeat = heartbeat
         self._cancelled = cancelled
@@ -105,7 +107,7 @@ class _Rehearsals:
         self._commands = 0
 
     def first(self, draft: SkillDraft, effects: Sequence[ObservedEffect]) -> None:
-        self._reports.append((1, self._rehearsed(draft, effects, self._cancelled, ())))
+        self._reports.append((1, self._rehearsed(1, draft, effects, self._cancelled)))
         self._commands += len(draft.rehearsal)
 
     def further(self, draft: SkillDraft, one: RehearsedDemonstration) -> None:
@@ -138,7 +140,7 @@ class _Rehearsals:
         if self._bounds.out_of_time:
             return not_applied(again, one.effects, _OUT_OF_TIME)
         ended = threading.Event()
-        found = self._rehearsed(again, one.effects, ended, one.inputs)
+        found = self._rehearsed(one.number, again, one.effects, ended, one.inputs)
         if ended.is_set() and not self._cancelled.is_set():
             steps = tuple(_let_go(step) for step in found.steps)
             return replace(found, steps=steps, result=result_of(steps, cancelled=False))
@@ -146,10 +148,11 @@ class _Rehearsals:
 
     def _rehearsed(
         self,
+        number: int,
         draft: SkillDraft,
         effects: Sequence[ObservedEffect],
         ended: threading.Event,
-        inputs: Sequence[str],
+        inputs: Sequence[str] = (),
     ) -> RehearsalReport:
         def beat(progress: RehearsalProgress) -> None:
             done = self._commands + progress.completed_commands
@@ -166,7 +169,7 @@ class _Rehearsals:
             cancelled=ended,
             limits=self._bounds.limits,
             inputs=inputs,
-            start=self._start,
+            start=self._starts.get(number),
         )
 
 

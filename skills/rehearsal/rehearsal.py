@@ -96,7 +96,7 @@ def rehearse(
 
     What the policy forbids is found before anything runs, and then nothing runs: the report names the safety
     failure; the commands of further demonstrations (``draft.further_demonstrations``) are judged with the first
-    one's, and not run here. Neither is anything run where one of ``inputs`` is no safe target: the rehearsal then
+    one's, and not run here. Neither is anything run where one of ``inputs`` is not there: the rehearsal then
     does not apply. The folder begins with ``start``, where the demonstration's is kept. Commands run in order in
     one shell, each in its recorded folder, until one fails; then each effect and each of the draft's conditions is
     looked at. A mode that forbids running gets a check of the syntax instead, ``blank_artifact`` begins without
@@ -152,7 +152,8 @@ def _rehearsed_in(
         return not_applied(
             draft,
             effects,
-            f"not run: it works on {missing[0]}, which is not among the test policy's safe targets",
+            f"not run: it works on {missing[0]}, which is neither in the folder that it begins with nor among the"
+            " test policy's safe targets",
         )
     sandbox = Sandbox(root, _for_all(limits or SandboxLimits(), len(draft.rehearsal)))
     if policy.mode in MODES_WITHOUT_RUN:

@@ -16,11 +16,11 @@ from contracts.learning.proposal import CheckpointLintReport, SkillBundleProposa
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import ValidationRunKind
 from stores.abilities.ability_rows import VERSIONS, present_version
-from stores.learning.learning_tables import PROPOSALS, SESSIONS
+from stores.learning.learning_tables import PROPOSALS, ROUNDS, SESSIONS
 from stores.platform.blobs import get_blobs, put_blob, put_blobs, read_blob
 from stores.platform.canonical import canonical_json
 from stores.platform.database import Database
-from stores.platform.tables import learn_sessions, proposals
+from stores.platform.tables import learn_sessions, proposal_rounds, proposals
 
 
 class Lesson(NamedTuple):
@@ -49,6 +49,25 @@ class DraftStore:
             interpretation_blob=interpretation,
             graph_blob=graph,
             lint_blob=lint,
+        )
+
+    def is_as_before(self, proposal: SkillBundleProposal, staged: StagedDraft) -> bool:
+        """Whether the round before ``proposal`` was this very draft, on the same base with the same hand edits."""
+        of_round = (
+            proposal_rounds.c.proposal_id == proposal.proposal_id,
+            proposal_rounds.c.revision == proposal.revision - 1,
+        )
+        with self._database.read() as connection:
+            query = ROUNDS.select(*of_round, also=(proposal_rounds.c.staged,))
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            return False
+        before, kept = ROUNDS.parse(row.body), StagedDraft.model_validate_json(row.staged)
+        return (kept.content_hash, kept.draft_blob, before.base, before.hand_edits) == (
+            staged.content_hash,
+            staged.draft_blob,
+            proposal.base,
+            proposal.hand_edits,
         )
 
     def bundle_of(self, proposal_id: str) -> tuple[SkillBundleProposal, DraftBundle]:

@@ -81,9 +81,20 @@ class StartingStates:
             return _of_session(connection, session_id)
 
     def of_draft(self, session_id: str | None, state_id: str | None) -> StartingState | None:
-        """The state that a draft began from, as long as it is kept; None for a draft that has no session or state."""
-        states = self.of_session(session_id) if session_id and state_id else ()
-        return next((one for one in states if one.state_id == state_id), None)
+        """The state that a draft of the session begins from, as long as it is kept; None for a draft without one.
+
+        The state may be of another session, whose lesson the draft improves: one of the same owner alone.
+        """
+        of_draft, of_state = learn_sessions.alias(), learn_sessions.alias()
+        query = (
+            select(starting_states.c.body)
+            .join(of_state, of_state.c.session_id == starting_states.c.session_id)
+            .join(of_draft, of_draft.c.owner == of_state.c.owner)
+            .where(starting_states.c.state_id == state_id, of_draft.c.session_id == session_id)
+        )
+        with self._database.read() as connection:
+            body = connection.scalar(query) if session_id and state_id else None
+        return None if body is None else StartingState.model_validate_json(body)
 
     def has_any(self, session_id: str) -> bool:
         """Whether a starting state of the session is kept."""

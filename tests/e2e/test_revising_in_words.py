@@ -45,6 +45,37 @@ async def test_words_change_the_draft_and_its_files_and_stay_through_later_revis
     assert shown[-1] not in skill.partition("## Checkpoints")[2].partition("## Done when")[0]
 
 
+async def test_a_revision_that_changes_nothing_leaves_state_draft_and_proofs_as_they_were(
+    stack: Stack,
+) -> None:
+    alice = stack.learner()
+    await alice.teach()
+    path = f"/api/learn/proposals/{alice.proposal_id}"
+    before = (await alice.ok("GET", f"{path}/detail"))["proposal"]
+    title = {"revision_instructions": "as it is", "edited_fields": {"title": before["title"]}}
+
+    said = (await revised(alice, "Make it nicer"))["proposal"]
+    await alice.propose_act("revise", title)
+    after = (await alice.ok("GET", f"{path}/detail"))["proposal"]
+    assert said["drafter_note"] == f"{NOT_CARRIED_OUT}“Make it nicer”"
+    assert await alice.state() == after["proposal_state"] == "ready_for_review"
+    assert (after["content_hash"], after["revision"]) == (before["content_hash"], before["revision"])
+    assert len((await alice.ok("GET", f"{path}/rounds"))["rounds"]) == 1
+
+    await alice.propose_act("approve")
+    assert await alice.state() == "approved"
+
+
+async def test_a_change_after_a_revision_that_changed_nothing_is_the_next_round(stack: Stack) -> None:
+    alice = stack.learner()
+    await alice.teach()
+    await revised(alice, "Make it nicer")
+    changed = (await revised(alice, "rename the title to Pack the sales"))["proposal"]
+
+    assert (changed["title"], changed["revision"]) == ("Pack the sales", 2)
+    assert await alice.state() == "drafting_proposal"
+
+
 async def test_what_is_not_understood_is_said_and_what_cannot_be_done_is_refused(stack: Stack) -> None:
     alice = stack.learner()
     await alice.demonstrate()

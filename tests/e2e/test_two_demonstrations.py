@@ -1,11 +1,13 @@
 """One task shown twice with other inputs becomes one skill that asks for what differed."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.fixtures.learner import Demonstrated, Learner
 from tests.fixtures.stack import Stack
+from tests.fixtures.starting import state_of
 
 pytestmark = pytest.mark.anyio
 
@@ -155,6 +157,32 @@ async def test_each_demonstration_is_rehearsed_with_its_own_inputs(stack: Stack)
     made = {step["label"] for case, step in rehearsed.items() if "demonstration-2/effect" in case}
     assert "demonstration 2: bertram-q4.tgz exists" in made
     assert any("demonstration-1/effect" in case for case in rehearsed)
+
+
+def sorted_table(city: str) -> tuple[Demonstrated, ...]:
+    return ((f"sort -t, -k2 -n {city}.csv > top.csv", ("top.csv",)),)
+
+
+async def test_each_demonstration_is_rehearsed_on_the_folder_that_it_began_with(stack: Stack) -> None:
+    alice = stack.learner()
+    await alice.create()
+    await alice.act("start")
+    for city in ("wien", "graz"):
+        if city == "graz":
+            await alice.act("pause")
+            await alice.act("resume", {"new_demonstration": True})
+        files = {f"{city}.csv": f"{city},9\nlinz,3\n".encode()}
+        clean = state_of(alice.session_id, files, taken_at=datetime.now(UTC))
+        stack.services.starting_states.keep(clean)
+        await alice.observe(sorted_table(city))
+    await alice.act("stop")
+    await alice.propose()
+    assert await alice.prove() == "ready_for_review"
+    runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
+    rehearsed = [step for step in runs["steps"] if step["test_case_id"].startswith("rehearsal/")]
+
+    assert [step for step in rehearsed if step["result"] != "passed"] == []
+    assert "demonstration 2: run: sort -t, -k2 -n graz.csv > top.csv" in [one["label"] for one in rehearsed]
 
 
 async def test_a_step_that_only_the_second_demonstration_had_is_asked_about_and_noted(stack: Stack) -> None:

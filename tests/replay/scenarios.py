@@ -116,6 +116,16 @@ async def rejected(scene: Scene) -> Learner:
     return learner
 
 
+async def revised_in_vain(scene: Scene) -> Learner:
+    """Proven, sent a revision that no rule understands, which leaves it as it was, and turned down."""
+    learner = scene.learner("revised_in_vain")
+    await learner.teach("Rank the sales figures")
+    await learner.propose_act("revise", {"revision_instructions": "make it shine"})
+    assert await learner.state() == "ready_for_review"
+    await learner.propose_act("reject", {"reason": "still too dull"})
+    return learner
+
+
 async def improved_from_runs(scene: Scene) -> Learner:
     """A task shown twice and dropped, learned from its runs, approved, then improved by words."""
     learner = scene.learner("improved_from_runs")
@@ -351,6 +361,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "cancelled": Setting(cancelled),
         "timed_out": Setting(timed_out),
         "rejected": Setting(rejected),
+        "revised_in_vain": Setting(revised_in_vain),
         "install_rolled_back": Setting(install_rolled_back, failing_step=SagaStepName.REFRESH_AVAILABILITY),
         "quarantined_and_revised": Setting(quarantined_and_revised),
         "questions_answered": Setting(questions_answered),

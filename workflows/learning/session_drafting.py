@@ -93,11 +93,18 @@ def expire_questions(decision: SessionDecision, draft: DraftSummary) -> None:
 
 
 def revise(decision: SessionDecision, message: ReviseCommand, draft: DraftSummary) -> None:
-    """The proposal goes back to drafting with what was asked; a changed draft loses its proofs."""
+    """The proposal goes back to drafting with what was asked; a changed draft loses its proofs.
+
+    Where nothing changes, the session stays where it is with the draft it has; only quarantine is left by any revision.
+    """
     edits = with_edits(decision.next.edits, message.edits) if draft.edits is None else draft.edits
     decision.set(edits=edits)
-    _adopt(decision, draft)
     note = {"instructions": message.instructions, "edited_fields": sorted(message.edits)}
+    if draft.unchanged and decision.next.session.state is not S.QUARANTINED:
+        decision.set_proposal(drafter_note=draft.proposal.drafter_note)
+        decision.note(Event.PROPOSAL_REVISED, None, None, **note, unchanged=True)
+        return
+    _adopt(decision, draft)
     if decision.next.session.state is S.DRAFTING_PROPOSAL:
         decision.note(Event.PROPOSAL_REVISED, Receipt.PROPOSAL_DRAFTED, None, **note)
     else:

@@ -23,6 +23,7 @@ from contracts.learning.interpretation import (
 from contracts.learning.observation import BoundaryKind, ExitClass, ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import MAX_REHEARSED_DEMONSTRATIONS, RehearsalCommand, RehearsedDemonstration
 from contracts.learning.questions import QuestionField
+from contracts.learning.starting_state import StartingState
 from contracts.learning.validation import SafetyClass
 from domain.learning.adapters import ADAPTERS
 from domain.learning.commands.command_safety import holds_masked_secret
@@ -37,6 +38,7 @@ from domain.learning.interpretation.noise import can_be_replayed
 from domain.learning.interpretation.obstacles import outside_reason, person_needed
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps
 from domain.learning.redaction.redaction import redact
+from domain.learning.starting_state import state_before
 
 Demonstration = Sequence[DemonstratedStep]
 
@@ -259,9 +261,12 @@ def file_effects(steps: Sequence[DemonstratedStep]) -> tuple[ObservedEffect, ...
 
 
 def further_demonstrations(
-    demonstrations: Sequence[Sequence[DemonstratedStep]],
+    demonstrations: Sequence[Sequence[DemonstratedStep]], states: Sequence[StartingState] = ()
 ) -> tuple[RehearsedDemonstration, ...]:
-    """The second and third demonstration; one without a command that can be replayed proves nothing."""
+    """The second and third demonstration, each with the one of ``states`` that was taken last before it.
+
+    One without a command that can be replayed proves nothing.
+    """
     numbered = enumerate(demonstrations[:MAX_REHEARSED_DEMONSTRATIONS], start=1)
     found = (
         RehearsedDemonstration(
@@ -269,6 +274,7 @@ def further_demonstrations(
             commands=rehearsal_commands(steps),
             effects=file_effects(steps),
             inputs=_inputs(steps),
+            starting_state_id=began.state_id if (began := state_before(states, all_events(steps))) else None,
         )
         for number, steps in numbered
         if number > 1

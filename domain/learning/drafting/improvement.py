@@ -11,8 +11,16 @@ from typing import Any, cast
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
-from contracts.learning.proposal import MAX_CONFLICTS, BaseConflict, BaseSkill, DraftedFile, SkillDraft
+from contracts.learning.proposal import (
+    MAX_CONFLICTS,
+    METHOD_SECTION,
+    BaseConflict,
+    BaseSkill,
+    DraftedFile,
+    SkillDraft,
+)
 from contracts.learning.session import LearnSession
 from domain.learning.comparison.parameter_edits import (
     Taught,
@@ -26,6 +34,7 @@ from domain.learning.comparison.parameter_edits import (
 )
 from domain.learning.comparison.parameters import parameterised
 from domain.learning.drafting.drafting import draft_skill
+from domain.learning.drafting.method import EXAMPLE, example_file, with_scripts_still_run
 from domain.learning.drafting.revision import DEPENDENCIES
 from domain.learning.drafting.skill_markdown import parse_frontmatter, parts_of, texts_of
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
@@ -82,11 +91,15 @@ class BaseMaterial:
 
 @dataclass(frozen=True)
 class Shown:
-    """What new demonstrations say; ``stated`` are the fields whose words are a person's own."""
+    """What new demonstrations say; ``stated`` are the fields whose words are a person's own.
+
+    ``evidence`` is what the replay of the first one proved, where it was replayed.
+    """
 
     interpretation: SemanticWorkflowInterpretation
     steps: Sequence[DemonstratedStep]
     stated: frozenset[str] = frozenset()
+    evidence: LessonEvidence | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +135,9 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
     """The base with the change that was shown or edited, part by part.
 
     Name, description, support files and whatever a hand has written stay, except where the change is about
-    just that part and no hand has touched it.
+    just that part and no hand has touched it. The commands come with all that they were proved with (starting
+    state, conditions, what is not rehearsed): from the new demonstration, or without one from the base. The facts
+    that the result depends on stay where the new demonstration was not replayed.
 
     Raises:
         Refusal: ``REVISION_INVALID`` when an edit would rename the skill, or is about a parameter it has not.
@@ -137,19 +152,15 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
     old, new = _renderings(base, interpretation, source)
     files, conflicts = _merged_files(base, old, new, speaking)
     taught = new if source.shown else base.draft
-    draft = SkillDraft(
+    draft = taught.changed(
         title=interpretation.title,
         slug=base.skill.skill_slug,
         description=_description(files[SKILL_FILE], new.description),
         trigger_phrases=new.trigger_phrases,
         negative_triggers=new.negative_triggers,
         files=tuple(DraftedFile(path=path, content=content) for path, content in sorted(files.items())),
-        rehearsal=taught.rehearsal,
-        further_demonstrations=taught.further_demonstrations,
+        packed=(),
         capability_id=base.draft.capability_id,
-        dependencies=taught.dependencies,
-        unrehearsed=taught.unrehearsed,
-        folders=taught.folders,
     )
     return Improvement(interpretation, draft, conflicts)
 
@@ -210,11 +221,42 @@ def _renderings(
         "trigger_phrases": base.draft.trigger_phrases,
         "negative_triggers": base.draft.negative_triggers,
     }
-    steps = source.shown.steps if source.shown else ()
-    new = draft_skill(interpretation, steps, source.session, edits={**phrases, **source.edits})
-    if source.shown is not None:
-        return base.draft, new
-    return draft_skill(base.interpretation, (), source.session, edits=phrases), new
+    edits = {**phrases, **source.edits}
+    if source.shown is None:
+        old = _in_words(base, base.interpretation, source.session, phrases)
+        return old, _in_words(base, interpretation, source.session, edits)
+    steps, evidence = source.shown.steps, source.shown.evidence
+    if evidence is None:
+        return _without_method(base.draft), draft_skill(interpretation, steps, source.session, edits=edits)
+    evidence = with_scripts_still_run(evidence, base.draft.files, steps)
+    return base.draft, draft_skill(interpretation, steps, source.session, edits=edits, evidence=evidence)
+
+
+def _in_words(
+    base: BaseMaterial,
+    interpretation: SemanticWorkflowInterpretation,
+    session: LearnSession,
+    edits: Mapping[str, object],
+) -> SkillDraft:
+    """What the words alone say, the example of the base among it: it speaks of title and parameters too."""
+    draft = draft_skill(interpretation, (), session, edits=edits)
+    if not any(file.path == EXAMPLE for file in base.draft.files):
+        return draft
+    example = example_file(interpretation.title, base.draft.rehearsal, interpretation.parameters)
+    return draft.changed(files=(*draft.files, *example))
+
+
+def _without_method(draft: SkillDraft) -> SkillDraft:
+    """The draft without the facts that its result depends on, so that a draft without any takes none away."""
+    facts = f"section {METHOD_SECTION}"
+    return draft.changed(
+        files=tuple(
+            file.changed(content="".join(part.text for part in parts_of(file.content) if part.name != facts))
+            if file.path == SKILL_FILE
+            else file
+            for file in draft.files
+        )
+    )
 
 
 def _merged_files(

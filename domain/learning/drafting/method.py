@@ -12,9 +12,11 @@ from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence, WrittenScript
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.proposal import DraftedFile, RehearsalCommand
+from domain.learning.commands.command_line import scripts_run
 from domain.learning.comparison.parameters import ParameterWording, placeholder
 from domain.learning.drafting.skill_markdown import MethodFact
 from domain.learning.interpretation.checkpoint_lint import personal_value_in
+from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.method.option_meanings import facts_of
 from domain.learning.redaction.redaction import redact
 
@@ -71,6 +73,25 @@ def script_files(evidence: LessonEvidence | None) -> list[DraftedFile]:
             path = f"{SCRIPTS_FOLDER}/{script.path.replace('/', '-')}"
         found[path] = DraftedFile(path=path, content=script.content)
     return list(found.values())
+
+
+def with_scripts_still_run(
+    evidence: LessonEvidence, kept: Sequence[DraftedFile], steps: Sequence[DemonstratedStep]
+) -> LessonEvidence:
+    """The evidence with those programs of an earlier lesson that the new one runs and did not write itself."""
+    run = {
+        posixpath.basename(path)
+        for event in all_events(steps)
+        if event.terminal
+        for path in scripts_run(event.terminal.command, event.terminal.working_folder)
+    }
+    run -= {posixpath.basename(script.path) for script in evidence.scripts}
+    still = (
+        WrittenScript(path=posixpath.basename(file.path), content=file.content)
+        for file in kept
+        if posixpath.dirname(file.path) == SCRIPTS_FOLDER and posixpath.basename(file.path) in run
+    )
+    return evidence.changed(scripts=(*evidence.scripts, *still))
 
 
 def _whole_scripts(evidence: LessonEvidence) -> list[WrittenScript]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from contracts.base import clipped
 from contracts.errors import Refusal
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
 from contracts.learning.model_draft import DETERMINISTIC, MOST_CONDITIONS, KeptModelEdits, ModelDraftEdits
 from contracts.learning.observation import BoundaryKind, WorkflowBoundary
@@ -102,6 +103,8 @@ class DeterministicDraft:
     """The values of the parameters that a person has made fixed."""
     doubts: tuple[DoubtfulValue, ...] = ()
     """Values that may be parameters, or need not be."""
+    evidence: LessonEvidence | None = None
+    """What the replay of the first demonstration proved, where it was replayed."""
 
 
 @dataclass(frozen=True)
@@ -220,13 +223,22 @@ def _draft(
     negatives: Sequence[str],
 ) -> SkillDraft:
     edits = dict(base.edits or {})
-    draft = draft_skill(interpretation, base.steps, base.session, trigger_hints=phrases, edits=edits)
+
+    def drafted(edits: Mapping[str, object]) -> SkillDraft:
+        return draft_skill(
+            interpretation,
+            base.steps,
+            base.session,
+            trigger_hints=phrases,
+            edits=edits,
+            evidence=base.evidence,
+        )
+
+    draft = drafted(edits)
     if "negative_triggers" in edits or not negatives:
         return draft
     blocking = {"negative_triggers": list(_joined(draft.negative_triggers, [n.lower() for n in negatives]))}
-    blocked = draft_skill(
-        interpretation, base.steps, base.session, trigger_hints=phrases, edits={**edits, **blocking}
-    )
+    blocked = drafted({**edits, **blocking})
     if _answered(blocked) < _answered(draft):
         raise OutOfBounds("a negative trigger blocks the skill's own trigger phrases")
     return blocked

@@ -77,6 +77,29 @@ def test_a_failed_check_shows_the_failed_case_and_no_passed_one() -> None:
     assert case.strip() == "✗ Case trigger/negative-1: matched [anyway]"
 
 
+def test_skipped_cases_are_shown_with_their_reason_those_of_one_reason_together() -> None:
+    run = ValidationRun(
+        validation_run_id=RUN,
+        proposal_id=RUN,
+        run_kind=ValidationRunKind.REHEARSAL,
+        content_hash="0" * 64,
+        started_at=NOW,
+        overall_result=OverallResult.PASSED,
+    )
+    steps = [
+        step(RUN, "rehearsal/one", StepResult.PASSED),
+        step(RUN, "rehearsal/two", StepResult.SKIPPED, "no [input]"),
+        step(RUN, "rehearsal/three", StepResult.SKIPPED, "no [input]"),
+        step(RUN, "rehearsal/four", StepResult.SKIPPED),
+    ]
+    check, *skipped = printed(validation_view(run, steps)).splitlines()
+    assert "1 of 4 cases" in check
+    assert [line.strip() for line in skipped] == [
+        "– Case rehearsal/two and 1 more: no [input]",
+        "– Case rehearsal/four: not tried",
+    ]
+
+
 def test_a_rolled_back_install_shows_what_failed_and_what_was_undone() -> None:
     steps = (
         SagaStep(name=SagaStepName.PLAN, state=SagaStepState.COMPENSATED, attempts=1),

@@ -13,6 +13,7 @@ from contracts.learning.proposal import RehearsalCommand, RehearsedDemonstration
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
 from contracts.learning.validation import StepResult
 from skills.rehearsal.demonstrations import FURTHER_SECONDS, rehearse_demonstrations
+from skills.rehearsal.rehearsal import LessonStart
 from skills.rehearsal.report import RehearsalProgress, RehearsalReport, RehearsalResult
 
 FIRST = ("printf 'b\\na\\n' > q3.csv", "sort q3.csv > q3.txt")
@@ -54,11 +55,12 @@ class Run:
         self.progress: list[RehearsalProgress] = []
         self.cancelled = threading.Event()
         self.cancel_after = 1000
+        self.starts: dict[int, LessonStart] = {}
 
     def __call__(
         self, skill: SkillDraft, *, seconds: float = FURTHER_SECONDS, **bounds: Any
     ) -> RehearsalReport:
-        policy = TestPolicy(policy_id=str(uuid4()), mode=TestPolicyMode.BLANK_ARTIFACT, **bounds)
+        policy = TestPolicy(policy_id=str(uuid4()), mode=TestPolicyMode.COPY_ARTIFACT, **bounds)
         return rehearse_demonstrations(
             skill,
             [effect("q3.txt")],
@@ -67,6 +69,7 @@ class Run:
             heartbeat=self._beat,
             cancelled=self.cancelled,
             seconds=seconds,
+            starts=self.starts,
         )
 
     def _beat(self, progress: RehearsalProgress) -> None:
@@ -143,6 +146,33 @@ def test_a_further_demonstration_whose_input_is_not_there_does_not_apply(run: Ru
 
     assert report.passed
     assert "given.csv" in (report.steps[-1].details or "")
+
+
+def beginning_with(name: str) -> LessonStart:
+    """A folder that holds one file of two lines."""
+
+    def place(folder: Path) -> None:
+        (folder / name).write_text("b\na\n")
+
+    return LessonStart(place)
+
+
+def test_each_demonstration_begins_with_its_own_folder(run: Run) -> None:
+    run.starts = {1: beginning_with("vienna.csv"), 2: beginning_with("graz.csv")}
+    second = further(2, ("sort graz.csv > q4.txt", "! test -e vienna.csv"), "q4.txt", inputs=("graz.csv",))
+    report = run(draft(second, first=("sort vienna.csv > q3.txt",)))
+
+    assert report.passed
+    assert set(results(report, 1)) == set(results(report, 2)) == {StepResult.PASSED}
+
+
+def test_a_further_demonstration_whose_own_folder_is_not_kept_does_not_borrow_another(run: Run) -> None:
+    run.starts = {1: beginning_with("given.csv")}
+    second = further(2, ("sort given.csv > q4.txt",), "q4.txt", inputs=("given.csv",))
+    report = run(draft(second, first=("sort given.csv > q3.txt",)))
+
+    assert set(results(report, 2)) == {StepResult.SKIPPED}
+    assert "neither in the folder that it begins with" in (report.steps[-1].details or "")
 
 
 def test_without_time_left_a_further_demonstration_is_let_go(run: Run) -> None:

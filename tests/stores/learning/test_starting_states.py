@@ -230,6 +230,23 @@ def test_the_nightly_compaction_leaves_kept_contents(states: StartingStates, sto
         assert len(RemoveBlobs().due(connection, NOW, "", 10)) == 2
 
 
+def test_a_draft_may_begin_from_a_state_of_another_session_of_its_owner_alone(
+    states: StartingStates, store: Database
+) -> None:
+    taught, improving = session_in(store, owner="alice"), session_in(store, S.CANCELLED, owner="alice")
+    stranger = session_in(store, owner="bob")
+    clean = state_of(taught, FILES)
+    state_id = clean.state.state_id
+    states.keep(clean)
+
+    assert states.of_draft(taught, state_id) == states.of_draft(improving, state_id) == clean.state
+    assert states.of_draft(stranger, state_id) is None
+    assert states.of_draft(str(uuid7()), state_id) is None
+    assert states.of_draft(None, state_id) is states.of_draft(improving, None) is None
+    states.remove(taught, state_id)
+    assert states.of_draft(improving, state_id) is None
+
+
 def test_a_copied_run_brings_what_it_began_with(states: StartingStates, store: Database) -> None:
     source, target = session_in(store), session_in(store)
     early = state_of(source, {"early": b"1"})

@@ -1,5 +1,7 @@
 """What only some demonstrations showed is noted, with which ones: neither dropped nor required."""
 
+from datetime import timedelta
+
 import pytest
 
 from contracts.learning.observation import ObservedActionEvent
@@ -19,6 +21,7 @@ from domain.learning.interpretation.interpretation import interpret
 from domain.learning.interpretation.questions import questions_for
 from domain.learning.interpretation.steps import DemonstratedStep, captured_steps
 from tests.domain.conftest import Learned, Teaching
+from tests.fixtures.starting import state_of
 
 T = Teaching()
 Steps = tuple[DemonstratedStep, ...]
@@ -163,3 +166,13 @@ def test_at_most_three_demonstrations_are_kept_for_the_rehearsal_with_what_they_
     assert [command.command for command in second.commands] == [sort("q2")[0], pack("q2")[0]]
     assert [effect.path for effect in second.effects] == ["out/q2.txt", "q2.tgz"]
     assert second.inputs == ("in/q2.csv",)
+
+
+def test_each_further_demonstration_begins_with_the_folder_that_was_kept_last_before_it() -> None:
+    shows = [shown(10 * n, sort(f"q{n}"), pack(f"q{n}")) for n in range(1, 4)]
+    first, other = (state_of(T.id(1), {}, taken_at=T.now + timedelta(seconds=at)).state for at in (1, 15))
+    second, third = further_demonstrations(shows, [other, first])
+
+    assert second.starting_state_id == third.starting_state_id == other.state_id
+    assert further_demonstrations(shows, [first])[0].starting_state_id == first.state_id
+    assert further_demonstrations(shows)[0].starting_state_id is None

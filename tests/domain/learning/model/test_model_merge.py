@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from contracts.learning.evidence import ConditionKind, ConditionProof, LessonEvidence, ProofCondition
 from domain.learning.interpretation.naming import slug_from_title
+from domain.learning.interpretation.steps import all_events
 from domain.learning.model.merge import DeterministicDraft, OutOfBounds
 from tests.domain.learning.model_wordings import BASE, TEACH, base_of, first_checkpoint, proposed, worded
 
@@ -141,6 +143,23 @@ def test_a_checkpoint_keeps_the_parameters_of_the_draft() -> None:
     assert worded(proposed(**kept), base).lint.passed
     with pytest.raises(OutOfBounds, match="parameters"):
         worded(proposed(**first_checkpoint(success_condition="The file reports/sales.csv exists")), base)
+
+
+def test_a_model_s_words_keep_what_the_replay_of_the_demonstration_proved() -> None:
+    condition = ProofCondition(
+        kind=ConditionKind.EXISTS, path="reports.tgz", statement="reports.tgz is there"
+    )
+    evidence = LessonEvidence(
+        state_id=TEACH.id(7),
+        reproduced=True,
+        kept=tuple(event.event_id for event in all_events(BASE.steps)),
+        proofs=(ConditionProof(condition=condition),),
+        made_at=TEACH.now,
+    )
+    found = worded(proposed(), replace(BASE, evidence=evidence)).draft
+
+    assert (found.starting_state_id, found.conditions) == (TEACH.id(7), (condition,))
+    assert "references/demonstration.md" in [file.path for file in found.files]
 
 
 def test_a_wording_from_before_a_parameter_was_renamed_speaks_of_it_by_its_new_name() -> None:
