@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing, unproved_list
+from cli.platform.own_words import TYPED
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
@@ -92,21 +93,21 @@ _BESIDE: dict[S, tuple[str, ...]] = {
 }
 """What is typed beside the session's own commands: to look, to record, to begin another one."""
 
-_TYPED: dict[C, str] = {
-    C.RESUME: "learn resume {id}",
-    C.MARK: 'learn mark-goal "WHAT IT IS FOR" {id}',
-    C.STOP: "learn stop {id}",
-    C.START: "learn start {id}",
-    C.GENERATE_PROPOSAL: "learn propose {id}",
-    C.ANSWER_QUESTIONS: "learn answer {id}",
-    C.APPROVE: "learn approve {id}",
-    C.INSTALL: "learn install {id}",
-    C.REJECT: 'learn reject --reason "WHY" {id}',
-    C.VALIDATE: "learn validate {id}",
-    C.REVISE: 'learn revise "WHAT TO CHANGE" {id}',
-    C.CANCEL: "learn cancel {id}",
-}
-"""How each command is typed, the one that leads on furthest first."""
+_LEADS_ON = (
+    C.RESUME,
+    C.MARK,
+    C.STOP,
+    C.START,
+    C.GENERATE_PROPOSAL,
+    C.ANSWER_QUESTIONS,
+    C.APPROVE,
+    C.INSTALL,
+    C.REJECT,
+    C.VALIDATE,
+    C.REVISE,
+    C.CANCEL,
+)
+"""The commands that are suggested, the one that leads on furthest first."""
 
 _ENOUGH = 3
 """How many of the session's commands are suggested; its refusals and ``--help`` name the others."""
@@ -131,7 +132,7 @@ def guide(session: LearnSessionView) -> Guidance:
     elsewhere = session.target_app_whitelist and "terminal" not in session.target_app_whitelist
     recorder = _RECORD_BROWSER if elsewhere else _RECORD
     beside = (recorder if one == _RECORD else one for one in looks if records or one != _RECORD)
-    own = [typed for command, typed in _TYPED.items() if command in session.allowed_actions]
+    own = [TYPED[command] for command in _LEADS_ON if command in session.allowed_actions]
     ability = session.ability_id or "ABILITY_ID"
     commands = (
         f"apprentice {command.format(id=session.learn_session_id, ability=ability)}"

@@ -101,7 +101,7 @@ def practice_view(run: PracticeRun) -> Group:
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
-    api_command(app, "practice")(practice)
+    api_command(app, "practice", {"allowed_commands": "allow", "start_files": "file"})(practice)
 
 
 def _made(text: str) -> PracticeCondition:
