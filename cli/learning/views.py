@@ -10,6 +10,7 @@ from rich.text import Text
 from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing, unproved_list
 from cli.platform.own_words import TYPED
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
+from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
 from contracts.learning.session import LearningEntryMode, LearnSession, ObservationMode
@@ -20,6 +21,7 @@ from contracts.learning.validation import OFFERED_CHECKS, StepResult, Validation
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.learning.views.portability import ProposalPortability
 from domain.learning.comparison.demonstrations import in_some_only
+from domain.learning.interpretation.meaningful import lets_in
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,10 @@ def guide(session: LearnSessionView) -> Guidance:
         "learn diff {id}" if improves and one == "learn files {id}" else one
         for one in _BESIDE.get(session.state, ())
     )
-    elsewhere = session.target_app_whitelist and "terminal" not in session.target_app_whitelist
-    recorder = _RECORD_BROWSER if elsewhere else _RECORD
+    in_terminal = lets_in(
+        ObservationAdapterKind.TERMINAL_COMMAND, session.observation_mode, session.target_app_whitelist
+    )
+    recorder = _RECORD if in_terminal else _RECORD_BROWSER
     beside = (recorder if one == _RECORD else one for one in looks if records or one != _RECORD)
     own = [TYPED[command] for command in _LEADS_ON if command in session.allowed_actions]
     ability = session.ability_id or "ABILITY_ID"
@@ -166,6 +170,7 @@ def session_view(session: LearnSessionView, temporal_url: str | None = None) -> 
     about = facts(
         (
             ("waits for", guidance.waits_for),
+            ("watches", ", ".join(session.target_app_whitelist)),
             *(("not yet", reason) for reason in guidance.not_yet),
             ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
             ("proposal", session.proposal_id),
