@@ -22,6 +22,7 @@ from contracts.learning.observation import (
     TerminalObservation,
     WrittenText,
 )
+from domain.learning.adapters import ADAPTERS
 from domain.learning.commands.typed_lines import with_typed_lines
 from domain.learning.redaction.redaction import masked_arguments, redact
 
@@ -106,7 +107,7 @@ def command_event(
         event_id=str(uuid_utils.uuid7()),
         learn_session_id=scene.learn_session_id,
         adapter_kind=kind,
-        app_family="terminal",
+        app_family=ADAPTERS[kind].application,
         action_label=clipped(" ".join(named.split("\n")), 240),
         control_surface=surface,
         caused_state_change=bool(command.produced),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from pathlib import Path
 from random import SystemRandom
 from types import TracebackType
 from urllib.parse import urlsplit
@@ -199,6 +200,22 @@ class DeliveryReport:
     def delivered(self) -> int:
         """Events that the API has confirmed, whatever it decided about them."""
         return self.accepted + self.duplicate + self.dropped_off_target + self.dropped_not_meaningful
+
+    @property
+    def taken(self) -> int:
+        """Events that the session has now."""
+        return self.accepted + self.duplicate
+
+    def text(self, spool_folder: Path) -> str:
+        """How many were delivered and became nothing or wait in ``spool_folder``, for the person who recorded."""
+        said = f"{self.delivered} delivered"
+        if self.dropped_off_target:
+            said += (
+                f", {self.dropped_off_target} of them not kept: the session does not watch that application"
+            )
+        if self.pending:
+            said += f"; {self.pending} wait in {spool_folder} for the next recording"
+        return said
 
     @property
     def complete(self) -> bool:

@@ -25,6 +25,7 @@ from stores.learning.starting_states import StartingStates
 from stores.learning.trials import TrialStore
 from stores.learning.validations import ValidationStore
 from stores.platform.projection.document_projection import WorkspaceEdits
+from stores.practice.practice import PracticeStore
 from stores.skills.rechecks import SkillRechecks
 from worker.resources import WorkerResources
 from workflows.abilities.ability_workflow import AbilityWorkflow
@@ -51,7 +52,10 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     bases = BaseSkills(database, edits)
     proposals = ProposalReads(database, AllowedActions(database, bases))
     evidence, states = LessonEvidenceStore(database), StartingStates(database)
-    drafter = Drafter(shared.observations, drafts, proposals, wordings, bases, evidence, states)
+    practices = PracticeStore(database)
+    drafter = Drafter(
+        shared.observations, drafts, proposals, wordings, bases, evidence, states, practices
+    )
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
     rehearsals = shared.settings.data_dir / "rehearsals"
     replay = LessonReplay(shared.observations, states, evidence, rehearsals, EvidenceBounds())

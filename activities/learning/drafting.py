@@ -26,6 +26,7 @@ from contracts.learning.proposal import (
     with_edits,
 )
 from contracts.learning.questions import LearningAnswer, LearningQuestion
+from contracts.learning.session import LearningEntryMode, LearnSession
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
     compared,
@@ -57,6 +58,7 @@ from domain.learning.interpretation.questions import questions_for, weakest_requ
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
 from domain.learning.proof.wording import checked_checkpoints, proven_statements
+from domain.practice.conditions import unread_note
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import DraftStore, ModelWordingStore
 from stores.learning.lesson_evidence import LessonEvidenceStore
@@ -64,6 +66,7 @@ from stores.learning.observations import ObservationLog
 from stores.learning.proposals import ProposalReads
 from stores.learning.starting_states import StartingStates
 from stores.platform.blobs import BlobNotFoundError
+from stores.practice.practice import PracticeStore
 
 WRITTEN_BY = "improvement"
 """The drafter of an improvement: its base, and the author of the change."""
@@ -140,7 +143,9 @@ class Drafter:
         bases: BaseSkills,
         evidence: LessonEvidenceStore,
         states: StartingStates,
+        practices: PracticeStore,
     ) -> None:
+        self._practices = practices
         self._log = log
         self._evidence = evidence
         self._states = states
@@ -231,7 +236,7 @@ class Drafter:
         )
         return DraftSummary(
             proposal=_proposal(request, interpretation, draft, digest, traces).changed(
-                drafted_by=worded.drafted_by, drafter_note=worded.note
+                drafted_by=worded.drafted_by, drafter_note=self._note(request.session, worded)
             ),
             staged=staged,
             lint_passed=report.passed,
@@ -244,6 +249,14 @@ class Drafter:
             questions=questions,
             wording=request.wording,
         )
+
+    def _note(self, session: LearnSession, worded: ChosenDraft) -> str:
+        """What is to be known of a draft: why it is not a model's, what practice left unchecked."""
+        run = None
+        if session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE:
+            run = self._practices.find(session.learn_session_id)
+        unread = unread_note(run.success_conditions) if run is not None else ""
+        return clipped(f"{worded.note} {unread}".strip(), 240)
 
     def deterministic(self, request: DraftRequest) -> DeterministicDraft:
         """What the rules alone make of the capture.
@@ -353,7 +366,7 @@ def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSum
     if not not_understood:
         return summary
     said = " ".join(f"“{clipped(one, 80)}”" for one in not_understood)
-    note = f"{NOT_CARRIED_OUT}{clipped(said, 200)}"
+    note = clipped(f"{NOT_CARRIED_OUT}{clipped(said, 200)} {summary.proposal.drafter_note}".strip(), 240)
     return summary.changed(proposal=summary.proposal.changed(drafter_note=note))
 
 

@@ -38,7 +38,7 @@ FOLDER_LIMITS = ArchiveLimits(MAX_FOLDER_FILES, MAX_FOLDER_BYTES)
 RESULT_LIMITS = ArchiveLimits(MAX_RESULT_FILES, MAX_RESULT_BYTES)
 
 PASSED = "All commands worked and no condition failed."
-_IMPROVE = "Where the method itself is wrong, teach it again: `apprentice learn create --skill`."
+_IMPROVE = "Where the method itself is wrong, improve the ability: show it once more."
 
 
 class TrialActivities:

@@ -41,6 +41,7 @@ from contracts.practice.practice import (
 from domain.learning.model.answer import read_answer
 from domain.learning.model.prompt import ModelQuestion
 from domain.practice.commands import AllowedCommands
+from domain.practice.conditions import unread_note
 from domain.practice.ideas import next_idea, steps_left
 from domain.practice.plans import plans_within, practice_question
 from host.sandbox.launch_order import SandboxUnavailable
@@ -150,7 +151,7 @@ class PracticeActivities:
             conditions=seen.conditions,
             reached=seen.reached,
             interrupted=seen.interrupted,
-            outcome=clipped(_outcome(seen), 400),
+            outcome=clipped(_outcome(seen, unread_note(request.success_conditions)), 400),
         )
 
     @activity.defn
@@ -171,7 +172,7 @@ class PracticeActivities:
         with refusals_by_rule():
             run = self._practices.get(closing.ref.learn_session_id)
             driver = self._driver(activity.client())
-            closing = await self._kept(driver, run, closing)
+            closing = _with_what_was_not_checked(await self._kept(driver, run, closing), run)
             await self._stopped(driver, run, closing)
             ended = self._practices.close(closing)
         self._written()
@@ -263,14 +264,22 @@ def practice_policy(run: PracticeRun) -> TestPolicy:
     )
 
 
-def _outcome(seen: AttemptSeen) -> str:
+def _with_what_was_not_checked(closing: PracticeClosing, run: PracticeRun) -> PracticeClosing:
+    unread = unread_note(run.success_conditions)
+    if closing.state is not PracticeState.REACHED or not unread:
+        return closing
+    return closing.changed(note=clipped(f"{closing.note} {unread}", 240))
+
+
+def _outcome(seen: AttemptSeen, unread: str) -> str:
+    """What came of an attempt; ``unread`` says what the conditions leave unexamined."""
     if seen.interrupted:
         return "Out of time." if seen.out_of_time else "Stopped: the session does not practise any more."
     failed = [action for action in seen.actions if not action.succeeded and not action.is_check]
     if failed:
         return f"{failed[0].command} failed: {failed[0].details}"
     unmet = [f"{one.condition}: {one.details or 'not so'}" for one in seen.conditions if not one.met]
-    return "; ".join(unmet) if unmet else "Every success condition was seen to hold."
+    return "; ".join(unmet) or f"Every success condition was seen to hold. {unread}".rstrip()
 
 
 class NotWanted(Exception):

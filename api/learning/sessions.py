@@ -42,7 +42,7 @@ from contracts.learning.session import (
 from contracts.learning.state_machine import AT_REST, SessionCommand
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.views.allowed_actions import LearnSessionView
-from domain.learning.adapters import DEPLOYED
+from domain.learning.adapters import DEPLOYED, refuse_misnamed
 from domain.learning.test_policy import policy_for_target, policy_objections
 from gateways.learning.sessions import new_session
 from workflows.learning.learn_session_messages import LearnCommand
@@ -62,8 +62,10 @@ def _check_origin(body: CreateLearnSessionRequest) -> None:
     """Validates what the session is to start from.
 
     Raises:
-        Refusal: ``VALIDATION_FAILED`` for an improvement without an ability, or runs where the mode takes none.
+        Refusal: ``VALIDATION_FAILED`` for an improvement without an ability, runs where the mode takes none, or the
+            misspelt name of an application.
     """
+    refuse_misnamed(body.target_app_whitelist)
     if body.entry_mode is LearningEntryMode.IMPROVING_EXISTING_SKILL and not body.target_skill_id:
         raise _wrong("target_skill_id", "name the ability to improve")
     if body.source_trace_ids and body.entry_mode in _WITHOUT_RUNS:

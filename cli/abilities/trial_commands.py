@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
-from cli.platform.folders import packed, refuse_used, unpacked
+from cli.platform.folders import packed, refuse_unfit, unpacked
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import FAILED, PASSED, SKIPPED, ExitCode, fail
 from clients.apprentice.abilities import AbilityApi, TrialApi
@@ -64,8 +64,8 @@ def try_ability(
     Exit code 0: every command worked, and no condition failed.
     """
     given = _values(values or [])
-    refuse_used(out)
     folders = _folders(folder, AbilityApi(call.api.http).ability(ability).folders)
+    refuse_unfit(out, folders.values())
     archive = packed(folders)
     api = TrialApi(call.api.http)
     with call.busy("handing the folder in …"):

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import ExitCode, fail, listing, write_json
+from cli.platform.own_words import own_words
 from clients.apprentice.mcp import AcrobatApi
 from contracts.documents.acrobat import (
     MAX_SOURCE_BYTES,
@@ -45,7 +46,7 @@ def health(call: Invocation) -> None:
     """Say what can be done with documents now."""
     found = AcrobatApi(call.api.http).health()
     can = ", ".join(one.value for one in found.supported_capabilities) or "nothing"
-    call.answer(Text(f"{found.adapter_state.value}: {can}"), Text(found.next_action or ""))
+    call.answer(Text(f"{found.adapter_state.value}: {can}"), Text(own_words(found.next_action or "")))
 
 
 @api_command(app, "text")
@@ -176,7 +177,7 @@ def _finish(
 def _not_done(operation: AcrobatOperationResponse, request: str | None) -> str:
     if operation.status is AcrobatOperationStatus.DEGRADED:
         return f"it goes on. Repeat the command with --request {request}."
-    lines = [f"{operation.error_message} ({operation.error_code})", operation.next_action or ""]
+    lines = [f"{operation.error_message} ({operation.error_code})", own_words(operation.next_action or "")]
     if operation.status is AcrobatOperationStatus.BLOCKED:
         lines.append(f"Once it is approved, repeat the command with --request {request}.")
     return "\n".join(line for line in lines if line)

@@ -126,9 +126,9 @@ def register(app: typer.Typer) -> None:
     api_command(app, "resume")(resume)
     api_command(app, "stop")(stop)
     api_command(app, "cancel")(cancel)
-    api_command(app, "mark-goal")(mark_goal)
-    api_command(app, "mark-step")(mark_step)
-    api_command(app, "trim")(trim)
+    api_command(app, "mark-goal", {"goal_description": "goal", "at_event_id": "at"})(mark_goal)
+    api_command(app, "mark-step", {"step_label": "label", "at_event_id": "at"})(mark_step)
+    api_command(app, "trim", {"to_event_id": "event"})(trim)
     api_command(app, "test-policy")(set_test_policy)
 
 

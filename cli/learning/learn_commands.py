@@ -166,8 +166,24 @@ _OBSERVED = {
 }
 """Default observation scope."""
 
+_FILLED_BY = {
+    "source_trace_ids": "from_run",
+    "target_app_whitelist": "only",
+    "required_adapters": "require_adapter",
+    "target_skill_id": "skill",
+    "project_id": "project",
+    "entry_mode": "mode",
+    "observation_mode": "observe",
+    "execution_mode": "execution",
+    "target_kind": "target",
+    "coaching.goal": "goal",
+    "coaching.hints": "hint",
+    "coaching.constraints": "constraint",
+}
+"""The parameters of ``create`` by the fields of the request that are named otherwise."""
 
-@api_command(app, "create")
+
+@api_command(app, "create", _FILLED_BY)
 def create(
     call: Invocation,
     mode: Annotated[

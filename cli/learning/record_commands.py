@@ -27,7 +27,9 @@ from config.settings import load_settings
 from contracts.errors import ErrorCode
 from contracts.learning.observation import ObservationAdapterKind, RegisteredAdapter
 from contracts.learning.session import LearnSession, LearnSessionState
-from recorders.delivery import IngestTarget
+from domain.learning.adapters import ADAPTERS
+from domain.learning.interpretation.meaningful import lets_in
+from recorders.delivery import DeliveryReport, IngestTarget
 from recorders.running import RECORDERS_FOLDER
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def find_recordable(
     A session that is named is taken on trust while the service is away: what is seen waits in the spool.
 
     Raises:
-        NothingToDo: no token, no session, or one that records no longer.
+        NothingToDo: no token, no session, or one that records no longer or keeps nothing of ``needed``.
         ApiFailure: the service refuses, with ``ADAPTER_UNAVAILABLE`` when ``needed`` cannot be used.
     """
     connection = find_connection(api_url, token)
@@ -89,7 +91,10 @@ def find_recordable(
             observing = _observing(api, session)
             session_id = observing.learn_session_id
             is_paused = observing.state is LearnSessionState.PAUSED
-            adapters = frozenset(kind for kind in adapters if _is_usable(api, kind, needed))
+            _refuse_unwatched(observing, needed)
+            adapters = frozenset(
+                kind for kind in adapters if _watches(observing, kind) and _is_usable(api, kind, needed)
+            )
         except ApiUnreachable:
             if session is None:
                 raise
@@ -105,6 +110,27 @@ def _observing(api: ApprenticeApi, session: str | None) -> LearnSession:
     if found.state not in _OBSERVES:
         raise NothingToDo(f"session {found.learn_session_id} is {found.state.value}: it records no longer")
     return found
+
+
+def _watches(session: LearnSession, kind: ObservationAdapterKind) -> bool:
+    return lets_in(kind, session.observation_mode, session.target_app_whitelist)
+
+
+def _refuse_unwatched(session: LearnSession, kind: ObservationAdapterKind) -> None:
+    """Ends the command where the session would keep nothing of what is to be recorded.
+
+    Raises:
+        NothingToDo: it observes nothing, or other applications alone.
+    """
+    if _watches(session, kind):
+        return
+    watched = " and ".join(f"“{one}”" for one in session.target_app_whitelist)
+    what = f"watches {watched} alone" if watched else "observes nothing"
+    only = ADAPTERS[kind].application
+    raise NothingToDo(
+        f"session {session.learn_session_id} {what}: nothing would be kept of what {kind.value} reports. End it with "
+        f"`apprentice learn cancel`, and begin one with `apprentice learn create --only {only}`."
+    )
 
 
 def _is_usable(api: ApprenticeApi, kind: ObservationAdapterKind, needed: ObservationAdapterKind) -> bool:
@@ -179,6 +205,7 @@ def terminal(
     token: Annotated[str | None, typer.Option(help="An access token with the scope observe.")] = None,
 ) -> None:
     """Open a shell whose commands are recorded; `exit` ends the recording."""
+    from recorders.spool import RecorderError, SpoolError
     from recorders.terminal.recording import TerminalRecorderOptions, record_terminal
 
     with reporting_errors():
@@ -193,11 +220,11 @@ def terminal(
             inputs=_inputs(found, inputs, max_input_bytes),
             typed_lines=typed_lines,
         )
-    code = record_terminal(options)
-    if code == 0:
-        typer.echo(f"Next: apprentice learn stop {found.learn_session_id}")
-        return
-    raise typer.Exit(code)
+    try:
+        summary = record_terminal(options)
+    except (RecorderError, SpoolError) as error:
+        fail(str(error), ExitCode.USAGE)
+    _say_next(found, summary.delivery, complete=summary.complete)
 
 
 @app.command()
@@ -243,9 +270,17 @@ def browser(
     except (RecorderError, SpoolError) as error:
         fail(str(error), ExitCode.USAGE)
     _say(summary.text())
-    if not summary.complete:
-        raise typer.Exit(1)
-    typer.echo(f"Next: apprentice learn stop {found.learn_session_id}")
+    _say_next(found, summary.delivery, complete=summary.complete)
+
+
+def _say_next(found: Recordable, delivery: DeliveryReport, *, complete: bool) -> None:
+    """The command that follows a recording; one of which nothing was kept leaves the session as it was."""
+    if not complete:
+        raise typer.Exit(ExitCode.FAILURE)
+    if delivery.taken:
+        typer.echo(f"Next: apprentice learn stop {found.learn_session_id}")
+    else:
+        typer.echo(f"Nothing was kept. Next: apprentice learn status {found.learn_session_id}")
 
 
 def _say(text: str) -> None:

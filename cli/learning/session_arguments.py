@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.learning.views import session_view
+from cli.learning.views import guide, session_view
 from cli.platform.invocation import Invocation, NothingToDo
 from contracts.learning.session import LearnSession
 from contracts.learning.views.allowed_actions import LearnSessionView
@@ -48,9 +48,9 @@ def proposal_of(call: Invocation, given: str | None) -> tuple[LearnSession, str]
     """
     session = read_session(call, given)
     if session.proposal_id is None:
+        following = "".join(f" Next: `{command}`." for command in guide(session).commands[:1])
         raise NothingToDo(
-            f"session {session.learn_session_id} is {session.state.value} and has no proposal yet. "
-            f"Draft one with `apprentice learn propose {session.learn_session_id}`."
+            f"session {session.learn_session_id} is {session.state.value} and has no proposal.{following}"
         )
     return session, session.proposal_id
 

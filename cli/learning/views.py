@@ -8,7 +8,9 @@ from rich.markup import escape
 from rich.text import Text
 
 from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing, unproved_list
+from cli.platform.own_words import TYPED
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
+from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
 from contracts.learning.session import LearningEntryMode, LearnSession, ObservationMode
@@ -19,6 +21,7 @@ from contracts.learning.validation import OFFERED_CHECKS, StepResult, Validation
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.learning.views.portability import ProposalPortability
 from domain.learning.comparison.demonstrations import in_some_only
+from domain.learning.interpretation.meaningful import lets_in
 
 
 @dataclass(frozen=True)
@@ -92,21 +95,21 @@ _BESIDE: dict[S, tuple[str, ...]] = {
 }
 """What is typed beside the session's own commands: to look, to record, to begin another one."""
 
-_TYPED: dict[C, str] = {
-    C.RESUME: "learn resume {id}",
-    C.MARK: 'learn mark-goal "WHAT IT IS FOR" {id}',
-    C.STOP: "learn stop {id}",
-    C.START: "learn start {id}",
-    C.GENERATE_PROPOSAL: "learn propose {id}",
-    C.ANSWER_QUESTIONS: "learn answer {id}",
-    C.APPROVE: "learn approve {id}",
-    C.INSTALL: "learn install {id}",
-    C.REJECT: 'learn reject --reason "WHY" {id}',
-    C.VALIDATE: "learn validate {id}",
-    C.REVISE: 'learn revise "WHAT TO CHANGE" {id}',
-    C.CANCEL: "learn cancel {id}",
-}
-"""How each command is typed, the one that leads on furthest first."""
+_LEADS_ON = (
+    C.RESUME,
+    C.MARK,
+    C.STOP,
+    C.START,
+    C.GENERATE_PROPOSAL,
+    C.ANSWER_QUESTIONS,
+    C.APPROVE,
+    C.INSTALL,
+    C.REJECT,
+    C.VALIDATE,
+    C.REVISE,
+    C.CANCEL,
+)
+"""The commands that are suggested, the one that leads on furthest first."""
 
 _ENOUGH = 3
 """How many of the session's commands are suggested; its refusals and ``--help`` name the others."""
@@ -128,10 +131,12 @@ def guide(session: LearnSessionView) -> Guidance:
         "learn diff {id}" if improves and one == "learn files {id}" else one
         for one in _BESIDE.get(session.state, ())
     )
-    elsewhere = session.target_app_whitelist and "terminal" not in session.target_app_whitelist
-    recorder = _RECORD_BROWSER if elsewhere else _RECORD
+    in_terminal = lets_in(
+        ObservationAdapterKind.TERMINAL_COMMAND, session.observation_mode, session.target_app_whitelist
+    )
+    recorder = _RECORD if in_terminal else _RECORD_BROWSER
     beside = (recorder if one == _RECORD else one for one in looks if records or one != _RECORD)
-    own = [typed for command, typed in _TYPED.items() if command in session.allowed_actions]
+    own = [TYPED[command] for command in _LEADS_ON if command in session.allowed_actions]
     ability = session.ability_id or "ABILITY_ID"
     commands = (
         f"apprentice {command.format(id=session.learn_session_id, ability=ability)}"
@@ -165,6 +170,7 @@ def session_view(session: LearnSessionView, temporal_url: str | None = None) -> 
     about = facts(
         (
             ("waits for", guidance.waits_for),
+            ("watches", ", ".join(session.target_app_whitelist)),
             *(("not yet", reason) for reason in guidance.not_yet),
             ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
             ("proposal", session.proposal_id),

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.platform.invocation import Invocation, api_command
+from cli.platform.own_words import own_words
 from clients.apprentice.mcp import McpSignInApi
 from contracts.base import rfc3339
 from contracts.mcp.auth import (
@@ -86,7 +87,7 @@ def revoke(
         MCPRevokeStatus.ALREADY_REVOKED: "The sign-in was ended before.",
         MCPRevokeStatus.NOOP: "There was nothing to end.",
     }
-    left = f" {done.next_action}" if done.next_action else ""
+    left = f" {own_words(done.next_action)}" if done.next_action else ""
     call.answer(Text(f"{said[done.status]}{left} Again: `apprentice mcp auth start {server}`."))
 
 
@@ -102,7 +103,7 @@ def _view(found: MCPServerAuthStatus) -> Table:
         "ends": rfc3339(found.expires_at) if found.expires_at else None,
         "renewed": rfc3339(found.refresh_at) if found.refresh_at else None,
         "trouble": found.last_auth_error_code,
-        "next": found.next_action,
+        "next": own_words(found.next_action or ""),
     }
     for name, value in rows.items():
         if value:

@@ -24,6 +24,7 @@ from cli.platform.list_options import (
     list_query,
 )
 from cli.platform.output import ExitCode, listing
+from cli.platform.own_words import own_words
 from clients.apprentice.mcp import McpDispatchApi
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
@@ -64,7 +65,7 @@ def call_view(view: DispatchView) -> RenderableType:
     status = f"[{COLOURS[view.status]}]{view.status.value}[/]"
     table.add_row("status", f"{status} [dim]({view.error_code})[/]" if view.error_code else status)
     if view.error_message:
-        table.add_row("why", escape(view.error_message))
+        table.add_row("why", escape(own_words(view.error_message)))
     if view.ask_first is not None:
         table.add_row("approval", _approval(view.ask_first))
     if view.verdict is not None:
@@ -76,7 +77,7 @@ def call_view(view: DispatchView) -> RenderableType:
         named = f"--seen {seen_code(view.ask_first)}" if view.ask_first is not None else view.dispatch_id
         todo = f"apprentice mcp approve {named}, or apprentice mcp deny {view.dispatch_id}"
     if todo:
-        table.add_row("to do", escape(todo))
+        table.add_row("to do", escape(own_words(todo)))
     if view.temporal_url:
         table.add_row("Temporal UI", escape(view.temporal_url))
     parts: list[RenderableType] = [table]

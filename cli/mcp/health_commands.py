@@ -10,6 +10,7 @@ from rich.text import Text
 from cli.platform.invocation import Invocation, api_command
 from cli.platform.json_arguments import as_object
 from cli.platform.output import ExitCode, listing
+from cli.platform.own_words import own_words
 from clients.apprentice.mcp import McpHealthApi, McpRoutingApi
 from contracts.mcp.health import MCPConnectionHealth, MCPHealthStatus, MCPSmokeTestStatus, MCPThrottle
 from contracts.mcp.provider import MCPProvider
@@ -82,7 +83,7 @@ def _shown(found: MCPConnectionHealth) -> Table:
             escape(name), "[green]ok[/]" if tool.ok else f"[red]{escape(tool.last_error or 'failed')}[/]"
         )
     if found.next_action is not None:
-        table.add_row("to do", escape(found.next_action))
+        table.add_row("to do", escape(own_words(found.next_action)))
     return table
 
 

@@ -17,6 +17,7 @@ from cli.platform.list_options import (
     list_query,
 )
 from cli.platform.output import listing
+from cli.platform.own_words import own_words
 from clients.apprentice.mcp import McpRegistryApi
 from contracts.mcp.provider import MCPInteractionMode, MCPProvider, MCPTransport
 from contracts.mcp.servers import (
@@ -218,7 +219,7 @@ def remove(call: Invocation, server: ServerArgument) -> None:
     kept = {
         "retained_shared": "Its sign-in stays: other servers use it.",
         "retained_unreferenced": "Its sign-in stays, and no server uses it any more. "
-        f"Next: `apprentice mcp profiles delete {gone.detached_auth_profile_id}`.",
+        f"Next: `apprentice mcp profiles remove {gone.detached_auth_profile_id}`.",
     }.get(gone.auth_profile_action.value, "")
     call.answer(Text(f"{server} is removed. {kept}".strip()))
 
@@ -229,9 +230,9 @@ def _badges(item: MCPServerListItem) -> str:
 
 def _next(item: MCPServerListItem) -> str:
     if item.auth is not None and item.auth.next_action:
-        return item.auth.next_action
+        return own_words(item.auth.next_action)
     if item.health.next_action:
-        return item.health.next_action
+        return own_words(item.health.next_action)
     return "" if item.registry.supported_tools else _first_look(item)
 
 

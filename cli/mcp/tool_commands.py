@@ -11,6 +11,7 @@ from rich.text import Text
 from cli.mcp.server_commands import ServerArgument
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import listing
+from cli.platform.own_words import own_words
 from clients.apprentice.mcp import McpRegistryApi
 from contracts.mcp.tools import MCPTool, MCPToolReviewRequest, MCPToolState
 from domain.platform.visible_text import visible
@@ -40,7 +41,7 @@ def list_tools(call: Invocation, server: ServerArgument) -> None:
             policy.decision.mode.value if policy else "",
             escape(visible(tool.definition.title or "")),
         )
-    said = f"Next: {escape(found.next_action)}" if found.next_action else ""
+    said = f"Next: {escape(own_words(found.next_action))}" if found.next_action else ""
     call.answer(*([table] if found.tools else []), *([said] if said else []))
 
 

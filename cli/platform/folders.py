@@ -1,6 +1,7 @@
 """Folders that commands hand in and take out, as archives of the same limits as the service's."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cli.platform.invocation import NothingToDo
@@ -25,12 +26,34 @@ _FOLDER_LIMITS = ArchiveLimits(MAX_FOLDER_FILES, MAX_FOLDER_BYTES)
 _RESULT_LIMITS = ArchiveLimits(MAX_RESULT_FILES, MAX_RESULT_BYTES)
 
 
-def refuse_used(out: Path) -> None:
-    """Ends the command where a result cannot be put into ``out``: it is no folder, or not empty."""
+def refuse_unfit(out: Path, folders: Iterable[Path] = ()) -> None:
+    """Ends the command, before anything is sent, where a result cannot be put into ``out``.
+
+    It has to be a new or an empty folder that may be written to, in none of ``folders``: those are handed in as a
+    copy and stay as they are.
+    """
+    try:
+        problem = _problem_of(out, folders)
+    except OSError as error:
+        problem = f"cannot be used: {error.strerror}"
+    if problem is not None:
+        raise NothingToDo(f"{out} {problem}. Name a new or an empty folder with --out.")
+
+
+def _problem_of(out: Path, folders: Iterable[Path]) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise NothingToDo(f"{out} is no folder. Name a new or an empty one with --out.")
+        return "is no folder"
+    for folder in folders:
+        if out.resolve().is_relative_to(folder.resolve()):
+            return f"is in {folder}, which stays as it is"
     if out.is_dir() and any(out.iterdir()):
-        raise NothingToDo(f"{out} is not empty. Name a new or an empty folder with --out.")
+        return "is not empty"
+    there = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not there.is_dir():
+        return f"cannot be made: {there} is no folder"
+    if not os.access(there, os.W_OK | os.X_OK):
+        return "cannot be written to" if there == out else f"cannot be made: {there} cannot be written to"
+    return None
 
 
 def packed(folders: Mapping[str, Path]) -> bytes:

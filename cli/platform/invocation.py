@@ -3,7 +3,7 @@
 import inspect
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 from rich.console import Console, RenderableType
 
+from cli.platform.option_names import OptionNames
 from cli.platform.output import ExitCode, JsonFlag, TerminalConsole, fail, harmless, print_parts, tell_error
 from cli.platform.run_state import RunState, read_run_state
 from clients.apprentice.api import ApprenticeApi
@@ -147,18 +148,19 @@ class Invocation:
 
 
 def api_command(
-    app: typer.Typer, name: str
+    app: typer.Typer, name: str, fields: Mapping[str, str] | None = None
 ) -> Callable[[Callable[Concatenate[Invocation, P], None]], Callable[P, None]]:
     """Register a command that talks to the service under ``name``.
 
     The function gets the invocation as its first argument; ``--api-url``, ``--token`` and ``--json`` are
-    added to its own options, and what goes wrong becomes a sentence and an exit code.
+    added to its own options, and what goes wrong becomes a sentence and an exit code. ``fields`` says which of its
+    parameters fills a field of the request that is named otherwise, so that a problem names the option.
     """
 
     def register(function: Callable[Concatenate[Invocation, P], None]) -> Callable[P, None]:
         def run(*args: P.args, **kwargs: P.kwargs) -> None:
             options = _Options(*(kwargs.pop(one.name) for one in _SHARED))
-            with reporting_errors():
+            with reporting_errors(OptionNames(own, fields or {})):
                 connection = find_connection(options.api_url, options.token)
                 with ApprenticeApi(connection.api_url, connection.token) as api:
                     function(Invocation(api, options.as_json, _console()), *args, **kwargs)
@@ -191,9 +193,14 @@ _SHARED = (
 
 
 @contextmanager
-def reporting_errors() -> Generator[None]:
-    """Turn what goes wrong between a command and the service into a sentence and an exit code."""
+def reporting_errors(names: OptionNames | None = None) -> Generator[None]:
+    """Turn what goes wrong between a command and the service into a sentence and an exit code.
+
+    ``names`` are the command's options, by the fields of a request that they fill.
+    """
     from config.origins import SettingsError
+
+    names = names or OptionNames()
 
     try:
         yield
@@ -204,14 +211,17 @@ def reporting_errors() -> Generator[None]:
             retryable=refusal.retryable,
             further={**refusal.extra, "correlation_id": refusal.correlation_id},
         )
-        fail(_sentence(refusal), ExitCode.NOT_READY if refusal.code in _NOT_READY else ExitCode.REFUSED)
+        fail(
+            _sentence(refusal, names), ExitCode.NOT_READY if refusal.code in _NOT_READY else ExitCode.REFUSED
+        )
     except ApiUnreachable as error:
         fail(str(error), ExitCode.NOT_READY)
     except ApiAnswerUnreadable as error:
         fail(str(error), ExitCode.FAILURE)
     except ValidationError as error:
         problems = (
-            ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in error.errors()
+            ": ".join(filter(None, (names.of(".".join(map(str, one["loc"]))), one["msg"])))
+            for one in error.errors()
         )
         fail("the service would not take this: " + "; ".join(problems), ExitCode.USAGE)
     except (NothingToDo, SettingsError) as error:
@@ -221,8 +231,7 @@ def reporting_errors() -> Generator[None]:
 _ADVICE = {
     ErrorCode.UNAUTHENTICATED.value: "Name a valid token with --token or APPRENTICE_TOKEN. Where `apprentice up` runs, "
     "name none: the token in its data directory (admin_token) is used then.",
-    ErrorCode.LEARN_SESSION_ALREADY_ACTIVE.value: "See it with `apprentice learn status`, or end it with "
-    "`apprentice learn cancel`.",
+    ErrorCode.LEARN_SESSION_ALREADY_ACTIVE.value: "See it with `apprentice learn status`.",
     ErrorCode.LEARN_SESSION_NOT_FOUND.value: "`apprentice learn list` shows yours.",
     ErrorCode.ABILITY_NOT_FOUND.value: "`apprentice abilities list` shows yours.",
     ErrorCode.VALIDATION_REQUIRED.value: "Run `apprentice learn validate`.",
@@ -235,12 +244,16 @@ _ADVICE = {
 }
 
 
-def _sentence(refusal: ApiRefusal) -> str:
-    lines = [f"{refusal.message} ({refusal.code})"]
+def _sentence(refusal: ApiRefusal, names: OptionNames) -> str:
+    # Only a refusal needs them, and they load the state tables.
+    from cli.platform.own_words import refusal_in_own_words, typed
+
+    message = refusal_in_own_words(names.put_into(refusal.message))
+    lines = [f"{message} ({refusal.code})"]
     allowed = refusal.extra.get("allowed")
     if isinstance(allowed, list) and allowed:
-        lines.append("It takes now: " + ", ".join(str(one) for one in cast("list[object]", allowed)) + ".")
-    places = _places(refusal.extra.get("fields"), refusal.message)
+        lines.append("It takes now: " + ", ".join(typed(cast("list[object]", allowed))) + ".")
+    places = _places(refusal.extra.get("fields"), message, names)
     if places:
         lines.append(f"Look at: {places}.")
     if refusal.code in _ADVICE:
@@ -249,16 +262,16 @@ def _sentence(refusal: ApiRefusal) -> str:
     return "\n".join(lines)
 
 
-def _places(fields: object, message: str) -> str:
+def _places(fields: object, message: str, names: OptionNames) -> str:
     """What is wrong where, beyond what the sentence says already."""
-    said: list[str] = []
+    told: list[str] = []
     for one in cast("list[object]", fields) if isinstance(fields, list) else []:
-        if isinstance(one, dict):
-            field = cast("dict[str, object]", one)
-            said.append(": ".join(str(field[name]) for name in ("path", "problem") if name in field))
-        else:
-            said.append(str(one))
-    return "; ".join(place for place in said if place not in message)
+        field = cast("dict[str, object]", one) if isinstance(one, dict) else {"path": one}
+        path, problem = names.of(str(field.get("path", ""))), str(field.get("problem", "")).rstrip(".")
+        # A sentence that is the problem itself may leave open where it is.
+        parts = (path,) if problem in message else (path, problem)
+        told.append(": ".join(part for part in parts if part and part not in message))
+    return "; ".join(dict.fromkeys(filter(None, told)))
 
 
 def _console() -> Console:

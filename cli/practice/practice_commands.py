@@ -25,6 +25,7 @@ from contracts.practice.practice import (
     PracticeState,
     StartPracticeRequest,
 )
+from domain.practice.conditions import unread_results
 
 _LOOK_EVERY_SECONDS = 1.0
 
@@ -95,13 +96,21 @@ def practice_view(run: PracticeRun) -> Group:
             Text("Next: `apprentice learn practice` again, with the answer in --allow or in the goal.")
         )
     if run.state is PracticeState.REACHED:
+        if unread := unread_results(run.success_conditions):
+            lines.append(
+                Text(
+                    f"To have more than that checked, practise again with `--check COMMAND` or "
+                    f"`--makes {unread[0]}=TEXT`.",
+                    style="yellow",
+                )
+            )
         lines.append(Text(f"Next: `apprentice learn propose {run.learn_session_id}`."))
     return Group(*lines)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
-    api_command(app, "practice")(practice)
+    api_command(app, "practice", {"allowed_commands": "allow", "start_files": "file"})(practice)
 
 
 def _made(text: str) -> PracticeCondition:

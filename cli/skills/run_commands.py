@@ -10,11 +10,12 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from cli.platform.folders import packed, refuse_used, unpacked
+from cli.platform.folders import packed, refuse_unfit, unpacked
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.json_arguments import read_object
 from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import ExitCode, facts, listing
+from cli.platform.own_words import own_words
 from clients.apprentice.abilities import TrialApi
 from clients.apprentice.skills import SkillApi
 from contracts.skills.invocation import (
@@ -97,7 +98,7 @@ def run(
     """
     api = SkillApi(call.api.http)
     if out is not None:
-        refuse_used(out)
+        refuse_unfit(out, [folder] if folder is not None else [])
     if script is None and (folder is not None or out is not None):
         raise NothingToDo("--folder and --out go with the --script of a learned ability.")
     context = {"agent_id": agent} if agent is not None else None
@@ -174,7 +175,7 @@ def result(
     """Show one invocation: what was asked, how it went, what came of it."""
     api = SkillApi(call.api.http)
     if out is not None:
-        refuse_used(out)
+        refuse_unfit(out)
         unpacked(api.folder(invocation), {}, out)
     call.answer(invocation_view(api.invocation(invocation)))
 
@@ -215,7 +216,7 @@ def invocation_view(view: InvocationView) -> RenderableType:
         ("why", error),
         ("warnings", "; ".join(view.warnings)),
         ("attempts", str(len(view.attempts)) if len(view.attempts) > 1 else None),
-        ("to do", todo),
+        ("to do", own_words(todo or "")),
     ]
     parts: list[RenderableType] = [Text.from_markup("  " + _status(view.status)), facts(rows)]
     if view.outputs is not None:

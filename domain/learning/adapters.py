@@ -6,6 +6,7 @@ L3668-3672); a kind of phase 2 or 3 is known by name and refused with what to us
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum, auto
 
 from contracts.abilities.control_surface import ControlSurface as Surface
@@ -40,6 +41,10 @@ class AdapterRule:
     kept: Kept
     payload_in_label: bool
     """Whether an event's label may hold what was typed or copied, which is redacted to its input class."""
+    application: str | None
+    """What its recorder here reports as the application; ``None`` where that varies, or there is no recorder."""
+    named_otherwise: bool
+    """Whether its events are known by other names too: sites, windows, programs, tool servers."""
     not_rehearsed: str
     """Why no rehearsal repeats an event that carries no command, and what helps."""
 
@@ -59,6 +64,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_BROWSER,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        application="browser",
+        named_otherwise=True,
         not_rehearsed=_ON_A_SITE,
     ),
     Kind.BROWSER_SNAPSHOT: AdapterRule(
@@ -68,6 +75,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_BROWSER,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        application="browser",
+        named_otherwise=True,
         not_rehearsed=_ON_A_SITE,
     ),
     Kind.MCP_RECEIPT: AdapterRule(
@@ -77,6 +86,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.MCP_CONNECTOR,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        application=None,
+        named_otherwise=True,
         not_rehearsed="it calls a tool server, and a rehearsal calls none; try the call with `apprentice mcp call`",
     ),
     Kind.WRAPPER_RECEIPT: AdapterRule(
@@ -86,6 +97,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.WRAPPER_SCRIPT,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        application="terminal",
+        named_otherwise=False,
         not_rehearsed=_NO_COMMAND,
     ),
     Kind.TERMINAL_COMMAND: AdapterRule(
@@ -95,6 +108,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_TOOL,
         kept=Kept.COMMAND,
         payload_in_label=False,
+        application="terminal",
+        named_otherwise=False,
         not_rehearsed=_NO_COMMAND,
     ),
     Kind.PROCESS_LAUNCH: AdapterRule(
@@ -104,6 +119,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_TOOL,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.KEYBOARD_SHORTCUT: AdapterRule(
@@ -113,6 +130,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.KEYBOARD_SHORTCUT,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.FILE_DIALOG: AdapterRule(
@@ -122,6 +141,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.MIDI: AdapterRule(
@@ -131,6 +152,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.MIDI_BINDING,
         kept=Kept.ALWAYS,
         payload_in_label=False,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.ACCESSIBILITY_UI: AdapterRule(
@@ -140,6 +163,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.MOUSE_CLICK: AdapterRule(
@@ -149,6 +174,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.CLIPBOARD: AdapterRule(
@@ -158,6 +185,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=True,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.TEXT_ENTRY: AdapterRule(
@@ -167,6 +196,8 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=True,
+        application=None,
+        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
 }
@@ -174,6 +205,41 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
 
 DEPLOYED: frozenset[Kind] = frozenset(kind for kind, rule in ADAPTERS.items() if rule.phase is Phase.PHASE_1)
 """The kinds that are there on day one."""
+
+
+APPLICATIONS: frozenset[str] = frozenset(rule.application for rule in ADAPTERS.values() if rule.application)
+"""The applications of the recorders that are there."""
+
+_MEANT: Mapping[str, str] = {
+    **{kind.value: rule.application for kind, rule in ADAPTERS.items() if rule.application},
+    **{application: application for application in APPLICATIONS},
+}
+"""What a name is likely to be meant as: a recorder may be called by its kind."""
+
+_SURE = 0.8
+"""How alike two words are, of 1, when one is taken for a slip of the other."""
+
+
+def refuse_misnamed(applications: Iterable[str]) -> None:
+    """Refuses a name that must be meant as a recorder's and that no recorder reports: ``termnal``.
+
+    Any other may be a site, a window, a program, or what a recorder of somebody's own reports.
+
+    Raises:
+        Refusal: ``VALIDATION_FAILED``, with the names that there are.
+    """
+    for place, given in enumerate(applications):
+        word = given.strip().casefold()
+        likely = get_close_matches(word, _MEANT, n=1, cutoff=_SURE)
+        if not likely or word in APPLICATIONS:
+            continue
+        there = " and ".join(sorted(APPLICATIONS))
+        problem = clipped(
+            f"No recorder reports as “{clipped(given, 60)}”; is {_MEANT[likely[0]]} meant? There are {there}.",
+            200,
+        )
+        field = {"path": f"body.target_app_whitelist.{place}", "problem": problem}
+        raise Refusal(ErrorCode.VALIDATION_FAILED, problem, fields=[field])
 
 
 def alternatives_to(kind: Kind, disabled: Collection[Kind]) -> tuple[Kind, ...]:

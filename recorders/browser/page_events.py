@@ -24,6 +24,7 @@ from contracts.learning.observation import (
     PageSummary,
     RedactionMode,
 )
+from domain.learning.adapters import ADAPTERS
 from domain.learning.interpretation.browser import action_label, target_of
 
 ECHO = "…"
@@ -115,7 +116,6 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-APP_FAMILY = "browser"
 BUNDLE_ID = "org.chromium.Chromium"
 
 _SUMMARY_LIMITS = {
@@ -185,7 +185,7 @@ class PageEvents:
             event_id=str(uuid_utils.uuid7()),
             learn_session_id=self._session,
             adapter_kind=kind,
-            app_family=APP_FAMILY,
+            app_family=ADAPTERS[kind].application,
             bundle_id=BUNDLE_ID,
             window_title=observed.page_title or None,
             action_label=clipped(action_label(observed), 240),

@@ -96,9 +96,7 @@ class BrowserRecordingSummary:
 
     def text(self) -> str:
         """One or two lines for the person who recorded."""
-        counts = f"{self.recorded} events recorded, {self.delivery.delivered} delivered"
-        if self.delivery.pending:
-            counts += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        counts = f"{self.recorded} events recorded, {self.delivery.text(self.spool_folder)}"
         reason = self.stopped_reason or self.delivery.reason
         return f"{counts} ({reason})" if reason else counts
 

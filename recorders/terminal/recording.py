@@ -20,7 +20,7 @@ from recorders.delivery import Delivery, DeliveryReport
 from recorders.launches import LaunchWatch
 from recorders.running import Heartbeat, Presence, Steering
 from recorders.signals import SignalInbox, watched_signals
-from recorders.spool import RecorderError, Spool, SpoolError
+from recorders.spool import RecorderError, Spool
 from recorders.starting_state import HOME_FOLDER, InputOptions
 from recorders.state_delivery import RecordedStart, StateReport, starting_text
 from recorders.terminal.command_recorder import CommandRecorder, TerminalRecorderOptions
@@ -48,11 +48,8 @@ class RecordingSummary:
 
     def text(self) -> str:
         """One or two lines for the person who recorded."""
-        counts = (
-            f"{self.recorded} commands recorded, {self.skipped} left out, {self.delivery.delivered} delivered"
-        )
-        if self.delivery.pending:
-            counts += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        delivered = self.delivery.text(self.spool_folder)
+        counts = f"{self.recorded} commands recorded, {self.skipped} left out, {delivered}"
         counts += starting_text(self.starting, self.spool_folder)
         reason = self.stopped_reason or self.delivery.reason
         return f"{counts} ({reason})" if reason else counts
@@ -63,23 +60,21 @@ _GO_FIRST = "cd to the folder of the task before anything else, and its files ar
 _LONGEST_LINE = 4_000
 
 
-def record_terminal(options: TerminalRecorderOptions) -> int:
-    """Opens a recorded bash in this terminal until it exits.
+def record_terminal(options: TerminalRecorderOptions) -> RecordingSummary:
+    """Opens a recorded bash in this terminal until it exits, and prints how it ended.
 
-    Returns 0 when everything recorded was delivered, 1 when something waits in the spool (the reason is printed),
-    2 when recording could not start. The terminal's settings are put back however it ends.
+    The terminal's settings are put back however it ends.
+
+    Raises:
+        RecorderError: this is no terminal, or one that is recorded already.
+        SpoolError: the spool cannot be used.
     """
-    try:
-        terminal = sys.stdin.fileno()
-        if not os.isatty(terminal):
-            raise RecorderError("the terminal recorder needs a terminal: run it in one")
-        if is_recorded():
-            raise RecorderError("this terminal is recorded already: exit that recording first")
-        summary = _record_interactively(options, terminal)
-    except (RecorderError, SpoolError) as error:
-        print(f"apprentice: {error}", file=sys.stderr)  # noqa: T201
-        return 2
-    return 0 if summary.complete else 1
+    terminal = sys.stdin.fileno()
+    if not os.isatty(terminal):
+        raise RecorderError("the terminal recorder needs a terminal: run it in one")
+    if is_recorded():
+        raise RecorderError("this terminal is recorded already: exit that recording first")
+    return _record_interactively(options, terminal)
 
 
 def run_scripted(options: TerminalRecorderOptions, commands: Sequence[str]) -> RecordingSummary:

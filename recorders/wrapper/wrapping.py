@@ -68,9 +68,7 @@ class WrapperSummary:
         """One line for the person who ran it."""
         if self.not_recorded is not None:
             return f"no receipt: {self.not_recorded}"
-        said = f"{self.recorded} recorded, {self.delivery.delivered} delivered"
-        if self.delivery.pending:
-            said += f"; {self.delivery.pending} wait in {self.spool_folder} for the next recording"
+        said = f"{self.recorded} recorded, {self.delivery.text(self.spool_folder)}"
         said += starting_text(self.starting, self.spool_folder)
         return f"{said} ({self.delivery.reason})" if self.delivery.reason else said
 

@@ -29,6 +29,7 @@ from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import learn_session_id
 from domain.learning.interpretation.meaningful import watches_the_agent
 from domain.learning.session.account import observation_scope, runtime_snapshot
+from domain.learning.session.allowed_actions import already_active
 from domain.learning.session.feedback import feedback_of
 from stores.abilities.ability_rows import entry_of, own_health, tell_capability
 from stores.learning.learning_tables import BOUNDARIES, PROPOSALS, QUESTIONS, SESSIONS, VALIDATION_RUNS
@@ -135,14 +136,9 @@ class SessionStore:
         return found.session.learn_session_id
 
     def _slot_taken(self, owner: str) -> Refusal | None:
-        active = self.active_session_id(owner)
-        if active is None:
-            return None
-        return Refusal(
-            ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
-            f"Session {active} is still active; cancel or complete it before starting another.",
-            active_session_id=active,
-        )
+        with self._database.read() as connection:
+            active = SESSIONS.first(connection, TABLE.c.owner == owner, tables.HOLDS_SLOT)
+        return already_active(active) if active is not None else None
 
 
 def _commit_row(key: CommitKey, *columns: Any) -> Any:

@@ -15,9 +15,8 @@ from sqlalchemy import Connection, Select, delete, exists, func, insert, select,
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import LearnSessionAggregate
-from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent
-from contracts.learning.session import LearnSessionState, ObservationMode
+from contracts.learning.observation import ObservationAdapterKind
+from contracts.learning.session import LearnSessionState
 from contracts.learning.starting_state import (
     MAX_STATES,
     EntryKind,
@@ -26,7 +25,7 @@ from contracts.learning.starting_state import (
     StartingStateListResponse,
     StartingStateReceived,
 )
-from domain.learning.interpretation.meaningful import is_on_target
+from domain.learning.interpretation.meaningful import lets_in
 from domain.learning.starting_state import UNUSED, CleanState, is_safe_path, link_stays_inside
 from stores.learning.learning_tables import SESSIONS
 from stores.learning.observation_ingest import OBSERVING, not_found, refuse_unless
@@ -265,26 +264,14 @@ def _refuse_unobserved(connection: Connection, session_id: str) -> None:
     if row is None:
         raise not_found()
     refuse_unless(OBSERVING, LearnSessionState(row.state), _NOT_OBSERVING)
-    if not _observes_terminals(SESSIONS.parse(row.aggregate)):
+    session = SESSIONS.parse(row.aggregate).session
+    if not lets_in(
+        ObservationAdapterKind.TERMINAL_COMMAND, session.observation_mode, session.target_app_whitelist
+    ):
         raise Refusal(
             ErrorCode.FORBIDDEN,
             "This session does not observe a terminal: what stood in its folder is not kept either.",
         )
-
-
-def _observes_terminals(aggregate: LearnSessionAggregate) -> bool:
-    session = aggregate.session
-    if session.observation_mode is ObservationMode.NONE:
-        return False
-    command = ObservedActionEvent(
-        event_id=session.learn_session_id,
-        learn_session_id=session.learn_session_id,
-        adapter_kind=ObservationAdapterKind.TERMINAL_COMMAND,
-        app_family="terminal",
-        action_label="command",
-        created_at=session.created_at,
-    )
-    return is_on_target(command, session.observation_mode, session.target_app_whitelist)
 
 
 def _refuse_more(connection: Connection, session_id: str) -> None:

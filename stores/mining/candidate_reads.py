@@ -13,7 +13,7 @@ from contracts.mining.candidates import (
     MiningCandidateView,
 )
 from domain.learning.session.allowed_actions import CandidateFacts, candidate_actions
-from stores.learning.learning_tables import PROPOSALS
+from stores.learning.learning_tables import PROPOSALS, SESSIONS
 from stores.platform import tables
 from stores.platform.database import Database, PageRequest
 from stores.platform.document_table import DocumentTable
@@ -108,15 +108,12 @@ def candidate_facts(
     if not candidates:
         return ()
     owner = candidates[0].owner_user_id
-    sessions = tables.learn_sessions
-    active = connection.scalar(
-        select(sessions.c.session_id).where(sessions.c.owner == owner, tables.HOLDS_SLOT)
-    )
+    active = SESSIONS.first(connection, tables.learn_sessions.c.owner == owner, tables.HOLDS_SLOT)
     proposed = _traces_by_session(connection, owner)
     return tuple(
         CandidateFacts(
             candidate=one,
-            active_session_id=active,
+            active_session=active,
             traces_spent=bool(
                 _of_others(proposed, sessions_of_builds([one])) & set(one.cluster.successful_trace_ids)
             ),

@@ -68,9 +68,12 @@ class PracticeStore:
         Raises:
             Refusal: ``NOT_FOUND``.
         """
+        return _there(self.find(session_id))
+
+    def find(self, session_id: str) -> PracticeRun | None:
+        """The practice of a session, if it has one."""
         with self._database.read() as connection:
-            run = _read(connection, session_id)
-        return _there(run)
+            return _read(connection, session_id)
 
     def known(self, session_id: str, request: StartPracticeRequest) -> PracticeRun | None:
         """The session's practice where it is of this very request."""

@@ -182,7 +182,10 @@ def ruled(request: Reading, profile: Profile, weigh: Weigh) -> Judgement:
     closeness = round(0.4 * spoken + 0.25 * title + 0.1 * whole + 0.05 * done + 0.2 * work / Work.SAME, 4)
     sure = work is Work.SAME and (title >= TITLE_OF_SURE or whole >= SURE_FROM)
     fit = Fit.YES if sure else Fit.MAYBE
-    return Judgement(fit, closeness, (about_work, f"it is about {_named(asked, profile)}"))
+    # A request may be known by words beside its object alone, or by its work alone.
+    named = _named(asked, profile) or _named(((word, 1.0) for word in request.words), profile)
+    about = (f"it is about {named}",) if named else ()
+    return Judgement(fit, closeness, (about_work, *about))
 
 
 def _objects(profile: Profile) -> Iterator[Word]:

@@ -19,7 +19,7 @@ from contracts.learning.observation import (
 )
 from contracts.learning.session import LearnSession, LearnSessionState, ObservationMode
 from contracts.learning.validation import SafetyClass
-from domain.learning.adapters import ADAPTERS, Kept
+from domain.learning.adapters import ADAPTERS, APPLICATIONS, Kept
 from domain.learning.commands.command_line import Part, parts_of
 from domain.learning.redaction.redaction import redact, redact_event
 
@@ -57,6 +57,8 @@ _MENU = re.compile(r"(?:menu|select(?:ed)? menu|mark[ _-]?(?:step|goal))\b", re.
 _TITLE_SEPARATOR = re.compile(r"\s+[-–—|·:]\s+")
 
 _TITLE_DECORATION = re.compile(r"^[\s*•●]+|^\(\d+\)\s*|\s*\(\d+\)$")
+
+_WATCHED_FROM_OUTSIDE = frozenset({ObservationMode.OUTSIDE_AGENT, ObservationMode.MIXED})
 
 _WATCHED_FROM_INSIDE = frozenset({ObservationMode.INSIDE_AGENT, ObservationMode.MIXED})
 
@@ -111,9 +113,20 @@ def matches_whitelist(event: ObservedActionEvent, whitelist: Sequence[str]) -> b
 
 def is_on_target(event: ObservedActionEvent, scope: ObservationMode, whitelist: Sequence[str]) -> bool:
     """Whether the session's scope lets the event be kept: the list binds only what is watched outside."""
-    if scope not in (ObservationMode.OUTSIDE_AGENT, ObservationMode.MIXED):
+    if scope not in _WATCHED_FROM_OUTSIDE:
         return True
     return matches_whitelist(event, whitelist)
+
+
+def lets_in(kind: ObservationAdapterKind, scope: ObservationMode, whitelist: Sequence[str]) -> bool:
+    """Whether a session may keep anything of what the recorder of this kind here reports."""
+    if scope is ObservationMode.NONE:
+        return False
+    if scope not in _WATCHED_FROM_OUTSIDE or not whitelist:
+        return True
+    rule = ADAPTERS[kind]
+    wanted = {_normal(entry) for entry in whitelist}
+    return rule.application in wanted or (rule.named_otherwise and not wanted <= APPLICATIONS)
 
 
 def _is_meaningful_command(event: ObservedActionEvent) -> bool:

@@ -139,7 +139,7 @@ def _refuse_names(parameters: Sequence[SkillParameter], values: Mapping[str, str
         there = f"there are: {_listed(names)}" if names else "this ability has none"
         raise _invalid(unknown, f"There is no parameter {_listed(unknown)}; {there}.")
     if missing := [p.name for p in parameters if p.required and not values.get(p.name)]:
-        raise _invalid(missing, f"A value is missing for {_listed(missing)}; give one with --set NAME=VALUE.")
+        raise _invalid(missing, f"A value is missing for {_listed(missing)}; give each one.")
 
 
 def _refuse_value(parameter: SkillParameter, value: str) -> None:

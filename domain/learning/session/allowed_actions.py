@@ -18,6 +18,7 @@ from contracts.learning.state_machine import (
     TAKEN_IN,
     SessionCommand,
     lane_refusal,
+    legal_commands,
     refused_outright,
 )
 from contracts.learning.views.allowed_actions import RefusedAction, SessionActions
@@ -41,6 +42,10 @@ PROPOSAL_COMMANDS = frozenset(
     }
 )
 """The commands that are addressed to a proposal; the others go to its session."""
+
+_BRINGS_TO_REST = frozenset(
+    {SessionCommand.APPROVE, SessionCommand.INSTALL, SessionCommand.REJECT, SessionCommand.CANCEL}
+)
 
 _MOST_REASON = 240
 
@@ -140,7 +145,7 @@ class CandidateFacts:
     """What the rules on a candidate look at."""
 
     candidate: MiningCandidate
-    active_session_id: str | None = None
+    active_session: LearnSessionAggregate | None = None
     """Its owner's session that is not at rest."""
     traces_spent: bool = False
     """Whether one of its traces is part of another proposal."""
@@ -175,12 +180,8 @@ def candidate_refusal(facts: CandidateFacts, action: CandidateAction) -> Refusal
             current_state=found.state.value,
             retryable=False,
         )
-    if facts.active_session_id is not None:
-        return Refusal(
-            ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
-            f"Session {facts.active_session_id} is still active; cancel or complete it before starting another.",
-            active_session_id=facts.active_session_id,
-        )
+    if facts.active_session is not None:
+        return already_active(facts.active_session)
     if facts.traces_spent:
         return Refusal(
             ErrorCode.CONFLICT,
@@ -188,6 +189,22 @@ def candidate_refusal(facts: CandidateFacts, action: CandidateAction) -> Refusal
             retryable=False,
         )
     return None
+
+
+def already_active(aggregate: LearnSessionAggregate) -> Refusal:
+    """The refusal of another session beside one that is not at rest, with what brings that one to rest now."""
+    session = aggregate.session
+    ending = [one.value for one in legal_commands(aggregate) if one in _BRINGS_TO_REST]
+    advice = (
+        f"bring it to rest first: {' or '.join(ending)}" if ending else "wait until its install has ended"
+    )
+    return Refusal(
+        ErrorCode.LEARN_SESSION_ALREADY_ACTIVE,
+        f"Session {session.learn_session_id} is {session.state.value}; {advice}.",
+        active_session_id=session.learn_session_id,
+        current_state=session.state.value,
+        allowed=ending,
+    )
 
 
 def _undismissable(found: MiningCandidate) -> Refusal | None:

@@ -144,6 +144,12 @@ async def test_what_a_session_refuses_for_good_ends_the_practice_with_the_reason
     assert run.note == "Reached in attempt 1. The session did not take what worked: No such target."
 
 
+async def test_an_end_that_was_seen_by_a_files_making_alone_says_so(capturing: Arena) -> None:
+    run = await capturing.end(FakeSession(kept=True))
+    assert run.state is PracticeState.REACHED
+    assert run.note == "Reached in attempt 1. Only that list.txt came to be was checked, not what it holds."
+
+
 async def test_a_capture_that_refuses_to_stop_keeps_no_practice_running(capturing: Arena) -> None:
     run = await capturing.end(FakeSession(kept=True, stopped=LEFT))
     assert run.state is PracticeState.REACHED

@@ -38,4 +38,4 @@ def test_an_installed_ability_is_shown_with_its_health_and_its_use_and_rechecked
 def test_a_capability_of_nobody_is_not_rechecked(person) -> None:
     refused = person.types("capabilities", "reprobe", "learned.nothing")
     assert refused.exit_code == ExitCode.REFUSED
-    assert "GET /api/capabilities/bridge" in refused.output
+    assert "`apprentice capabilities bridge`" in refused.output

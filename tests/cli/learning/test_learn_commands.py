@@ -115,6 +115,34 @@ def test_a_second_session_is_refused_with_the_way_out(person) -> None:
     assert "apprentice learn cancel" in refused.stderr
 
 
+def test_a_second_session_is_refused_with_what_the_first_takes_in_its_state(person, taught) -> None:
+    taught("comet-tail")
+    person.gets("learn", "propose", "--no-ask")
+    person.gets("learn", "validate")
+    assert person.gets("learn", "status")["state"] == "ready_for_review"
+    refused = person.types("learn", "create")
+    assert "apprentice learn approve" in refused.stderr
+    assert "apprentice learn reject --reason" in refused.stderr
+    assert "learn cancel" not in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["answer", "diff", "questions", "show"])
+def test_what_needs_a_proposal_says_what_to_type_before_there_is_one(person, command: str) -> None:
+    person.gets("learn", "create")
+    refused = person.types("learn", command)
+    assert refused.exit_code == ExitCode.USAGE
+    assert "is armed and has no proposal" in refused.stderr
+    assert "Next: `apprentice record terminal --session" in refused.stderr
+    assert "learn propose" not in refused.stderr
+
+
+def test_a_run_that_is_no_id_is_refused_by_the_name_of_its_option(person) -> None:
+    refused = person.types("learn", "create", "--from-run", "nope")
+    assert refused.exit_code == ExitCode.USAGE
+    assert "--from-run: " in refused.stderr
+    assert "source_trace_ids" not in refused.stderr
+
+
 def test_what_the_service_would_never_take_is_a_usage_error(person) -> None:
     person.gets("learn", "create")
     person.gets("learn", "start")

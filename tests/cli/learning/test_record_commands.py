@@ -68,6 +68,84 @@ def test_what_is_typed_in_the_recorded_shell_arrives_in_the_session(
     assert (folder / "sorted.txt").read_text() == "a\nb\n"
 
 
+@pytest.mark.parametrize("name", ["termnal", "terminal_command"])
+def test_a_misspelt_application_is_refused_with_the_names_there_are(person, name: str) -> None:
+    refused = person.types("learn", "create", "--only", name)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "is terminal meant? There are browser and terminal." in refused.stderr
+    assert "Look at: --only." in refused.stderr
+    assert person.gets("learn", "list")["sessions"] == []
+
+
+@pytest.mark.parametrize("arguments", [["terminal"], ["wrap", "--", "true"]])
+def test_a_recorder_that_the_session_does_not_let_in_says_so_before_it_records(
+    person, arguments: list[str]
+) -> None:
+    person.gets("learn", "create", "--only", "https://shop.example")
+    environment = {"APPRENTICE_API_URL": person.state.api_url, "APPRENTICE_TOKEN": person.token}
+    refused = CliRunner().invoke(app, arguments, env=environment)
+    assert refused.exit_code == ExitCode.USAGE
+    assert "watches “https://shop.example” alone: nothing would be kept" in refused.stderr
+    assert "apprentice learn create --only terminal" in refused.stderr
+
+
+def test_a_browser_is_not_opened_for_a_session_about_the_terminal(person) -> None:
+    person.gets("learn", "create", "--only", "terminal")
+    environment = {"APPRENTICE_API_URL": person.state.api_url, "APPRENTICE_TOKEN": person.token}
+    refused = CliRunner().invoke(app, ["browser"], env=environment)
+    assert refused.exit_code == ExitCode.USAGE
+    assert "apprentice learn create --only browser" in refused.stderr
+
+
+def test_nothing_is_recorded_for_a_session_that_observes_nothing(person) -> None:
+    person.gets("learn", "create", "--observe", "none")
+    refused = record(person)
+    assert refused.exit_code == ExitCode.USAGE
+    assert "observes nothing" in refused.stderr
+
+
+def test_a_recording_of_which_nothing_is_kept_does_not_lead_to_the_end_of_the_capture(
+    person, tmp_path: Path
+) -> None:
+    session_id = person.gets("learn", "create", "--only", "terminal")["session"]["learn_session_id"]
+    environment = {
+        **os.environ,
+        "APPRENTICE_API_URL": person.state.api_url,
+        "APPRENTICE_TOKEN": person.token,
+        "APPRENTICE_DATA_DIR": str(tmp_path / "data"),
+        "HOME": str(tmp_path),
+    }
+    code, screen = type_into(
+        [sys.executable, "-P", "-m", "cli.main", "record", "terminal", "--folder", str(tmp_path)],
+        environment,
+        (("[rec]", "exit"),),
+    )
+    assert code == 0, screen
+    assert f"Nothing was kept. Next: apprentice learn status {session_id}" in screen
+    assert "learn stop" not in screen
+
+
+def test_without_a_terminal_it_does_not_start(person, tmp_path: Path) -> None:
+    person.gets("learn", "create")
+    environment = {
+        **os.environ,
+        "APPRENTICE_API_URL": person.state.api_url,
+        "APPRENTICE_TOKEN": person.token,
+        "APPRENTICE_DATA_DIR": str(tmp_path / "data"),
+    }
+    ended = subprocess.run(
+        [sys.executable, "-P", "-m", "cli.main", "record", "terminal"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == ExitCode.USAGE
+    assert "needs a terminal: run it in one" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_at_a_terminal_questions_are_asked_and_enter_takes_the_suggestion(person, taught) -> None:
     session_id = taught("orchard")
     person.gets("learn", "propose", "--ask")

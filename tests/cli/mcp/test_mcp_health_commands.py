@@ -10,7 +10,7 @@ def test_a_server_is_tried_and_its_health_shown_with_what_to_do(person) -> None:
     server_id = made["server"]["registry"]["server_id"]
     off = person.types("mcp", "smoke-test", server_id)
     assert (off.exit_code, "MCP_SERVER_DISABLED" in off.stdout) == (ExitCode.REFUSED, True)
-    assert "PATCH" in person.types("mcp", "health", server_id).stdout
+    assert f"apprentice mcp servers edit {server_id}" in person.types("mcp", "health", server_id).stdout
     person.gets("mcp", "servers", "edit", server_id, "--enable")
     tried = person.types("mcp", "smoke-test", server_id, "--seconds", "5")
     assert tried.exit_code == ExitCode.REFUSED

@@ -1,11 +1,14 @@
 """What a refusal says in a terminal: the sentence, where it is wrong beyond that, and what to do."""
 
+import inspect
 import json
+from typing import Annotated
 
 import pytest
 import typer
 
 from cli.platform.invocation import reporting_errors
+from cli.platform.option_names import OptionNames
 from cli.platform.output import begin
 from clients.apprentice.transport import ApiRefusal
 
@@ -50,3 +53,61 @@ def test_whoever_names_a_wrong_token_is_told_that_the_machines_own_needs_no_name
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert "admin_token" in said(capsys, "Send a valid access token.", "UNAUTHENTICATED")
+
+
+def test_what_is_possible_instead_is_named_as_it_is_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    told = said(capsys, "No.", "INVALID_LEARN_STATE_TRANSITION", allowed=["set-test-policy", "reject"])
+    assert 'It takes now: `apprentice learn test-policy`, `apprentice learn reject --reason "WHY"`.\n' in told
+
+
+def test_a_sentence_that_is_its_own_problem_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = "There is no parameter colour; this ability has none."
+    told = said(capsys, sentence, fields=[{"path": "values.colour", "problem": sentence}])
+    assert told.count(sentence) == 1
+    assert "Look at: values.colour.\n" in told
+
+
+def a_command(
+    names: Annotated[list[str] | None, typer.Option("--from-run")],
+    values: Annotated[list[str] | None, typer.Option("--set")],
+    goal: Annotated[str, typer.Argument()],
+    max_actions: int = 3,
+) -> None:
+    """Stands for a command with options."""
+
+
+NAMES = OptionNames(
+    [*inspect.signature(a_command).parameters.values()], {"runs": "names", "goal_text": "goal"}
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "option"),
+    [
+        ("runs.0", "--from-run"),
+        ("body.runs.1", "--from-run"),
+        ("values.colour", "--set colour"),
+        ("goal_text", "GOAL"),
+        ("budget.max_actions", "--max-actions"),
+        ("body.unknown.0", "body.unknown.0"),
+    ],
+)
+def test_a_field_is_called_by_the_option_that_fills_it(path: str, option: str) -> None:
+    assert NAMES.of(path) == option
+
+
+def test_a_problem_that_the_service_finds_names_the_option_too(capsys: pytest.CaptureFixture[str]) -> None:
+    fields = [{"path": "body.runs.0", "problem": "not a UUID"}]
+    refusal = ApiRefusal(
+        "VALIDATION_FAILED",
+        "body.runs.0: not a UUID",
+        status=422,
+        retryable=False,
+        correlation_id="c-1",
+        extra={"fields": fields},
+    )
+    with pytest.raises(typer.Exit), reporting_errors(NAMES):
+        raise refusal
+    told = capsys.readouterr().err
+    assert "--from-run: not a UUID (VALIDATION_FAILED)" in told
+    assert "Look at" not in told

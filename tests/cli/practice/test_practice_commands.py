@@ -55,6 +55,22 @@ def test_a_file_that_is_no_text_is_refused_before_anything_is_begun(person, tmp_
     assert person.gets("learn", "list")["sessions"] == []
 
 
+def test_a_goal_that_was_seen_by_a_files_making_alone_is_told_with_how_to_check_more(
+    person, tmp_path: Path
+) -> None:
+    figures = tmp_path / "yield.csv"
+    figures.write_text("pears,3\napples,9\n")
+    arguments = ("--allow", "sort", "--makes", "ranked.csv", "--file", str(figures))
+    result = person.types("learn", "practice", "Sort the yield into ranked.csv", *arguments)
+    told = " ".join(result.stdout.split())
+    assert "reached" in told
+    assert "Only that ranked.csv came to be was checked, not what it holds." in told
+    assert "`--check COMMAND`" in told
+    assert person.types("learn", "propose", "--no-ask").exit_code == ExitCode.OK
+    proposal = " ".join(person.types("learn", "show").stdout.split())
+    assert "Only that ranked.csv came to be was checked" in proposal
+
+
 @pytest.mark.parametrize(
     ("by", "note", "said"),
     [

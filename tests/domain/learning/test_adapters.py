@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.observation import ObservationAdapterKind, ObservedActionEvent, RedactionMode
-from domain.learning.adapters import ADAPTERS, DEPLOYED, alternatives_to, refuse_unavailable
+from domain.learning.adapters import (
+    ADAPTERS,
+    APPLICATIONS,
+    DEPLOYED,
+    alternatives_to,
+    refuse_misnamed,
+    refuse_unavailable,
+)
 from domain.learning.redaction.redaction import redact_event
 
 ROOT = Path(__file__).parents[3]
@@ -47,6 +54,38 @@ def test_what_is_refused_names_only_what_can_be_used(
     usable = {kind.value for kind in DEPLOYED - disabled}
     assert set(error.extra["alternatives"]) <= usable  # type: ignore[call-overload]
     assert bool(error.extra["alternatives"]) is bool(usable)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("termnal", "terminal"),
+        ("Terminals", "terminal"),
+        ("browzer", "browser"),
+        ("terminal_command", "terminal"),
+    ],
+)
+def test_a_name_that_is_meant_as_a_recorders_is_refused_with_those_there_are(given: str, meant: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        refuse_misnamed(["https://shop.example", given])
+    assert refused.value.code is ErrorCode.VALIDATION_FAILED
+    assert f"is {meant} meant?" in refused.value.message
+    assert all(name in refused.value.message for name in APPLICATIONS)
+    assert "body.target_app_whitelist.1" in str(refused.value.extra["fields"])
+
+
+def test_sites_windows_and_what_other_recorders_report_are_taken() -> None:
+    refuse_misnamed(
+        [
+            "terminal",
+            " Terminal",
+            "browser",
+            "https://shop.example",
+            "org.example.terminal",
+            "Report - Editor",
+            "ableton",
+        ]
+    )
 
 
 @given(kind=KINDS, disabled=st.sets(KINDS))

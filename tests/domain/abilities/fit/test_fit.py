@@ -31,6 +31,14 @@ def taught(title: str, *phrases: str, **fields: Any) -> AbilityAvailabilityEntry
     return ability("it", title=title, trigger_phrases=(lower_first(title), *phrases), **fields)
 
 
+def test_a_reason_says_what_it_is_about_where_the_object_is_read_as_another_word() -> None:
+    judged = FitIndex([taught("Rotate the logs")]).judged(
+        "roll over the application logs", "it", caller_user_id="ada"
+    )
+    assert judged is not None
+    assert "it is about “logs”" in judged.reasons
+
+
 def test_everyday_requests_find_their_ability_first_and_near_misses_do_not_fit() -> None:
     table = rows_of(TABLES["requests"])
     index = FitIndex(row.entry for row in table)

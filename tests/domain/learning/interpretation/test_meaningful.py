@@ -10,7 +10,7 @@ from contracts.learning.observation import (
     TerminalObservation,
 )
 from contracts.learning.session import ObservationMode
-from domain.learning.interpretation.meaningful import is_meaningful, is_on_target, matches_whitelist
+from domain.learning.interpretation.meaningful import is_meaningful, is_on_target, lets_in, matches_whitelist
 
 
 def an_event(kind: str, label: str, **changes: object) -> ObservedActionEvent:
@@ -131,3 +131,31 @@ def test_an_empty_whitelist_lets_everything_pass() -> None:
 def test_the_whitelist_binds_only_what_is_watched_outside_the_agent(scope: str, kept: bool) -> None:
     event = an_event("mouse_click", "click", app_family="Mail")
     assert is_on_target(event, ObservationMode(scope), ["Editor"]) is kept
+
+
+@pytest.mark.parametrize(
+    ("kind", "whitelist", "kept"),
+    [
+        ("terminal_command", (), True),
+        ("terminal_command", ("Terminal",), True),
+        ("terminal_command", ("mail", "terminal"), True),
+        ("terminal_command", ("browser",), False),
+        ("terminal_command", ("mail",), False),
+        ("wrapper_receipt", ("terminal",), True),
+        ("wrapper_receipt", ("mail",), False),
+        ("browser_dom", ("browser",), True),
+        ("browser_dom", ("https://shop.example",), True),
+        ("browser_snapshot", ("Orders",), True),
+        ("browser_dom", ("terminal",), False),
+        ("process_launch", ("terminal",), False),
+        ("process_launch", ("mail",), True),
+    ],
+)
+def test_a_recorder_is_let_in_where_anything_that_it_reports_may_be_kept(
+    kind: str, whitelist: tuple[str, ...], kept: bool
+) -> None:
+    asked = ObservationAdapterKind(kind)
+    assert lets_in(asked, ObservationMode.OUTSIDE_AGENT, whitelist) is kept
+    assert lets_in(asked, ObservationMode.MIXED, whitelist) is kept
+    assert lets_in(asked, ObservationMode.INSIDE_AGENT, whitelist)
+    assert not lets_in(asked, ObservationMode.NONE, whitelist)

@@ -25,6 +25,7 @@ from domain.learning.session.allowed_actions import (
     PROPOSAL_COMMANDS,
     CandidateFacts,
     SessionFacts,
+    already_active,
     candidate_actions,
     proposal_actions,
     session_actions,
@@ -154,6 +155,25 @@ def test_a_session_as_it_is_stored_knows_nothing_of_what_is_offered() -> None:
         LearnSession.model_validate_json(offering.model_dump_json())
 
 
+@pytest.mark.parametrize("state", [S.ARMED, S.CAPTURING, S.DRAFTING_PROPOSAL, S.READY_FOR_REVIEW])
+def test_who_may_not_begin_another_session_is_told_what_the_first_takes_that_ends_it(state: S) -> None:
+    present = aggregate(state)
+    told = already_active(present)
+    ending = told.extra["allowed"]
+    assert isinstance(ending, list)
+    assert ending
+    for command in ending:
+        assert refusal(present, SessionCommand(command)) is None
+        assert command in told.message
+    assert ("cancel" in ending) is (state is not S.READY_FOR_REVIEW)
+
+
+def test_a_session_that_is_being_installed_is_waited_for() -> None:
+    told = already_active(aggregate(S.READY_FOR_REVIEW, install=OPEN_INSTALL))
+    assert told.extra["allowed"] == []
+    assert "wait until its install has ended" in told.message
+
+
 def candidate(state: CandidateState) -> MiningCandidate:
     return MiningCandidate(
         candidate_id=AN_ID,
@@ -195,7 +215,7 @@ def test_a_candidate_offers_what_may_still_be_said_of_it(
 @pytest.mark.parametrize(
     ("facts", "code"),
     [
-        ({"active_session_id": AN_ID}, ErrorCode.LEARN_SESSION_ALREADY_ACTIVE),
+        ({"active_session": aggregate(S.ARMED)}, ErrorCode.LEARN_SESSION_ALREADY_ACTIVE),
         ({"traces_spent": True}, ErrorCode.CONFLICT),
     ],
 )
