@@ -360,25 +360,40 @@ def parameterised(
 def meant(value: str, kind: ParameterType) -> str:
     """A regular expression of the value where it means the parameter: ``bounded``, and a path by its own name only.
 
-    The folder ``config`` is not what ``check_config.py``, ``app.config`` and ``--config`` speak of. What follows the
-    name may go on, since results are named after what they are made of: ``records-2026.tar.gz``.
+    The folder ``config`` is not what ``check_config.py``, ``app.config`` and ``--config`` speak of, nor the file
+    ``.env`` what ``prod.env`` does. What follows the name may go on, since results are named after what they are made
+    of: ``records-2026.tar.gz``.
     """
-    if kind is not ParameterType.PATH or not value[:1].isalnum():
+    if kind is not ParameterType.PATH:
         return bounded(value)
-    return rf"(?<![-_])(?<![^\W_]\.)(?:{bounded(value)})"
+    if not value[:1].isalnum():
+        return rf"(?<![\w.])(?:{bounded(value)})"
+    # Between slashes a short name is rather a pattern: s/a/b/.
+    pattern = rf"(?!(?<=/){re.escape(value)}/)" if len(value) < SHORT else ""
+    return rf"(?<![-_])(?<![^\W_]\.){pattern}(?:{bounded(value)})"
 
 
 def bounded(value: str) -> str:
     """A regular expression of the value as a piece of its own in a text."""
+    if not is_telling(value):
+        # A sign means something to the shell, in paths and in numbers; as a word in quotes it is a value.
+        return rf"(?:(?<=[\s=][\"'])|(?<=-[A-Za-z][\"'])){re.escape(value)}(?=[\"'](?:[\s;|&)]|\Z))"
     # Also right behind an escape of a regular expression: \\bLinden\\b.
     low = r"(?:(?<![^\W_])|(?<=\\[bBwWdDsSntr<>]))" if value[:1].isalnum() else ""
-    if _VERSION.fullmatch(value):
-        # A tag says v1.4.0 where the file says 1.4.0.
-        low = rf"(?:{low}|(?<=\b[vV]))"
     high = r"(?![^\W_])" if value[-1:].isalnum() else ""
+    if _VERSION.fullmatch(value):
+        # A tag says v1.4.0 where the file says 1.4.0; 1.4.0 says nothing of 1.4.
+        low, high = rf"(?<!\d\.)(?:{low}|(?<=\b[vV]))", rf"{high}(?!\.\d)"
     whole = f"{low}{re.escape(value)}{high}"
     if len(value) >= SHORT and not (value.isdigit() and len(value) < 4):
         return whole
     if any(c.isalpha() for c in value) and any(c.isdigit() for c in value):
         return whole
-    return rf"(?<=[-_/=]){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
+    # Behind a hyphen that begins a word stands a number (-5) or the letter of an option (-a).
+    hyphen = r"-" if value.isdigit() else r"\w-"
+    return rf"(?:(?<=[_/=])|(?<={hyphen})){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
+
+
+def is_telling(value: str) -> bool:
+    """Whether the value holds a letter or a digit: a dot, a slash or a comma alone is found everywhere."""
+    return any(map(str.isalnum, value))

@@ -13,7 +13,7 @@ from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
-from domain.learning.comparison.parameters import bounded, distinct
+from domain.learning.comparison.parameters import bounded, distinct, is_telling
 from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.method.literals import literals_of
 from domain.learning.redaction.redaction import redact
@@ -96,7 +96,7 @@ def shown_parameters(
         *_literals_of_goal(goal, lines),
         *_shared_stems(goal, lines),
     ):
-        if one.value and redact(one.value).text == one.value:
+        if is_telling(one.value) and redact(one.value).text == one.value:
             found.setdefault(one.value, one)
     kept = [one for one in found.values() if not _only_inside_others(one.value, found, text)]
     parameters: list[SkillParameter] = []

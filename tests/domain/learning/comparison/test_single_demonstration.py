@@ -82,6 +82,21 @@ def test_a_folder_in_front_of_a_pattern_is_a_parameter() -> None:
     assert found == {"folder": "inbox"}
 
 
+@pytest.mark.parametrize(
+    "command", ["find . -type f", "cp ../usb/a .", "PYTHONPATH=. SEP=, ./count", "cd ~; ls /"]
+)
+def test_a_sign_alone_is_no_parameter(command: str) -> None:
+    found = shown_parameters("Copy what the stick lacks", [(command, "laptop")], (), ("laptop", "usb"))
+    assert found == ()
+
+
+def test_the_letter_of_an_option_is_not_the_word_of_the_goal() -> None:
+    (plan,) = shown_parameters("Give plan B to all", [("grep -B 2 x all.txt > plan-B.txt", ".")], (), ())
+    assert ParameterWording([plan]).formal("grep -B 2 x all.txt > plan-B.txt") == (
+        "grep -B 2 x all.txt > plan-{plan}.txt"
+    )
+
+
 def test_a_version_is_replaced_behind_a_v_too() -> None:
     (version,) = shown_parameters("Release 1.4.0", [("git tag -a v1.4.0", ".")], (), ())
     assert ParameterWording([version]).formal("git tag -a v1.4.0 -m 'Release 1.4.0'") == (
