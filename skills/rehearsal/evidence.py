@@ -150,7 +150,7 @@ class EvidenceFinder:
             ),
             uses=uses,
             inputs=inputs[:500],
-            folders=folders_of(inputs, [c.command for c in kept], run.before)[:200],
+            folders=folders_of(inputs, kept, run.before)[:200],
             scripts=_scripts(kept, run),
             proofs=(
                 *checks.values(),

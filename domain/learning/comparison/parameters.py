@@ -18,7 +18,7 @@ from contracts.learning.interpretation import (
 )
 from domain.learning.commands.command_line import looks_like_path
 from domain.learning.comparison.comparison import Comparison, TextRole, Variable
-from domain.learning.interpretation.naming import listed
+from domain.learning.interpretation.naming import identifier, listed
 from domain.learning.redaction.redaction import redact
 
 EXAMPLES_SHOWN = 4
@@ -204,7 +204,7 @@ def _name_of(values: Sequence[str], kind: ParameterType, places: Sequence[_Place
 def _name_given(before: Sequence[str]) -> str | None:
     """The name that an option or an assignment gives the value."""
     matches = (pattern.search(text) for pattern in (_LONG_OPTION, _ASSIGNMENT) for text in before)
-    return next((_identifier(match.group(1)) for match in matches if match), None)
+    return next((identifier(match.group(1)) for match in matches if match), None)
 
 
 def _name_by_shape(given: Sequence[str], kind: ParameterType) -> str | None:
@@ -219,7 +219,7 @@ def _name_by_place(before: Sequence[str], kind: ParameterType, places: Sequence[
     if any(_HOST.search(text) for text in before):
         return "host"
     folders = (match.group(1) for place in places if (match := _SEGMENT.search(place.before)))
-    return next((_identifier(_singular(f)) for f in folders if f.lower() not in _NO_FOLDERS), None)
+    return next((identifier(_singular(f)) for f in folders if f.lower() not in _NO_FOLDERS), None)
 
 
 def _plain_name(given: Sequence[str], kind: ParameterType, places: Sequence[_Place]) -> str:
@@ -234,11 +234,6 @@ def _plain_name(given: Sequence[str], kind: ParameterType, places: Sequence[_Pla
         case ParameterType.DATE | ParameterType.TEXT:
             in_path = any(p.after.startswith((".", "/")) or p.before.endswith("/") for p in places)
             return "name" if in_path or all(re.fullmatch(r"[^\W\d_]+", v) for v in given) else "text"
-
-
-def _identifier(word: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")
-    return name[:40] if re.match(r"[a-z]", name) else "value"
 
 
 def _singular(word: str) -> str:

@@ -159,6 +159,14 @@ def test_a_number_of_lines_that_the_shown_rows_had_by_chance_is_no_proof(tmp_pat
     assert ConditionKind.LINE_COUNT not in kinds(taught.find(), "out.csv")
 
 
+def test_a_folder_whose_files_count_by_their_names_is_a_folder_of_the_lesson(tmp_path: Path) -> None:
+    files = {"data/a.csv": TABLE, "sorted/b.csv": TABLE, "notes.txt": "sorted data\n"}
+    taught = Taught(
+        tmp_path, files, "find data -name '*.csv' | wc -l > n.txt", "grep -c sorted notes.txt >> n.txt"
+    )
+    assert taught.find().folders == ("data",)
+
+
 def test_files_made_for_each_row_are_stated_by_one_pattern(tmp_path: Path) -> None:
     taught = Taught(
         tmp_path,
