@@ -27,7 +27,7 @@ from contracts.learning.evidence import (
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
 from domain.learning.commands.typed_lines import shorter_forms
-from domain.learning.interpretation.slicing import contributing, removers, transients
+from domain.learning.interpretation.slicing import contributing, removers, transients, undone
 from domain.learning.proof.candidates import candidates, selected
 from domain.learning.proof.checks import check_proof, damaging, possible_checks
 from domain.learning.proof.conditions import objection
@@ -70,10 +70,15 @@ MOST_REDUCTIONS = 24
 
 _MOST_CANDIDATES = 120
 _MOST_CANDIDATES_OF_A_FILE = 14
+_MOST_UNDONE = 12
 _USELESS = "Leaving it out changes nothing in the result of the demonstration."
 _UNDONE = "What it made was removed again by a later command; without both of them the result is the same."
 _UNDOES = "It only removed what an earlier command had made; without both of them the result is the same."
 
+_CHANGED_BACK = "What it changed was changed back by a later command; without both the result is the same."
+_CHANGES_BACK = (
+    "It only changed back what an earlier command had changed; without both the result is the same."
+)
 
 class EvidenceFinder:
     """Finds the evidence of one lesson. The folders of its replays are removed when they end."""
@@ -232,21 +237,26 @@ class EvidenceFinder:
         run: Run,
         uses: Sequence[CommandUse],
     ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
-        """Without the commands that make something and those that remove it, where the end is the same."""
+        """Without the commands that make or change something and those that undo it, where the end is the same."""
         ids = {c.event_id for c in kept}
         own = [use for use in uses if use.event_id in ids]
-        for chain in transients(own, {*run.before.paths(), *run.after.paths()}):
+        made = transients(own, {*run.before.paths(), *run.after.paths()})
+        changed = undone(own, changed_paths(run.before, run.after))[:_MOST_UNDONE]
+        chains = [(one, _UNDONE, _UNDOES) for one in made]
+        chains += [(one, _CHANGED_BACK, _CHANGES_BACK) for one in changed if one not in made]
+        if len(shell := [use.event_id for use in own if not (use.written or use.removed)]) > 1:
+            # What one of them sets in the shell another may take back.
+            chains.append((tuple(shell), _USELESS, _USELESS))
+        for chain, done, undoing in chains:
             if self._replayer.is_over:
                 break
             rest = tuple(c for c in kept if c.event_id not in chain)
             if len(rest) + len(chain) != len(kept):
                 continue
-            shorter = self._replayer.replay(rest, "without what was made and removed again")
+            shorter = self._replayer.replay(rest, "without what was undone again")
             if self._is_same(run, shorter):
-                last = max(chain, key=lambda one: [c.event_id for c in kept].index(one))
-                left_out += tuple(
-                    LeftOutCommand(event_id=one, reason=_UNDOES if one == last else _UNDONE) for one in chain
-                )
+                left_out += tuple(LeftOutCommand(event_id=one, reason=done) for one in chain[:-1])
+                left_out += (LeftOutCommand(event_id=chain[-1], reason=undoing),)
                 kept, run = rest, shorter
         return kept, left_out, run
 
@@ -300,16 +310,16 @@ class EvidenceFinder:
     ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], list[Trial]]:
         """The commands whose omission changes something, and what each omission did."""
         trials = self._ablations(kept, run, asked)
-        useless = [place for place, trial in trials.items() if trial is None]
-        if useless:
+        while useless := [place for place, trial in trials.items() if trial is None]:
             without, shorter = self._without(kept, useless, run)
-            if without:
-                left_out += tuple(
-                    LeftOutCommand(event_id=kept[place].event_id, reason=_USELESS) for place in without
-                )
-                kept = shorter
-                # What two commands did for each other shows only now.
-                trials = self._ablations(kept, run, asked)
+            if not without:
+                break
+            left_out += tuple(
+                LeftOutCommand(event_id=kept[place].event_id, reason=_USELESS) for place in without
+            )
+            kept = shorter
+            # What two commands did for each other shows only now: an undo is useless without what it undid.
+            trials = self._ablations(kept, run, asked)
         return kept, left_out, [trial for trial in trials.values() if trial is not None]
 
     def _without(

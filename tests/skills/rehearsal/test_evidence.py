@@ -204,6 +204,74 @@ def test_a_file_that_a_later_command_needs_stays_with_its_removal(tmp_path: Path
     assert taught.kept() == list(commands)
 
 
+HOURS = "name;team;hours\nLee;Q;3\nAda;R;5\nBob;Q;9\nCyd;R;1\n"
+REPORT = "tail -n +2 hours.csv | sort -t';' -k2,2 -k3,3nr | awk -F';' '{print $2, $1, $3}' > report.txt"
+
+
+@pytest.mark.parametrize(
+    "undone",
+    [
+        ("sed -i 's/;/,/' hours.csv", "sed -i 's/,/;/' hours.csv"),
+        ("tr ';' '|' < hours.csv > t", "mv t hours.csv", "sed -i 's/|/;/g' hours.csv"),
+        ("mv hours.csv old.csv", "mv old.csv hours.csv"),
+        ("chmod 600 hours.csv", "chmod 644 hours.csv"),
+        ("export LC_ALL=C.UTF-8 TZ=Asia/Tokyo", "unset TZ"),
+        ("mkdir neu", "rmdir neu"),
+    ],
+)
+def test_what_is_changed_back_goes_with_what_it_undid(tmp_path: Path, undone: tuple[str, ...]) -> None:
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, *undone, REPORT)
+    evidence = taught.find()
+    assert evidence.reproduced
+    assert taught.kept() == [REPORT]
+
+
+def test_what_is_put_aside_in_git_and_taken_back_goes_together(tmp_path: Path) -> None:
+    begun, work = "git init -q && git add . && git commit -qm start", "echo more >> notes.txt"
+    files = {"notes.txt": "one\n", "hours.csv": HOURS}
+    taught = Taught(tmp_path, files, begun, work, "git stash -q", "git stash pop -q", REPORT)
+    taught.find()
+    assert taught.kept() == [begun, work, REPORT]
+
+
+@pytest.mark.parametrize(
+    ("undone", "wanted"),
+    [
+        (("export TZ=Asia/Tokyo", "unset TZ"), "date -d @0 +%H > hour.txt"),
+        (("alias sort='sort -r'", "unalias sort"), "sort hours.csv > sorted.txt"),
+        (("set -o noclobber", "set +o noclobber"), "echo x > hours.csv"),
+    ],
+)
+def test_what_is_set_in_the_shell_and_taken_back_goes_together(
+    tmp_path: Path, undone: tuple[str, ...], wanted: str
+) -> None:
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, *undone, wanted)
+    taught.find()
+    assert taught.kept() == [wanted]
+
+
+def test_what_is_set_in_the_shell_and_used_stays(tmp_path: Path) -> None:
+    commands = ("export TZ=Asia/Tokyo", "date -d @0 +%H > hour.txt")
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, commands[0], "true", "unset LANG", commands[1])
+    taught.find()
+    assert taught.kept() == list(commands)
+
+
+def test_a_change_that_was_changed_back_before_the_right_one_goes_too(tmp_path: Path) -> None:
+    swapped, wanted = "sed -i 'y/;,/,;/' hours.csv", "sed -i 's/Lee/Lea/' hours.csv"
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, swapped, swapped, wanted)
+    evidence = taught.find()
+    assert taught.kept() == [wanted]
+    assert ["changed back" in one.reason for one in evidence.left_out] == [True, True]
+
+
+def test_a_change_that_is_used_before_it_is_changed_back_stays(tmp_path: Path) -> None:
+    commands = ("sed -i 's/;/,/' hours.csv", "cut -d, -f1 hours.csv > names.txt", "sed -i 's/,/;/' hours.csv")
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, *commands)
+    taught.find()
+    assert taught.kept() == list(commands)
+
+
 def test_results_that_hold_the_time_are_compared_by_being_there(tmp_path: Path) -> None:
     taught = Taught(
         tmp_path,
