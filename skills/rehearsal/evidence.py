@@ -50,7 +50,7 @@ from domain.learning.proof.proofs import one_order_each, proof_of
 from domain.learning.proof.reductions import reductions
 from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
 from domain.learning.proof.variations import Variation, variations
-from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of
+from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of, worked_only_here
 
 __all__ = ["EvidenceBounds", "EvidenceFinder", "Lesson", "same_outcome"]
 
@@ -72,13 +72,14 @@ _MOST_CANDIDATES = 120
 _MOST_CANDIDATES_OF_A_FILE = 14
 _MOST_UNDONE = 12
 _USELESS = "Leaving it out changes nothing in the result of the demonstration."
+_IN_VAIN = "It failed when it was shown and changed no file: that it works on a copy proves nothing of it."
 _UNDONE = "What it made was removed again by a later command; without both of them the result is the same."
 _UNDOES = "It only removed what an earlier command had made; without both of them the result is the same."
-
 _CHANGED_BACK = "What it changed was changed back by a later command; without both the result is the same."
 _CHANGES_BACK = (
     "It only changed back what an earlier command had changed; without both the result is the same."
 )
+
 
 class EvidenceFinder:
     """Finds the evidence of one lesson. The folders of its replays are removed when they end."""
@@ -93,6 +94,8 @@ class EvidenceFinder:
     ) -> None:
         """``progress`` is called from several threads, with what is being tried."""
         self._lesson = lesson
+        self._commands = lesson.commands
+        self._in_vain: tuple[LeftOutCommand, ...] = ()
         self._at_once = bounds.at_once
         self._replayer = Replayer(lesson, parent, bounds, progress, cancelled)
         self._volatile = NOTHING_VOLATILE
@@ -108,8 +111,8 @@ class EvidenceFinder:
         Raises:
             SandboxUnavailable: this host cannot isolate commands, so nothing was run.
         """
-        every = self._lesson.commands
-        whole = self._replayer.whole()
+        whole = self._whole()
+        every = self._commands
         uses = uses_of(every, whole)
         if whole.failed_at is not None:
             return self._nothing(now, uses, self._why_it_ended(whole))
@@ -147,7 +150,7 @@ class EvidenceFinder:
             reproduced=not note,
             note=note,
             kept=tuple(c.event_id for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}),
-            left_out=tuple(one for one in left_out if one.event_id not in checks),
+            left_out=(*self._in_vain, *(one for one in left_out if one.event_id not in checks)),
             repeated_as=tuple(
                 RepeatedCommand(event_id=c.event_id, command=c.command)
                 for c in kept
@@ -165,6 +168,15 @@ class EvidenceFinder:
             made_at=now,
         )
 
+    def _whole(self) -> Run:
+        """The whole demonstration, without the commands that do here what they failed to do when they were shown."""
+        whole = self._replayer.whole(self._commands)
+        if not (only_here := worked_only_here(self._commands, self._lesson.in_vain, whole)):
+            return whole
+        self._in_vain += tuple(LeftOutCommand(event_id=one, reason=_IN_VAIN) for one in sorted(only_here))
+        self._commands = tuple(c for c in self._commands if c.event_id not in only_here)
+        return self._whole()
+
     def _nothing(
         self, now: datetime, uses: Sequence[CommandUse], note: str, left_out: Sequence[LeftOutCommand] = ()
     ) -> LessonEvidence:
@@ -172,13 +184,13 @@ class EvidenceFinder:
             state_id=self._lesson.state_id,
             reproduced=False,
             note=note[:240],
-            left_out=tuple(left_out),
+            left_out=(*self._in_vain, *left_out),
             uses=tuple(uses),
             made_at=now,
         )
 
     def _why_it_ended(self, run: Run) -> str:
-        command = self._lesson.commands[run.failed_at or 0].command
+        command = self._commands[run.failed_at or 0].command
         shown = command.splitlines()[0][:80] if command else ""
         outcome = run.session.outcome
         if outcome.cancelled:
@@ -200,7 +212,7 @@ class EvidenceFinder:
         earlier = earlier_results(uses, whole.before)
         if not earlier or self._replayer.is_over:
             return None
-        every = tolerant(self._lesson.commands)
+        every = tolerant(self._commands)
         self._replayer.without(earlier)
         anew = self._replayer.replay(every, "without the results of earlier tries")
         if self._is_same(whole, anew):
@@ -212,7 +224,7 @@ class EvidenceFinder:
         self, whole: Run, uses: Sequence[CommandUse]
     ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
         """The slice where its replay ends like the whole, or with what cleans up after it; else every command."""
-        every = _as_shown(self._lesson.commands, whole)
+        every = _as_shown(self._commands, whole)
         found = contributing([c.command for c in every], uses, changed_paths(whole.before, whole.after))
         ids = set(found.kept)
         for extra, label in (

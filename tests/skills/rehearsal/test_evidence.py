@@ -33,6 +33,7 @@ class Taught:
         self.files = files
         self.commands = tuple(command(one) if isinstance(one, str) else one for one in commands)
         self.asks_for_check = False
+        self.in_vain: frozenset[str] = frozenset()
         self.needed: frozenset[str] | None = None
         self.labels: list[str] = []
         self.cancelled = threading.Event()
@@ -40,7 +41,13 @@ class Taught:
         self.note: Callable[[str], None] = self.labels.append
 
     def find(self, *given: ProofCondition, seconds: float = 60.0) -> LessonEvidence:
-        lesson = Lesson(str(uuid4()), self.commands, self._place, asks_for_check=self.asks_for_check)
+        lesson = Lesson(
+            str(uuid4()),
+            self.commands,
+            self._place,
+            in_vain=self.in_vain,
+            asks_for_check=self.asks_for_check,
+        )
         bounds = EvidenceBounds(seconds=seconds)
         self.parent.chmod(0o755)
         finder = EvidenceFinder(
@@ -197,13 +204,6 @@ def test_what_is_made_and_removed_again_goes_with_its_removal(tmp_path: Path) ->
     assert len(evidence.left_out) == 2
 
 
-def test_a_file_that_a_later_command_needs_stays_with_its_removal(tmp_path: Path) -> None:
-    commands = ("sort in.csv > tmp.txt", "uniq tmp.txt > out.txt", "rm tmp.txt")
-    taught = Taught(tmp_path, {"in.csv": TABLE}, *commands)
-    taught.find()
-    assert taught.kept() == list(commands)
-
-
 HOURS = "name;team;hours\nLee;Q;3\nAda;R;5\nBob;Q;9\nCyd;R;1\n"
 REPORT = "tail -n +2 hours.csv | sort -t';' -k2,2 -k3,3nr | awk -F';' '{print $2, $1, $3}' > report.txt"
 
@@ -272,6 +272,13 @@ def test_a_change_that_is_used_before_it_is_changed_back_stays(tmp_path: Path) -
     assert taught.kept() == list(commands)
 
 
+def test_a_file_that_a_later_command_needs_stays_with_its_removal(tmp_path: Path) -> None:
+    commands = ("sort in.csv > tmp.txt", "uniq tmp.txt > out.txt", "rm tmp.txt")
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *commands)
+    taught.find()
+    assert taught.kept() == list(commands)
+
+
 def test_results_that_hold_the_time_are_compared_by_being_there(tmp_path: Path) -> None:
     taught = Taught(
         tmp_path,
@@ -324,6 +331,31 @@ def test_a_command_that_failed_when_it_was_shown_counts_by_what_it_did(tmp_path:
     taught = Taught(tmp_path, {"in.csv": TABLE}, command("sort in.csv > out.txt; false", may_fail=True))
     assert taught.find().reproduced
     assert len(taught.kept()) == 1
+
+
+def test_a_command_that_failed_and_changed_nothing_when_it_was_shown_does_not_count_by_what_it_does_here(
+    tmp_path: Path,
+) -> None:
+    failed = command("sort in.csv > out.txt", may_fail=True), command("uniq out.txt > few.txt", may_fail=True)
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *failed, "tail -n +2 in.csv > rows.csv")
+    taught.in_vain = frozenset(one.event_id for one in failed)
+    evidence = taught.find()
+    assert taught.kept() == ["tail -n +2 in.csv > rows.csv"]
+    assert {one.path for one in evidence.conditions} == {"rows.csv"}
+    assert ["failed when it was shown" in one.reason for one in evidence.left_out] == [True, True]
+
+    taught.commands = failed
+    evidence = taught.find()
+    assert (evidence.reproduced, evidence.kept, evidence.proofs) == (False, (), ())
+    assert "no command changes anything" in evidence.note
+
+
+def test_a_command_that_failed_over_a_folder_that_was_there_makes_it_here(tmp_path: Path) -> None:
+    making = command("mkdir sub", may_fail=True)
+    taught = Taught(tmp_path, {"in.csv": TABLE}, making, "sort in.csv > sub/out.txt")
+    taught.in_vain = frozenset({making.event_id})
+    assert taught.find().reproduced
+    assert len(taught.kept()) == 2
 
 
 def test_a_command_that_ends_the_shell_keeps_the_replay_from_being_evidence(tmp_path: Path) -> None:
