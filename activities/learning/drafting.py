@@ -29,6 +29,7 @@ from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.session import LearningEntryMode, LearnSession
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
+    captured_parts,
     compared,
     further_demonstrations,
     shared_task,
@@ -52,10 +53,11 @@ from domain.learning.drafting.improvement import BaseMaterial, Improvement, Impr
 from domain.learning.drafting.instructions import read_instructions
 from domain.learning.drafting.revision import support_packs
 from domain.learning.interpretation.checkpoint_lint import lint
+from domain.learning.interpretation.failed_work import failed_work, not_proved, nothing_shown
 from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
 from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import questions_for, weakest_required
-from domain.learning.interpretation.steps import DemonstratedStep, all_events
+from domain.learning.interpretation.steps import DemonstratedStep, all_events, within_capture
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
 from domain.learning.proof.wording import checked_checkpoints, proven_statements
 from domain.practice.conditions import unread_note
@@ -271,12 +273,9 @@ class Drafter:
         evidence = usable_evidence(self._evidence.of_session(session.learn_session_id), events)
         events = as_repeated(events, evidence)
         demonstrations = shown_demonstrations(events, boundaries, evidence)
+        failed = () if evidence and evidence.kept else _failed(events, boundaries)
         if not demonstrations or not session.active_trace_ids:
-            raise Refusal(
-                ErrorCode.INSUFFICIENT_TRACES,
-                "Nothing meaningful was captured; cancel, and demonstrate the task in a new session.",
-                captured_events=len(events),
-            )
+            raise Refusal(ErrorCode.INSUFFICIENT_TRACES, nothing_shown(failed), captured_events=len(events))
         steps = demonstrations[0]
         comparison = compared(demonstrations)
         drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)
@@ -320,7 +319,8 @@ class Drafter:
         if self._is_to_be_renamed(request, draft):
             named = {**edits, _NAME: other_slug(draft.slug, session.owner_user_id)}
             draft = draft_skill(interpretation, steps, session, edits=named, evidence=evidence)
-        draft = draft.changed(unrehearsed=with_further_runs(draft.unrehearsed, demonstrations))
+        unrehearsed = (*map(not_proved, failed), *with_further_runs(draft.unrehearsed, demonstrations))
+        draft = draft.changed(unrehearsed=unrehearsed)
         return DeterministicDraft(
             session=session,
             steps=steps,
@@ -359,6 +359,14 @@ class Drafter:
             for question in request.questions
             if question.question_id in kept
         )
+
+
+def _failed(
+    events: Sequence[ObservedActionEvent], boundaries: Sequence[WorkflowBoundary]
+) -> tuple[ObservedActionEvent, ...]:
+    """The commands whose work failed, where none of what was shown was done."""
+    parts = captured_parts(events, boundaries)
+    return failed_work([event for part in parts for event in within_capture(part.events, part.marks)])
 
 
 def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSummary:

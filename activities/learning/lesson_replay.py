@@ -17,6 +17,7 @@ from domain.learning.commands.typed_lines import typed_command, without_typed_li
 from domain.learning.comparison.demonstrations import CapturedPart, captured_parts
 from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.interpretation import marked_goal
+from domain.learning.interpretation.noise import failed_in_vain
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
 from domain.learning.interpretation.slicing import collapsed
 from domain.learning.interpretation.steps import within_capture
@@ -72,6 +73,7 @@ class LessonReplay:
                 commands=tuple(_command(event) for event, obstacle in obstacles if obstacle is None),
                 place=lambda folder: self._states.materialise(state, folder),
                 surroundings=Surroundings(state.locale, state.time_zone, folders=lesson_folders(shown)),
+                in_vain=frozenset(event.event_id for event in shown if failed_in_vain(event)),
                 asks_for_check=asks_for_a_check(marked_goal(boundaries)),
             )
             finder = EvidenceFinder(lesson, self._root, self._bounds, progress, cancelled)

@@ -27,7 +27,7 @@ from contracts.learning.evidence import (
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
 from domain.learning.commands.typed_lines import shorter_forms
-from domain.learning.interpretation.slicing import contributing, removers, transients
+from domain.learning.interpretation.slicing import contributing, removers, transients, undone
 from domain.learning.proof.candidates import candidates, selected
 from domain.learning.proof.checks import check_proof, damaging, possible_checks
 from domain.learning.proof.conditions import objection
@@ -50,7 +50,7 @@ from domain.learning.proof.proofs import one_order_each, proof_of
 from domain.learning.proof.reductions import reductions
 from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
 from domain.learning.proof.variations import Variation, variations
-from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of
+from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of, worked_only_here
 
 __all__ = ["EvidenceBounds", "EvidenceFinder", "Lesson", "same_outcome"]
 
@@ -70,9 +70,15 @@ MOST_REDUCTIONS = 24
 
 _MOST_CANDIDATES = 120
 _MOST_CANDIDATES_OF_A_FILE = 14
+_MOST_UNDONE = 12
 _USELESS = "Leaving it out changes nothing in the result of the demonstration."
+_IN_VAIN = "It failed when it was shown and changed no file: that it works on a copy proves nothing of it."
 _UNDONE = "What it made was removed again by a later command; without both of them the result is the same."
 _UNDOES = "It only removed what an earlier command had made; without both of them the result is the same."
+_CHANGED_BACK = "What it changed was changed back by a later command; without both the result is the same."
+_CHANGES_BACK = (
+    "It only changed back what an earlier command had changed; without both the result is the same."
+)
 
 
 class EvidenceFinder:
@@ -88,6 +94,8 @@ class EvidenceFinder:
     ) -> None:
         """``progress`` is called from several threads, with what is being tried."""
         self._lesson = lesson
+        self._commands = lesson.commands
+        self._in_vain: tuple[LeftOutCommand, ...] = ()
         self._at_once = bounds.at_once
         self._replayer = Replayer(lesson, parent, bounds, progress, cancelled)
         self._volatile = NOTHING_VOLATILE
@@ -103,8 +111,8 @@ class EvidenceFinder:
         Raises:
             SandboxUnavailable: this host cannot isolate commands, so nothing was run.
         """
-        every = self._lesson.commands
-        whole = self._replayer.whole()
+        whole = self._whole()
+        every = self._commands
         uses = uses_of(every, whole)
         if whole.failed_at is not None:
             return self._nothing(now, uses, self._why_it_ended(whole))
@@ -142,7 +150,7 @@ class EvidenceFinder:
             reproduced=not note,
             note=note,
             kept=tuple(c.event_id for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}),
-            left_out=tuple(one for one in left_out if one.event_id not in checks),
+            left_out=(*self._in_vain, *(one for one in left_out if one.event_id not in checks)),
             repeated_as=tuple(
                 RepeatedCommand(event_id=c.event_id, command=c.command)
                 for c in kept
@@ -150,7 +158,7 @@ class EvidenceFinder:
             ),
             uses=uses,
             inputs=inputs[:500],
-            folders=folders_of(inputs, [c.command for c in kept], run.before)[:200],
+            folders=folders_of(inputs, kept, run.before)[:200],
             scripts=_scripts(kept, run),
             proofs=(
                 *checks.values(),
@@ -160,6 +168,15 @@ class EvidenceFinder:
             made_at=now,
         )
 
+    def _whole(self) -> Run:
+        """The whole demonstration, without the commands that do here what they failed to do when they were shown."""
+        whole = self._replayer.whole(self._commands)
+        if not (only_here := worked_only_here(self._commands, self._lesson.in_vain, whole)):
+            return whole
+        self._in_vain += tuple(LeftOutCommand(event_id=one, reason=_IN_VAIN) for one in sorted(only_here))
+        self._commands = tuple(c for c in self._commands if c.event_id not in only_here)
+        return self._whole()
+
     def _nothing(
         self, now: datetime, uses: Sequence[CommandUse], note: str, left_out: Sequence[LeftOutCommand] = ()
     ) -> LessonEvidence:
@@ -167,13 +184,13 @@ class EvidenceFinder:
             state_id=self._lesson.state_id,
             reproduced=False,
             note=note[:240],
-            left_out=tuple(left_out),
+            left_out=(*self._in_vain, *left_out),
             uses=tuple(uses),
             made_at=now,
         )
 
     def _why_it_ended(self, run: Run) -> str:
-        command = self._lesson.commands[run.failed_at or 0].command
+        command = self._commands[run.failed_at or 0].command
         shown = command.splitlines()[0][:80] if command else ""
         outcome = run.session.outcome
         if outcome.cancelled:
@@ -195,7 +212,7 @@ class EvidenceFinder:
         earlier = earlier_results(uses, whole.before)
         if not earlier or self._replayer.is_over:
             return None
-        every = tolerant(self._lesson.commands)
+        every = tolerant(self._commands)
         self._replayer.without(earlier)
         anew = self._replayer.replay(every, "without the results of earlier tries")
         if self._is_same(whole, anew):
@@ -207,7 +224,7 @@ class EvidenceFinder:
         self, whole: Run, uses: Sequence[CommandUse]
     ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
         """The slice where its replay ends like the whole, or with what cleans up after it; else every command."""
-        every = _as_shown(self._lesson.commands, whole)
+        every = _as_shown(self._commands, whole)
         found = contributing([c.command for c in every], uses, changed_paths(whole.before, whole.after))
         ids = set(found.kept)
         for extra, label in (
@@ -232,21 +249,26 @@ class EvidenceFinder:
         run: Run,
         uses: Sequence[CommandUse],
     ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
-        """Without the commands that make something and those that remove it, where the end is the same."""
+        """Without the commands that make or change something and those that undo it, where the end is the same."""
         ids = {c.event_id for c in kept}
         own = [use for use in uses if use.event_id in ids]
-        for chain in transients(own, {*run.before.paths(), *run.after.paths()}):
+        made = transients(own, {*run.before.paths(), *run.after.paths()})
+        changed = undone(own, changed_paths(run.before, run.after))[:_MOST_UNDONE]
+        chains = [(one, _UNDONE, _UNDOES) for one in made]
+        chains += [(one, _CHANGED_BACK, _CHANGES_BACK) for one in changed if one not in made]
+        if len(shell := [use.event_id for use in own if not (use.written or use.removed)]) > 1:
+            # What one of them sets in the shell another may take back.
+            chains.append((tuple(shell), _USELESS, _USELESS))
+        for chain, done, undoing in chains:
             if self._replayer.is_over:
                 break
             rest = tuple(c for c in kept if c.event_id not in chain)
             if len(rest) + len(chain) != len(kept):
                 continue
-            shorter = self._replayer.replay(rest, "without what was made and removed again")
+            shorter = self._replayer.replay(rest, "without what was undone again")
             if self._is_same(run, shorter):
-                last = max(chain, key=lambda one: [c.event_id for c in kept].index(one))
-                left_out += tuple(
-                    LeftOutCommand(event_id=one, reason=_UNDOES if one == last else _UNDONE) for one in chain
-                )
+                left_out += tuple(LeftOutCommand(event_id=one, reason=done) for one in chain[:-1])
+                left_out += (LeftOutCommand(event_id=chain[-1], reason=undoing),)
                 kept, run = rest, shorter
         return kept, left_out, run
 
@@ -300,16 +322,16 @@ class EvidenceFinder:
     ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], list[Trial]]:
         """The commands whose omission changes something, and what each omission did."""
         trials = self._ablations(kept, run, asked)
-        useless = [place for place, trial in trials.items() if trial is None]
-        if useless:
+        while useless := [place for place, trial in trials.items() if trial is None]:
             without, shorter = self._without(kept, useless, run)
-            if without:
-                left_out += tuple(
-                    LeftOutCommand(event_id=kept[place].event_id, reason=_USELESS) for place in without
-                )
-                kept = shorter
-                # What two commands did for each other shows only now.
-                trials = self._ablations(kept, run, asked)
+            if not without:
+                break
+            left_out += tuple(
+                LeftOutCommand(event_id=kept[place].event_id, reason=_USELESS) for place in without
+            )
+            kept = shorter
+            # What two commands did for each other shows only now: an undo is useless without what it undid.
+            trials = self._ablations(kept, run, asked)
         return kept, left_out, [trial for trial in trials.values() if trial is not None]
 
     def _without(

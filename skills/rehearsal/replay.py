@@ -12,6 +12,7 @@ from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.interpretation.slicing import collapsed
 from domain.learning.proof.conditions import FolderContents
+from domain.learning.proof.outcomes import is_compared
 from domain.learning.proof.variations import Variation
 from skills.rehearsal.folder_contents import Facts, ReadContents
 from skills.rehearsal.rehearsal import fresh_folder
@@ -32,6 +33,8 @@ class Lesson:
     place: Callable[[Path], None]
     """Puts the starting state into an empty folder."""
     surroundings: Surroundings = field(default_factory=Surroundings)
+    in_vain: frozenset[str] = frozenset()
+    """The commands that failed and changed no file when they were shown, by event id."""
     asks_for_check: bool = False
     """Whether the goal says that something is to be checked."""
 
@@ -93,8 +96,8 @@ class Replayer:
         """Whether the work was cancelled."""
         return self._cancelled.is_set()
 
-    def whole(self) -> Run:
-        """Replays the demonstration as it was shown, failures included.
+    def whole(self, commands: Sequence[RehearsalCommand]) -> Run:
+        """Replays the commands of the demonstration as they were shown, failures included.
 
         Folders that commands were typed in and that nothing makes are made beforehand, in all further replays too:
         a starting state of files knows no empty ones.
@@ -102,18 +105,16 @@ class Replayer:
         Raises:
             SandboxUnavailable: this host cannot isolate commands, so nothing was run.
         """
-        run = self.replay(tolerant(self._lesson.commands), "the whole demonstration")
+        run = self.replay(tolerant(commands), "the whole demonstration")
         if run.failed_at is None or self.is_over:
             return run
-        folder = self._lesson.commands[run.failed_at].working_folder
+        folder = commands[run.failed_at].working_folder
         if posixpath.normpath(folder or ".") == "." or any(
             p.startswith(f"{folder}/") for p in run.after.paths()
         ):
             return run
-        self._folders = tuple(
-            dict.fromkeys(c.working_folder for c in self._lesson.commands if c.working_folder)
-        )
-        return self.replay(tolerant(self._lesson.commands), "the whole demonstration, with its empty folders")
+        self._folders = tuple(dict.fromkeys(c.working_folder for c in commands if c.working_folder))
+        return self.replay(tolerant(commands), "the whole demonstration, with its empty folders")
 
     def without(self, paths: Collection[str]) -> None:
         """Takes files away from the starting state, in all further replays."""
@@ -171,6 +172,22 @@ class Replayer:
 def tolerant(commands: Sequence[RehearsalCommand]) -> tuple[RehearsalCommand, ...]:
     """The commands, none of which ends a replay by failing."""
     return tuple(command.changed(may_fail=True) for command in commands)
+
+
+def worked_only_here(
+    commands: Sequence[RehearsalCommand], in_vain: Collection[str], run: Run
+) -> frozenset[str]:
+    """Those of the commands ``in_vain``, by event id, that have made, changed or removed a file in the replay."""
+    changed = {
+        path
+        for path in {*run.before.paths(), *run.after.paths()}
+        if is_compared(path) and run.before.digest(path) != run.after.digest(path)
+    }
+    return frozenset(
+        command.event_id
+        for command, result in zip(commands, run.session.results, strict=True)
+        if command.event_id in in_vain and not changed.isdisjoint({*result.use.written, *result.use.removed})
+    )
 
 
 def uses_of(commands: Sequence[RehearsalCommand], run: Run) -> tuple[CommandUse, ...]:

@@ -37,6 +37,13 @@ async def taught(
     **proposing: Any,
 ) -> tuple[Learner, dict[str, Any]]:
     """A drafted lesson of these commands, and the proposal's detail."""
+    alice = await shown(stack, desk, commands, goal)
+    await alice.propose(**proposing)
+    return alice, await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+
+
+async def shown(stack: Stack, desk: Path, commands: tuple[str, ...], goal: str) -> Learner:
+    """A lesson of these commands up to its stop."""
     desk.mkdir()
     (desk / "stock.csv").write_text(ROWS)
     alice = stack.learner()
@@ -46,8 +53,7 @@ async def taught(
     async with served(stack) as api:
         await record(alice, api, desk, commands)
     await alice.act("stop")
-    await alice.propose(**proposing)
-    return alice, await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+    return alice
 
 
 async def test_a_doubtful_number_is_asked_about_first_and_becomes_a_parameter_by_the_answer(
@@ -94,6 +100,40 @@ async def test_a_lesson_keeps_what_contributes_and_states_what_its_replay_proved
     }
     assert set(rehearsed.values()) == {"passed"}
     assert any(case.startswith("rehearsal/condition-") for case in rehearsed)
+
+
+FAILING = ('sort stock.csv > "${PLACE-.}/sorted.csv"', 'mkdir "${PLACE-.}/new"')
+"""Commands that fail where they are shown, and work in a sandbox, which does not know the variable."""
+
+
+async def test_a_lesson_in_which_everything_failed_is_refused_with_what_failed(
+    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLACE", "/nowhere")
+    alice = await shown(stack, tmp_path / "desk", FAILING, "Sort the stocks")
+    path = f"/api/learn/sessions/{alice.session_id}/generate-proposal"
+    status, error = await alice.refused("POST", path, {})
+    assert (status, error["code"]) == (400, "INSUFFICIENT_TRACES")
+    assert "“sort stock.csv" in error["message"]
+    assert "“mkdir" in error["message"]
+    assert "show the task again" in error["message"]
+    assert await alice.state() == "stopped"
+
+
+async def test_a_lesson_of_which_only_looking_worked_is_not_proved(
+    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLACE", "/nowhere")
+    looking = ("wc -l stock.csv", FAILING[0], "cat stock.csv")
+    alice, detail = await taught(stack, tmp_path / "desk", looking, "Sort the stocks")
+    assert "sorted.csv" not in str(detail["interpretation"])
+    assert await alice.prove() == "ready_for_review"
+    detail = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+    (step,) = detail["unproved"]
+    assert step["step"].startswith("sort stock.csv")
+    assert "failed when it was shown" in step["reason"]
+    status, error = await alice.refused("POST", f"/api/learn/proposals/{alice.proposal_id}/approve", {})
+    assert (status, error["code"]) == (409, "UNPROVED_NOT_ACCEPTED")
 
 
 async def test_ablation_and_variation_are_asked_for_by_name_and_report_each_condition(

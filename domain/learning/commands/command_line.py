@@ -217,6 +217,8 @@ def _found(words: list[str], depth: int) -> Iterator[Call]:
 
 _PATH_LIKE = re.compile(r"(?:[\w@%+.,-]+/)*[\w@%+,-][\w@%+.,-]*")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,8}$")
+_FORMAT = re.compile(r"%(?:0\d+|\d)?[dsiu](?![A-Za-z0-9])|\+%")
+"""What a name is made by: a number (page-%03d.txt), a date (+%F.txt)."""
 _URL = re.compile(r"\b(?:https?|s?ftp)://([^\s/'\"]+)")
 
 
@@ -340,8 +342,9 @@ def hosts_in(command: str) -> tuple[str, ...]:
 
 
 def looks_like_path(word: str) -> bool:
-    """Whether a word reads as the name of a file rather than as a value."""
-    return bool(_PATH_LIKE.fullmatch(word)) and ("/" in word or bool(_EXTENSION.search(word)))
+    """Whether a word reads as the name of a file rather than as a value or as a format of names."""
+    named = _PATH_LIKE.fullmatch(word) and not _FORMAT.search(word)
+    return bool(named) and ("/" in word or bool(_EXTENSION.search(word)))
 
 
 def _part(call: Call) -> Part:

@@ -16,6 +16,7 @@ from domain.learning.commands.command_line import name_set
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.comparison.parameters import distinct
 from domain.learning.comparison.single_demonstration import NUMBER_WORDS
+from domain.learning.interpretation.naming import identifier
 from domain.learning.method.arguments import Argument
 from domain.learning.method.command_items import read_calls
 from domain.learning.redaction.redaction import redact
@@ -115,8 +116,8 @@ _NO = re.compile(
     r"(?i)(?:no|n|nope|never|sometimes|not always|it (?:may|can|could|should)|(?:it )?(?:varies|changes|depends)|"
     r"a parameter|parameter)\b"
 )
-_NAMED = re.compile(r"(?i)(?:\bcall(?:ed)?(?: it)?|\bnamed?(?: it)?|\bas)\s+[`“\"']?([a-z][\w -]{0,39})")
-_BARE_NAME = re.compile(r"[`“\"']?([A-Za-z][\w-]{1,39})[`”\"']?\.?")
+_NAMED = re.compile(r"(?i)(?:\bcall(?:ed)?(?: it)?|\bnamed?(?: it)?|\bas)\s+[`“\"']?([a-zÀ-ɏ][\w -]{0,39})")
+_BARE_NAME = re.compile(r"[`“\"']?([A-Za-zÀ-ɏ][\w-]{1,39})[`”\"']?\.?")
 _AS_SUGGESTED = re.compile(r"(?i)as suggested[.!]*")
 
 
@@ -133,7 +134,7 @@ def _entry(
     named = _NAMED.search(answer) or _BARE_NAME.fullmatch(rest)
     if not says_no and not named:
         return None
-    name = _identifier(named.group(1)) if named else _identifier(doubt.noun)
+    name = identifier(named.group(1)) if named else identifier(doubt.noun)
     if doubt.parameter is None:
         return {"name": distinct(name, taken), "value": doubt.value}
     if name == doubt.parameter or not named:
@@ -178,7 +179,8 @@ def _is_doubtful(value: str, parameter: SkillParameter | None, goal: str, text: 
     said = {NUMBER_WORDS.get(word.lower(), word) for word in re.findall(r"[\w.]+", goal)}
     figure = re.match(r"[-+]?(\d+)", value)
     in_goal = value in said or (figure is not None and figure.group(1) in said) or re.search(whole, goal)
-    return not in_goal and len(re.findall(whole, text)) < 2
+    # A single one is the form of the work: the first, the last.
+    return not in_goal and value.lstrip("+-") != "1" and len(re.findall(whole, text)) < 2
 
 
 def _is_a_setting(parameter: SkillParameter) -> bool:
@@ -191,8 +193,3 @@ def _is_a_setting(parameter: SkillParameter) -> bool:
 
 def _spoken(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _identifier(word: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")[:40]
-    return name if re.match(r"[a-z]", name) else "value"

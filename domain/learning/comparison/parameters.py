@@ -18,7 +18,7 @@ from contracts.learning.interpretation import (
 )
 from domain.learning.commands.command_line import looks_like_path
 from domain.learning.comparison.comparison import Comparison, TextRole, Variable
-from domain.learning.interpretation.naming import listed
+from domain.learning.interpretation.naming import identifier, listed
 from domain.learning.redaction.redaction import redact
 
 EXAMPLES_SHOWN = 4
@@ -204,7 +204,7 @@ def _name_of(values: Sequence[str], kind: ParameterType, places: Sequence[_Place
 def _name_given(before: Sequence[str]) -> str | None:
     """The name that an option or an assignment gives the value."""
     matches = (pattern.search(text) for pattern in (_LONG_OPTION, _ASSIGNMENT) for text in before)
-    return next((_identifier(match.group(1)) for match in matches if match), None)
+    return next((identifier(match.group(1)) for match in matches if match), None)
 
 
 def _name_by_shape(given: Sequence[str], kind: ParameterType) -> str | None:
@@ -219,7 +219,7 @@ def _name_by_place(before: Sequence[str], kind: ParameterType, places: Sequence[
     if any(_HOST.search(text) for text in before):
         return "host"
     folders = (match.group(1) for place in places if (match := _SEGMENT.search(place.before)))
-    return next((_identifier(_singular(f)) for f in folders if f.lower() not in _NO_FOLDERS), None)
+    return next((identifier(_singular(f)) for f in folders if f.lower() not in _NO_FOLDERS), None)
 
 
 def _plain_name(given: Sequence[str], kind: ParameterType, places: Sequence[_Place]) -> str:
@@ -234,11 +234,6 @@ def _plain_name(given: Sequence[str], kind: ParameterType, places: Sequence[_Pla
         case ParameterType.DATE | ParameterType.TEXT:
             in_path = any(p.after.startswith((".", "/")) or p.before.endswith("/") for p in places)
             return "name" if in_path or all(re.fullmatch(r"[^\W\d_]+", v) for v in given) else "text"
-
-
-def _identifier(word: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")
-    return name[:40] if re.match(r"[a-z]", name) else "value"
 
 
 def _singular(word: str) -> str:
@@ -360,25 +355,40 @@ def parameterised(
 def meant(value: str, kind: ParameterType) -> str:
     """A regular expression of the value where it means the parameter: ``bounded``, and a path by its own name only.
 
-    The folder ``config`` is not what ``check_config.py``, ``app.config`` and ``--config`` speak of. What follows the
-    name may go on, since results are named after what they are made of: ``records-2026.tar.gz``.
+    The folder ``config`` is not what ``check_config.py``, ``app.config`` and ``--config`` speak of, nor the file
+    ``.env`` what ``prod.env`` does. What follows the name may go on, since results are named after what they are made
+    of: ``records-2026.tar.gz``.
     """
-    if kind is not ParameterType.PATH or not value[:1].isalnum():
+    if kind is not ParameterType.PATH:
         return bounded(value)
-    return rf"(?<![-_])(?<![^\W_]\.)(?:{bounded(value)})"
+    if not value[:1].isalnum():
+        return rf"(?<![\w.])(?:{bounded(value)})"
+    # Between slashes a short name is rather a pattern: s/a/b/.
+    pattern = rf"(?!(?<=/){re.escape(value)}/)" if len(value) < SHORT else ""
+    return rf"(?<![-_])(?<![^\W_]\.){pattern}(?:{bounded(value)})"
 
 
 def bounded(value: str) -> str:
     """A regular expression of the value as a piece of its own in a text."""
+    if not is_telling(value):
+        # A sign means something to the shell, in paths and in numbers; as a word in quotes it is a value.
+        return rf"(?:(?<=[\s=][\"'])|(?<=-[A-Za-z][\"'])){re.escape(value)}(?=[\"'](?:[\s;|&)]|\Z))"
     # Also right behind an escape of a regular expression: \\bLinden\\b.
     low = r"(?:(?<![^\W_])|(?<=\\[bBwWdDsSntr<>]))" if value[:1].isalnum() else ""
-    if _VERSION.fullmatch(value):
-        # A tag says v1.4.0 where the file says 1.4.0.
-        low = rf"(?:{low}|(?<=\b[vV]))"
     high = r"(?![^\W_])" if value[-1:].isalnum() else ""
+    if _VERSION.fullmatch(value):
+        # A tag says v1.4.0 where the file says 1.4.0; 1.4.0 says nothing of 1.4.
+        low, high = rf"(?<!\d\.)(?:{low}|(?<=\b[vV]))", rf"{high}(?!\.\d)"
     whole = f"{low}{re.escape(value)}{high}"
     if len(value) >= SHORT and not (value.isdigit() and len(value) < 4):
         return whole
     if any(c.isalpha() for c in value) and any(c.isdigit() for c in value):
         return whole
-    return rf"(?<=[-_/=]){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
+    # Behind a hyphen that begins a word stands a number (-5) or the letter of an option (-a).
+    hyphen = r"-" if value.isdigit() else r"\w-"
+    return rf"(?:(?<=[_/=])|(?<={hyphen})){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
+
+
+def is_telling(value: str) -> bool:
+    """Whether the value holds a letter or a digit: a dot, a slash or a comma alone is found everywhere."""
+    return any(map(str.isalnum, value))

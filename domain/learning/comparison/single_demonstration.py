@@ -13,7 +13,8 @@ from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
-from domain.learning.comparison.parameters import bounded, distinct
+from domain.learning.comparison.parameters import bounded, distinct, is_telling
+from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.method.literals import literals_of
 from domain.learning.redaction.redaction import redact
@@ -22,13 +23,15 @@ _MONTH_NAMES = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
 )
+_BEHIND_V = r"(?<=(?<![\w.])[vV])"
 _DATES = (
     ("date", ParameterType.DATE, re.compile(r"(?<![\d.-])(?:19|20)\d\d-\d\d-\d\d(?!\d)")),
     ("date", ParameterType.TEXT, re.compile(rf"\b\d{{1,2}}\.? {_MONTH_NAMES} (?:19|20)\d\d\b")),
     ("date", ParameterType.TEXT, re.compile(r"(?<![\d.])\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d(?!\d)")),
     ("month", ParameterType.TEXT, re.compile(rf"\b{_MONTH_NAMES} (?:19|20)\d\d\b")),
     ("month", ParameterType.DATE, re.compile(r"(?<![\d.-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-]\d|\d)")),
-    ("version", ParameterType.TEXT, re.compile(r"(?<![\w.])\d+\.\d+\.\d+(?![\w.]*\d)")),
+    ("version", ParameterType.TEXT, re.compile(rf"(?:(?<![\w.])|{_BEHIND_V})\d+\.\d+\.\d+(?![\w.]*\d)")),
+    ("version", ParameterType.TEXT, re.compile(rf"{_BEHIND_V}\d+\.\d+(?![\w.]*\d)")),
     ("year", ParameterType.NUMBER, re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w.-]*\d)")),
 )
 _EXPORTED = re.compile(r"(?:^|[;&|]\s*)export\s+([A-Za-z_]\w*)=([\w.,:/+-]+)(?=\s*(?:$|[;&|]))")
@@ -96,7 +99,7 @@ def shown_parameters(
         *_literals_of_goal(goal, lines),
         *_shared_stems(goal, lines),
     ):
-        if one.value and redact(one.value).text == one.value:
+        if is_telling(one.value) and redact(one.value).text == one.value:
             found.setdefault(one.value, one)
     kept = [one for one in found.values() if not _only_inside_others(one.value, found, text)]
     parameters: list[SkillParameter] = []
@@ -141,7 +144,7 @@ def _settings(text: str) -> Iterator[_Found]:
     for name, value in pairs:
         if name not in _NOT_SETTINGS:
             kind = ParameterType.NUMBER if re.fullmatch(r"\d+(?:\.\d+)?", value) else ParameterType.TEXT
-            yield _Found(_identifier(name), kind, value)
+            yield _Found(identifier(name), kind, value)
 
 
 def _files(
@@ -191,7 +194,7 @@ def _operands(command: str, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _file_name(path: str) -> str:
-    words = re.findall(r"[a-z]{2,}", posixpath.splitext(posixpath.basename(path))[0].lower())
+    words = re.findall(r"[a-z]{2,}", in_ascii(posixpath.splitext(posixpath.basename(path))[0]))
     return f"{'_'.join(words)[:35]}_file" if words else "input_file"
 
 
@@ -203,7 +206,7 @@ def _dates(text: str) -> Iterator[_Found]:
 
 def _numbers(text: str) -> Iterator[_Found]:
     for option, value in _LONG_NUMBER.findall(text):
-        yield _Found(_identifier(option), ParameterType.NUMBER, value)
+        yield _Found(identifier(option), ParameterType.NUMBER, value)
     for value in _COUNT.findall(text):
         yield _Found("count", ParameterType.NUMBER, value)
     for value, unit in _SPAN.findall(text):
@@ -220,7 +223,7 @@ def _of_goal(goal: str, text: str) -> Iterator[_Found]:
             continue
         before = next((w for w in reversed(words[:position]) if w.lower() not in _LITTLE), "")
         kind = ParameterType.NUMBER if value.isdigit() else ParameterType.TEXT
-        yield _Found(_identifier(before) if before.isalpha() else "value", kind, value)
+        yield _Found(identifier(before) if before.isalpha() else "value", kind, value)
 
 
 def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
@@ -231,7 +234,7 @@ def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
             for value in (literal, *_QUOTED.findall(literal), *_NUMBERED.findall(literal)):
                 spoken = _spoken(value)
                 if _A_NAME.fullmatch(value) and spoken not in _LITTLE and f" {spoken} " in said:
-                    yield _Found(_identifier(spoken.split()[-1]), ParameterType.TEXT, value)
+                    yield _Found(identifier(spoken.split()[-1]), ParameterType.TEXT, value)
 
 
 def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
@@ -243,13 +246,8 @@ def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
             files.setdefault(found[1], set()).add(found[0])
         for stem, names in files.items():
             if len(names) > 1 and f" {_spoken(stem)} " in said:
-                yield _Found(_identifier(stem), ParameterType.TEXT, stem)
+                yield _Found(identifier(stem), ParameterType.TEXT, stem)
 
 
 def _spoken(text: str) -> str:
     return " ".join(re.sub(r"[^\w]+|_", " ", text.lower()).split())
-
-
-def _identifier(word: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")[:40]
-    return name if re.match(r"[a-z]", name) else "value"

@@ -7,7 +7,7 @@ from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.interpretation import SkillParameter
 from domain.learning.commands.command_line import name_set
-from domain.learning.interpretation.naming import listed
+from domain.learning.interpretation.naming import listed, underscored
 
 QUOTES = "“”„\"'`«»‘’"
 
@@ -138,7 +138,7 @@ def parameter_named(said: str, parameters: Sequence[SkillParameter]) -> SkillPar
     """The parameter that is called so or has this value."""
     text = unquoted(re.sub(r"(?i)^(?:the\s+)?(?:parameters?\s+)?", "", said.strip()))
     text = re.sub(r"(?i)\s+parameter$", "", text)
-    name = re.sub(r"[^a-z0-9]+", "_", text.strip("{}").lower()).strip("_")
+    name = underscored(text)
     by_name = next((one for one in parameters if one.name == name), None)
     return by_name or next((one for one in parameters if text in one.examples), None)
 
@@ -149,7 +149,7 @@ def parameter_name(said: str) -> str:
     Raises:
         Refusal: ``REVISION_INVALID`` where no name can be made of it.
     """
-    name = re.sub(r"[^a-z0-9]+", "_", unquoted(said).lower()).strip("_")
+    name = underscored(unquoted(said))
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name):
         raise refused(
             f"“{clipped(said, 60)}” is no name: at most 40 of a-z, 0-9 and _, beginning with a letter"

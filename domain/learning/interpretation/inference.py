@@ -54,8 +54,11 @@ FILES_IN_CONDITION = 3
 _EXTENSIONS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
 _SCRIPT = re.compile(r"\.(?:py|sh|bash|js|mjs|ts|rb|pl|r|jl|lua|awk|sql)$", re.IGNORECASE)
 _INSPECTING = frozenset({FILTER, TRIM, COUNT, COMPUTE, SORT, WRITE})
+_MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _VARYING = re.compile(
-    r"(?i)(?:19|20)\d\d(?:[-_.]?\d{2}){0,2}|\b(?:q[1-4]|h[12]|kw\d\d|w\d\d|v\d+(?:\.\d+)*)\b"
+    rf"(?i)(?<![^\W_])(?:19|20)\d\d(?:(?P<sign>[-_.]){_MONTH}(?:(?P=sign){_DAY})?|{_MONTH}{_DAY})(?![^\W_])"
+    # Fewer digits may count anything where they are glued to something: IMG_2010, a time of day.
+    rf"|\b(?:(?:19|20)\d\d(?:{_MONTH})?|q[1-4]|h[12]|kw\d\d|w\d\d|v\d+(?:\.\d+)*)\b"
 )
 
 

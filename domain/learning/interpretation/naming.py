@@ -24,6 +24,20 @@ _LEAD_INS = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=\w)[.!?;](?:\s|$)|\n")
 _CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()")
+_WRITTEN_OUT = str.maketrans(
+    {
+        "ä": "ae",
+        "ö": "oe",
+        "ü": "ue",
+        "ß": "ss",
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "oe",
+        "ł": "l",
+        "đ": "d",
+        "þ": "th",
+    }
+)
 _VERB_LIST = """
     add analyse analyze append apply approve archive assemble assign back backup batch book build bundle
     calculate cancel capture change check checksum choose clean clear clone close collect combine commit
@@ -171,6 +185,23 @@ def other_slug(slug: str, owner_user_id: str) -> str:
     """Another skill name for one that is not free: with four hex digits that are always the same for this owner."""
     digits = hashlib.sha256(f"{owner_user_id}\n{slug}".encode()).hexdigest()[:4]
     return f"{slug[:SLUG_LIMIT].rstrip('-')}-{digits}"
+
+
+def in_ascii(text: str) -> str:
+    """``text`` in lower-case ASCII: ä as ae and ß as ss, other Latin letters without their marks, nothing else."""
+    letters = unicodedata.normalize("NFC", text.lower()).translate(_WRITTEN_OUT)
+    return unicodedata.normalize("NFKD", letters).encode("ascii", "ignore").decode()
+
+
+def underscored(text: str) -> str:
+    """The words of ``text`` as they are joined in the name of a parameter; empty where it has no Latin letters."""
+    return re.sub(r"[^a-z0-9]+", "_", in_ascii(text)).strip("_")
+
+
+def identifier(text: str) -> str:
+    """The name of a parameter that ``text`` gives: at most 40 characters, "value" where it gives none."""
+    name = underscored(text)[:40]
+    return name if re.match(r"[a-z]", name) else "value"
 
 
 def slug_from_title(title: str) -> str:

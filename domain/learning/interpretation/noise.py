@@ -33,7 +33,7 @@ def without_noise(events: Sequence[ObservedActionEvent]) -> tuple[ObservedAction
     there was (a demonstration of how to inspect something), the looking stays.
     """
     tried = [e for i, e in enumerate(events) if not _gave_up(e, events[i + 1 : i + 1 + RETRY_WITHIN])]
-    acting = [e for e in tried if not _is_looking(e)]
+    acting = [e for e in tried if not is_looking(e)]
     kept = _without_repeats(_without_corrections(acting if any(map(_acts, acting)) else tried))
     while kept and _only_moves_about(kept[-1]):
         kept.pop()
@@ -58,12 +58,21 @@ def _gave_up(event: ObservedActionEvent, later: Sequence[ObservedActionEvent]) -
     terminal = event.terminal
     if terminal is None:
         return went_wrong(event)
-    if terminal.exit_class is ExitClass.OK:
-        return False
-    if not terminal.produced_files:
-        return True
-    return any(
-        e.terminal is not None and e.terminal.exit_class is ExitClass.OK and _alike(terminal, e.terminal)
+    return failed_in_vain(event) or (terminal.exit_class is not ExitClass.OK and is_made_good(event, later))
+
+
+def failed_in_vain(event: ObservedActionEvent) -> bool:
+    """Whether the event is a command that failed and changed no file."""
+    terminal = event.terminal
+    return terminal is not None and terminal.exit_class is not ExitClass.OK and not terminal.produced_files
+
+
+def is_made_good(event: ObservedActionEvent, later: Sequence[ObservedActionEvent]) -> bool:
+    """Whether a later command does what this one was to do."""
+    return event.terminal is not None and any(
+        e.terminal is not None
+        and e.terminal.exit_class is ExitClass.OK
+        and _alike(event.terminal, e.terminal)
         for e in later
     )
 
@@ -74,7 +83,8 @@ def _alike(first: TerminalObservation, second: TerminalObservation) -> bool:
     return bool(same_files) or ratio >= SIMILAR_FROM
 
 
-def _is_looking(event: ObservedActionEvent) -> bool:
+def is_looking(event: ObservedActionEvent) -> bool:
+    """Whether the event is a command that only shows something, and changed no file."""
     terminal = event.terminal
     if terminal is None or terminal.produced_files or event.caused_state_change:
         return False

@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from contracts.learning.evidence import CommandUse, LeftOutCommand
 from domain.learning.commands.command_line import appends, parts_of
@@ -89,6 +90,35 @@ def transients(uses: Sequence[CommandUse], lasting: Collection[str]) -> tuple[tu
             if chosen:
                 found.setdefault((*(one.event_id for one in chosen), use.event_id))
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def undone(uses: Sequence[CommandUse], changed: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """Groups of commands that may have changed something and changed it back, the longest first.
+
+    ``changed`` are the paths that differ between the starting and the final state. A group are all commands that wrote
+    or removed a path which is no such one, or two in a row that read and wrote the same ones; paths that one command
+    alone wrote, and what tools fill, do not count. What a group did for others the caller finds out by leaving it out.
+    """
+    writers: dict[str, list[int]] = {}
+    for number, use in enumerate(uses):
+        for path in {*use.written, *use.removed}:
+            writers.setdefault(path, []).append(number)
+    shared = {
+        path: numbers
+        for path, numbers in writers.items()
+        if len(numbers) > 1 and posixpath.basename(path) not in GENERATED | {".git"}
+    }
+    touched = [{path for path, numbers in shared.items() if n in numbers} for n in range(len(uses))]
+    found = {tuple(numbers) for path, numbers in shared.items() if path not in changed}
+    found |= {
+        (one, other)
+        for numbers in shared.values()
+        for one, other in pairwise(numbers)
+        # What does not read what it replaces changes nothing back.
+        if touched[one] == touched[other] and touched[other] <= {*uses[other].read}
+    }
+    ordered = sorted(found, key=lambda group: (-len(group), group))
+    return tuple(tuple(uses[number].event_id for number in group) for group in ordered)
 
 
 def collapsed(path: str) -> str:

@@ -96,7 +96,7 @@ git reset
   @ value* : to {}
 git log
   --oneline : one line for each commit
-  -n --max-count -# = : only the last {0}
+  -n --max-count -# = : {tail_commits}
   --since --after = : since {}
   --until --before = : until {}
   --author = : by {}

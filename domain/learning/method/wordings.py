@@ -275,6 +275,7 @@ WORDINGS: Mapping[str, Callable[[Given], str | tuple[str, ...]]] = {
     "seq": _seq,
     "size": _size,
     "tail_bytes": _tail("bytes"),
+    "tail_commits": _tail("commits"),
     "tail_lines": _tail("lines"),
     "tar_members": _tar_members,
     "tr": _tr,

@@ -1,10 +1,14 @@
 """Files that go into a result: what the commands of a lesson read, touch and write, by what a replay showed."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from contracts.learning.evidence import CommandUse
+from contracts.learning.proposal import RehearsalCommand
+from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.interpretation.slicing import collapsed, parent_folders
+from domain.learning.lesson_folders import placed
+from domain.learning.method.command_items import read_calls
 from domain.learning.proof.conditions import FolderContents
 
 
@@ -25,14 +29,33 @@ def earlier_results(uses: Sequence[CommandUse], before: FolderContents) -> tuple
     return tuple(sorted(found))
 
 
-def folders_of(inputs: Collection[str], commands: Sequence[str], before: FolderContents) -> tuple[str, ...]:
-    """The folders of the starting state that hold an input, or that a command names by a path of several parts."""
+def folders_of(
+    inputs: Collection[str], commands: Sequence[RehearsalCommand], before: FolderContents
+) -> tuple[str, ...]:
+    """The folders of the starting state that hold an input, or that a command names.
+
+    One by a path of several parts is named by the words alone, one by a single word where it is what the program
+    works on: its files may count by their names, and are not read then.
+    """
     every = {folder for path in before.paths() for folder in parent_folders(path)}
-    text = "\n".join(commands)
+    text = "\n".join(one.command for one in commands)
     named = {
         one for one in every if "/" in one and re.search(rf"(?<![\w./-]){re.escape(one)}(?![\w-])", text)
     }
+    named |= every & {place for one in commands for place in _worked_on(one)}
     return tuple(sorted(named | {folder for path in inputs for folder in parent_folders(path)}))
+
+
+def _worked_on(command: RehearsalCommand) -> Iterator[str]:
+    """The words that a command gives its programs as inputs, as paths; none where bash would refuse it."""
+    try:
+        calls = read_calls(command.command)
+    except UnreadableCommand:
+        return
+    for call, _ in calls:
+        for argument in call.arguments:
+            if argument.role == "input":
+                yield from (placed(command.working_folder or ".", word) for word in argument.literals)
 
 
 def touched_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> frozenset[str]:

@@ -33,6 +33,7 @@ class Taught:
         self.files = files
         self.commands = tuple(command(one) if isinstance(one, str) else one for one in commands)
         self.asks_for_check = False
+        self.in_vain: frozenset[str] = frozenset()
         self.needed: frozenset[str] | None = None
         self.labels: list[str] = []
         self.cancelled = threading.Event()
@@ -40,7 +41,13 @@ class Taught:
         self.note: Callable[[str], None] = self.labels.append
 
     def find(self, *given: ProofCondition, seconds: float = 60.0) -> LessonEvidence:
-        lesson = Lesson(str(uuid4()), self.commands, self._place, asks_for_check=self.asks_for_check)
+        lesson = Lesson(
+            str(uuid4()),
+            self.commands,
+            self._place,
+            in_vain=self.in_vain,
+            asks_for_check=self.asks_for_check,
+        )
         bounds = EvidenceBounds(seconds=seconds)
         self.parent.chmod(0o755)
         finder = EvidenceFinder(
@@ -159,6 +166,14 @@ def test_a_number_of_lines_that_the_shown_rows_had_by_chance_is_no_proof(tmp_pat
     assert ConditionKind.LINE_COUNT not in kinds(taught.find(), "out.csv")
 
 
+def test_a_folder_whose_files_count_by_their_names_is_a_folder_of_the_lesson(tmp_path: Path) -> None:
+    files = {"data/a.csv": TABLE, "sorted/b.csv": TABLE, "notes.txt": "sorted data\n"}
+    taught = Taught(
+        tmp_path, files, "find data -name '*.csv' | wc -l > n.txt", "grep -c sorted notes.txt >> n.txt"
+    )
+    assert taught.find().folders == ("data",)
+
+
 def test_files_made_for_each_row_are_stated_by_one_pattern(tmp_path: Path) -> None:
     taught = Taught(
         tmp_path,
@@ -187,6 +202,74 @@ def test_what_is_made_and_removed_again_goes_with_its_removal(tmp_path: Path) ->
     evidence = taught.find()
     assert taught.kept() == ["mkdir -p out; sort -r in.csv > out/right.txt"]
     assert len(evidence.left_out) == 2
+
+
+HOURS = "name;team;hours\nLee;Q;3\nAda;R;5\nBob;Q;9\nCyd;R;1\n"
+REPORT = "tail -n +2 hours.csv | sort -t';' -k2,2 -k3,3nr | awk -F';' '{print $2, $1, $3}' > report.txt"
+
+
+@pytest.mark.parametrize(
+    "undone",
+    [
+        ("sed -i 's/;/,/' hours.csv", "sed -i 's/,/;/' hours.csv"),
+        ("tr ';' '|' < hours.csv > t", "mv t hours.csv", "sed -i 's/|/;/g' hours.csv"),
+        ("mv hours.csv old.csv", "mv old.csv hours.csv"),
+        ("chmod 600 hours.csv", "chmod 644 hours.csv"),
+        ("export LC_ALL=C.UTF-8 TZ=Asia/Tokyo", "unset TZ"),
+        ("mkdir neu", "rmdir neu"),
+    ],
+)
+def test_what_is_changed_back_goes_with_what_it_undid(tmp_path: Path, undone: tuple[str, ...]) -> None:
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, *undone, REPORT)
+    evidence = taught.find()
+    assert evidence.reproduced
+    assert taught.kept() == [REPORT]
+
+
+def test_what_is_put_aside_in_git_and_taken_back_goes_together(tmp_path: Path) -> None:
+    begun, work = "git init -q && git add . && git commit -qm start", "echo more >> notes.txt"
+    files = {"notes.txt": "one\n", "hours.csv": HOURS}
+    taught = Taught(tmp_path, files, begun, work, "git stash -q", "git stash pop -q", REPORT)
+    taught.find()
+    assert taught.kept() == [begun, work, REPORT]
+
+
+@pytest.mark.parametrize(
+    ("undone", "wanted"),
+    [
+        (("export TZ=Asia/Tokyo", "unset TZ"), "date -d @0 +%H > hour.txt"),
+        (("alias sort='sort -r'", "unalias sort"), "sort hours.csv > sorted.txt"),
+        (("set -o noclobber", "set +o noclobber"), "echo x > hours.csv"),
+    ],
+)
+def test_what_is_set_in_the_shell_and_taken_back_goes_together(
+    tmp_path: Path, undone: tuple[str, ...], wanted: str
+) -> None:
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, *undone, wanted)
+    taught.find()
+    assert taught.kept() == [wanted]
+
+
+def test_what_is_set_in_the_shell_and_used_stays(tmp_path: Path) -> None:
+    commands = ("export TZ=Asia/Tokyo", "date -d @0 +%H > hour.txt")
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, commands[0], "true", "unset LANG", commands[1])
+    taught.find()
+    assert taught.kept() == list(commands)
+
+
+def test_a_change_that_was_changed_back_before_the_right_one_goes_too(tmp_path: Path) -> None:
+    swapped, wanted = "sed -i 'y/;,/,;/' hours.csv", "sed -i 's/Lee/Lea/' hours.csv"
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, swapped, swapped, wanted)
+    evidence = taught.find()
+    assert taught.kept() == [wanted]
+    assert ["changed back" in one.reason for one in evidence.left_out] == [True, True]
+
+
+def test_a_change_that_is_used_before_it_is_changed_back_stays(tmp_path: Path) -> None:
+    commands = ("sed -i 's/;/,/' hours.csv", "cut -d, -f1 hours.csv > names.txt", "sed -i 's/,/;/' hours.csv")
+    taught = Taught(tmp_path, {"hours.csv": HOURS}, *commands)
+    taught.find()
+    assert taught.kept() == list(commands)
 
 
 def test_a_file_that_a_later_command_needs_stays_with_its_removal(tmp_path: Path) -> None:
@@ -248,6 +331,31 @@ def test_a_command_that_failed_when_it_was_shown_counts_by_what_it_did(tmp_path:
     taught = Taught(tmp_path, {"in.csv": TABLE}, command("sort in.csv > out.txt; false", may_fail=True))
     assert taught.find().reproduced
     assert len(taught.kept()) == 1
+
+
+def test_a_command_that_failed_and_changed_nothing_when_it_was_shown_does_not_count_by_what_it_does_here(
+    tmp_path: Path,
+) -> None:
+    failed = command("sort in.csv > out.txt", may_fail=True), command("uniq out.txt > few.txt", may_fail=True)
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *failed, "tail -n +2 in.csv > rows.csv")
+    taught.in_vain = frozenset(one.event_id for one in failed)
+    evidence = taught.find()
+    assert taught.kept() == ["tail -n +2 in.csv > rows.csv"]
+    assert {one.path for one in evidence.conditions} == {"rows.csv"}
+    assert ["failed when it was shown" in one.reason for one in evidence.left_out] == [True, True]
+
+    taught.commands = failed
+    evidence = taught.find()
+    assert (evidence.reproduced, evidence.kept, evidence.proofs) == (False, (), ())
+    assert "no command changes anything" in evidence.note
+
+
+def test_a_command_that_failed_over_a_folder_that_was_there_makes_it_here(tmp_path: Path) -> None:
+    making = command("mkdir sub", may_fail=True)
+    taught = Taught(tmp_path, {"in.csv": TABLE}, making, "sort in.csv > sub/out.txt")
+    taught.in_vain = frozenset({making.event_id})
+    assert taught.find().reproduced
+    assert len(taught.kept()) == 2
 
 
 def test_a_command_that_ends_the_shell_keeps_the_replay_from_being_evidence(tmp_path: Path) -> None:

@@ -73,6 +73,30 @@ def test_a_path_is_replaced_by_its_own_name_and_not_within_another(text: str, sa
     assert ParameterWording([parameter("folder", "config", kind="path")]).formal(text) == said
 
 
+@pytest.mark.parametrize(
+    ("value", "kind", "text", "said"),
+    [
+        (".", "path", "find . -type f; cd ../usb > ../usb/a.txt; ./a.sh", None),
+        ("..", "path", "ls .. ../usb ../.. a../b", None),
+        ("/", "path", "ls / /usr/bin a/b", None),
+        ("~", "path", "cp ~ ~/a b~c.txt", None),
+        (",", "text", "sort -t, a.csv | awk -F, '{print $1,$2}' > a,b.csv", None),
+        (";", "text", "cut -d';' a; paste -d ';' b", "cut -d'{x}' a; paste -d '{x}' b"),
+        ("-", "text", "tar cf - a-b | tar tf -", None),
+        ("a", "text", "ls -a --a plan-a.txt", "ls -a --a plan-{x}.txt"),
+        ("a", "path", "sed s/a/b/ ./a > a.txt; grep -a x", "sed s/a/b/ ./{x} > {x}.txt; grep -a x"),
+        ("5", "number", "head -5 a > top-5.txt", "head -{x} a > top-{x}.txt"),
+        (".env", "path", "cat .env ./.env prod.env a..env", "cat {x} ./{x} prod.env a..env"),
+        ("1.4", "text", "v1.4 1.4.2 2.1.4 v1.4.0 1.40 1.4", "v{x} 1.4.2 2.1.4 v1.4.0 1.40 {x}"),
+        ("art", "path", "cp art chart.txt; cat start/art.txt", "cp {x} chart.txt; cat start/{x}.txt"),
+    ],
+)
+def test_a_value_is_replaced_where_it_stands_for_itself(
+    value: str, kind: str, text: str, said: str | None
+) -> None:
+    assert ParameterWording([parameter("x", value, kind=kind)]).formal(text) == (said or text)
+
+
 def test_the_longer_example_goes_first() -> None:
     wording = ParameterWording([parameter("name", "anna", "bob"), parameter("place", "anna-lena", "ulm")])
 

@@ -24,6 +24,8 @@ def shown(
         ("List the five most frequent errors", "sort a | head -n 5 > b", ("a",), {"input_file": "a", "count": "5"}),
         ("Shrink", "python3 shrink.py --width 24 in.ppm", ("shrink.py",), {"width": "24"}),
         ("Tag it", "git tag -a v1.4.0 -m 'Release 1.4.0'", (), {"version": "1.4.0"}),
+        ("Find it", "git bisect start HEAD v1.0", (), {"version": "1.0"}),
+        ("Go back", "git checkout v1.4.0", (), {"version": "1.4.0"}),
         ("Due dates", "date -d '2025-03-01 +30 days' +%F", (), {"date": "2025-03-01"}),
         ("Manifest", "echo 'Deliveries of March 2025' > M", (), {"month": "March 2025"}),
         ("Rename the room Linden to Maple", r"sed -i 's/\bLinden\b/Maple/g' a.txt", ("a.txt",), {"room": "Linden"}),
@@ -34,6 +36,25 @@ def test_values_of_the_day_are_parameters(
 ) -> None:
     found = shown(goal, command, inputs=inputs)
     assert expected.items() <= found.items()
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("Kundenübersicht März.csv", "kundenuebersicht_maerz_file"),
+        ("Kundenu\u0308bersicht.csv", "kundenuebersicht_file"),
+        ("straße/Größen.csv", "groessen_file"),
+        ("Café crème.txt", "cafe_creme_file"),
+        ("smørrebrød.csv", "smoerrebroed_file"),
+        ("週報.csv", "input_file"),
+    ],
+)
+def test_a_file_of_any_name_gives_a_parameter_a_name_in_ascii(path: str, name: str) -> None:
+    assert shown("Sort it", f"sort '{path}' > top", inputs=(path,)) == {name: path}
+
+
+def test_a_word_of_the_goal_with_umlauts_names_the_value_behind_it() -> None:
+    assert shown("Liste für Größe Medium", "grep Medium lager > out") == {"groesse": "Medium"}
 
 
 def test_a_folder_that_is_read_is_a_parameter() -> None:
@@ -82,8 +103,23 @@ def test_a_folder_in_front_of_a_pattern_is_a_parameter() -> None:
     assert found == {"folder": "inbox"}
 
 
+@pytest.mark.parametrize(
+    "command", ["find . -type f", "cp ../usb/a .", "PYTHONPATH=. SEP=, ./count", "cd ~; ls /"]
+)
+def test_a_sign_alone_is_no_parameter(command: str) -> None:
+    found = shown_parameters("Copy what the stick lacks", [(command, "laptop")], (), ("laptop", "usb"))
+    assert found == ()
+
+
+def test_the_letter_of_an_option_is_not_the_word_of_the_goal() -> None:
+    (plan,) = shown_parameters("Give plan B to all", [("grep -B 2 x all.txt > plan-B.txt", ".")], (), ())
+    assert ParameterWording([plan]).formal("grep -B 2 x all.txt > plan-B.txt") == (
+        "grep -B 2 x all.txt > plan-{plan}.txt"
+    )
+
+
 def test_a_version_is_replaced_behind_a_v_too() -> None:
     (version,) = shown_parameters("Release 1.4.0", [("git tag -a v1.4.0", ".")], (), ())
     assert ParameterWording([version]).formal("git tag -a v1.4.0 -m 'Release 1.4.0'") == (
-        "git tag -a v{release} -m 'Release {release}'"
+        "git tag -a v{version} -m 'Release {version}'"
     )

@@ -179,6 +179,17 @@ def test_secrets_and_personal_paths_stay_out_of_the_skill_file(teach: Any) -> No
     assert "mF3kQ9" not in text
 
 
+def test_digits_within_longer_numbers_and_formats_of_names_are_not_asked_for(teach: Any) -> None:
+    events = [
+        teach.command(1, "cp IMG_20240501_120007.jpg IMG_2010.jpg", "+IMG_2010.jpg"),
+        teach.command(2, "csplit -b %03d.eml inbox.mbox '/^From /' '{*}'", "+xx001.eml"),
+    ]
+    inputs = teach.learn(events).file("SKILL.md").partition("## Inputs to ask for")[2].partition("##")[0]
+    assert "in the demonstration 20240501." in inputs
+    assert "inbox.mbox" in inputs
+    assert "%03d" not in inputs
+
+
 def test_names_that_vary_are_asked_for(teach: Any) -> None:
     events = [teach.command(1, "sort q3-2025.csv > top-2025-09.txt", "+top-2025-09.txt")]
     text = teach.learn(events).file("SKILL.md")

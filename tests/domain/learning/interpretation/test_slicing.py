@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.learning.evidence import CommandUse
-from domain.learning.interpretation.slicing import collapsed, contributing, removers, transients
+from domain.learning.interpretation.slicing import collapsed, contributing, removers, transients, undone
 
 PATHS = st.sets(st.sampled_from(["a", "b", "c", "d/e", "d/f", ".git/index", ".venv/x"]), max_size=3)
 
@@ -91,6 +91,18 @@ def test_a_chain_is_what_made_a_file_and_what_removed_it() -> None:
     uses = [use(0, (), ["t/a"]), use(1, (), ["t/b"]), use(2, (), (), ["t/a", "t/b"]), use(3, (), ["out"])]
     assert [numbers(chain) for chain in transients(uses, ["out"])] == [[0, 1, 2], [1, 2]]
     assert transients(uses, ["out", "t/a", "t/b"]) == ()
+
+
+def test_what_may_have_been_changed_back_are_the_writers_of_what_ends_as_it_began() -> None:
+    uses = [
+        use(0, ["a"], ["a", "sedX1"], ["sedX1"]),
+        use(1, ["b"], ["b"]),
+        use(2, [], ["a", "c"]),
+        use(3, ["a"], ["a", "sedX2"], ["sedX2"]),
+        use(4, ["b"], ["b"]),
+        use(5, ["a"], ["out"]),
+    ]
+    assert [numbers(group) for group in undone(uses, ["b", "c", "out"])] == [[0, 2, 3], [1, 4], [2, 3]]
 
 
 @given(USES, PATHS)

@@ -302,7 +302,7 @@ the branch 'feature'
 
 $ git log --oneline -5 --since='2 weeks ago'
 one line for each commit
-only the last 5
+only the last 5 commits
 since '2 weeks ago'
 
 $ git log --format='%h %s' v1.0..v1.1

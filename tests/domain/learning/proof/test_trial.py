@@ -59,6 +59,15 @@ def test_values_take_the_place_of_those_shown_wherever_they_stand() -> None:
     ]
 
 
+def test_a_value_of_signs_alone_stays_within_longer_words() -> None:
+    here = _parameter("folder", ".", kind=ParameterType.PATH)
+    draft = _draft("find . -type f > ../usb/a.txt", "cd ../usb && ./count 1.5 a.b")
+    assert _commands(trial_of(draft, (here,), {"folder": "d"})) == [
+        "find d -type f > ../usb/a.txt",
+        "cd ../usb && ./count 1.5 a.b",
+    ]
+
+
 def test_what_keeps_its_value_is_left_as_it_was_shown() -> None:
     draft = _draft("sort 'march data.csv' > march.txt")
     trial = trial_of(draft, (FILE, MONTH), {"input_file": "march data.csv"})
