@@ -131,7 +131,7 @@ class EvidenceFinder:
         ]
         verdicts = [judged(one, n, run.before, run.after, trials) for n, one in enumerate(asked)]
         told_apart = [n for n in range(len(wanted)) if verdicts[n].verdict is ConditionVerdict.TOLD_APART]
-        told_apart = one_order_each(told_apart, wanted, trials)
+        told_apart = one_order_each(told_apart, wanted, trials, [c.command for c in kept])
         best = selected([wanted[n] for n in told_apart])
         note = _failed_here(kept, whole, every)
         proven = [wanted[n] for n in told_apart if wanted[n] in best]

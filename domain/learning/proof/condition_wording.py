@@ -2,7 +2,7 @@
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof.conditions import Order
+from domain.learning.proof.orders import TO_THE_END, Order
 from domain.learning.proof.path_patterns import is_pattern
 
 _DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
@@ -82,11 +82,23 @@ def _made(path: str, kind: ConditionKind, is_new: bool, *, several: bool) -> str
 
 def _order(argument: str) -> str:
     order = Order.parse(argument)
-    kind = "largest first" if order.descending else "smallest first"
-    if not order.numeric:
+    if order.kind == "numbers" or order.kind == "sizes":
+        kind = "largest first" if order.descending else "smallest first"
+    else:
         kind = "in descending order" if order.descending else "in ascending order"
-    by = f"by field {order.field} ({order.separator})" if order.field else "by whole lines"
-    return f"{by}{' after the first line' if order.header else ''}, {kind}"
+    how = {"folded": ", upper and lower case alike", "versions": ", as version numbers"}.get(order.kind, "")
+    return f"{_key(order)}{' after the first line' if order.header else ''}, {kind}{how}"
+
+
+def _key(order: Order) -> str:
+    if not order.field:
+        return (
+            "by the numbers that they begin with" if order.kind in ("numbers", "sizes") else "by whole lines"
+        )
+    if order.to == TO_THE_END:
+        return f"by field {order.field} ({order.separator}) and what follows it"
+    fields = f"fields {order.field} to {order.to}" if order.to else f"field {order.field}"
+    return f"by {fields} ({order.separator})"
 
 
 def _file_count(path: str, other: str, difference: int) -> str:

@@ -125,7 +125,22 @@ def test_an_order_that_only_the_shown_numbers_happened_to_give_is_no_proof(tmp_p
         "awk -F, 'NR>1{t[$1]+=$2} END{for(c in t) print c\",\"t[c]}' march.csv | sort > totals.csv",
     )
     orders = [one.argument for one in taught.find().conditions if one.kind is ConditionKind.SORTED]
-    assert orders == ["by=comma:1 as=text order=ascending header=0"]
+    assert orders == ["by=space:0 as=text order=ascending header=0"]
+
+
+def test_of_columns_that_fall_together_the_one_that_was_sorted_by_is_stated(tmp_path: Path) -> None:
+    rows = "".join(f"row {n * 5 % 12},{n * 5 % 12 + 1},{n * 5 % 12 * 3}\n" for n in range(12))
+    taught = Taught(tmp_path, {"in.csv": rows}, "sort -t, -k3,3nr in.csv > out.csv")
+    order = taught.proof(ConditionKind.SORTED, "out.csv") if taught.find() else None
+    assert order is not None
+    assert order.condition.argument == "by=comma:3 as=numbers order=descending header=0"
+
+
+def test_counts_of_files_are_in_no_order(tmp_path: Path) -> None:
+    """By their names they are, until a name comes after the word “total”."""
+    files = {f"{name}.txt": "one two\n" * n for n, name in enumerate("abcdef", start=5)}
+    taught = Taught(tmp_path, files, "wc -w *.txt > counts.out")
+    assert ConditionKind.SORTED not in kinds(taught.find(), "counts.out")
 
 
 @pytest.mark.parametrize("before", ["1 part 3\n", "right"])

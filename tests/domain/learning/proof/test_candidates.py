@@ -99,7 +99,7 @@ def test_a_script_that_a_here_document_wrote_has_no_statement_about_its_text() -
 
 def test_an_order_is_one_of_table_columns_rather_than_of_words() -> None:
     text = "".join(f"Scan {10 - n}\tlease-{n:03d}\n" for n in range(9))
-    stated = candidates(Folder(), Folder({"renamed.txt": text}), ["work"], ())
+    stated = candidates(Folder(), Folder({"renamed.txt": text}), ["work --sorted"], ())
     orders = [one.argument for one in stated if one.kind is KINDS.SORTED]
     by_column, by_word = (f"by={by} as=text order=ascending header=0" for by in ("tab:2", "space:3"))
     assert orders.index(by_column) < orders.index(by_word)
