@@ -214,9 +214,14 @@ def _copies(family: Family, work: Work, gone: Sequence[str]) -> Iterator[ProofCo
     origins = [path for path in sorted(work.before.paths()) if work.before.digest(path) in digests]
     origins = [path for path in origins if path in gone] or [p for p in origins if p not in family.members]
     for source in families(origins):
+        stays = all(work.after.digest(path) == work.before.digest(path) for path in source.members)
         for argument in ("all", ""):
             one = condition(
-                ConditionKind.SAME_CONTENT, family.pattern, other=source.pattern, argument=argument
+                ConditionKind.SAME_CONTENT,
+                family.pattern,
+                other=source.pattern,
+                argument=argument,
+                other_stays=stays,
             )
             if is_there(one, work.before, work.after) and objection(one, work.before, work.after) is None:
                 yield one

@@ -71,9 +71,12 @@ def conditions_of_file(path: str, work: Work, sources: Sequence[str]) -> Iterato
         return
     copied = _copied(path, work)
     if copied is not None:
-        yield condition(ConditionKind.SAME_CONTENT, path, other=copied)
+        stays = work.after.digest(copied) == work.before.digest(copied)
+        yield condition(ConditionKind.SAME_CONTENT, path, other=copied, other_stays=stays)
         return
     yield from _permissions(path, work)
+    if text == "" and work.before.text(path):
+        yield condition(ConditionKind.LINE_COUNT, path, argument="0")
     if text is None or not text.strip():
         return
     if path.endswith(".json"):

@@ -136,6 +136,13 @@ def test_of_columns_that_fall_together_the_one_that_was_sorted_by_is_stated(tmp_
     assert order.condition.argument == "by=comma:3 as=numbers order=descending header=0"
 
 
+def test_that_a_file_was_emptied_is_proven_beside_its_copy(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"app.log": LOG}, "cp app.log app.log.1", ": > app.log")
+    said = [one.statement for one in taught.find().conditions]
+    assert "The file app.log.1 has the content that app.log had before" in said
+    assert "The file app.log is empty" in said
+
+
 def test_counts_of_files_are_in_no_order(tmp_path: Path) -> None:
     """By their names they are, until a name comes after the word “total”."""
     files = {f"{name}.txt": "one two\n" * n for n, name in enumerate("abcdef", start=5)}

@@ -172,3 +172,25 @@ def test_a_candidate_has_no_objection_on_its_own_folders(
 ) -> None:
     for one in candidates(before, after, commands, sorted(before.paths())):
         assert objection(one, before, after) is None
+
+
+def test_a_copy_of_a_file_that_is_emptied_afterwards_has_the_content_that_it_had_before() -> None:
+    before = Folder({"app.log": "one\ntwo\n"})
+    after = Folder({"app.log": "", "app.log.1": "one\ntwo\n"})
+    said = {one.statement for one in candidates(before, after, ["cp app.log app.log.1; : > app.log"], ())}
+    assert "The file app.log.1 has the content that app.log had before" in said
+    assert "The file app.log is empty" in said
+
+
+def test_a_copy_of_a_file_that_stays_has_the_content_of_it() -> None:
+    before = Folder({"app.conf": "one\n"})
+    after = Folder({**before.texts, "app.conf.bak": "one\n"})
+    said = [one.statement for one in candidates(before, after, ["cp app.conf app.conf.bak"], ())]
+    assert "The file app.conf.bak has the content of app.conf" in said
+
+
+def test_a_new_file_without_content_is_not_claimed_to_stay_so() -> None:
+    found = candidates(
+        Folder({"a.txt": "x\n"}), Folder({"a.txt": "x\n", "bad.txt": ""}), ["grep y a.txt > bad.txt"], ()
+    )
+    assert [one.kind for one in found] == [KINDS.EXISTS]
