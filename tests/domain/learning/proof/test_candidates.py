@@ -67,6 +67,14 @@ def test_a_name_that_holds_a_made_date_is_stated_by_a_pattern() -> None:
     assert one.path == "backup-2026-11-23.txt"
 
 
+def test_names_that_hold_made_dates_are_stated_without_what_the_days_shown_share() -> None:
+    before = Folder({f"IMG_{n}.JPG": f"picture {n}" for n in (1, 2, 3)})
+    after = Folder({f"2025-03-1{n}_12000{n}.jpg": f"picture {n}" for n in (1, 2, 3)})
+    command = 'for f in IMG_*.JPG; do mv "$f" "$(date -r "$f" +%F_%H%M%S).jpg"; done'
+    stated = candidates(before, after, [command], tuple(before.paths()))
+    assert {one.path for one in stated if one.kind is not KINDS.ABSENT} == {"*.jpg"}
+
+
 def test_a_header_is_one_of_named_columns_and_of_one_source() -> None:
     before = Folder({"in.csv": ROWS, "letter.txt": "Dear reader\nx\ny\nz\nw\n"})
     after = Folder(
