@@ -142,6 +142,8 @@ def _draft(
         condition = next(w for w in wordings if is_semantic(w) or w is wordings[-1])
         goal = state or _goal(operation, effects)
         return _Draft(goal if is_semantic(goal) else f"Part {number} of the work is complete", condition)
+    if said := names.check(step):
+        return _Draft(state or VERIFY.goal, said)
     condition = _condition_without_file(step, operation)
     if condition is not None and is_semantic(condition):
         return _Draft(state or operation.goal, condition)

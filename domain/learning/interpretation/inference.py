@@ -132,8 +132,13 @@ def materials_of(steps: Sequence[DemonstratedStep]) -> Materials:
 
 
 def operations_in(steps: Sequence[DemonstratedStep]) -> tuple[Operation, ...]:
-    """The operations that say what a demonstration is about, each once, in order."""
-    found = [main_operation(s) for s in steps if any(e.terminal for e in s.events)]
+    """The operations that say what a demonstration is about, each once, in order.
+
+    What only inspects files that others made says nothing of it.
+    """
+    typed = [s for s in steps if any(e.terminal for e in s.events)]
+    telling = [s for s in typed if s.produced or main_operation(s) not in _INSPECTING]
+    found = [main_operation(s) for s in telling or typed]
     rank = max((o.rank for o in found), default=0)
     return tuple(dict.fromkeys(o for o in found if o.rank >= rank))
 

@@ -1,19 +1,21 @@
 """How texts name the files of a demonstration so that it is true on another day, and what was proven of them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from domain.learning.commands.operations import NetChange, NetEffect
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
-from domain.learning.proof.path_patterns import captured, is_pattern, without_date
+from domain.learning.proof.path_patterns import captured, is_pattern, makes_date, without_date
 
 
 @dataclass(frozen=True)
 class ProvenFiles:
     """What a replay proved of files, by their path or the pattern that names them."""
 
-    there: Mapping[str, str] = field(default_factory=dict[str, str])
-    gone: Mapping[str, str] = field(default_factory=dict[str, str])
+    there: dict[str, str] = field(default_factory=dict[str, str])
+    gone: dict[str, str] = field(default_factory=dict[str, str])
+    checks: dict[str, str] = field(default_factory=dict[str, str])
+    """What checks prove, by their command lines."""
     replayed: Collection[str] = ()
     """The ids of the commands that were replayed."""
 
@@ -27,7 +29,8 @@ class LastingNames:
     def __init__(self, steps: Sequence[DemonstratedStep] = (), proven: ProvenFiles | None = None) -> None:
         """``proven`` is ``None`` where nothing was replayed."""
         self.proven = proven
-        self._commands = "\n".join(e.terminal.command for e in all_events(steps) if e.terminal)
+        commands = "\n".join(e.terminal.command for e in all_events(steps) if e.terminal)
+        self._commands = commands if makes_date(commands) else ""
 
     def of(self, path: str) -> str:
         """The name of one file; its path where that is the same on every day."""
@@ -55,3 +58,11 @@ class LastingNames:
         named = there or self.of_all(e.path for e in effects)
         said = self.proven.there if there else self.proven.gone
         return said.get(named[0]) if len(named) == 1 else None
+
+    def check(self, step: DemonstratedStep) -> str | None:
+        """What a check proves, where the step is one."""
+        checks = self.proven.checks if self.proven else {}
+        return next(
+            (checks[e.terminal.command] for e in step.events if e.terminal and e.terminal.command in checks),
+            None,
+        )

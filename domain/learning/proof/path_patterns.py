@@ -93,9 +93,14 @@ def is_named(path: str, commands: str) -> bool:
 
 def without_date(path: str, commands: str) -> str:
     """The path, the date in its name by a star where the commands make one: it is another one each day."""
-    if _MAKES_DATE.search(commands) is None or is_named(path, commands):
+    if _DATE.search(path) is None or not makes_date(commands) or is_named(path, commands):
         return path
     return _DATE.sub("*", path)
+
+
+def makes_date(commands: str) -> bool:
+    """Whether a command puts a date into a text."""
+    return _MAKES_DATE.search(commands) is not None
 
 
 def pattern_of(paths: Sequence[str]) -> str:

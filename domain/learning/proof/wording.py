@@ -8,6 +8,7 @@ CONDITIONS_SHOWN = 8
 """The most conditions that a skill states; the others are checked all the same."""
 
 _TELLING = (
+    ConditionKind.CHECK_PASSES,
     ConditionKind.SORTED,
     ConditionKind.SAME_CONTENT,
     ConditionKind.MEMBERS_OF,
@@ -26,7 +27,6 @@ _TELLING = (
     ConditionKind.ABSENT,
     ConditionKind.NOT_EMPTY,
     ConditionKind.EXISTS,
-    ConditionKind.CHECK_PASSES,
 )
 """Kinds of condition, those that say most first."""
 
@@ -52,13 +52,18 @@ def proven_files(evidence: LessonEvidence | None) -> ProvenFiles | None:
     """The most telling thing that was proven of each file or pattern; ``None`` without a replay."""
     if evidence is None:
         return None
-    there: dict[str, str] = {}
-    gone: dict[str, str] = {}
+    found = ProvenFiles({}, {}, {}, frozenset(use.event_id for use in evidence.uses))
+    said = {
+        ConditionKind.ABSENT: found.gone,
+        ConditionKind.STATE: None,
+        ConditionKind.CHECK_PASSES: found.checks,
+    }
     for condition in _ranked(evidence):
-        if condition.kind is not ConditionKind.STATE and is_semantic(condition.statement):
-            said = gone if condition.kind is ConditionKind.ABSENT else there
-            said.setdefault(condition.path, condition.statement)
-    return ProvenFiles(there, gone, frozenset(use.event_id for use in evidence.uses))
+        by = condition.argument if condition.kind is ConditionKind.CHECK_PASSES else condition.path
+        known = said.get(condition.kind, found.there)
+        if known is not None and is_semantic(condition.statement):
+            known.setdefault(by, condition.statement)
+    return found
 
 
 def _ranked(evidence: LessonEvidence | None) -> list[ProofCondition]:

@@ -345,7 +345,8 @@ def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(
         "sort table.csv > sorted.csv",
         "sha256sum sorted.csv > sums",
         "python3 -c \"print(len(open('sums', 'rb').read()))\"",
-        "sha256sum --quiet -c sums",
+        'python3 -c "import hashlib, sys;'
+        " sys.exit(hashlib.sha256(open('sorted.csv', 'rb').read()).hexdigest() not in open('sums').read())\"",
     )
     taught = Taught(tmp_path, {"table.csv": TABLE}, *lines)
     taught.find()
@@ -355,8 +356,44 @@ def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(
     assert taught.kept() == [*lines[:2], lines[3]]
     proof = taught.proof(ConditionKind.CHECK_PASSES, "sorted.csv")
     assert proof.condition.argument == lines[3]
-    assert proof.condition.statement == "The check by sha256sum passes"
+    assert proof.condition.statement == "The check by python3 passes"
     assert proof.told_apart_in_words == ("with bytes of sorted.csv changed",)
+
+
+def test_a_search_that_found_something_before_the_work_and_nothing_after_it_is_a_check(
+    tmp_path: Path,
+) -> None:
+    search = "grep -l $'\\r' *.csv"
+    files = {f"{name}.csv": TABLE.replace("\n", "\r\n") for name in ("one", "two")}
+    taught = Taught(tmp_path, files, search, "sed -i 's/\\r$//' *.csv", command(search, may_fail=True))
+    evidence = taught.find()
+    assert taught.kept() == [one.command for one in taught.commands[1:]]
+    assert [one.command for one in evidence.repeated_as] == [f"! {search}"]
+    proof = taught.proof(ConditionKind.CHECK_PASSES, "*.csv")
+    assert proof.condition.statement == "The search by grep finds nothing in *.csv"
+    assert proof.holds_for == proof.tried > 0
+
+
+def test_a_check_by_exit_status_is_kept_though_the_goal_asks_for_none(tmp_path: Path) -> None:
+    lines = (
+        "jq -s '.[0] * .[1]' base.json over.json > merged.json",
+        "jq . merged.json",
+        "jq -e '.port and .db.host' merged.json",
+    )
+    files = {"base.json": '{"port": 1, "db": {"host": "x"}}\n', "over.json": '{"port": 2}\n'}
+    taught = Taught(tmp_path, files, *lines)
+    taught.find()
+    assert taught.kept() == [lines[0], lines[2]]
+    proof = taught.proof(ConditionKind.CHECK_PASSES, "merged.json")
+    assert proof.told_apart_in_words == ("without the work before it",)
+    assert proof.condition.argument == lines[2]
+
+
+def test_a_check_of_what_only_the_shown_rows_hold_is_none(tmp_path: Path) -> None:
+    lines = ("sort in.csv > out.csv", "grep -q 'row 5,' out.csv")
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *lines)
+    taught.find()
+    assert taught.kept() == [lines[0]]
 
 
 def test_the_files_that_suffice_are_those_that_the_kept_commands_use_unless_others_count_by_their_names(

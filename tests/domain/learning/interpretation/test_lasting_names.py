@@ -4,8 +4,10 @@ from typing import Any
 
 from contracts.learning.observation import ObservedActionEvent
 from domain.learning.interpretation.checkpoint_lint import lint
+from domain.learning.interpretation.inference import operations_in
 from domain.learning.interpretation.interpretation import interpret
 from domain.learning.interpretation.lasting_names import ProvenFiles
+from domain.learning.interpretation.steps import captured_steps
 
 ARCHIVED = "The file backup/all-*.tar.gz is a readable archive that holds every file of data"
 
@@ -77,3 +79,15 @@ def test_what_was_removed_is_named_by_its_pattern(teach: Any) -> None:
     removed = teach.command(1, "rm *.tmp", "-a.tmp", "-b.tmp")
     said = "No file *.tmp is left"
     assert states(teach, removed, proven=ProvenFiles(gone={"*.tmp": said})) == [said]
+
+
+def test_a_check_is_a_checkpoint_of_its_own_and_says_nothing_of_what_the_task_is(teach: Any) -> None:
+    edited = teach.command(1, "dos2unix *.csv", "~one.csv", "~two.csv")
+    check = teach.command(2, "! grep -l x *.csv")
+    passed = "The search by grep finds nothing in *.csv"
+    changed = "At least one file *.csv has been changed, and none is empty"
+    proven = ProvenFiles({"*.csv": changed}, checks={"! grep -l x *.csv": passed})
+    steps = captured_steps([edited, check], (), [edited.event_id, check.event_id])
+    found = interpret(teach.source([edited, check], steps=steps, proven_files=proven))
+    assert [one.success_condition for one in found.checkpoints] == [changed, passed]
+    assert [one.key for one in operations_in(steps)] == ["convert"]
