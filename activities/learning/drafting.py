@@ -59,7 +59,7 @@ from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import questions_for, weakest_required
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, within_capture
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
-from domain.learning.proof.wording import checked_checkpoints, proven_statements
+from domain.learning.proof.wording import proven_files, proven_statements
 from domain.practice.conditions import unread_note
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import DraftStore, ModelWordingStore
@@ -304,13 +304,11 @@ class Drafter:
                 now=request.now,
                 steps=shared.steps,
                 proven=proven_statements(evidence),
+                proven_files=proven_files(evidence),
             )
         )
         interpretation = without_undone_effects(interpretation, steps)
         interpretation = with_optional_steps(interpretation, shared.optional)
-        if "checkpoints" not in edits:
-            checked = checked_checkpoints(interpretation.checkpoints, evidence)
-            interpretation = interpretation.changed(checkpoints=checked)
         interpretation = parameterised(
             interpretation, parameters, edits, names_the_task=comparison is not None
         )

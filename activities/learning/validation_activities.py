@@ -12,7 +12,7 @@ from activities.learning.lesson_replay import replay_progress
 from activities.platform.refusals import refusing
 from contracts.base import clipped
 from contracts.learning.aggregate import DraftBundle
-from contracts.learning.evidence import LessonEvidence, ProofCondition
+from contracts.learning.evidence import ConditionKind, LessonEvidence, ProofCondition
 from contracts.learning.proposal import LintSeverity, SkillDraft
 from contracts.learning.starting_state import StartingState
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
@@ -165,7 +165,13 @@ class ValidationActivities:
             if state is None:
                 return not_tried(request.check, NO_STARTING_STATE)
             start = self._start(state, draft)
-            lesson = Lesson(state.state_id, draft.rehearsal, start.place, start.surroundings)
+            lesson = Lesson(
+                state.state_id,
+                draft.rehearsal,
+                start.place,
+                start.surroundings,
+                asks_for_check=any(one.kind is ConditionKind.CHECK_PASSES for one in draft.conditions),
+            )
             try:
                 evidence = self._replayed(lesson, draft.conditions)
             except SandboxUnavailable as unavailable:

@@ -16,7 +16,6 @@ from typing import TypeVar
 from contracts.learning.evidence import (
     MAX_CONDITIONS,
     CommandUse,
-    ConditionProof,
     ConditionVerdict,
     LeftOutCommand,
     LessonEvidence,
@@ -29,7 +28,6 @@ from domain.learning.commands.command_line import named_paths, scripts_run
 from domain.learning.commands.typed_lines import shorter_forms
 from domain.learning.interpretation.slicing import contributing, removers, transients, undone
 from domain.learning.proof.candidates import candidates, selected
-from domain.learning.proof.checks import check_proof, damaging, possible_checks
 from domain.learning.proof.conditions import objection
 from domain.learning.proof.file_flow import (
     earlier_results,
@@ -50,6 +48,7 @@ from domain.learning.proof.proofs import one_order_each, proof_of
 from domain.learning.proof.reductions import reductions
 from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
 from domain.learning.proof.variations import Variation, variations
+from skills.rehearsal.lesson_checks import CheckFinder
 from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of, worked_only_here
 
 __all__ = ["EvidenceBounds", "EvidenceFinder", "Lesson", "same_outcome"]
@@ -131,15 +130,20 @@ class EvidenceFinder:
         wanted = self._wanted(kept, run, again, uses, inputs)
         asked = (*wanted, *given[:MAX_CONDITIONS])
         kept, left_out, omitted = self._ablated(kept, left_out, run, asked)
-        checks = self._checks(every, kept, uses) if self._lesson.asks_for_check else {}
-        trials = [
-            *omitted,
-            *self._varied(kept, run, used_by(ids, uses, whole.before), asked),
-            *self._reduced(kept, run, asked),
-        ]
+        finder = CheckFinder(self._replayer, every, kept, uses, whole, asked=self._lesson.asks_for_check)
+        possible = self._at_the_same_time(finder.told, finder.places)
+        varied = self._varied(
+            kept, [one.command for one in possible], used_by(ids, uses, whole.before), run, asked
+        )
+        checks = {
+            one.command.event_id: one.proof(held_for=len(varied))
+            for n, one in enumerate(possible)
+            if all(n in held for _, held in varied)
+        }
+        trials = [*omitted, *(trial for trial, _ in varied), *self._reduced(kept, run, asked)]
         verdicts = [judged(one, n, run.before, run.after, trials) for n, one in enumerate(asked)]
         told_apart = [n for n in range(len(wanted)) if verdicts[n].verdict is ConditionVerdict.TOLD_APART]
-        told_apart = one_order_each(told_apart, wanted, trials)
+        told_apart = one_order_each(told_apart, wanted, trials, [c.command for c in kept])
         best = selected([wanted[n] for n in told_apart])
         note = _failed_here(kept, whole, every)
         proven = [wanted[n] for n in told_apart if wanted[n] in best]
@@ -153,7 +157,7 @@ class EvidenceFinder:
             left_out=(*self._in_vain, *(one for one in left_out if one.event_id not in checks)),
             repeated_as=tuple(
                 RepeatedCommand(event_id=c.event_id, command=c.command)
-                for c in kept
+                for c in (*kept, *(one.command for one in possible if one.command.event_id in checks))
                 if any(c.event_id == one.event_id and c.command != one.command for one in every)
             ),
             uses=uses,
@@ -369,31 +373,6 @@ class EvidenceFinder:
 
         return dict(self._at_the_same_time(without, places))
 
-    def _checks(
-        self,
-        every: Sequence[RehearsalCommand],
-        kept: Sequence[RehearsalCommand],
-        uses: Sequence[CommandUse],
-    ) -> dict[str, ConditionProof]:
-        """The commands that check the work: they fail where a byte of what they read is changed."""
-        ids = {c.event_id for c in kept}
-        lines = {c.event_id: c for c in (*every, *kept)}
-        possible = possible_checks([c.command for c in every], uses, ids)
-
-        def failing(number: int) -> tuple[str, ConditionProof] | None:
-            event_id, about = [*possible.items()][number]
-            place = next(n for n, c in enumerate(every) if c.event_id == event_id)
-            check = every[place].changed(may_fail=True)
-            damage = check.changed(command=damaging(about), working_folder=".")
-            before = [lines[c.event_id] for c in every[:place] if c.event_id in ids]
-            if self._replayer.is_over:
-                return None
-            run = self._replayer.replay((*before, damage, check), "the check on damaged files")
-            status = run.session.results[-1].status
-            return (event_id, check_proof(about, check.command)) if status else None
-
-        return dict(self._at_the_same_time(failing, range(len(possible))))
-
     def _suffice(
         self,
         touched: frozenset[str],
@@ -440,24 +419,30 @@ class EvidenceFinder:
     def _varied(
         self,
         kept: Sequence[RehearsalCommand],
-        run: Run,
+        checks: Sequence[RehearsalCommand],
         used: Sequence[str],
+        run: Run,
         asked: Sequence[ProofCondition],
-    ) -> list[Trial]:
-        """What becomes of the conditions on changed input; where the commands do not work there, nothing is said."""
+    ) -> list[tuple[Trial, frozenset[int]]]:
+        """What becomes of the conditions on changed input, and which checks pass there.
+
+        Where the commands do not work there, nothing is said.
+        """
         named = {path for c in kept for path in named_paths(c.command, c.working_folder)}
         named |= {path for path in used if any(path in c.command for c in kept)}
         tried = variations(run.before, used, named)
 
-        def on(number: int) -> Trial | None:
+        def on(number: int) -> tuple[Trial, frozenset[int]] | None:
             if self._replayer.is_over:
                 return None
             variation = tried[number]
-            other = self._replayer.replay(kept, variation.label, variation)
+            other = self._replayer.replay((*kept, *checks), variation.label, variation)
             if not other.succeeded:
                 return None
             effects = _effects(asked, other, is_omission=False)
-            return Trial(effects, is_variation=True, has_repeated_rows=variation.has_repeated_rows)
+            ends = other.session.results[len(kept) :]
+            trial = Trial(effects, is_variation=True, has_repeated_rows=variation.has_repeated_rows)
+            return trial, frozenset(n for n, result in enumerate(ends) if result.status == 0)
 
         return self._at_the_same_time(on, range(len(tried)))
 

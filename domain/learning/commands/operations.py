@@ -151,6 +151,16 @@ _ACCUMULATES = re.compile(r"[\w\])]\s*[-+*]=|\+\+|\w--")
 """Accumulation in an awk program: it computes rather than filters."""
 
 
+_TESTING = re.compile(r"-[a-z]*t[a-z]*|--test")
+_ASKING = {
+    "jq": re.compile(r"-[A-Za-z]*e[A-Za-z]*|--exit-status"),
+    **dict.fromkeys(("grep", "egrep", "fgrep", "rg"), re.compile(r"-[A-Za-z]*q[A-Za-z]*|--quiet|--silent")),
+    "diff": re.compile(r"-q|--brief"),
+    **dict.fromkeys(("gzip", "bzip2", "xz", "zstd", "unzip"), _TESTING),
+}
+"""Options that ask a program for an exit status about what it reads."""
+
+
 @lru_cache(maxsize=2048)
 def operation_of(command: str) -> Operation:
     """The operation of ``command``: that of its part with the highest rank, the later one on a tie."""
@@ -185,6 +195,8 @@ def _operation(simple: Part) -> Operation:
         return VERIFY
     if operation is ARCHIVE and "-d" in simple.arguments:
         return UNPACK
+    if (asking := _ASKING.get(simple.program)) and any(map(asking.fullmatch, simple.arguments)):
+        return VERIFY
     return operation
 
 

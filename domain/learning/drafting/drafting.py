@@ -37,10 +37,12 @@ from domain.learning.interpretation.checkpoint_lint import is_semantic, may_be_n
 from domain.learning.interpretation.checkpoints import may_be_shown, shown_path
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS
 from domain.learning.interpretation.inference import Materials, materials_of, operations_in, sites_of
+from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import listed, slug_from_title
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
 from domain.learning.lesson_folders import lesson_folders
 from domain.learning.proof.trial import ability_folders
+from domain.learning.proof.wording import proven_files
 from domain.learning.redaction.redaction import redact
 
 _FIELD_NAMES = {
@@ -76,12 +78,13 @@ def draft_skill(
     interpretation = _masked(interpretation)
     slug = str(edited.get("proposed_skill_slug") or slug_from_title(interpretation.title))
     materials = materials_of(events_kept)
+    names = LastingNames(events_kept, proven_files(evidence))
     wording = ParameterWording(interpretation.parameters)
     verbs = [o.verb for o in operations_in(events_kept)]
     phrases = edited_phrases(edited, "trigger_phrases") or trigger_phrases(
         interpretation,
         verbs,
-        [path for path in materials.results if not wording.speaks_in(path)],
+        [path for path in materials.results if not wording.speaks_in(path) and names.of(path) == path],
         [redact(h, personal=True).text for h in trigger_hints],
     )
     phrases = tuple(dict.fromkeys(wording.unbraced(phrase) for phrase in phrases))
@@ -109,7 +112,7 @@ def draft_skill(
             success_conditions=interpretation.success_conditions,
             inputs=[wording.formal(text) for text in _inputs(events_kept, materials, rehearsal, wording)],
             safety=[
-                *(wording.formal(text) for text in _safety(events_kept, materials, rehearsal)),
+                *(wording.formal(text) for text in _safety(events_kept, materials, rehearsal, names)),
                 *([_tried_with(evidence.begun)] if evidence and evidence.begun else ()),
             ],
             programs=programs,
@@ -125,7 +128,7 @@ def draft_skill(
             paths=tuple(
                 dict.fromkeys(
                     (
-                        *(wording.formal(p) for p in _paths(events_kept, materials)),
+                        *(wording.formal(p) for p in _paths(events_kept, materials, names)),
                         *(one.dependency_ref for one in interpretation.dependencies),
                         *(evidence.begun if evidence else ()),
                     )
@@ -239,17 +242,22 @@ def _inputs(
 
 
 def _safety(
-    steps: Sequence[DemonstratedStep], materials: Materials, rehearsal: Sequence[RehearsalCommand]
+    steps: Sequence[DemonstratedStep],
+    materials: Materials,
+    rehearsal: Sequence[RehearsalCommand],
+    names: LastingNames,
 ) -> list[str]:
     totals = [e for e in total_effects(steps) if may_be_shown(e.path)]
-    changed = [e.path for e in totals if e.change is NetChange.MODIFIED]
+    changed = [e.path for e in totals if e.change is NetChange.MODIFIED and names.lasts(e)]
     in_folder = any(e.terminal for e in all_events(steps))
     place = "the folder" if in_folder else "the site" if sites_of(steps) else "the app and the document"
     found = [f"Work only in {place} agreed on; leave everything else as it is"]
     if materials.removed:
-        found.append(f"It removes {_named(materials.removed)}: name what will go, and get a yes first")
+        found.append(
+            f"It removes {_named(names.of_all(materials.removed))}: name what will go, and get a yes first"
+        )
     if changed:
-        found.append(f"It changes {_named(changed)}: keep a copy until the result is accepted")
+        found.append(f"It changes {_named(names.of_all(changed))}: keep a copy until the result is accepted")
     if materials.results and set(materials.results) - set(changed):
         found.append("If a result exists already, ask before replacing it")
     if any(hosts_in(r.command) for r in rehearsal):
@@ -274,9 +282,10 @@ def _named(paths: Sequence[str]) -> str:
     return listed([*shown, *([f"{rest} more"] if rest else [])])
 
 
-def _paths(steps: Sequence[DemonstratedStep], materials: Materials) -> tuple[str, ...]:
+def _paths(steps: Sequence[DemonstratedStep], materials: Materials, names: LastingNames) -> tuple[str, ...]:
     shown = [e.path for e in total_effects(steps) if may_be_shown(e.path)]
-    return tuple(dict.fromkeys(shown_path(p) for p in (*shown, *materials.supplied, *materials.scripts)))
+    every = (*shown, *names.of_all(shown), *materials.supplied, *materials.scripts)
+    return tuple(dict.fromkeys(map(shown_path, every)))
 
 
 def _parameter(parameter: SkillParameter) -> str:

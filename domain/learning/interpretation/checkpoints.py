@@ -31,6 +31,7 @@ from domain.learning.commands.operations import (
 from domain.learning.interpretation.browser import is_refused, signs_in, submits
 from domain.learning.interpretation.checkpoint_lint import contradict, is_semantic, same_state
 from domain.learning.interpretation.label_states import state_of
+from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import listed, plain
 from domain.learning.interpretation.steps import DemonstratedStep, total_effects
 from domain.learning.redaction.redaction import MASK, redact
@@ -78,21 +79,25 @@ class _Draft:
     condition: str
 
 
-def checkpoints_for(steps: Sequence[DemonstratedStep]) -> tuple[Checkpoint, ...]:
+def checkpoints_for(
+    steps: Sequence[DemonstratedStep], names: LastingNames | None = None
+) -> tuple[Checkpoint, ...]:
     """One checkpoint for each step that left a lasting state, at least one in all.
 
-    What was only there in between (a file that a later step removes) is no checkpoint. Wordings that the lint
-    would refuse, a file name that looks like a selector say, give way to neutral ones.
+    What was only there in between (a file that a later step removes) is no checkpoint, and neither is a file that a
+    replay found to end as it began. Of files that something was proven of, that is said. Wordings that the lint would
+    refuse, a file name that looks like a selector say, give way to neutral ones.
     """
+    names = names or LastingNames(steps)
     lasting: defaultdict[str, list[NetEffect]] = defaultdict(list)
     for effect in total_effects(steps):
-        if effect.change is not NetChange.TRANSIENT:
+        if effect.change is not NetChange.TRANSIENT and names.lasts(effect):
             lasting[effect.event_id].append(effect)
     drafts: list[_Draft] = []
     pages = page_outcomes(steps)
     for number, step in reversed(list(enumerate(steps, start=1))):
         effects = [effect for event in step.events for effect in lasting[event.event_id]]
-        draft = _draft(step, effects, number, pages[number - 1])
+        draft = _draft(step, effects, number, pages[number - 1], names)
         if draft is not None and not _clashes(draft, drafts):
             drafts.insert(0, draft)
         if len(drafts) == MAX_CHECKPOINTS:
@@ -113,30 +118,32 @@ def main_operation(step: DemonstratedStep) -> Operation:
     return operation_of(telling.command) if telling else RUN
 
 
-def existence(effect: NetEffect) -> str | None:
+def existence(effect: NetEffect, names: LastingNames) -> str | None:
     """The plain statement of one file's effect, or ``None`` where its name may not be shown."""
     if not may_be_shown(effect.path):
         return None
     verb = "exists" if effect.survives else "no longer exists"
-    return f"The file {shown_path(effect.path)} {verb}"
+    return f"The file {shown_path(names.of(effect.path))} {verb}"
 
 
 def _draft(
-    step: DemonstratedStep, effects: Sequence[NetEffect], number: int, page: PageOutcome | None
+    step: DemonstratedStep,
+    effects: Sequence[NetEffect],
+    number: int,
+    page: PageOutcome | None,
+    names: LastingNames,
 ) -> _Draft | None:
     operation = main_operation(step)
     state = state_of(step.label) if step.marked or not _terminal(step) else None
     if page is not None and not effects:
         return _Draft(state if step.marked and state else page.goal, page.statement)
     if effects:
-        wordings = (
-            _condition(operation, effects, _sources(step, effects)),
-            _condition(operation, effects, ()),
-            f"The result of part {number} exists",
-        )
+        wordings = (*_conditions(step, operation, effects, names), f"The result of part {number} exists")
         condition = next(w for w in wordings if is_semantic(w) or w is wordings[-1])
         goal = state or _goal(operation, effects)
         return _Draft(goal if is_semantic(goal) else f"Part {number} of the work is complete", condition)
+    if said := names.check(step):
+        return _Draft(state or VERIFY.goal, said)
     condition = _condition_without_file(step, operation)
     if condition is not None and is_semantic(condition):
         return _Draft(state or operation.goal, condition)
@@ -181,13 +188,37 @@ def _sources(step: DemonstratedStep, effects: Sequence[NetEffect]) -> tuple[str,
     return tuple(shown_path(p) for p in found if p not in results and may_be_shown(p))[:FILES_NAMED]
 
 
-def _condition(operation: Operation, effects: Sequence[NetEffect], sources: Sequence[str]) -> str:
-    there = [shown_path(e.path) for e in effects if e.survives]
-    gone = [shown_path(e.path) for e in effects if not e.survives]
+def _conditions(
+    step: DemonstratedStep, operation: Operation, effects: Sequence[NetEffect], names: LastingNames
+) -> tuple[str, ...]:
+    """What can be said of the effects, the most first; after a replay only what it proved."""
+    if names.proven is not None:
+        said = names.statement(effects)
+        return (*((said,) if said else ()), _presence(effects, names))
+    return (
+        _condition(operation, effects, _sources(step, effects), names),
+        _condition(operation, effects, (), names),
+    )
+
+
+def _presence(effects: Sequence[NetEffect], names: LastingNames) -> str:
+    """That files are there or gone; of such as were there before, that they were changed."""
+    there = [e for e in effects if e.survives]
+    shown = [shown_path(name) for name in names.of_all(e.path for e in there or effects)]
     if not there:
-        return _several(gone, "no longer exists", "no longer exist")
-    if len(there) > 1:
-        return _several(there, "exists", "exist")
+        return _several(shown, "no longer exists", "no longer exist")
+    if all(e.change is NetChange.MODIFIED for e in there):
+        return _several(shown, "has been changed", "have been changed")
+    return _several(shown, "exists", "exist")
+
+
+def _condition(
+    operation: Operation, effects: Sequence[NetEffect], sources: Sequence[str], names: LastingNames
+) -> str:
+    there = [shown_path(name) for name in names.of_all(e.path for e in effects if e.survives)]
+    gone = [shown_path(name) for name in names.of_all(e.path for e in effects if not e.survives)]
+    if len(there) != 1:
+        return _presence(effects, names)
     if operation is MOVE and gone:
         return clipped(f"The file {there[0]} exists and {gone[0]} is no longer there", 240)
     outcome = operation.outcome if operation is not DELETE else RUN.outcome

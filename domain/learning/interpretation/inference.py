@@ -31,6 +31,7 @@ from domain.learning.interpretation.checkpoints import (
     shown_path,
     telling_outcomes,
 )
+from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import (
     cut_at_word,
     listed,
@@ -134,8 +135,13 @@ def materials_of(steps: Sequence[DemonstratedStep]) -> Materials:
 
 
 def operations_in(steps: Sequence[DemonstratedStep]) -> tuple[Operation, ...]:
-    """The operations that say what a demonstration is about, each once, in order."""
-    found = [main_operation(s) for s in steps if any(e.terminal for e in s.events)]
+    """The operations that say what a demonstration is about, each once, in order.
+
+    What only inspects files that others made says nothing of it.
+    """
+    typed = [s for s in steps if any(e.terminal for e in s.events)]
+    telling = [s for s in typed if s.produced or main_operation(s) not in _INSPECTING]
+    found = [main_operation(s) for s in telling or typed]
     rank = max((o.rank for o in found), default=0)
     return tuple(dict.fromkeys(o for o in found if o.rank >= rank))
 
@@ -163,19 +169,23 @@ def inferred_title(steps: Sequence[DemonstratedStep]) -> str:
     return title[0].upper() + title[1:]
 
 
-def inferred_goal(steps: Sequence[DemonstratedStep], title: str) -> str:
+def inferred_goal(steps: Sequence[DemonstratedStep], title: str, names: LastingNames) -> str:
     """A goal such as "Create reports/summary.txt and archive.tgz from reports/sales.csv"."""
     materials = materials_of(steps)
     totals = {e.path: e for e in total_effects(steps)}
     created = [p for p in materials.results if totals[p].change is NetChange.CREATED]
     updated = [p for p in materials.results if totals[p].change is NetChange.MODIFIED]
     sources = [p for p in (*materials.supplied, *materials.by_hand) if p not in materials.results]
-    parts = [f"create {_files(created)}" if created else "", f"update {_files(updated)}" if updated else ""]
-    made = listed([p for p in parts if p])
+    parts = [
+        f"{verb} {_files(names.of_all(paths))}"
+        for verb, paths in (("create", created), ("update", updated))
+        if paths
+    ]
+    made = listed(parts)
     if made and sources:
         made += f" from {_files(sources)}"
     if materials.removed:
-        made += f"{', and ' if made else ''}remove {_files(materials.removed)}"
+        made += f"{', and ' if made else ''}remove {_files(names.of_all(materials.removed))}"
     if not made:
         marked = [
             lower_first(plain(s.label)) for s in steps if s.marked or not any(e.terminal for e in s.events)
@@ -187,12 +197,14 @@ def inferred_goal(steps: Sequence[DemonstratedStep], title: str) -> str:
     return clipped(made[0].upper() + made[1:], 600)
 
 
-def inferred_use_conditions(title: str, steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
+def inferred_use_conditions(
+    title: str, steps: Sequence[DemonstratedStep], names: LastingNames
+) -> tuple[str, ...]:
     """When to use it, as far as the title and the results tell."""
     first = (
         f"Someone asks to {lower_first(title)}" if starts_with_verb(title) else f"Someone asks for: {title}"
     )
-    results = [shown_path(p) for p in materials_of(steps).results[-FILES_IN_CONDITION:]]
+    results = [shown_path(p) for p in names.of_all(materials_of(steps).results)[-FILES_IN_CONDITION:]]
     missing = f"{listed(results, last='or')} is missing or out of date" if results else ""
     return tuple(clipped(c, 240) for c in (first, missing) if c)
 
@@ -207,14 +219,14 @@ def inferred_non_use_conditions(steps: Sequence[DemonstratedStep]) -> tuple[str,
 
 
 def inferred_success_conditions(
-    steps: Sequence[DemonstratedStep], last_checkpoint_condition: str
+    steps: Sequence[DemonstratedStep], last_checkpoint_condition: str, names: LastingNames
 ) -> tuple[str, ...]:
     """The lasting effects as plain statements; the last checkpoint's where no file tells."""
     materials = materials_of(steps)
     wanted = {*materials.results, *materials.removed}
     found: list[str] = []
     for effect in reversed(total_effects(steps)):
-        text = existence(effect) if effect.path in wanted else None
+        text = existence(effect, names) if effect.path in wanted else None
         if text and not any(same_state(text, o) or contradict(text, o, antonyms=True) for o in found):
             found.insert(0, text)
         if len(found) == CONDITIONS_SHOWN:

@@ -34,6 +34,7 @@ from domain.learning.drafting.revision import check_edits, declared_dependencies
 from domain.learning.interpretation import inference
 from domain.learning.interpretation.checkpoints import checkpoints_for
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS, Basis, confidences_for
+from domain.learning.interpretation.lasting_names import LastingNames, ProvenFiles
 from domain.learning.interpretation.naming import plain, title_from_goal, without_lead_in, without_stop
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps
 
@@ -55,6 +56,8 @@ class InterpretationInput:
     """The steps to interpret, where the capture holds more than one demonstration."""
     proven: Sequence[str] = ()
     """Conditions of success that a replay of the demonstration proved."""
+    proven_files: ProvenFiles | None = None
+    """What the replay proved of each file; ``None`` where there was none."""
 
 
 def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
@@ -72,6 +75,7 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
             "The capture holds nothing to learn from: every event is trimmed away, paused or failed. "
             "Show the workflow again, or widen the trim.",
         )
+    names = LastingNames(steps, source.proven_files)
     edits = check_edits(source.edits)
     answers = answers_by_field(source.answers)
     coach = coached(source.session.coaching)
@@ -79,12 +83,12 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
     marked = marked_goal(source.boundaries)
     goal_mark = marked or coach.goal
     title, title_basis = _title(edits, answers, goal_mark, steps)
-    goal, goal_basis = _goal(edits, answers, goal_mark, steps, title)
+    goal, goal_basis = _goal(edits, answers, goal_mark, inference.inferred_goal(steps, title, names))
     if goal_basis is Basis.MARKED and not marked:
         goal_basis = Basis.ANSWERED
     use, use_basis = _conditions(
         "use_conditions", QuestionField.USE_CONDITIONS, edits, answers,
-        inference.inferred_use_conditions(title, steps),
+        inference.inferred_use_conditions(title, steps, names),
     )  # fmt: skip
     non_use, non_use_basis = _conditions(
         "non_use_conditions", QuestionField.NON_USE_CONDITIONS, edits, answers,
@@ -96,10 +100,11 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
         non_use, non_use_basis = (*coach.non_use, *non_use), Basis.ANSWERED
     if coach.constraints and non_use_basis is not Basis.EDITED:
         non_use = tuple(dict.fromkeys((*coach.constraints, *non_use)))
-    checkpoints = _checkpoints(edits, steps)
+    checkpoints = _checkpoints(edits, steps, names)
     success, success_basis = _conditions(
         "success_conditions", QuestionField.SUCCESS_CONDITION, edits, answers,
-        tuple(source.proven) or inference.inferred_success_conditions(steps, checkpoints[-1].success_condition),
+        tuple(source.proven)
+        or inference.inferred_success_conditions(steps, checkpoints[-1].success_condition, names),
     )  # fmt: skip
     if "checkpoints" not in edits:
         checkpoints = coach.checkpoints_after(checkpoints)
@@ -170,9 +175,7 @@ def _title(
     return inference.inferred_title(steps), Basis.INFERRED
 
 
-def _goal(
-    edits: _Edits, answers: _Answers, goal_mark: str, steps: Sequence[DemonstratedStep], title: str
-) -> tuple[str, Basis]:
+def _goal(edits: _Edits, answers: _Answers, goal_mark: str, inferred: str) -> tuple[str, Basis]:
     if "goal_summary" in edits:
         return str(edits["goal_summary"]), Basis.EDITED
     if answer := without_stop(answers.get(QuestionField.GOAL_SUMMARY, "")):
@@ -180,7 +183,7 @@ def _goal(
     if goal_mark:
         stated = without_stop(without_lead_in(goal_mark)) or goal_mark
         return clipped(stated[0].upper() + stated[1:], 600), Basis.MARKED
-    return inference.inferred_goal(steps, title), Basis.INFERRED
+    return inferred, Basis.INFERRED
 
 
 def _conditions(
@@ -195,12 +198,14 @@ def _conditions(
     return inferred, Basis.INFERRED
 
 
-def _checkpoints(edits: _Edits, steps: Sequence[DemonstratedStep]) -> tuple[Checkpoint, ...]:
+def _checkpoints(
+    edits: _Edits, steps: Sequence[DemonstratedStep], names: LastingNames
+) -> tuple[Checkpoint, ...]:
     if "checkpoints" in edits:
         given = cast("list[dict[str, object]]", edits["checkpoints"])
         found = (Checkpoint.model_validate(c) for c in given)
         return tuple(sorted(found, key=lambda c: c.order_hint))
-    return checkpoints_for(steps)
+    return checkpoints_for(steps, names)
 
 
 def _scope(

@@ -5,7 +5,6 @@ does not (``skills/rehearsal/evidence.py``). Files that no command names are tak
 conditions hold for other names as well.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCondition
@@ -19,7 +18,10 @@ from domain.learning.proof.path_patterns import (
     families,
     families_at_any_depth,
     filled,
+    is_named,
     matching,
+    pattern_of,
+    without_date,
 )
 from domain.learning.proof.rows import has_rows
 from domain.learning.proof.state_conditions import state_conditions
@@ -30,10 +32,6 @@ MOST_FOR_ONE_FILE = 8
 _MOST_FILES = 24
 _SHOWN_MEMBERS = 3
 _MOST_CHARACTERS = 240
-_DATE = re.compile(
-    r"(?<!\d)(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.T ]?\d\d[-_.:]?\d\d(?:[-_.:]?\d\d)?)?(?!\d)"
-)
-_MAKES_DATE = re.compile(r"\bdate\b|\bstrftime\b|%\(.*\)T|\btoday\b|\bnow\b")
 _RANKS: dict[ConditionKind, int] = {
     ConditionKind.SORTED: 0,
     ConditionKind.SAME_CONTENT: 0,
@@ -82,7 +80,7 @@ def candidates(
         p for p in sorted(after.paths()) if p not in changed and is_compared(p) and _has_other_mode(p, work)
     ]
     literal = (
-        set(named) if named is not None else {p for p in (*changed, *gone, *modes) if _is_named(p, work)}
+        set(named) if named is not None else {p for p in (*changed, *gone, *modes) if is_named(p, work.given)}
     )
     found: list[ProofCondition] = []
     made = [path for path in changed if path not in before.paths()]
@@ -123,10 +121,6 @@ def selected(
     return tuple(one for one in conditions if id(one) in kept)
 
 
-def _is_named(path: str, work: Work) -> bool:
-    return re.search(rf"(?<![\w*]){re.escape(path)}(?!\w)", work.given) is not None
-
-
 def _has_other_mode(path: str, work: Work) -> bool:
     return path in work.before.paths() and work.after.mode(path) != work.before.mode(path)
 
@@ -142,15 +136,13 @@ def _grouped(
 
 
 def _of_the_day(paths: Sequence[str | Family], work: Work) -> list[str | Family]:
-    """The paths, those whose names hold a date that a command makes by a pattern: it is another one each day."""
-    if _MAKES_DATE.search(work.given) is None:
-        return list(paths)
-    return [
-        Family(_DATE.sub("*", one), (one,))
-        if isinstance(one, str) and _DATE.search(one) and not _is_named(one, work)
-        else one
-        for one in paths
-    ]
+    """The paths, those whose names hold a date that a command makes by a pattern."""
+    found: list[str | Family] = []
+    for one in paths:
+        members = one.members if isinstance(one, Family) else (one,)
+        pattern = pattern_of([without_date(path, work.given) for path in members])
+        found.append(one if pattern in members else Family(pattern, members))
+    return found
 
 
 def _path(one: str | Family) -> str:
@@ -214,9 +206,14 @@ def _copies(family: Family, work: Work, gone: Sequence[str]) -> Iterator[ProofCo
     origins = [path for path in sorted(work.before.paths()) if work.before.digest(path) in digests]
     origins = [path for path in origins if path in gone] or [p for p in origins if p not in family.members]
     for source in families(origins):
+        stays = all(work.after.digest(path) == work.before.digest(path) for path in source.members)
         for argument in ("all", ""):
             one = condition(
-                ConditionKind.SAME_CONTENT, family.pattern, other=source.pattern, argument=argument
+                ConditionKind.SAME_CONTENT,
+                family.pattern,
+                other=source.pattern,
+                argument=argument,
+                other_stays=stays,
             )
             if is_there(one, work.before, work.after) and objection(one, work.before, work.after) is None:
                 yield one

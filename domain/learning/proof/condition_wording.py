@@ -2,17 +2,30 @@
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof.conditions import Order
+from domain.learning.proof.orders import TO_THE_END, Order
 from domain.learning.proof.path_patterns import is_pattern
 
 _DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
 
 
 def condition(
-    kind: ConditionKind, path: str, *, other: str | None = None, argument: str = "", is_new: bool = True
+    kind: ConditionKind,
+    path: str,
+    *,
+    other: str | None = None,
+    argument: str = "",
+    is_new: bool = True,
+    other_stays: bool = True,
 ) -> ProofCondition:
-    """A condition with its sentence; ``is_new`` where the file was not there before the work."""
-    said = _said(kind, path, other or "", argument, is_new)
+    """A condition with its sentence.
+
+    ``is_new`` where the file was not there before the work, ``other_stays`` where what it is compared with is still
+    what it was.
+    """
+    if kind is ConditionKind.SAME_CONTENT:
+        said = _same_content(path, other or "", argument, other_stays=other_stays)
+    else:
+        said = _said(kind, path, other or "", argument, is_new)
     return ProofCondition(
         kind=kind, path=path[:240], other=other, argument=argument[:400], statement=clipped(said, 240)
     )
@@ -28,6 +41,8 @@ def _said(kind: ConditionKind, path: str, other: str, argument: str, is_new: boo
             return f"No file {path} is left" if several else f"The file {path} no longer exists"
         case ConditionKind.SORTED:
             return f"The lines of {'every file ' if several else ''}{path} are sorted {_order(argument)}"
+        case ConditionKind.LINE_COUNT if not other and argument == "0":
+            return f"{subject} is empty"
         case ConditionKind.LINE_COUNT if not other:
             return f"{subject} has at most {argument} lines"
         case ConditionKind.LINE_COUNT:
@@ -42,12 +57,15 @@ def _said(kind: ConditionKind, path: str, other: str, argument: str, is_new: boo
             return f"{rows} has {count} columns, separated by a {separator}"
         case ConditionKind.STATE:
             return _state(path, other, argument)
-        case ConditionKind.SAME_CONTENT if several or is_pattern(other):
-            files = f"one of the files {other}" if is_pattern(other) else other
-            lost = ", and none of them is lost" if argument == "all" else ""
-            return f"{subject} has the content of {files}{lost}"
         case _:
             return f"{subject} {_predicate(kind, other, argument)}"
+
+
+def _same_content(path: str, other: str, argument: str, *, other_stays: bool) -> str:
+    subject = f"Every file {path}" if is_pattern(path) else f"The file {path}"
+    files = f"one of the files {other}" if is_pattern(other) else other
+    lost = ", and none of them is lost" if argument == "all" else ""
+    return f"{subject} has the content {f'of {files}' if other_stays else f'that {files} had before'}{lost}"
 
 
 def _state(key: str, other: str, argument: str) -> str:
@@ -82,11 +100,23 @@ def _made(path: str, kind: ConditionKind, is_new: bool, *, several: bool) -> str
 
 def _order(argument: str) -> str:
     order = Order.parse(argument)
-    kind = "largest first" if order.descending else "smallest first"
-    if not order.numeric:
+    if order.kind == "numbers" or order.kind == "sizes":
+        kind = "largest first" if order.descending else "smallest first"
+    else:
         kind = "in descending order" if order.descending else "in ascending order"
-    by = f"by field {order.field} ({order.separator})" if order.field else "by whole lines"
-    return f"{by}{' after the first line' if order.header else ''}, {kind}"
+    how = {"folded": ", upper and lower case alike", "versions": ", as version numbers"}.get(order.kind, "")
+    return f"{_key(order)}{' after the first line' if order.header else ''}, {kind}{how}"
+
+
+def _key(order: Order) -> str:
+    if not order.field:
+        return (
+            "by the numbers that they begin with" if order.kind in ("numbers", "sizes") else "by whole lines"
+        )
+    if order.to == TO_THE_END:
+        return f"by field {order.field} ({order.separator}) and what follows it"
+    fields = f"fields {order.field} to {order.to}" if order.to else f"field {order.field}"
+    return f"by {fields} ({order.separator})"
 
 
 def _file_count(path: str, other: str, difference: int) -> str:
@@ -105,7 +135,6 @@ def _predicate(kind: ConditionKind, other: str, argument: str) -> str:
         ConditionKind.LACKS_TEXT: f"does not hold “{argument}”",
         ConditionKind.LACKS_WORD: f"no longer holds the word “{argument}”",
         ConditionKind.VALID_JSON: "is valid JSON",
-        ConditionKind.SAME_CONTENT: f"has the content of {other}",
         ConditionKind.MEMBERS_OF: f"is a readable archive that holds every file of {other}",
         ConditionKind.MODE: f"has the permissions {argument}",
         ConditionKind.CHECK_PASSES: "passes its check",

@@ -9,15 +9,13 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
+from domain.learning.proof.orders import SEPARATORS, Order
 from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
 
 _MORE = re.compile(r"\+\d+")
-_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
-_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "colon": ":", "bar": "|", "space": None}
 
 
 class FolderContents(Protocol):
@@ -50,78 +48,6 @@ class FolderContents(Protocol):
     def was_written(self, path: str) -> bool:
         """Whether a command was seen to write the file, be it with the content that it had."""
         ...
-
-
-@dataclass(frozen=True)
-class Order:
-    """How lines are sorted: by one field (counted from 1; 0 is the whole line), after a number of header lines."""
-
-    separator: str = "space"
-    field: int = 0
-    numeric: bool = False
-    descending: bool = False
-    header: int = 0
-
-    @classmethod
-    def parse(cls, text: str) -> "Order":
-        """The order that an argument of a ``sorted`` condition names."""
-        found = dict(part.split("=", 1) for part in text.split())
-        return cls(
-            found["by"].split(":")[0],
-            int(found["by"].split(":")[1]),
-            found["as"] == "numbers",
-            found["order"] == "descending",
-            int(found["header"]),
-        )
-
-    @property
-    def argument(self) -> str:
-        """The order as the argument of a condition."""
-        kind, order = (
-            ("numbers" if self.numeric else "text"),
-            ("descending" if self.descending else "ascending"),
-        )
-        return f"by={self.separator}:{self.field} as={kind} order={order} header={self.header}"
-
-    def keys(self, lines: Sequence[str]) -> list[float] | list[str] | None:
-        """The keys of the lines after the header; ``None`` where a line has none of this kind."""
-        words = [field_of(line, self.separator, self.field) for line in lines[self.header :]]
-        if any(word is None for word in words):
-            return None
-        texts = [word or "" for word in words]
-        if not self.numeric:
-            return texts
-        numbers = [_NUMBER.fullmatch(text.strip().strip('"')) for text in texts]
-        return None if None in numbers else [float(m.group().replace(",", ".")) for m in numbers if m]
-
-    def holds(self, lines: Sequence[str]) -> bool:
-        """Whether the lines are in this order."""
-        keys = self.keys(lines)
-        if keys is None:
-            return False
-        ordered = sorted(keys, reverse=self.descending)  # type: ignore[type-var]
-        return keys == ordered
-
-
-def field_of(line: str, separator: str, field: int) -> str | None:
-    """One field of a line, counted from 1; the whole line for 0; ``None`` where it has fewer."""
-    if field == 0:
-        return line
-    fields = fields_of(line, separator)
-    return fields[field - 1] if field <= len(fields) else None
-
-
-def fields_of(line: str, separator: str) -> list[str]:
-    """The fields of a line; separators within quotes do not count."""
-    mark = _SEPARATORS[separator]
-    if mark is None:
-        return line.split()
-    if '"' not in line:
-        return line.split(mark)
-    try:
-        return next(csv.reader([line], delimiter=mark), list[str]())
-    except csv.Error:
-        return line.split(mark)
 
 
 def lines_of(text: str) -> list[str]:
@@ -308,7 +234,7 @@ def has_word(word: str, text: str) -> bool:
 
 def columns_of(text: str, separator: str) -> int | None:
     """The number of columns that every row of a delimited text has; ``None`` where they differ or are one."""
-    mark = _SEPARATORS[separator] or " "
+    mark = SEPARATORS[separator] or " "
     try:
         counts = {len(row) for row in csv.reader(lines_of(text), delimiter=mark) if row}
     except csv.Error:

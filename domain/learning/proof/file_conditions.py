@@ -2,32 +2,32 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.commands.command_line import parts_of
+from domain.learning.commands.command_line import parts_of, scripts_run
 from domain.learning.proof.condition_wording import condition
 from domain.learning.proof.conditions import (
     FolderContents,
-    Order,
     columns_of,
-    fields_of,
     has_word,
     lines_of,
     members_wanted,
 )
+from domain.learning.proof.orders import SEPARATORS, Order, are_numbers, fields_of
 from domain.learning.proof.path_patterns import pattern_of
 from domain.learning.proof.rows import has_rows, looks_like_header
+from domain.learning.proof.typed_orders import TypedOrder, may_order, typed_order
 
 _ENOUGH_LINES = 3
+_DIFFERENT = 2
 _DIFFERENCES = (0, -1, 1)
 _FIELDS = 6
 _MOST_ORDERS = 4
 _MOST_TEXTS = 2
 _MOSTLY = 0.75
 """The share of lines from which on a file is one that a command wrote out: a script, corrected afterwards."""
-_SEPARATOR_NAMES = ("comma", "semicolon", "tab", "colon", "bar", "space")
 _ARCHIVES = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".zip")
 _WORD = re.compile(r"[^\s,;\"'()<>|/\\=]{3,60}")
 _SHORTEST_LINE = 4
@@ -48,6 +48,13 @@ class Work:
         return "\n".join(self.commands)
 
     @cached_property
+    def spoken(self) -> str:
+        """The text of all commands, and of the programs that these run."""
+        scripts = {path for command in self.commands for path in scripts_run(command, ".")}
+        texts = (self.after.text(path) or self.before.text(path) or "" for path in sorted(scripts))
+        return "\n".join((self.given, *texts))
+
+    @cached_property
     def given_lines(self) -> frozenset[str]:
         """The lines of all commands, as those of a here-document."""
         return frozenset(self.given.splitlines())
@@ -64,16 +71,19 @@ def conditions_of_file(path: str, work: Work, sources: Sequence[str]) -> Iterato
         return
     copied = _copied(path, work)
     if copied is not None:
-        yield condition(ConditionKind.SAME_CONTENT, path, other=copied)
+        stays = work.after.digest(copied) == work.before.digest(copied)
+        yield condition(ConditionKind.SAME_CONTENT, path, other=copied, other_stays=stays)
         return
     yield from _permissions(path, work)
+    if text == "" and work.before.text(path):
+        yield condition(ConditionKind.LINE_COUNT, path, argument="0")
     if text is None or not text.strip():
         return
     if path.endswith(".json"):
         yield condition(ConditionKind.VALID_JSON, path)
     if _stands_in_commands(text, work):
         return
-    yield from _ordered(path, text)
+    yield from _ordered(path, text, work)
     yield from _compared(path, text, work, [one for one in sources if one != path])
     yield from _tabular(path, text)
     yield from _texts(path, text, work, sources)
@@ -118,17 +128,25 @@ def _tail(path: str) -> set[str]:
     return {"/".join(parts[n:]) for n in range(1, len(parts))}
 
 
-def _ordered(path: str, text: str) -> Iterator[ProofCondition]:
-    """The orders that the lines are in; those by a field before that of whole lines, numbers before text."""
+def _ordered(path: str, text: str, work: Work) -> Iterator[ProofCondition]:
+    """The order that was typed, where it holds; where a program may have one of its own, those that the lines are in.
+
+    Orders by a field come before those of whole lines, numbers before text.
+    """
+    typed = typed_order(path, work.commands)
+    if typed is None and not may_order(work.spoken):
+        return
     lines = lines_of(text)
+    # Fewer lines are in some order by chance; one that was typed is no chance.
+    enough = _ENOUGH_LINES if typed is None else _DIFFERENT
     found = 0
     for header in (0, 1):
         rest = lines[header:]
-        if len(rest) < _ENOUGH_LINES or len(set(rest)) < _ENOUGH_LINES:
+        if len(set(rest)) < enough:
             return
-        for order in _orders(header, rest):
+        for order in _orders(header, rest) if typed is None else _as_typed(typed, header, rest):
             keys = order.keys(lines)
-            if keys is not None and len(set(keys)) >= _ENOUGH_LINES and order.holds(lines):
+            if keys is not None and len(set(keys)) >= enough and order.holds(lines):
                 yield condition(ConditionKind.SORTED, path, argument=order.argument)
                 found += 1
                 if found == _MOST_ORDERS:
@@ -137,20 +155,30 @@ def _ordered(path: str, text: str) -> Iterator[ProofCondition]:
             return
 
 
+def _as_typed(typed: TypedOrder, header: int, lines: Sequence[str]) -> Iterator[Order]:
+    """The order that was typed; where fields may stand elsewhere, then those of its kind and direction."""
+    if typed.order is None:
+        return
+    yield replace(typed.order, header=header)
+    if not typed.is_exact:
+        alike = (typed.order.kind, typed.order.descending)
+        yield from (one for one in _orders(header, lines) if (one.kind, one.descending) == alike)
+
+
 def _orders(header: int, lines: Sequence[str]) -> Iterator[Order]:
-    for numeric in (True, False):
-        for separator, width in _separators(lines):
-            for field in range(1, min(width, _FIELDS) + 1):
-                yield Order(separator, field, numeric, True, header)
-                yield Order(separator, field, numeric, False, header)
-        yield Order("space", 0, numeric, True, header)
-        yield Order("space", 0, numeric, False, header)
+    for kind in ("numbers", "text"):
+        for separator, width in [*_separators(lines), ("space", 0)]:
+            for field in range(min(width, 1), min(width, _FIELDS) + 1):
+                for descending in (True, False):
+                    order = Order(separator, field, kind, descending, header)
+                    if kind == "text" or are_numbers(order.texts([*lines[:header], *lines]) or ("",)):
+                        yield order
 
 
 def _separators(lines: Sequence[str]) -> list[tuple[str, int]]:
     """The separators that divide every line, with the fewest fields of one; those that make a table first."""
     found: list[tuple[bool, bool, int, str]] = []
-    for separator in _SEPARATOR_NAMES:
+    for separator in SEPARATORS:
         widths = {len(fields_of(line, separator)) for line in lines}
         if widths and min(widths) > 1:
             found.append((len(widths) > 1, separator == "space", -min(widths), separator))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from contracts.learning.evidence import ConditionKind, ConditionProof, ProofCondition
+from domain.learning.proof.typed_orders import typed_order
 from domain.learning.proof.vacuity import Effect, Trial, counts_for
 
 MOST_WORDS = 6
@@ -10,9 +11,15 @@ MOST_WORDS = 6
 
 
 def one_order_each(
-    numbers: Sequence[int], wanted: Sequence[ProofCondition], trials: Sequence[Trial]
+    numbers: Sequence[int],
+    wanted: Sequence[ProofCondition],
+    trials: Sequence[Trial],
+    commands: Sequence[str],
 ) -> list[int]:
-    """Of several orders that a file is in the one that most omissions break."""
+    """Of several orders that a file is in the one that most omissions break, of equals the first.
+
+    One that no command typed may be a coincidence of what was shown, so a variation has to have shown it too.
+    """
 
     def breaks(number: int) -> int:
         return sum(1 for trial in trials if trial.effects[number] is not Effect.HOLDS)
@@ -20,7 +27,9 @@ def one_order_each(
     best: dict[str, int] = {}
     for number in numbers:
         one = wanted[number]
-        if one.kind is ConditionKind.SORTED:
+        if one.kind is ConditionKind.SORTED and (
+            typed_order(one.path, commands) is not None or any(counts_for(one, trial) for trial in trials)
+        ):
             best[one.path] = max(best.get(one.path, number), number, key=lambda n: (breaks(n), -n))
     return [n for n in numbers if wanted[n].kind is not ConditionKind.SORTED or n in best.values()]
 

@@ -12,7 +12,6 @@ from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ConditionVerdict, JudgedCondition, ProofCondition
 from domain.learning.proof.conditions import (
     FolderContents,
-    Order,
     is_there,
     lines_of,
     members_wanted,
@@ -20,6 +19,7 @@ from domain.learning.proof.conditions import (
     touched_by,
     was_left_alone,
 )
+from domain.learning.proof.orders import Order
 from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
 
 _ORDINARY_MODES = frozenset({"644", "664", "600"})

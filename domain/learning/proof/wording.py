@@ -1,16 +1,14 @@
 """Words of proven conditions for people: what a skill states as success, and what its checkpoints look at."""
 
-import re
-from collections.abc import Sequence
-
 from contracts.learning.evidence import ConditionKind, LessonEvidence, ProofCondition
-from contracts.learning.interpretation import Checkpoint
 from domain.learning.interpretation.checkpoint_lint import contradict, is_semantic, same_state
+from domain.learning.interpretation.lasting_names import ProvenFiles
 
 CONDITIONS_SHOWN = 8
 """The most conditions that a skill states; the others are checked all the same."""
 
 _TELLING = (
+    ConditionKind.CHECK_PASSES,
     ConditionKind.SORTED,
     ConditionKind.SAME_CONTENT,
     ConditionKind.MEMBERS_OF,
@@ -29,11 +27,8 @@ _TELLING = (
     ConditionKind.ABSENT,
     ConditionKind.NOT_EMPTY,
     ConditionKind.EXISTS,
-    ConditionKind.CHECK_PASSES,
 )
 """Kinds of condition, those that say most first."""
-
-_OF_FILE = re.compile(r"The file (?P<path>.+?) (?:exists|holds|is|has)\b")
 
 
 def proven_statements(evidence: LessonEvidence | None) -> tuple[str, ...]:
@@ -53,25 +48,22 @@ def proven_statements(evidence: LessonEvidence | None) -> tuple[str, ...]:
     return tuple(found[:CONDITIONS_SHOWN])
 
 
-def checked_checkpoints(
-    checkpoints: Sequence[Checkpoint], evidence: LessonEvidence | None
-) -> tuple[Checkpoint, ...]:
-    """The checkpoints, what each says of a file replaced by what was proven of it; else only that it exists."""
+def proven_files(evidence: LessonEvidence | None) -> ProvenFiles | None:
+    """The most telling thing that was proven of each file or pattern; ``None`` without a replay."""
     if evidence is None:
-        return tuple(checkpoints)
-    by_path: dict[str, str] = {}
+        return None
+    found = ProvenFiles({}, {}, {}, frozenset(use.event_id for use in evidence.uses))
+    said = {
+        ConditionKind.ABSENT: found.gone,
+        ConditionKind.STATE: None,
+        ConditionKind.CHECK_PASSES: found.checks,
+    }
     for condition in _ranked(evidence):
-        if is_semantic(condition.statement):
-            by_path.setdefault(condition.path, condition.statement)
-    found: list[Checkpoint] = []
-    for checkpoint in checkpoints:
-        named = _OF_FILE.match(checkpoint.success_condition)
-        if named is None or "no longer" in checkpoint.success_condition:
-            found.append(checkpoint)
-            continue
-        plain = f"The file {named['path']} exists"
-        found.append(checkpoint.changed(success_condition=by_path.get(named["path"], plain)))
-    return tuple(found)
+        by = condition.argument if condition.kind is ConditionKind.CHECK_PASSES else condition.path
+        known = said.get(condition.kind, found.there)
+        if known is not None and is_semantic(condition.statement):
+            known.setdefault(by, condition.statement)
+    return found
 
 
 def _ranked(evidence: LessonEvidence | None) -> list[ProofCondition]:

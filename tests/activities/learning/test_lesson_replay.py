@@ -1,12 +1,12 @@
-"""What was typed at a program's prompt is left out of the replay where it did not make there what it had made."""
+"""Commands are repeated as a replay found: without lines typed in vain, a search that is to find nothing negated."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
-from activities.learning.lesson_replay import typed_in_vain
-from contracts.learning.evidence import CommandUse
+from activities.learning.lesson_replay import as_repeated, typed_in_vain
+from contracts.learning.evidence import CommandUse, LessonEvidence, RepeatedCommand
 from contracts.learning.observation import (
     ExitClass,
     ObservationAdapterKind,
@@ -62,3 +62,27 @@ def test_lines_that_did_not_make_what_they_had_made_are_left_out(
 def test_a_command_that_the_replay_did_not_reach_is_repeated_without_them_too() -> None:
     shown = event(TYPED, "out.csv")
     assert set(typed_in_vain([shown], [])) == {shown.event_id}
+
+
+def test_a_search_that_is_to_find_nothing_is_repeated_as_one_that_ends_well() -> None:
+    search, other = event("grep -l x *.csv"), event(TYPED)
+    failed = [
+        one.changed(terminal=one.terminal.changed(exit_class=ExitClass.FAILED))
+        for one in (search, other)
+        if one.terminal
+    ]
+    evidence = LessonEvidence(
+        state_id=str(uuid4()),
+        reproduced=True,
+        repeated_as=(
+            RepeatedCommand(event_id=search.event_id, command="! grep -l x *.csv"),
+            RepeatedCommand(event_id=other.event_id, command="sqlite3 shop.db"),
+        ),
+        made_at=search.created_at,
+    )
+    ends = [
+        (one.terminal.command, one.terminal.exit_class)
+        for one in as_repeated(failed, evidence)
+        if one.terminal
+    ]
+    assert ends == [("! grep -l x *.csv", ExitClass.OK), ("sqlite3 shop.db", ExitClass.FAILED)]

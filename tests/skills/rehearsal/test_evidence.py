@@ -132,7 +132,29 @@ def test_an_order_that_only_the_shown_numbers_happened_to_give_is_no_proof(tmp_p
         "awk -F, 'NR>1{t[$1]+=$2} END{for(c in t) print c\",\"t[c]}' march.csv | sort > totals.csv",
     )
     orders = [one.argument for one in taught.find().conditions if one.kind is ConditionKind.SORTED]
-    assert orders == ["by=comma:1 as=text order=ascending header=0"]
+    assert orders == ["by=space:0 as=text order=ascending header=0"]
+
+
+def test_of_columns_that_fall_together_the_one_that_was_sorted_by_is_stated(tmp_path: Path) -> None:
+    rows = "".join(f"row {n * 5 % 12},{n * 5 % 12 + 1},{n * 5 % 12 * 3}\n" for n in range(12))
+    taught = Taught(tmp_path, {"in.csv": rows}, "sort -t, -k3,3nr in.csv > out.csv")
+    order = taught.proof(ConditionKind.SORTED, "out.csv") if taught.find() else None
+    assert order is not None
+    assert order.condition.argument == "by=comma:3 as=numbers order=descending header=0"
+
+
+def test_that_a_file_was_emptied_is_proven_beside_its_copy(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"app.log": LOG}, "cp app.log app.log.1", ": > app.log")
+    said = [one.statement for one in taught.find().conditions]
+    assert "The file app.log.1 has the content that app.log had before" in said
+    assert "The file app.log is empty" in said
+
+
+def test_counts_of_files_are_in_no_order(tmp_path: Path) -> None:
+    """By their names they are, until a name comes after the word “total”."""
+    files = {f"{name}.txt": "one two\n" * n for n, name in enumerate("abcdef", start=5)}
+    taught = Taught(tmp_path, files, "wc -w *.txt > counts.out")
+    assert ConditionKind.SORTED not in kinds(taught.find(), "counts.out")
 
 
 @pytest.mark.parametrize("before", ["1 part 3\n", "right"])
@@ -431,7 +453,8 @@ def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(
         "sort table.csv > sorted.csv",
         "sha256sum sorted.csv > sums",
         "python3 -c \"print(len(open('sums', 'rb').read()))\"",
-        "sha256sum --quiet -c sums",
+        'python3 -c "import hashlib, sys;'
+        " sys.exit(hashlib.sha256(open('sorted.csv', 'rb').read()).hexdigest() not in open('sums').read())\"",
     )
     taught = Taught(tmp_path, {"table.csv": TABLE}, *lines)
     taught.find()
@@ -441,8 +464,44 @@ def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(
     assert taught.kept() == [*lines[:2], lines[3]]
     proof = taught.proof(ConditionKind.CHECK_PASSES, "sorted.csv")
     assert proof.condition.argument == lines[3]
-    assert proof.condition.statement == "The check by sha256sum passes"
+    assert proof.condition.statement == "The check by python3 passes"
     assert proof.told_apart_in_words == ("with bytes of sorted.csv changed",)
+
+
+def test_a_search_that_found_something_before_the_work_and_nothing_after_it_is_a_check(
+    tmp_path: Path,
+) -> None:
+    search = "grep -l $'\\r' *.csv"
+    files = {f"{name}.csv": TABLE.replace("\n", "\r\n") for name in ("one", "two")}
+    taught = Taught(tmp_path, files, search, "sed -i 's/\\r$//' *.csv", command(search, may_fail=True))
+    evidence = taught.find()
+    assert taught.kept() == [one.command for one in taught.commands[1:]]
+    assert [one.command for one in evidence.repeated_as] == [f"! {search}"]
+    proof = taught.proof(ConditionKind.CHECK_PASSES, "*.csv")
+    assert proof.condition.statement == "The search by grep finds nothing in *.csv"
+    assert proof.holds_for == proof.tried > 0
+
+
+def test_a_check_by_exit_status_is_kept_though_the_goal_asks_for_none(tmp_path: Path) -> None:
+    lines = (
+        "jq -s '.[0] * .[1]' base.json over.json > merged.json",
+        "jq . merged.json",
+        "jq -e '.port and .db.host' merged.json",
+    )
+    files = {"base.json": '{"port": 1, "db": {"host": "x"}}\n', "over.json": '{"port": 2}\n'}
+    taught = Taught(tmp_path, files, *lines)
+    taught.find()
+    assert taught.kept() == [lines[0], lines[2]]
+    proof = taught.proof(ConditionKind.CHECK_PASSES, "merged.json")
+    assert proof.told_apart_in_words == ("without the work before it",)
+    assert proof.condition.argument == lines[2]
+
+
+def test_a_check_of_what_only_the_shown_rows_hold_is_none(tmp_path: Path) -> None:
+    lines = ("sort in.csv > out.csv", "grep -q 'row 5,' out.csv")
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *lines)
+    taught.find()
+    assert taught.kept() == [lines[0]]
 
 
 def test_the_files_that_suffice_are_those_that_the_kept_commands_use_unless_others_count_by_their_names(

@@ -67,6 +67,14 @@ def test_a_name_that_holds_a_made_date_is_stated_by_a_pattern() -> None:
     assert one.path == "backup-2026-11-23.txt"
 
 
+def test_names_that_hold_made_dates_are_stated_without_what_the_days_shown_share() -> None:
+    before = Folder({f"IMG_{n}.JPG": f"picture {n}" for n in (1, 2, 3)})
+    after = Folder({f"2025-03-1{n}_12000{n}.jpg": f"picture {n}" for n in (1, 2, 3)})
+    command = 'for f in IMG_*.JPG; do mv "$f" "$(date -r "$f" +%F_%H%M%S).jpg"; done'
+    stated = candidates(before, after, [command], tuple(before.paths()))
+    assert {one.path for one in stated if one.kind is not KINDS.ABSENT} == {"*.jpg"}
+
+
 def test_a_header_is_one_of_named_columns_and_of_one_source() -> None:
     before = Folder({"in.csv": ROWS, "letter.txt": "Dear reader\nx\ny\nz\nw\n"})
     after = Folder(
@@ -99,7 +107,7 @@ def test_a_script_that_a_here_document_wrote_has_no_statement_about_its_text() -
 
 def test_an_order_is_one_of_table_columns_rather_than_of_words() -> None:
     text = "".join(f"Scan {10 - n}\tlease-{n:03d}\n" for n in range(9))
-    stated = candidates(Folder(), Folder({"renamed.txt": text}), ["work"], ())
+    stated = candidates(Folder(), Folder({"renamed.txt": text}), ["work --sorted"], ())
     orders = [one.argument for one in stated if one.kind is KINDS.SORTED]
     by_column, by_word = (f"by={by} as=text order=ascending header=0" for by in ("tab:2", "space:3"))
     assert orders.index(by_column) < orders.index(by_word)
@@ -172,3 +180,25 @@ def test_a_candidate_has_no_objection_on_its_own_folders(
 ) -> None:
     for one in candidates(before, after, commands, sorted(before.paths())):
         assert objection(one, before, after) is None
+
+
+def test_a_copy_of_a_file_that_is_emptied_afterwards_has_the_content_that_it_had_before() -> None:
+    before = Folder({"app.log": "one\ntwo\n"})
+    after = Folder({"app.log": "", "app.log.1": "one\ntwo\n"})
+    said = {one.statement for one in candidates(before, after, ["cp app.log app.log.1; : > app.log"], ())}
+    assert "The file app.log.1 has the content that app.log had before" in said
+    assert "The file app.log is empty" in said
+
+
+def test_a_copy_of_a_file_that_stays_has_the_content_of_it() -> None:
+    before = Folder({"app.conf": "one\n"})
+    after = Folder({**before.texts, "app.conf.bak": "one\n"})
+    said = [one.statement for one in candidates(before, after, ["cp app.conf app.conf.bak"], ())]
+    assert "The file app.conf.bak has the content of app.conf" in said
+
+
+def test_a_new_file_without_content_is_not_claimed_to_stay_so() -> None:
+    found = candidates(
+        Folder({"a.txt": "x\n"}), Folder({"a.txt": "x\n", "bad.txt": ""}), ["grep y a.txt > bad.txt"], ()
+    )
+    assert [one.kind for one in found] == [KINDS.EXISTS]
