@@ -96,8 +96,7 @@ def _refuse_taken(
 
 def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
     """A parameter of a value that a command shows; the value is optional, since the demonstration gives one."""
-    whole = rf"(?<!\d){re.escape(value)}(?!\d)" if value[:1].isdigit() else re.escape(value)
-    if not any(re.search(whole, command) for command in commands):
+    if not _is_shown(value, commands):
         raise _refusal(f"{name}/value", f"“{clipped(value, 60)}” is in no command of the demonstration")
     return SkillParameter(
         name=name,
@@ -106,6 +105,11 @@ def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
         examples=(value,),
         required=False,
     )
+
+
+def _is_shown(value: str, commands: Sequence[str]) -> bool:
+    whole = rf"(?<!\d){re.escape(value)}(?!\d)" if value[:1].isdigit() else re.escape(value)
+    return any(re.search(whole, command) for command in commands)
 
 
 def renames(before: Sequence[SkillParameter], after: Sequence[SkillParameter]) -> dict[str, str]:
@@ -254,6 +258,24 @@ def known_again(
         else:
             found.append(_known(parameter, old))
     return tuple(found)
+
+
+def with_known(
+    again: Sequence[SkillParameter], known: Sequence[SkillParameter], taught: Taught
+) -> tuple[SkillParameter, ...]:
+    """The parameters of new demonstrations, and the known ones of which their commands have a value all the same.
+
+    ``again`` are those that ``known_again`` names. One that was shown once keeps the values known of it.
+    """
+    carried = {p.name: p for p in carried_parameters(known, taught)}
+    found = [
+        old if len(p.examples) == 1 and old and old.examples[0] == p.examples[0] else p
+        for p in again
+        for old in [carried.pop(p.name, None)]
+    ]
+    lines = [e.terminal.command for e in all_events(taught.steps) if e.terminal]
+    left = (p for p in carried.values() if not lines or _is_shown(p.examples[0], lines))
+    return (*found, *left)[:MAX_PARAMETERS]
 
 
 def _known(parameter: SkillParameter, old: SkillParameter) -> SkillParameter:

@@ -24,13 +24,13 @@ from contracts.learning.proposal import (
 from contracts.learning.session import LearnSession
 from domain.learning.comparison.parameter_edits import (
     Taught,
-    carried_parameters,
     edited_parameters,
     fixed_values,
     known_again,
     renamed_in,
     renames,
     respoken,
+    with_known,
 )
 from domain.learning.comparison.parameters import parameterised
 from domain.learning.drafting.drafting import draft_skill
@@ -205,11 +205,12 @@ def _interpretation(
 def _said(base: BaseMaterial, source: ImprovementInput, shown: Shown) -> SemanticWorkflowInterpretation:
     """What was shown, still speaking of the base's parameters by the names they have there."""
     taught = Taught(base.draft.rehearsal, shown.steps, source.session.learn_session_id, source.now)
-    if fresh := shown.interpretation.parameters:
-        known = known_again(fresh, base.interpretation.parameters, taught)
-        return renamed_in(shown.interpretation, known, renames(fresh, known))
-    carried = carried_parameters(base.interpretation.parameters, taught)
-    return parameterised(shown.interpretation, carried, source.edits)
+    fresh, known = shown.interpretation.parameters, base.interpretation.parameters
+    again = known_again(fresh, known, taught)
+    said = renamed_in(shown.interpretation, again, renames(fresh, again))
+    kept = with_known(again, known, taught)
+    left = [p for p in kept if p.name not in {one.name for one in again}]
+    return parameterised(said, left, source.edits).changed(parameters=kept)
 
 
 def _renderings(

@@ -9,10 +9,12 @@ from contracts.learning.evidence import (
     ProofCondition,
     WrittenScript,
 )
+from contracts.learning.interpretation import SkillParameter
 from contracts.learning.observation import ObservedActionEvent
 from contracts.learning.proposal import BaseSkill, SkillDraft
+from domain.learning.comparison.parameters import parameterised, type_of
 from domain.learning.drafting.drafting import draft_skill
-from domain.learning.drafting.improvement import BaseMaterial, ImprovementInput, Shown, improve
+from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
 from domain.learning.interpretation.steps import all_events
 from tests.domain.conftest import Learned, Teaching
 
@@ -51,20 +53,23 @@ TAUGHT, _ = replayed(
 )
 
 
-def improved(shown: Shown | None = None, **edits: object) -> SkillDraft:
+def improvement_of(taught: Learned, shown: Shown | None = None, **edits: object) -> Improvement:
     base = BaseMaterial(
         skill=BaseSkill(
-            ability_id=TAUGHT.draft.capability_id,
-            skill_slug=TAUGHT.draft.slug,
+            ability_id=taught.draft.capability_id,
+            skill_slug=taught.draft.slug,
             version=1,
             content_hash="0" * 64,
         ),
-        draft=TAUGHT.draft,
-        interpretation=TAUGHT.interpretation,
-        installed={file.path: file.content for file in TAUGHT.draft.files},
+        draft=taught.draft,
+        interpretation=taught.interpretation,
+        installed={file.path: file.content for file in taught.draft.files},
     )
-    source = ImprovementInput(T.id(12), T.id(13), T.session(), T.now, edits, shown)
-    return improve(base, source).draft
+    return improve(base, ImprovementInput(T.id(12), T.id(13), T.session(), T.now, edits, shown))
+
+
+def improved(shown: Shown | None = None, **edits: object) -> SkillDraft:
+    return improvement_of(TAUGHT, shown, **edits).draft
 
 
 def text_of(draft: SkillDraft, path: str = "SKILL.md") -> str:
@@ -104,6 +109,61 @@ def test_a_script_of_the_base_that_a_new_demonstration_runs_stays_a_part_of_the_
     found = improved(Shown(better.interpretation, better.steps, evidence=evidence))
 
     assert "kept in `scripts/rank.sh`" in facts_of(found)
+
+
+def once(state: int, shown: Sequence[ObservedActionEvent], **values: str) -> tuple[Learned, LessonEvidence]:
+    """A lesson shown once, with the parameters that its replay offered."""
+    offered = [
+        SkillParameter(name=name, type=type_of((value,)), description=f"The {name}", examples=(value,))
+        for name, value in values.items()
+    ]
+    learned, evidence = replayed(state, shown)
+    interpretation = parameterised(learned.interpretation, offered, {})
+    draft = draft_skill(interpretation, learned.steps, T.session(), evidence=evidence)
+    return Learned(interpretation, learned.steps, draft), evidence
+
+
+AFTERWARDS = [
+    T.command(2, "cp top.csv kept.csv", "+kept.csv"),
+    T.command(3, "wc -l < kept.csv > lines.txt", "+lines.txt"),
+    T.command(4, "tar czf kept.tgz kept.csv", "+kept.tgz"),
+]
+
+
+def largest(count: int) -> list[ObservedActionEvent]:
+    line = f"sort -k2nr stock.csv | head -n {count} > top.csv"
+    return [T.command(1, line, "+top.csv"), *AFTERWARDS]
+
+
+def parameters_after(base: Learned, shown: tuple[Learned, LessonEvidence]) -> dict[str, tuple[str, ...]]:
+    better, evidence = shown
+    found = improvement_of(base, Shown(better.interpretation, better.steps, evidence=evidence))
+    return {p.name: p.examples for p in found.interpretation.parameters}
+
+
+def test_a_parameter_that_one_new_demonstration_does_not_offer_again_stays_with_its_value() -> None:
+    base, _ = once(7, largest(3), table="stock.csv", count="3")
+
+    assert parameters_after(base, once(8, largest(5), file="stock.csv")) == {
+        "table": ("stock.csv",),
+        "count": ("5", "3"),
+    }
+
+
+def test_a_parameter_of_which_the_new_commands_have_no_value_goes() -> None:
+    base, _ = once(7, largest(3), table="stock.csv", count="3")
+    other = [T.command(1, "sort -k2nr stock.csv > top.csv", "+top.csv"), *AFTERWARDS]
+
+    assert parameters_after(base, once(8, other, file="stock.csv")) == {"table": ("stock.csv",)}
+
+
+def test_a_value_shown_once_more_is_added_to_those_that_were_known() -> None:
+    known, _ = once(7, largest(3), count="3")
+    (count,) = known.interpretation.parameters
+    interpretation = known.interpretation.changed(parameters=(count.changed(examples=("3", "4")),))
+    base = Learned(interpretation, known.steps, known.draft)
+
+    assert parameters_after(base, once(8, largest(5), number="5")) == {"count": ("5", "3", "4")}
 
 
 def test_a_new_demonstration_that_was_not_replayed_has_no_proof_and_takes_no_fact_away() -> None:
