@@ -58,7 +58,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     )
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
     rehearsals = shared.settings.data_dir / "rehearsals"
-    replay = LessonReplay(shared.observations, states, evidence, rehearsals, EvidenceBounds())
+    replay = LessonReplay(shared.observations, states, evidence, proposals, rehearsals, EvidenceBounds())
     found = AbilityStore(database, by_meaning=shared.settings.find_by_meaning)
     validation = ValidationActivities(
         drafts, found, ValidationStore(database), states, evidence, rehearsals, wake
@@ -71,6 +71,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
         sessions.draft_proposal,
         sessions.check_base,
         replay.replay_lesson,
+        replay.replay_answered,
         ModelDrafting(drafter, wordings, model).word_draft,
         validation.run_check,
         validation.rehearse,

@@ -25,7 +25,6 @@ from contracts.learning.proposal import (
     parameter_entries,
     with_edits,
 )
-from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.session import LearningEntryMode, LearnSession
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
@@ -39,6 +38,7 @@ from domain.learning.comparison.demonstrations import (
     without_undone_effects,
 )
 from domain.learning.comparison.doubtful import doubtful_values, with_answers
+from domain.learning.comparison.made_up import made_up_inputs
 from domain.learning.comparison.parameter_edits import (
     edited_parameters,
     fixed_values,
@@ -280,12 +280,13 @@ class Drafter:
         comparison = compared(demonstrations)
         drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)
         commands = [(e.event_id, e.terminal.command) for e in all_events(steps) if e.terminal]
-        answers = self._answers(request)
+        answers = self._proposals.answers_to(request)
         # An improvement's parameters are the base's: their edits are put on where both come together.
-        parameters, doubts, said = drafted, (), dict(request.edits)
+        parameters, doubts, inputs, said = drafted, (), (), dict(request.edits)
         if request.base is None:
             single = comparison is None and evidence is not None
             doubts = doubtful_values(marked_goal(boundaries), commands, drafted) if single else ()
+            inputs = made_up_inputs(all_events(steps), evidence) if comparison is None and evidence else ()
             said = with_answers(request.edits, answers, doubts, drafted)
             parameters = edited_parameters(drafted, said, [line for _, line in commands])
         fixed = fixed_values(drafted, parameters)
@@ -329,7 +330,7 @@ class Drafter:
             further=further_demonstrations(demonstrations, self._states.of_session(session.learn_session_id)),
             renamed=renames(drafted, parameters),
             fixed=fixed,
-            doubts=doubts,
+            doubts=(*inputs, *doubts),
             evidence=evidence,
         )
 
@@ -347,16 +348,6 @@ class Drafter:
             return chosen(base, self._wordings.read(wording.edits_blob), wording.model)
         except BlobNotFoundError:
             return as_it_is(base, f"What {wording.model} proposed is no longer kept.")
-
-    def _answers(self, request: DraftRequest) -> tuple[tuple[LearningQuestion, LearningAnswer], ...]:
-        """Kept answers and those being given now, with their questions."""
-        kept = {answer.question_id: answer for answer in self._proposals.answers_of(request.proposal_id)}
-        kept.update({answer.question_id: answer for answer in request.pending_answers})
-        return tuple(
-            (question, kept[question.question_id])
-            for question in request.questions
-            if question.question_id in kept
-        )
 
 
 def _failed(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -9,12 +10,21 @@ from threading import Event
 from temporalio import activity
 
 from activities.platform.refusals import refusing
-from contracts.learning.evidence import CommandUse, LessonEvidence, RepeatedCommand, UnrehearsedCommand
+from contracts.learning.aggregate import DraftRequest
+from contracts.learning.evidence import (
+    CommandUse,
+    LeftOutCommand,
+    LessonEvidence,
+    RepeatedCommand,
+    UnrehearsedCommand,
+)
 from contracts.learning.observation import OUTSIDE_FOLDER, ExitClass, ObservedActionEvent
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import LearnSession
+from contracts.learning.starting_state import StartingState
 from domain.learning.commands.typed_lines import typed_command, without_typed_lines
 from domain.learning.comparison.demonstrations import CapturedPart, captured_parts
+from domain.learning.comparison.made_up import given_inputs
 from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.interpretation import marked_goal
 from domain.learning.interpretation.noise import failed_in_vain
@@ -26,10 +36,14 @@ from domain.learning.proof.checks import NEGATION, asks_for_a_check
 from domain.learning.starting_state import beginnings, state_before
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
+from skills.rehearsal.made_files import made_files
 from skills.rehearsal.shell_session import Surroundings
 from stores.learning.lesson_evidence import LessonEvidenceStore
 from stores.learning.observations import ObservationLog
+from stores.learning.proposals import ProposalReads
 from stores.learning.starting_states import StartingStates
+
+_GIVEN = "It made what is there already next time: an input of the task."
 
 
 class LessonReplay:
@@ -40,6 +54,7 @@ class LessonReplay:
         log: ObservationLog,
         states: StartingStates,
         evidence: LessonEvidenceStore,
+        proposals: ProposalReads,
         rehearsal_root: Path,
         bounds: EvidenceBounds,
     ) -> None:
@@ -47,6 +62,7 @@ class LessonReplay:
         self._log = log
         self._states = states
         self._evidence = evidence
+        self._proposals = proposals
         self._root = rehearsal_root
         self._bounds = bounds
 
@@ -54,52 +70,129 @@ class LessonReplay:
     @refusing
     def replay_lesson(self, session: LearnSession) -> None:
         """Finds and keeps the evidence; without a starting state, or a sandbox on this host, there is none."""
-        session_id = session.learn_session_id
-        events = self._log.all_of(session_id)
-        boundaries = self._log.boundaries_of(session_id)
-        parts = captured_parts(events, boundaries)
-        first = next((part for part in parts if _commands(part)), None)
-        state = state_before(self._states.of_session(session_id), first.events if first else ())
-        if first is None or state is None:
+        shown = self._shown(session)
+        if shown is None:
             return
-        progress, cancelled = replay_progress()
-
-        def found_for(
-            shown: Sequence[ObservedActionEvent],
-        ) -> tuple[LessonEvidence, frozenset[str] | None]:
-            obstacles = [(event, _obstacle(event)) for event in shown]
-            lesson = Lesson(
-                state_id=state.state_id,
-                commands=tuple(_command(event) for event, obstacle in obstacles if obstacle is None),
-                place=lambda folder: self._states.materialise(state, folder),
-                surroundings=Surroundings(state.locale, state.time_zone, folders=lesson_folders(shown)),
-                in_vain=frozenset(event.event_id for event in shown if failed_in_vain(event)),
-                asks_for_check=asks_for_a_check(marked_goal(boundaries)),
-            )
-            finder = EvidenceFinder(lesson, self._root, self._bounds, progress, cancelled)
-            found = finder.find(datetime.now(UTC))
-            unrehearsed = tuple(
-                _unrehearsed(event, reason)
-                for event, reason in obstacles
-                if reason is not None and _matters(event)
-            )
-            begun = tuple(file.path for file in beginnings(state) if file.path in found.inputs)
-            return found.changed(unrehearsed=unrehearsed, begun=begun), finder.needed
-
-        shown = _commands(first)
         try:
-            found, needed = found_for(shown)
-            if failed := typed_in_vain(shown, found.uses):
-                found, needed = found_for([failed.get(event.event_id, event) for event in shown])
-                found = found.changed(repeated_as=(*found.repeated_as, *map(_as_it_is, failed.values())))
+            found, needed = self._found(shown)
         except SandboxUnavailable as unavailable:
             activity.logger.warning("the lesson was not replayed", extra={"reason": str(unavailable)})
             return
-        if not cancelled.is_set():
-            self._evidence.put(session_id, found)
-            if needed is not None and sum(bool(_commands(part)) for part in parts) == 1:
-                # The state of several demonstrations is needed by the others too.
-                self._states.prune(state.state_id, needed)
+        self._keep(shown, found, needed)
+
+    @activity.defn(no_thread_cancel_exception=True)
+    @refusing
+    def replay_answered(self, request: DraftRequest) -> None:
+        """Finds the evidence anew where an answer says that a file is there already which the lesson had made.
+
+        The evidence that there is stays where the work cannot be repeated so.
+        """
+        given = given_inputs(self._proposals.answers_to(request))
+        shown = self._shown(request.session) if given else None
+        if shown is None:
+            return
+        try:
+            work = self._beginning_with(shown, given)
+            found, needed = self._found(work) if work is not None else (None, None)
+        except SandboxUnavailable as unavailable:
+            activity.logger.warning("the lesson was not replayed", extra={"reason": str(unavailable)})
+            return
+        if work is None or found is None or not found.reproduced:
+            activity.logger.warning("the work cannot be repeated without what made its inputs")
+            return
+        made = tuple(LeftOutCommand(event_id=one, reason=_GIVEN) for one in sorted(given))
+        self._keep(work, found.changed(left_out=(*made, *found.left_out)), needed)
+
+    def _shown(self, session: LearnSession) -> "_Shown | None":
+        """The first demonstration with the state it began from, if that is kept."""
+        events = self._log.all_of(session.learn_session_id)
+        boundaries = self._log.boundaries_of(session.learn_session_id)
+        parts = [part for part in captured_parts(events, boundaries) if _commands(part)]
+        state = state_before(
+            self._states.of_session(session.learn_session_id), parts[0].events if parts else ()
+        )
+        if state is None:
+            return None
+        progress, cancelled = replay_progress()
+        return _Shown(
+            state=state,
+            commands=tuple(_commands(parts[0])),
+            goal=marked_goal(boundaries),
+            is_only_one=len(parts) == 1,
+            progress=progress,
+            cancelled=cancelled,
+        )
+
+    def _found(self, shown: "_Shown") -> tuple[LessonEvidence, frozenset[str] | None]:
+        """The evidence, without lines typed in vain, and the files of the starting state that suffice for it."""
+        found, needed = self._evidence_of(shown)
+        if failed := typed_in_vain(shown.commands, found.uses):
+            again = tuple(failed.get(event.event_id, event) for event in shown.commands)
+            found, needed = self._evidence_of(replace(shown, commands=again))
+            found = found.changed(repeated_as=(*found.repeated_as, *map(_as_it_is, failed.values())))
+        return found, needed
+
+    def _evidence_of(self, shown: "_Shown") -> tuple[LessonEvidence, frozenset[str] | None]:
+        obstacles = [(event, _obstacle(event)) for event in shown.commands]
+        lesson = self._lesson(shown, [event for event, obstacle in obstacles if obstacle is None])
+        finder = EvidenceFinder(lesson, self._root, self._bounds, shown.progress, shown.cancelled)
+        found = finder.find(datetime.now(UTC))
+        unrehearsed = tuple(
+            _unrehearsed(event, reason)
+            for event, reason in obstacles
+            if reason is not None and _matters(event)
+        )
+        begun = tuple(file.path for file in beginnings(shown.state) if file.path in found.inputs)
+        return found.changed(unrehearsed=unrehearsed, begun=begun), finder.needed
+
+    def _lesson(self, shown: "_Shown", events: Sequence[ObservedActionEvent]) -> Lesson:
+        state = shown.state
+        return Lesson(
+            state_id=state.state_id,
+            commands=tuple(map(_command, events)),
+            place=lambda folder: self._states.materialise(state, folder),
+            surroundings=Surroundings(state.locale, state.time_zone, folders=lesson_folders(shown.commands)),
+            in_vain=frozenset(event.event_id for event in shown.commands if failed_in_vain(event)),
+            asks_for_check=asks_for_a_check(shown.goal),
+        )
+
+    def _beginning_with(self, shown: "_Shown", given: frozenset[str]) -> "_Shown | None":
+        """The demonstration as if the files that the ``given`` commands made had been there.
+
+        ``None`` where they do not make them again.
+        """
+        earlier = self._evidence.of_session(shown.state.learn_session_id)
+        uses = [use for use in earlier.uses if use.event_id in given] if earlier else []
+        paths = {path for use in uses for path in use.written}
+        makers = self._lesson(shown, [event for event in shown.commands if event.event_id in given])
+        made = made_files(makers, self._root, paths, shown.cancelled) if paths else None
+        if made is None:
+            return None
+        state = self._states.extended(
+            shown.state, {path: (one.content, one.mode) for path, one in made.items()}
+        )
+        work = tuple(event for event in shown.commands if event.event_id not in given)
+        return replace(shown, state=state, commands=work)
+
+    def _keep(self, shown: "_Shown", found: LessonEvidence, needed: frozenset[str] | None) -> None:
+        if shown.cancelled.is_set():
+            return
+        self._evidence.put(shown.state.learn_session_id, found)
+        if needed is not None and shown.is_only_one:
+            # The state of several demonstrations is needed by the others too.
+            self._states.prune(shown.state.state_id, needed)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A demonstration to be replayed, and how its replay tells that it goes on and learns that it is cancelled."""
+
+    state: StartingState
+    commands: tuple[ObservedActionEvent, ...]
+    goal: str
+    is_only_one: bool
+    progress: Callable[[str], None]
+    cancelled: Event
 
 
 def replay_progress() -> tuple[Callable[[str], None], Event]:

@@ -182,6 +182,9 @@ class DraftRequest(Contract):
     replay: bool = Field(
         default=False, description="Whether the demonstration is replayed on its starting state first."
     )
+    replay_answered: bool = Field(
+        default=False, description="Whether it is replayed with the files that answers say are there already."
+    )
     now: UtcTime
 
 

@@ -14,7 +14,7 @@ ASK_BELOW_CONFIDENCE = 0.6
 
 
 class QuestionField(StrEnum):
-    """The fields of an ability that can be asked about, and a value that may be a parameter."""
+    """The fields of an ability that can be asked about, values that may be parameters, files that may be inputs."""
 
     NAME = "name"
     GOAL_SUMMARY = "goal_summary"
@@ -25,6 +25,7 @@ class QuestionField(StrEnum):
     PACKAGE_ASSIGNMENT = "package_assignment"
     SUCCESS_CONDITION = "success_condition"
     PARAMETER = "parameter"
+    INPUT = "input"
 
 
 class LearningQuestion(VersionedContract):
@@ -35,7 +36,7 @@ class LearningQuestion(VersionedContract):
     field: QuestionField
     prompt: Text400
     about: Text200 | None = Field(
-        default=None, description="The demonstrated value, of a question about one."
+        default=None, description="The demonstrated value, or the file, of a question about one."
     )
     required: bool = True
     suggestion: Text400 | None = Field(

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, case, select
 
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.aggregate import LearnSessionAggregate, StagedDraft
+from contracts.learning.aggregate import DraftRequest, LearnSessionAggregate, StagedDraft
 from contracts.learning.install import InstallSaga
 from contracts.learning.interpretation import SemanticWorkflowInterpretation, WorkflowGraph
 from contracts.learning.proposal import (
@@ -339,6 +339,12 @@ class ProposalReads:
     def answers_of(self, proposal_id: str) -> tuple[LearningAnswer, ...]:
         """The answers given so far."""
         return tuple(answer for _, answer in self._questions(proposal_id) if answer is not None)
+
+    def answers_to(self, request: DraftRequest) -> tuple[tuple[LearningQuestion, LearningAnswer], ...]:
+        """The questions of a draft with their answers, kept ones and those being given now."""
+        answers = (*self.answers_of(request.proposal_id), *request.pending_answers)
+        given = {answer.question_id: answer for answer in answers}
+        return tuple((one, given[one.question_id]) for one in request.questions if one.question_id in given)
 
     def validation_runs(self, proposal_id: str, wanted: PageRequest) -> ValidationRunsListResponse:
         """The proposal's runs, newest first, with the steps of the runs on this page."""

@@ -5,11 +5,13 @@ that it is never the blob of anything else and can go with the session. States f
 in everything: who may send them, retention, deletion (DOC3 §0C.16D).
 """
 
+import hashlib
 import os
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid5
 
 from sqlalchemy import Connection, Select, delete, exists, func, insert, select, update
 
@@ -175,6 +177,45 @@ class StartingStates:
                 .values(body=canonical_json(pruned))
             )
             _drop_contents(connection, state_id, sorted(filter(None, dropped)))
+
+    def extended(self, state: StartingState, files: Mapping[str, tuple[bytes, int]]) -> StartingState:
+        """A further state of the session: ``state`` with these files (content and mode), as if they had been there.
+
+        The same state and paths give the same one again. It counts as taken before ``state``, so that it is only
+        used where it is named.
+
+        Raises:
+            Refusal: ``PAYLOAD_TOO_LARGE`` when the session has as many states as it may.
+        """
+        digests = {path: hashlib.sha256(content).hexdigest() for path, (content, _) in files.items()}
+        added = tuple(
+            StartingEntry(
+                path=path,
+                kind=EntryKind.FILE,
+                size_bytes=len(content),
+                mode=mode,
+                modified_at=state.taken_at,
+                sha256=digests[path],
+                kept=True,
+            )
+            for path, (content, mode) in files.items()
+        )
+        found = state.changed(
+            state_id=str(uuid5(UUID(state.state_id), "\n".join(sorted(digests.values())))),
+            entries=(*(entry for entry in state.entries if entry.path not in files), *added),
+            replaces=(),
+            taken_at=state.taken_at - timedelta(microseconds=1),
+        )
+        with self._database.write() as connection:
+            _lock(connection, state.learn_session_id)
+            if (known := _find(connection, found.state_id)) is not None:
+                return known
+            _refuse_more(connection, state.learn_session_id)
+            kept = {entry.sha256 for entry in state.entries if entry.kept and entry.sha256}
+            contents = {digest: _content(connection, digest) for digest in sorted(kept)}
+            contents |= {digests[path]: content for path, (content, _) in files.items()}
+            _add(connection, found, contents)
+        return found
 
     def remove(self, session_id: str, state_id: str) -> None:
         """Removes one state with its contents.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cli.main import load_command
+from domain.learning.comparison.made_up import writes_literal_data
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -34,6 +35,14 @@ def test_every_command_in_the_readme_can_be_typed(command: str) -> None:
     if command.startswith("apprentice learn reject") or arguments:
         assert known.make_context(name, arguments)
     assert known.help
+
+
+def test_the_readme_makes_no_data_in_a_lesson() -> None:
+    recorded = re.findall(
+        r"^\[rec\] \$ (.+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert recorded
+    assert not [command for command in recorded if writes_literal_data(command)]
 
 
 def test_the_readme_is_covered() -> None:

@@ -196,8 +196,7 @@ class SessionCore:
             answered = {*self.aggregate.answered, *(answer.question_id for answer in message.answers)}
             draft = None
             if len(answered) == len(self.aggregate.questions):
-                request = session_drafting.draft_request(self.aggregate, answers=message.answers)
-                draft = await self._draft(request)
+                draft = await self._draft(session_drafting.answered_request(self.aggregate, message.answers))
             decision = self._decision()
             session_drafting.answer(decision, message, draft)
             return await self._commit(decision, message)
@@ -363,7 +362,7 @@ class SessionCore:
             state = self.aggregate.session.state
             draft = None
             if state is S.AWAITING_QUESTIONS:
-                draft = await self._draft(session_drafting.draft_request(self.aggregate))
+                draft = await self._draft(session_drafting.answered_request(self.aggregate))
             decision = self._decision()
             if draft is not None:
                 session_drafting.expire_questions(decision, draft)

@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from contracts.learning.lifecycle import LearningReceiptKind as Receipt
     from contracts.learning.model_draft import ModelWording
     from contracts.learning.proposal import with_edits
-    from contracts.learning.questions import LearningAnswer
+    from contracts.learning.questions import LearningAnswer, QuestionField
     from contracts.learning.session import BuildPolicy
     from contracts.learning.session import LearnSessionState as S
     from workflows.learning.learn_session_messages import (
@@ -59,6 +59,14 @@ def draft_request(
         replay=replay,
         now=workflow.now(),
     )
+
+
+def answered_request(
+    aggregate: LearnSessionAggregate, answers: tuple[LearningAnswer, ...] = ()
+) -> DraftRequest:
+    """What a drafter is asked once the questions are over."""
+    about_files = any(one.field is QuestionField.INPUT for one in aggregate.questions)
+    return draft_request(aggregate, answers=answers).changed(replay_answered=about_files)
 
 
 def propose(decision: SessionDecision, message: GenerateProposalCommand, draft: DraftSummary) -> None:
@@ -173,11 +181,16 @@ class DraftPreparation:
 
     async def replayed(self, request: DraftRequest) -> None:
         """Replays the demonstration where that is asked for. Trouble of any kind leaves the draft to the rules."""
-        if not request.replay:
+        if request.replay:
+            call = workflow.start_activity_method(
+                LessonReplay.replay_lesson, request.session, summary="replay the demonstration", **EVIDENCE
+            )
+        elif request.replay_answered:
+            call = workflow.start_activity_method(
+                LessonReplay.replay_answered, request, summary="replay with what is there already", **EVIDENCE
+            )
+        else:
             return
-        call = workflow.start_activity_method(
-            LessonReplay.replay_lesson, request.session, summary="replay the demonstration", **EVIDENCE
-        )
         with suppress(ActivityError):
             await self._awaited(call)
 

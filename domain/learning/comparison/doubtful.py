@@ -39,6 +39,17 @@ class DoubtfulValue:
     noun: str
     event_id: str
     parameter: str | None = None
+    field = QuestionField.PARAMETER
+
+    @property
+    def about(self) -> str:
+        """The value."""
+        return self.value
+
+    @property
+    def event_ids(self) -> tuple[str, ...]:
+        """The command that shows it."""
+        return (self.event_id,)
 
     @property
     def prompt(self) -> str:

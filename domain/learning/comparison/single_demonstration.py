@@ -55,9 +55,11 @@ _NUMBERED = re.compile(r"\b([A-Za-z]{3,40})[-_ ]?%0?\d*d")
 
 _A_NAME = re.compile(r"[A-Za-z][\w-]{2,59}")
 _GOAL_WORD = re.compile(r"[\w][\w./-]*[\w]|\w")
-_CODE_FILES = re.compile(
+CODE_FILES = re.compile(
     r"\.(?:py|sh|bash|js|ts|rb|pl|r|lua|awk|sed|jq|sql|c|h|cc|cpp|java|go|rs|mk)$|^Makefile$"
 )
+"""Names of programs and of what is compiled."""
+
 _LITTLE = name_set(
     """a an and as at by for from in into is it its no not of off on or our so that the their them then they this
     to up with without all each every one new called named now"""
@@ -154,7 +156,7 @@ def _files(
     programs = {path for command, folder in commands for path in scripts_run(command, folder)}
     for command, folder in commands:
         for word, path in _operands(command, folder):
-            if path in inputs and path not in programs and path not in made and not _CODE_FILES.search(path):
+            if path in inputs and path not in programs and path not in made and not CODE_FILES.search(path):
                 yield _Found(_file_name(path), ParameterType.PATH, word)
 
 
@@ -167,7 +169,7 @@ def _files_in_texts(
             continue
         for path in inputs:
             name = posixpath.relpath(path, working or ".")
-            is_data = path not in made and not _CODE_FILES.search(path) and posixpath.splitext(path)[1]
+            is_data = path not in made and not CODE_FILES.search(path) and posixpath.splitext(path)[1]
             if is_data and re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", command):
                 yield _Found(_file_name(path), ParameterType.PATH, name)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Protocol
 
 from contracts.base import clipped
 from contracts.learning.interpretation import (
@@ -12,7 +13,6 @@ from contracts.learning.interpretation import (
 )
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, MAX_QUESTIONS, LearningQuestion, QuestionField
 from domain.learning.comparison.demonstrations import in_some_only
-from domain.learning.comparison.doubtful import DoubtfulValue
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS
 from domain.learning.interpretation.naming import listed
 
@@ -34,19 +34,48 @@ _SCOPES = {
 }
 
 
+class Doubt(Protocol):
+    """Something of the demonstration of which only a person knows whether it is always so."""
+
+    @property
+    def field(self) -> QuestionField:
+        """The kind of question."""
+        ...
+
+    @property
+    def about(self) -> str:
+        """The value, or the file."""
+        ...
+
+    @property
+    def prompt(self) -> str:
+        """What a person is asked."""
+        ...
+
+    @property
+    def suggestion(self) -> str:
+        """What holds where nobody answers."""
+        ...
+
+    @property
+    def event_ids(self) -> tuple[str, ...]:
+        """The commands that show it."""
+        ...
+
+
 def questions_for(
     interpretation: SemanticWorkflowInterpretation,
     ask_below: float = ASK_BELOW_CONFIDENCE,
     limit: int = MAX_QUESTIONS,
     *,
     unreadable: Sequence[str] = (),
-    doubts: Sequence[DoubtfulValue] = (),
+    doubts: Sequence[Doubt] = (),
     new_id: Callable[[], str],
     now: datetime,
 ) -> tuple[LearningQuestion, ...]:
-    """Questions about doubtful values, then about fields whose confidence is below ``ask_below`` and not confirmed.
+    """Questions about ``doubts``, then about fields whose confidence is below ``ask_below`` and not confirmed.
 
-    Values leave room for the required fields that are open. The least certain field comes first, a required field
+    Doubts leave room for the required fields that are open. The least certain field comes first, a required field
     before another of the same confidence; at most ``limit`` in all. Each carries the best inference as its suggestion,
     and the events it rests on. ``unreadable`` are commands that cannot be read: the question about success asks what
     they leave behind.
@@ -63,12 +92,12 @@ def questions_for(
         LearningQuestion(
             question_id=new_id(),
             proposal_id=interpretation.proposal_id,
-            field=QuestionField.PARAMETER,
+            field=doubt.field,
             prompt=clipped(doubt.prompt, 400),
-            about=doubt.value,
+            about=clipped(doubt.about, 200),
             required=False,
             suggestion=doubt.suggestion,
-            evidence_event_ids=(doubt.event_id,),
+            evidence_event_ids=doubt.event_ids[:50],
             created_at=now,
         )
         for doubt in doubts[: max(0, limit - required)]

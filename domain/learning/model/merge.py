@@ -22,11 +22,11 @@ from contracts.learning.session import LearnSession
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
 from domain.learning.commands.command_line import name_set
 from domain.learning.commands.command_safety import programs_used
-from domain.learning.comparison.doubtful import DoubtfulValue
 from domain.learning.comparison.parameter_edits import respoken
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.revision import MAX_LIST, check_edits
 from domain.learning.interpretation.checkpoint_lint import lint, personal_value_in
+from domain.learning.interpretation.questions import Doubt
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
 STEM_CHARS = 4
@@ -101,8 +101,8 @@ class DeterministicDraft:
     """What parameters were called before a person renamed them, and are called now."""
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])
     """The values of the parameters that a person has made fixed."""
-    doubts: tuple[DoubtfulValue, ...] = ()
-    """Values that may be parameters, or need not be."""
+    doubts: tuple[Doubt, ...] = ()
+    """Values that may be parameters, or need not be, and files that may be inputs."""
     evidence: LessonEvidence | None = None
     """What the replay of the first demonstration proved, where it was replayed."""
 
