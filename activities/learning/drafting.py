@@ -198,7 +198,7 @@ class Drafter:
         try:
             taught = self.deterministic(request)
         except Refusal as refused:
-            if refused.code is not ErrorCode.INSUFFICIENT_TRACES:
+            if refused.code is not ErrorCode.INSUFFICIENT_TRACES or refused.extra.get("failed_events"):
                 raise
             taught = None
         found = self._improver.improved(request, pinned, taught)
@@ -275,7 +275,12 @@ class Drafter:
         demonstrations = shown_demonstrations(events, boundaries, evidence)
         failed = () if evidence and evidence.kept else _failed(events, boundaries)
         if not demonstrations or not session.active_trace_ids:
-            raise Refusal(ErrorCode.INSUFFICIENT_TRACES, nothing_shown(failed), captured_events=len(events))
+            raise Refusal(
+                ErrorCode.INSUFFICIENT_TRACES,
+                nothing_shown(failed),
+                captured_events=len(events),
+                failed_events=[event.event_id for event in failed],
+            )
         steps = demonstrations[0]
         comparison = compared(demonstrations)
         drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)

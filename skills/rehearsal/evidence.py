@@ -25,8 +25,6 @@ from contracts.learning.evidence import (
 )
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
-from domain.learning.commands.typed_lines import shorter_forms
-from domain.learning.interpretation.slicing import contributing, removers, transients, undone
 from domain.learning.proof.candidates import candidates, selected
 from domain.learning.proof.conditions import objection
 from domain.learning.proof.file_flow import (
@@ -39,7 +37,6 @@ from domain.learning.proof.file_flow import (
 )
 from domain.learning.proof.outcomes import (
     NOTHING_VOLATILE,
-    changed_paths,
     differences,
     same_changes,
     same_outcome,
@@ -50,6 +47,7 @@ from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
 from domain.learning.proof.variations import Variation, variations
 from skills.rehearsal.lesson_checks import CheckFinder
 from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of, worked_only_here
+from skills.rehearsal.shortening import Shortened, Shortening
 
 __all__ = ["EvidenceBounds", "EvidenceFinder", "Lesson", "same_outcome"]
 
@@ -61,23 +59,12 @@ MOST_SCRIPTS, MAX_SCRIPT_CHARACTERS = 20, 65_536
 MOST_ABLATIONS = 40
 """Commands that are left out in turn; of a longer lesson the last ones."""
 
-MOST_TYPED_ABLATIONS = 60
-"""Lines typed at prompts that are left out in turn."""
-
 MOST_REDUCTIONS = 24
 """Parts of commands that are left out in turn."""
 
 _MOST_CANDIDATES = 120
 _MOST_CANDIDATES_OF_A_FILE = 14
-_MOST_UNDONE = 12
-_USELESS = "Leaving it out changes nothing in the result of the demonstration."
 _IN_VAIN = "It failed when it was shown and changed no file: that it works on a copy proves nothing of it."
-_UNDONE = "What it made was removed again by a later command; without both of them the result is the same."
-_UNDOES = "It only removed what an earlier command had made; without both of them the result is the same."
-_CHANGED_BACK = "What it changed was changed back by a later command; without both the result is the same."
-_CHANGES_BACK = (
-    "It only changed back what an earlier command had changed; without both the result is the same."
-)
 
 
 class EvidenceFinder:
@@ -97,6 +84,7 @@ class EvidenceFinder:
         self._in_vain: tuple[LeftOutCommand, ...] = ()
         self._at_once = bounds.at_once
         self._replayer = Replayer(lesson, parent, bounds, progress, cancelled)
+        self._shortening = Shortening(self._replayer, self._is_same)
         self._volatile = NOTHING_VOLATILE
         self._is_anew = False
         self.needed: frozenset[str] | None = None
@@ -120,16 +108,18 @@ class EvidenceFinder:
         if anew := self._made_anew(whole, uses):
             (whole, again), self._is_anew = anew, True
             uses = uses_of(every, whole)
-        kept, left_out, run = self._shortest(whole, uses)
-        kept, left_out, run = self._without_chains(kept, left_out, run, uses)
-        if not kept:
-            return self._nothing(now, uses, "no command changes anything that lasts", left_out)
-        kept, run = self._without_lines(kept, run)
+        short = self._shortening.slice_of(every, whole, uses)
+        short = self._shortening.without_undone(short, uses)
+        if not short.kept:
+            return self._nothing(now, uses, "no command changes anything that lasts", short.left_out)
+        short = self._shortening.without_lines(short)
+        kept, run = short.kept, short.run
         ids = {c.event_id for c in kept}
         inputs = inputs_of(ids, uses, whole.before)
         wanted = self._wanted(kept, run, again, uses, inputs)
         asked = (*wanted, *given[:MAX_CONDITIONS])
-        kept, left_out, omitted = self._ablated(kept, left_out, run, asked)
+        short, omitted = self._ablated(short, asked)
+        kept = short.kept
         finder = CheckFinder(self._replayer, every, kept, uses, whole, asked=self._lesson.asks_for_check)
         possible = self._at_the_same_time(finder.told, finder.places)
         varied = self._varied(
@@ -154,7 +144,7 @@ class EvidenceFinder:
             reproduced=not note,
             note=note,
             kept=tuple(c.event_id for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}),
-            left_out=(*self._in_vain, *(one for one in left_out if one.event_id not in checks)),
+            left_out=(*self._in_vain, *(one for one in short.left_out if one.event_id not in checks)),
             repeated_as=tuple(
                 RepeatedCommand(event_id=c.event_id, command=c.command)
                 for c in (*kept, *(one.command for one in possible if one.command.event_id in checks))
@@ -224,79 +214,6 @@ class EvidenceFinder:
         self._replayer.without(())
         return None
 
-    def _shortest(
-        self, whole: Run, uses: Sequence[CommandUse]
-    ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
-        """The slice where its replay ends like the whole, or with what cleans up after it; else every command."""
-        every = _as_shown(self._commands, whole)
-        found = contributing([c.command for c in every], uses, changed_paths(whole.before, whole.after))
-        ids = set(found.kept)
-        for extra, label in (
-            ((), "the commands that contribute"),
-            (removers(uses, ids, whole.after.paths()), "with the commands that clean up"),
-        ):
-            if label.startswith("with") and set(extra) <= ids:
-                continue
-            ids |= set(extra)
-            kept = tuple(c for c in every if c.event_id in ids)
-            run = self._replayer.replay(kept, label)
-            if self._is_same(whole, run):
-                return kept, tuple(one for one in found.left_out if one.event_id not in ids), run
-            if self._replayer.is_over:
-                break
-        return every, (), whole
-
-    def _without_chains(
-        self,
-        kept: tuple[RehearsalCommand, ...],
-        left_out: tuple[LeftOutCommand, ...],
-        run: Run,
-        uses: Sequence[CommandUse],
-    ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], Run]:
-        """Without the commands that make or change something and those that undo it, where the end is the same."""
-        ids = {c.event_id for c in kept}
-        own = [use for use in uses if use.event_id in ids]
-        made = transients(own, {*run.before.paths(), *run.after.paths()})
-        changed = undone(own, changed_paths(run.before, run.after))[:_MOST_UNDONE]
-        chains = [(one, _UNDONE, _UNDOES) for one in made]
-        chains += [(one, _CHANGED_BACK, _CHANGES_BACK) for one in changed if one not in made]
-        if len(shell := [use.event_id for use in own if not (use.written or use.removed)]) > 1:
-            # What one of them sets in the shell another may take back.
-            chains.append((tuple(shell), _USELESS, _USELESS))
-        for chain, done, undoing in chains:
-            if self._replayer.is_over:
-                break
-            rest = tuple(c for c in kept if c.event_id not in chain)
-            if len(rest) + len(chain) != len(kept):
-                continue
-            shorter = self._replayer.replay(rest, "without what was undone again")
-            if self._is_same(run, shorter):
-                left_out += tuple(LeftOutCommand(event_id=one, reason=done) for one in chain[:-1])
-                left_out += (LeftOutCommand(event_id=chain[-1], reason=undoing),)
-                kept, run = rest, shorter
-        return kept, left_out, run
-
-    def _without_lines(
-        self, kept: tuple[RehearsalCommand, ...], run: Run
-    ) -> tuple[tuple[RehearsalCommand, ...], Run]:
-        """Without the lines typed at prompts that change nothing: mistakes, looking around, leaving the program."""
-        left = MOST_TYPED_ABLATIONS
-        for place, command in enumerate(kept):
-            forms = shorter_forms(command.command)
-            shorter = next(forms, None)
-            while shorter is not None and left and not self._replayer.is_over:
-                left -= 1
-                commands = tuple(c.changed(command=shorter) if n == place else c for n, c in enumerate(kept))
-                other = self._replayer.replay(commands, "without a line that was typed")
-                is_enough = self._is_same(run, other)
-                if is_enough:
-                    kept, run = commands, other
-                try:
-                    shorter = forms.send(is_enough)
-                except StopIteration:
-                    break
-        return kept, run
-
     def _wanted(
         self,
         kept: Sequence[RehearsalCommand],
@@ -317,42 +234,17 @@ class EvidenceFinder:
         stable = (one for one in found if one.path not in self._volatile.facts)
         return tuple(one for one in stable if objection(one, again.before, again.after) is None)
 
-    def _ablated(
-        self,
-        kept: tuple[RehearsalCommand, ...],
-        left_out: tuple[LeftOutCommand, ...],
-        run: Run,
-        asked: Sequence[ProofCondition],
-    ) -> tuple[tuple[RehearsalCommand, ...], tuple[LeftOutCommand, ...], list[Trial]]:
+    def _ablated(self, short: Shortened, asked: Sequence[ProofCondition]) -> tuple[Shortened, list[Trial]]:
         """The commands whose omission changes something, and what each omission did."""
-        trials = self._ablations(kept, run, asked)
+        trials = self._ablations(short.kept, short.run, asked)
         while useless := [place for place, trial in trials.items() if trial is None]:
-            without, shorter = self._without(kept, useless, run)
-            if not without:
+            shorter = self._shortening.without_useless(short, useless)
+            if len(shorter.kept) == len(short.kept):
                 break
-            left_out += tuple(
-                LeftOutCommand(event_id=kept[place].event_id, reason=_USELESS) for place in without
-            )
-            kept = shorter
+            short = shorter
             # What two commands did for each other shows only now: an undo is useless without what it undid.
-            trials = self._ablations(kept, run, asked)
-        return kept, left_out, [trial for trial in trials.values() if trial is not None]
-
-    def _without(
-        self, kept: tuple[RehearsalCommand, ...], useless: Sequence[int], run: Run
-    ) -> tuple[list[int], tuple[RehearsalCommand, ...]]:
-        """Those of the useless commands that can be left out together: all, or one after the other."""
-        for groups in ([list(useless)], [[place] for place in useless]):
-            gone: list[int] = []
-            for group in groups:
-                if self._replayer.is_over:
-                    break
-                rest = tuple(c for n, c in enumerate(kept) if n not in {*gone, *group})
-                if rest and self._is_same(run, self._replayer.replay(rest, "without what changes nothing")):
-                    gone += group
-            if gone:
-                return gone, tuple(c for n, c in enumerate(kept) if n not in gone)
-        return [], kept
+            trials = self._ablations(short.kept, short.run, asked)
+        return short, [trial for trial in trials.values() if trial is not None]
 
     def _ablations(
         self, kept: Sequence[RehearsalCommand], run: Run, asked: Sequence[ProofCondition]
@@ -449,14 +341,6 @@ class EvidenceFinder:
     def _at_the_same_time(self, work: Callable[[int], _T | None], places: Iterable[int]) -> list[_T]:
         with ThreadPoolExecutor(self._at_once, thread_name_prefix="replay") as pool:
             return [found for found in pool.map(work, places) if found is not None]
-
-
-def _as_shown(commands: Sequence[RehearsalCommand], whole: Run) -> tuple[RehearsalCommand, ...]:
-    """The commands; those that failed in the whole replay may fail again: what they did counts."""
-    return tuple(
-        command if result.status == 0 else command.changed(may_fail=True)
-        for command, result in zip(commands, whole.session.results, strict=True)
-    )
 
 
 def _failed_here(kept: Sequence[RehearsalCommand], whole: Run, every: Sequence[RehearsalCommand]) -> str:

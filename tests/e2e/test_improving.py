@@ -80,6 +80,20 @@ async def test_an_improvement_goes_through_diff_and_approval_and_keeps_the_old_v
     assert skill.read_text() == first
 
 
+async def test_a_demonstration_in_which_everything_failed_is_no_improvement(stack: Stack) -> None:
+    alice = stack.learner()
+    await begin(alice, await installed(alice))
+    await alice.act("start")
+    (event,) = alice.events([("sort sales.csv > top.txt", ())])
+    event["terminal"]["exit_class"] = "failed"
+    path = f"/api/learn/sessions/{alice.session_id}"
+    await alice.ok("POST", f"{path}/observations", {"events": [event]})
+    await alice.act("stop")
+    status, error = await alice.refused("POST", f"{path}/generate-proposal", {})
+    assert (status, error["code"]) == (400, "INSUFFICIENT_TRACES")
+    assert "“sort sales.csv > top.txt” failed" in error["message"]
+
+
 async def test_words_alone_can_improve_a_skill_and_change_only_what_they_are_about(stack: Stack) -> None:
     alice = stack.learner()
     ability_id = await installed(alice)

@@ -147,6 +147,19 @@ async def rehearsed(alice: Learner) -> None:
     assert any(case.startswith("rehearsal/condition") for case in results)
 
 
+async def test_a_path_to_the_folder_beside_stays_as_it_was_shown(stack: Stack, home: Path) -> None:
+    for folder, names in (("laptop", "abc"), ("usb", "a")):
+        (home / folder).mkdir()
+        for name in names:
+            (home / folder / f"{name}.txt").write_text(f"{name}\n")
+    listing = "comm -23 <(find . -type f | sort) <(cd ../usb && find . -type f | sort) > ../usb/missing.txt"
+    copying = 'while read -r one; do cp "$one" "../usb/$one"; done < ../usb/missing.txt'
+    alice, files = await taught(stack, home / "laptop", (listing, copying), "Copy what the stick lacks")
+    assert listing in files["references/demonstration.md"]
+    assert "< ../usb/missing.txt" in files["SKILL.md"]
+    await rehearsed(alice)
+
+
 async def test_a_folder_that_the_lesson_makes_is_no_input(stack: Stack, home: Path) -> None:
     (home / "data").mkdir()
     for name in ("north", "south"):

@@ -8,7 +8,7 @@ from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.interpretation.slicing import collapsed, parent_folders
 from domain.learning.lesson_folders import placed
-from domain.learning.method.command_items import read_calls
+from domain.learning.method.command_items import read_calls, settings_in
 from domain.learning.proof.conditions import FolderContents
 
 
@@ -47,15 +47,20 @@ def folders_of(
 
 
 def _worked_on(command: RehearsalCommand) -> Iterator[str]:
-    """The words that a command gives its programs as inputs, as paths; none where bash would refuse it."""
+    """What a command gives its programs as inputs, and its loops, as paths; none where bash would refuse it."""
     try:
-        calls = read_calls(command.command)
+        read = [argument for call, _ in read_calls(command.command) for argument in call.arguments]
+        items = [setting for setting in settings_in(command.command) if setting.kind == "item"]
     except UnreadableCommand:
         return
-    for call, _ in calls:
-        for argument in call.arguments:
-            if argument.role == "input":
-                yield from (placed(command.working_folder or ".", word) for word in argument.literals)
+    for one in (*(argument for argument in read if argument.role == "input"), *items):
+        yield from (placed(command.working_folder or ".", _before_pattern(word)) for word in one.literals)
+
+
+def _before_pattern(word: str) -> str:
+    """The word, or the folder in front of a pattern in it."""
+    name = re.split(r"[*?\[]", word, maxsplit=1)[0]
+    return word if name == word else name.rpartition("/")[0]
 
 
 def touched_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> frozenset[str]:

@@ -188,11 +188,20 @@ def test_a_number_of_lines_that_the_shown_rows_had_by_chance_is_no_proof(tmp_pat
     assert ConditionKind.LINE_COUNT not in kinds(taught.find(), "out.csv")
 
 
-def test_a_folder_whose_files_count_by_their_names_is_a_folder_of_the_lesson(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "counting",
+    [
+        "find data -name '*.csv' | wc -l > n.txt",
+        "for one in data/*.csv; do echo $one; done > n.txt",
+        "ls ./data/ > n.txt",
+        "(cd data && ls) > n.txt",
+    ],
+)
+def test_a_folder_whose_files_count_by_their_names_is_a_folder_of_the_lesson(
+    tmp_path: Path, counting: str
+) -> None:
     files = {"data/a.csv": TABLE, "sorted/b.csv": TABLE, "notes.txt": "sorted data\n"}
-    taught = Taught(
-        tmp_path, files, "find data -name '*.csv' | wc -l > n.txt", "grep -c sorted notes.txt >> n.txt"
-    )
+    taught = Taught(tmp_path, files, counting, "grep -c sorted notes.txt >> n.txt")
     assert taught.find().folders == ("data",)
 
 
