@@ -41,10 +41,10 @@ from domain.learning.proof.outcomes import (
     same_changes,
     same_outcome,
 )
-from domain.learning.proof.proofs import one_order_each, proof_of
+from domain.learning.proof.proofs import one_order_each, proof_of, with_presence, without_presence
 from domain.learning.proof.reductions import reductions
 from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
-from domain.learning.proof.variations import Variation, variations
+from domain.learning.proof.variations import Variation, quiet_variations, variations
 from skills.rehearsal.lesson_checks import CheckFinder
 from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of, worked_only_here
 from skills.rehearsal.shortening import Shortened, Shortening
@@ -134,6 +134,7 @@ class EvidenceFinder:
         verdicts = [judged(one, n, run.before, run.after, trials) for n, one in enumerate(asked)]
         told_apart = [n for n in range(len(wanted)) if verdicts[n].verdict is ConditionVerdict.TOLD_APART]
         told_apart = one_order_each(told_apart, wanted, trials, [c.command for c in kept])
+        told_apart = without_presence(told_apart, wanted)
         best = selected([wanted[n] for n in told_apart])
         note = _failed_here(kept, whole, every)
         proven = [wanted[n] for n in told_apart if wanted[n] in best]
@@ -231,7 +232,7 @@ class EvidenceFinder:
             most=_MOST_CANDIDATES,
             most_for_one_file=_MOST_CANDIDATES_OF_A_FILE,
         )
-        stable = (one for one in found if one.path not in self._volatile.facts)
+        stable = (one for one in with_presence(found, run.before) if one.path not in self._volatile.facts)
         return tuple(one for one in stable if objection(one, again.before, again.after) is None)
 
     def _ablated(self, short: Shortened, asked: Sequence[ProofCondition]) -> tuple[Shortened, list[Trial]]:
@@ -322,7 +323,10 @@ class EvidenceFinder:
         """
         named = {path for c in kept for path in named_paths(c.command, c.working_folder)}
         named |= {path for path in used if any(path in c.command for c in kept)}
-        tried = variations(run.before, used, named)
+        tried = (
+            *variations(run.before, used, named),
+            *quiet_variations(run.before, used, named, _changed_texts(run)),
+        )
 
         def on(number: int) -> tuple[Trial, frozenset[int]] | None:
             if self._replayer.is_over:
@@ -351,6 +355,13 @@ def _failed_here(kept: Sequence[RehearsalCommand], whole: Run, every: Sequence[R
             shown = command.command.splitlines()[0][:80]
             return f"“{shown}” fails here (exit status {result.status}), which it did not when it was shown"
     return ""
+
+
+def _changed_texts(run: Run) -> list[str]:
+    """The texts that the lesson made or changed."""
+    changed = changed_paths(run.before, run.after) & {*run.after.paths()}
+    texts = (run.after.text(path) for path in sorted(changed))
+    return [text for text in texts if text and text.strip()]
 
 
 def _effects(asked: Sequence[ProofCondition], run: Run, *, is_omission: bool = True) -> tuple[Effect, ...]:

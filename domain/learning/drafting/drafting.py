@@ -84,7 +84,7 @@ def draft_skill(
     phrases = edited_phrases(edited, "trigger_phrases") or trigger_phrases(
         interpretation,
         verbs,
-        [path for path in materials.results if not wording.speaks_in(path) and names.of(path) == path],
+        names.spoken_of(path for path in materials.results if not wording.speaks_in(path)),
         [redact(h, personal=True).text for h in trigger_hints],
     )
     phrases = tuple(dict.fromkeys(wording.unbraced(phrase) for phrase in phrases))

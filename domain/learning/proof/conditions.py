@@ -244,8 +244,13 @@ def columns_of(text: str, separator: str) -> int | None:
 
 def _columns(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
     separator, count = condition.argument.split(":")
-    found = columns_of(after.text(condition.path) or "", separator)
-    return None if found == int(count) else f"not every row of {condition.path} has {count} columns"
+    text = after.text(condition.path) or ""
+    # Where there is no row, none has another number.
+    return (
+        None
+        if text == "" or columns_of(text, separator) == int(count)
+        else f"not every row of {condition.path} has {count} columns"
+    )
 
 
 def _valid_json(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:

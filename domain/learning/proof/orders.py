@@ -116,7 +116,9 @@ def are_numbers(texts: Sequence[str]) -> bool:
 
 def _numbers(texts: Sequence[str]) -> list[float] | None:
     found = [_NUMBER.match(text.strip().strip('"')) for text in texts]
-    return [float(m.group().replace(",", ".")) if m else 0.0 for m in found] if any(found) else None
+    return (
+        [float(m.group().replace(",", ".")) if m else 0.0 for m in found] if any(found) or not texts else None
+    )
 
 
 def _size(text: str) -> tuple[int, float]:

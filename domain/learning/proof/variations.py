@@ -8,15 +8,23 @@ found out.
 import json
 import posixpath
 import random
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from domain.learning.proof.conditions import FolderContents, lines_of
 from domain.learning.proof.path_patterns import FEWEST_MEMBERS
-from domain.learning.proof.rows import FEWEST_ROWS, has_rows, with_exchanged_numbers
+from domain.learning.proof.rows import FEWEST_ROWS, has_rows, looks_like_header, with_exchanged_numbers
 
-__all__ = ["FEWEST_ROWS", "Variation", "variations"]
+__all__ = ["FEWEST_ROWS", "Variation", "quiet_variations", "variations"]
+
+_MOST_QUIET = 4
+_DOCUMENTS = frozenset({".md", ".markdown", ".rst", ".html", ".htm", ".xml", ".tex", ".adoc", ".org"})
+"""Texts of which a line may be missing without another meaning of the rest."""
+
+_WORD = re.compile(r"[^\s,;:\"'()<>|=\[\]]+")
+_LONG_WORD = 4
 
 _THIRDS = (
     "every third row left out",
@@ -68,6 +76,53 @@ def _by_rows(before: FolderContents, inputs: Sequence[str]) -> Iterator[Variatio
     yield from of("the numbers of the rows exchanged", lambda rows, _path: with_exchanged_numbers(rows))
 
 
+def quiet_variations(
+    before: FolderContents, inputs: Sequence[str], named: Collection[str], results: Sequence[str]
+) -> tuple[Variation, ...]:
+    """For each text of a result the input without what it speaks of: the faults of a report, the rows of a selection.
+
+    A result that is made of all its input has none: nothing of it would be left.
+    """
+    found: dict[tuple[object, ...], Variation] = {}
+    for text in results:
+        for one in (_without_lines_in(text, before, inputs), _without_files_in(text, before, inputs, named)):
+            if one is not None and len(found) < _MOST_QUIET:
+                found.setdefault((*sorted(one.written.items()), *one.removed), one)
+    return tuple(found.values())
+
+
+def _without_lines_in(result: str, before: FolderContents, inputs: Sequence[str]) -> Variation | None:
+    written: dict[str, str] = {}
+    for path in inputs:
+        text = before.text(path) or ""
+        if has_rows(path, before):
+            header = lines_of(text)[: int(looks_like_header(text))]
+            left = [row for row in lines_of(text)[len(header) :] if not _speaks_of(row, result)]
+        elif posixpath.splitext(path)[1].lower() in _DOCUMENTS:
+            words = [word for word in _WORD.findall(result) if len(word) >= _LONG_WORD]
+            header, left = [], [line for line in lines_of(text) if not any(word in line for word in words)]
+        else:
+            continue
+        if left and len(header) + len(left) < len(lines_of(text)):
+            written[path] = "".join(f"{line}\n" for line in (*header, *left))
+    return Variation("without the lines that the result speaks of", written) if written else None
+
+
+def _speaks_of(row: str, result: str) -> bool:
+    """Whether a line of the result stands in the row, or the row in one of its lines."""
+    return row in result or any(line in row for line in lines_of(result) if line.strip())
+
+
+def _without_files_in(
+    result: str, before: FolderContents, inputs: Sequence[str], named: Collection[str]
+) -> Variation | None:
+    gone: list[str] = []
+    for group in _kinds(before, inputs, named):
+        spoken = [path for path in group if posixpath.basename(path) in result]
+        gone += spoken if len(spoken) < len(group) else []
+    return Variation("without the files that the result names", removed=tuple(gone)) if gone else None
+
+
 def _shuffled(rows: list[object], path: str) -> list[object]:
     # Repeatable on purpose; nothing secret hangs on it.
     random.Random(path).shuffle(rows)  # noqa: S311
@@ -101,13 +156,18 @@ def _with_records(text: str, change: Callable[[list[object], str], list[object]]
     return text if after == found else json.dumps(after, ensure_ascii=False, indent=2) + "\n"
 
 
-def _by_files(before: FolderContents, inputs: Sequence[str], named: Collection[str]) -> Iterator[Variation]:
-    """One more file, one file less and one renamed, of the kinds that the commands take by pattern."""
+def _kinds(before: FolderContents, inputs: Sequence[str], named: Collection[str]) -> list[list[str]]:
+    """The inputs of one folder and extension that no command names, at least so many that a pattern takes them."""
     groups: dict[tuple[str, str], list[str]] = {}
     for path in inputs:
         if path not in named and path in before.paths():
             groups.setdefault((posixpath.dirname(path), posixpath.splitext(path)[1]), []).append(path)
-    kinds = [sorted(group) for group in groups.values() if len(group) >= FEWEST_MEMBERS]
+    return [sorted(group) for group in groups.values() if len(group) >= FEWEST_MEMBERS]
+
+
+def _by_files(before: FolderContents, inputs: Sequence[str], named: Collection[str]) -> Iterator[Variation]:
+    """One more file, one file less and one renamed, of the kinds that the commands take by pattern."""
+    kinds = _kinds(before, inputs, named)
     if not kinds:
         return
     last = [group[-1] for group in kinds]

@@ -513,6 +513,30 @@ def test_a_check_of_what_only_the_shown_rows_hold_is_none(tmp_path: Path) -> Non
     assert taught.kept() == [lines[0]]
 
 
+def test_a_report_of_what_is_wrong_may_be_empty(tmp_path: Path) -> None:
+    files = {"docs/a.md": "(b.md)\n(gone.md)\n(c.md)\n", "docs/b.md": "(a.md)\n", "docs/c.md": "(b.md)\n"}
+    report = (
+        "for f in docs/*.md; do tr -d '()' < \"$f\" | while read -r t; do"
+        ' [ -e "docs/$t" ] || echo "$f: $t"; done; done > broken.txt'
+    )
+    taught = Taught(tmp_path, files, report)
+    assert kinds(taught.find(), "broken.txt") == {ConditionKind.EXISTS}
+
+
+def test_a_selection_may_be_empty_and_is_sorted_all_the_same(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, "awk -F, 'NR > 1 && $2 > 6' in.csv | sort > out.csv")
+    found = kinds(taught.find(), "out.csv")
+    assert ConditionKind.NOT_EMPTY not in found
+    assert {ConditionKind.EXISTS, ConditionKind.SORTED} <= found
+
+
+def test_what_is_made_of_all_rows_is_not_empty(tmp_path: Path) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, "sort -t, -k2,2n in.csv > out.csv")
+    found = kinds(taught.find(), "out.csv")
+    assert ConditionKind.NOT_EMPTY in found
+    assert ConditionKind.EXISTS not in found
+
+
 def test_the_files_that_suffice_are_those_that_the_kept_commands_use_unless_others_count_by_their_names(
     tmp_path: Path,
 ) -> None:

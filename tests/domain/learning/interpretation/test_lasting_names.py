@@ -6,7 +6,7 @@ from contracts.learning.observation import ObservedActionEvent
 from domain.learning.interpretation.checkpoint_lint import lint
 from domain.learning.interpretation.inference import operations_in
 from domain.learning.interpretation.interpretation import interpret
-from domain.learning.interpretation.lasting_names import ProvenFiles
+from domain.learning.interpretation.lasting_names import LastingNames, ProvenFiles
 from domain.learning.interpretation.steps import captured_steps
 
 ARCHIVED = "The file backup/all-*.tar.gz is a readable archive that holds every file of data"
@@ -91,3 +91,14 @@ def test_a_check_is_a_checkpoint_of_its_own_and_says_nothing_of_what_the_task_is
     found = interpret(teach.source([edited, check], steps=steps, proven_files=proven))
     assert [one.success_condition for one in found.checkpoints] == [changed, passed]
     assert [one.key for one in operations_in(steps)] == ["convert"]
+
+
+def test_files_in_several_folders_are_named_by_their_folders(teach: Any) -> None:
+    """A person asks for what is in the letters and the reports, not for files of one extension."""
+    edited = teach.command(1, "sed -i s/a/b/ */*.md", "~letters/a.md", "~letters/b.md", "~reports/c.md")
+    said = "No file **/*.md holds “a”"
+    found = interpret(teach.source([edited], proven_files=ProvenFiles({"**/*.md": said})))
+    assert [one.success_condition for one in found.checkpoints] == [said]
+    names = LastingNames(captured_steps([edited], ()), ProvenFiles({"**/*.md": said}))
+    assert names.spoken_of(["letters/a.md", "letters/b.md", "top.md"]) == ["the files in letters"]
+    assert found.use_conditions[-1] == "letters/*.md or reports/*.md is missing or out of date"

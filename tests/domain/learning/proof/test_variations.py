@@ -6,7 +6,7 @@ import pytest
 
 from domain.learning.proof.conditions import lines_of
 from domain.learning.proof.rows import with_exchanged_numbers
-from domain.learning.proof.variations import variations
+from domain.learning.proof.variations import quiet_variations, variations
 from tests.domain.learning.proof.folders import Folder
 
 TABLE = "name,amount\n" + "".join(f"row {n},{n}\n" for n in range(12))
@@ -96,3 +96,24 @@ def test_files_that_a_command_names_keep_their_names() -> None:
 def test_the_same_folder_has_the_same_variations() -> None:
     folder = Folder({"in.csv": TABLE, "x/a.txt": TABLE, "x/b.txt": TABLE})
     assert variations(folder, sorted(folder.paths()), []) == variations(folder, sorted(folder.paths()), [])
+
+
+def test_of_a_selection_the_rows_that_were_not_selected_are_left() -> None:
+    (one,) = quiet_variations(Folder({"in.csv": TABLE}), ["in.csv"], ["in.csv"], ["row 3\nrow 5\n"])
+    assert lines_of(one.written["in.csv"]) == [
+        line for line in lines_of(TABLE) if "row 3" not in line and "row 5" not in line
+    ]
+
+
+def test_of_a_report_the_lines_and_the_files_are_left_that_it_does_not_speak_of() -> None:
+    folder = Folder({"docs/a.md": "see b.md\nsee gone.md\n", "docs/b.md": "see a.md\n"})
+    report = "docs/a.md: gone.md\n"
+    lines, files = quiet_variations(folder, sorted(folder.paths()), [], [report])
+    assert lines.written == {"docs/a.md": "see b.md\n"}
+    assert files.removed == ("docs/a.md",)
+
+
+def test_a_result_that_is_made_of_all_its_input_has_no_input_that_it_does_not_speak_of() -> None:
+    folder = Folder({"in.csv": TABLE, "a.jpg": "1", "b.jpg": "2"})
+    results = ["".join(sorted(TABLE.splitlines(keepends=True))), "a.jpg\nb.jpg\n"]
+    assert quiet_variations(folder, sorted(folder.paths()), [], results) == ()
