@@ -53,9 +53,7 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     proposals = ProposalReads(database, AllowedActions(database, bases))
     evidence, states = LessonEvidenceStore(database), StartingStates(database)
     practices = PracticeStore(database)
-    drafter = Drafter(
-        shared.observations, drafts, proposals, wordings, bases, evidence, states, practices
-    )
+    drafter = Drafter(shared.observations, drafts, proposals, wordings, bases, evidence, states, practices)
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
     rehearsals = shared.settings.data_dir / "rehearsals"
     replay = LessonReplay(shared.observations, states, evidence, proposals, rehearsals, EvidenceBounds())
