@@ -37,6 +37,7 @@ from domain.learning.proof.file_flow import (
 )
 from domain.learning.proof.outcomes import (
     NOTHING_VOLATILE,
+    changed_paths,
     differences,
     same_changes,
     same_outcome,
