@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from host.onnx_runtime import onnx_runtime
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -64,11 +66,11 @@ class Encoder:
         try:
             # Imported here: they are an extra, and take a third of a second.
             import numpy as np
-            import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
             from tokenizers import Tokenizer
+
+            runtime = onnx_runtime()
         except ImportError as error:
             raise ModelUnavailable(f"{error.name or error} is not installed.") from error
-        runtime: Any = onnxruntime
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self.np = np

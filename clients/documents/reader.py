@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clients.documents.reading_order import CONFINED, FAILED, FOUND, PAGE, ReadingFailure, ReadingOrder
+from host.onnx_runtime import WITHOUT_TELEMETRY
 
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 _LAUNCH = (
@@ -130,7 +131,7 @@ class DocumentReader:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             cwd="/",
-            env={"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
+            env={"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"} | WITHOUT_TELEMETRY,
             limit=self.limits.answer_bytes,
         )
         answer = _Answer()

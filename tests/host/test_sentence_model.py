@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,3 +37,9 @@ def test_a_model_that_is_missing_or_another_than_expected_is_not_used(
     monkeypatch.delitem(sys.modules, package.name, raising=False)
     with pytest.raises(ModelUnavailable, match="cannot be read" if content is None else "another file"):
         SentenceModel()
+
+
+def test_the_model_is_loaded_without_reports_to_anybody_and_leaves_no_file(tmp_path: Path) -> None:
+    program = "from host.sentence_model import sentence_model; sentence_model().vector('total the invoices')"
+    subprocess.run([sys.executable, "-c", program], env={"TMPDIR": str(tmp_path)}, check=True)
+    assert list(tmp_path.iterdir()) == []
