@@ -177,16 +177,19 @@ def tolerant(commands: Sequence[RehearsalCommand]) -> tuple[RehearsalCommand, ..
 def worked_only_here(
     commands: Sequence[RehearsalCommand], in_vain: Collection[str], run: Run
 ) -> frozenset[str]:
-    """Those of the commands ``in_vain``, by event id, that have made, changed or removed a file in the replay."""
-    changed = {
+    """Those of the commands ``in_vain``, by event id, that have written or removed a file in the replay."""
+    before, after = run.before, run.after
+    # A recording does not see permissions: a command that changed those alone may have done so when it was shown.
+    files = {
         path
-        for path in {*run.before.paths(), *run.after.paths()}
-        if is_compared(path) and run.before.digest(path) != run.after.digest(path)
+        for path in {*before.paths(), *after.paths()}
+        if is_compared(path)
+        and (before.digest(path) != after.digest(path) or before.mode(path) == after.mode(path))
     }
     return frozenset(
         command.event_id
         for command, result in zip(commands, run.session.results, strict=True)
-        if command.event_id in in_vain and not changed.isdisjoint({*result.use.written, *result.use.removed})
+        if command.event_id in in_vain and not files.isdisjoint({*result.use.written, *result.use.removed})
     )
 
 

@@ -381,12 +381,28 @@ def test_a_command_that_failed_and_changed_nothing_when_it_was_shown_does_not_co
     assert "no command changes anything" in evidence.note
 
 
-def test_a_command_that_failed_over_a_folder_that_was_there_makes_it_here(tmp_path: Path) -> None:
-    making = command("mkdir sub", may_fail=True)
-    taught = Taught(tmp_path, {"in.csv": TABLE}, making, "sort in.csv > sub/out.txt")
-    taught.in_vain = frozenset({making.event_id})
+def test_a_command_that_failed_beside_its_earlier_result_did_not_make_it(tmp_path: Path) -> None:
+    failed = command("cp in.csv out.csv", may_fail=True)
+    taught = Taught(tmp_path, {"in.csv": TABLE, "out.csv": TABLE}, failed)
+    taught.in_vain = frozenset({failed.event_id})
+    assert taught.find().kept == ()
+
+
+@pytest.mark.parametrize(
+    ("failed", "next_one"),
+    [
+        ("mkdir sub", "sort in.csv > sub/out.txt"),
+        ("chmod 600 in.csv missing.csv", "sort in.csv > out.txt"),
+    ],
+)
+def test_a_command_that_failed_may_have_done_what_no_recording_sees(
+    tmp_path: Path, failed: str, next_one: str
+) -> None:
+    first = command(failed, may_fail=True)
+    taught = Taught(tmp_path, {"in.csv": TABLE}, first, next_one)
+    taught.in_vain = frozenset({first.event_id})
     assert taught.find().reproduced
-    assert len(taught.kept()) == 2
+    assert taught.kept() == [failed, next_one]
 
 
 def test_a_command_that_ends_the_shell_keeps_the_replay_from_being_evidence(tmp_path: Path) -> None:
