@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tests.lessons.verdicts import Aspect
 
-PASSED = 25
+PASSED = 23
 """How many of the thirty meet every expectation."""
 
 FOUND = 0.9
@@ -20,36 +20,55 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
     "join_jobs_to_customers": {
         Aspect.FINDS: (
             "not found: “merge the order table with the customer table on their common key” (it is about "
-            "something else: “order”, “common”, “key”)"
+            "something else: “order”, “common”, “key”); “combine two csv files by customer id keeping those "
+            "without orders” (read together with “Put the jobs of a month beside their customers, customers "
+            "without a job too.”, it asks for other work)"
+        ),
+    },
+    "report_differences_of_trees": {
+        Aspect.FINDS: (
+            "not found: “compare two directories and write down the differing files” (“compare” is near to "
+            "what it does, and little else is said of it)"
         ),
     },
     "number_scanned_pages": {
         Aspect.FINDS: (
-            "not found: “give the scans running numbers with leading zeros” (read together with “Rename the "
-            "scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks for"
-            " other work); “number the pages of a scanned document consecutively” (read together with "
-            "“Rename the scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”,"
-            " it asks for other work)"
+            "not found: “number the pages of a scanned document consecutively” (read together with “Rename "
+            "the scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks "
+            "for other work)"
         ),
     },
     "value_per_supplier_by_sqlite": {
+        Aspect.FINDS: (
+            "not found: “how much did each supplier bring to one warehouse this month” (read together with "
+            "“Load the deliveries into a database and export the value per supplier for the warehouse in "
+            "Linz.”, it asks for other work)"
+        ),
         Aspect.NEAR_MISSES: (
-            "found: “list the warehouses of each supplier” (read together with “Load the deliveries into a "
-            "database and export the value per supplier for the warehouse in Linz.”, it asks for this work);"
-            " “import the suppliers into the address book” (“import” is what it does, it is about "
+            "found: “import the suppliers into the address book” (“import” is what it does, it is about "
             "“suppliers”)"
         ),
     },
     "report_in_virtual_environment": {
         Aspect.FINDS: (
-            "not found: “how many hours did each group work in a month” (its words are there, but it means "
-            "other work: “count”)"
+            "not found: “set up a venv from the vendored package and run the script in it” (read together "
+            "with “Run the report of a month's hours in a virtual environment with the package it needs; keep"
+            " it.”, it asks for other work); “how many hours did each group work in a month” (its words are "
+            "there, but it means other work: “count”)"
         ),
     },
-    "apply_a_patch_and_test": {
-        Aspect.NEAR_MISSES: (
-            "found: “create a patch file from my changes in the folder” (means nearly the same as “Apply the"
-            " patch that lies in the folder”)"
+    "repair_service_settings": {
+        Aspect.FINDS: (
+            "not found: “correct an invalid json file with trailing commas and the wrong port” (read together"
+            " with “Repair the settings of the service, with port 8443, until their check passes; keep its "
+            "report.”, it asks for other work)"
+        ),
+    },
+    "rename_a_term_in_all_texts": {
+        Aspect.FINDS: (
+            "not found: “search and replace a word in every txt file of the folder” (read together with “The "
+            "room Linden is now called Maple: change the name in all our text files, except in the archive.”,"
+            " it asks for other work)"
         ),
     },
 }

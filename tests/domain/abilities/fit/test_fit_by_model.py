@@ -17,7 +17,7 @@ from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, groups_of, 
 pytestmark = pytest.mark.thorough
 
 
-AGAIN = (0.97, 0.95)
+AGAIN = (0.97, 0.93)
 """Of goals that are said again in other small words: found by their own, refused by others of their group."""
 
 
@@ -65,14 +65,19 @@ def test_requests_in_other_words_are_found_and_near_misses_refused(
 
 
 def said_again(name: str) -> list[Row]:
-    """The table with each goal as its only request, in other small words, and those of its group as near misses."""
+    """The table with each goal as its only request, in other small words, and those of the others as near misses.
+
+    Others are those of the same group; where it has none, the one before.
+    """
     path, chance = (TABLES | HELD_OUT)[name], random.Random(5)
     told = [(group, one) for group in groups_of(path) for one in group]
+    before = [told[-1][1], *(one for _, one in told)]
     return [
         replace(
             row,
             finds=(restated(one.goal, chance),),
-            misses=[restated(other.goal, chance) for other in group if other is not one],
+            misses=[restated(o.goal, chance) for o in group if o is not one]
+            or [restated(before[number].goal, chance)],
         )
-        for row, (group, one) in zip(rows_of(path), told, strict=True)
+        for number, (row, (group, one)) in enumerate(zip(rows_of(path), told, strict=True))
     ]
