@@ -157,6 +157,14 @@ class PairEncoder:
                 elif name in named:
                     weight.copy_(torch.tensor(named[name]))
 
+    def mix(self, other: "PairEncoder", share: float) -> None:
+        """Keeps this share of the weights, and takes the rest from another stage of the same training."""
+        pairs = [(self.head, other.head), (self.bias, other.bias)]
+        pairs += [(weight, other.weights[name]) for name, weight in self.weights.items()]
+        with self._torch.no_grad():
+            for mine, theirs in pairs:
+                mine.copy_(share * mine + (1 - share) * theirs)
+
     def trained(self) -> list[Any]:
         """The weights that training changes."""
         return [one for one in self.weights.values() if one.requires_grad]
@@ -318,10 +326,7 @@ def train(groups: Sequence[Group], passes: int, *, further: bool = False) -> Pai
 
     chance = random.Random(0)
     torch.manual_seed(0)
-    model, near = PairEncoder(), neighbours(groups)
-    if further:
-        with np.load(WEIGHTS) as kept:
-            model.begin_with(kept)
+    model, near = _kept() if further else PairEncoder(), neighbours(groups)
     rate = RATE * (FURTHER if further else 1)
     parts = [{"params": model.trained(), "at": rate}, {"params": [model.head, model.bias], "at": 10 * rate}]
     optimizer = torch.optim.AdamW(parts, lr=RATE, weight_decay=0.01, fused=True)
@@ -347,6 +352,13 @@ def train(groups: Sequence[Group], passes: int, *, further: bool = False) -> Pai
     return model
 
 
+def _kept() -> PairEncoder:
+    model = PairEncoder()
+    with np.load(WEIGHTS) as kept:
+        model.begin_with(kept)
+    return model
+
+
 def write(found: Mapping[str, np.ndarray]) -> None:
     """Keeps the weights, and prints what ``host.pair_model`` compares them with."""
     np.savez_compressed(WEIGHTS, **found)
@@ -360,10 +372,16 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=PASSES)
     parser.add_argument("--on", nargs="+", help="The names of the files to train on, without .txt.")
     parser.add_argument("--further", action="store_true", help="Begin with the weights that are kept.")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="Of what is trained further; the rest stays."
+    )
     options = parser.parse_args()
     files = sorted(path for path in GROUPS.glob("*.txt") if not options.on or path.stem in options.on)
     groups = [group for path in files for group in groups_of(path)]
     model = train(groups, options.passes, further=options.further)
+    if options.further and options.share < 1:
+        model.mix(_kept(), options.share)
+        print(f"with a share of {options.share}: {told_apart(model)}", flush=True)
     if options.write:
         write(model.exported())
 
