@@ -147,7 +147,7 @@ async def test_a_proposal_is_revised_with_words_and_proven_again(console: Consol
     stands = page.get_by_role("region", name="Where it stands")
     await stands.get_by_role("button", name="Revise…").click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("What to change").fill("Name the month in the title")
+    await dialog.get_by_label("What to change").fill('add the trigger "bundle the month"')
     await dialog.get_by_role("button", name="Revise").click()
     await expect(dialog).to_have_count(0)
     await expect(stands.get_by_text("Read what was understood, then have it proven.")).to_be_visible()
@@ -166,7 +166,7 @@ async def test_a_suggestion_is_built_only_while_no_session_is_in_the_way(
     await console.open("mining")
     card = page.get_by_role("list", name="Suggestions").get_by_role("listitem").first
     await expect(card.get_by_role("button", name="Dismiss…")).to_be_enabled()
-    await expect(card).to_contain_text("is still active; cancel or complete it before starting another.")
+    await expect(card).to_contain_text("is armed; bring it to rest first: cancel.")
     await expect(card.get_by_role("button", name="Accept and build")).to_have_count(0)
     await learner.act("cancel")
     await expect(card.get_by_role("button", name="Accept and build")).to_be_enabled()
