@@ -86,12 +86,16 @@ export class Section {
     const same = id && document.getElementById(id);
     same?.focus({ preventScroll: true });
     if (same && document.activeElement === same) return;
-    const around = [this.element, this.element.closest("section"), document];
-    const heading = around.map((one) => one?.querySelector("h1, h2:not(.visually-hidden), h3")).find(Boolean);
-    if (!heading) return;
-    heading.tabIndex = -1;
-    heading.focus({ preventScroll: true });
+    focusHeading(this.element, this.element.closest("section"), document);
   }
+}
+
+/** Moves the focus to the first heading that can be seen of the first place that has one. */
+function focusHeading(...places) {
+  const heading = places.map((one) => one?.querySelector("h1, h2:not(.visually-hidden), h3")).find(Boolean);
+  if (!heading) return;
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
 }
 
 /** A list whose items are sections of their own: one that stays is not touched when others come and go. */
@@ -111,7 +115,7 @@ export class Rows {
       const focused = row.element.contains(document.activeElement);
       row.element.remove();
       this.#known.delete(name);
-      if (focused) (this.element.querySelector("h3") ?? document.querySelector("h1"))?.focus();
+      if (focused) focusHeading(this.element, document);
     }
     let before = null;
     for (const [name, item] of wanted) {
