@@ -8,7 +8,6 @@ import argparse
 import asyncio
 import json
 import os
-import signal
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -90,7 +89,7 @@ async def working(forks: ForkClient, log: Path) -> AsyncIterator[Worker]:
             await asyncio.sleep(0.02)
         yield Worker(process)
     finally:
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         await process.wait()
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.pair_training import area
-from bench.restated import restated
+from bench.restated import said_again
 from domain.abilities.fit import together_trees, weighing_trees
 from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
@@ -30,7 +30,7 @@ from domain.abilities.fit.ruling import Profile, ruled, wanted_by
 from domain.abilities.fit.words import Word
 from host.pair_model import pair_model
 from host.sentence_model import sentence_model
-from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, groups_of, rows_of
+from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, goals_of, rows_of
 
 DEPTH = 3
 """How many questions a tree asks, the same of every case."""
@@ -140,7 +140,8 @@ def cases_of(tables: Mapping[str, Path]) -> _Cases:
     read: list[float] = []
     marks: list[tuple[str, int, int]] = []
     for name, path in tables.items():
-        table, chance, again = rows_of(path), random.Random(3), _said_again(path)
+        table, chance = rows_of(path), random.Random(3)
+        again = said_again(goals_of(path), random.Random(4))
         capture = _Capture(table)
         for number, row in enumerate(table):
             others = [one for one in chance.sample(range(len(table)), OTHERS) if one != number]
@@ -158,16 +159,6 @@ def cases_of(tables: Mapping[str, Path]) -> _Cases:
         np.array([number for _, number, _ in marks]),
         np.array([name for name, *_ in marks]),
     )
-
-
-def _said_again(path: Path) -> list[tuple[str, list[str]]]:
-    """Of each ability of a table its goal in other small words, and those of the others that are about the same."""
-    chance = random.Random(4)
-    return [
-        (restated(one.goal, chance), [restated(other.goal, chance) for other in group if other is not one])
-        for group in groups_of(path)
-        for one in group
-    ]
 
 
 def main() -> None:

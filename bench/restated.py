@@ -6,7 +6,7 @@ same words asks for something else, as near misses share most words with a goal.
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 LEADS = (
     "", "", "", "", "please ", "can you ", "could you ", "could you please ", "i need to ", "i want to ", "we have to ",
@@ -47,3 +47,15 @@ def shortened(goal: str) -> str:
     """The goal without its last part, where it is long enough to be understood then; people say less than they know."""
     found = _LAST_PART.fullmatch(goal)
     return found[1] if found else goal
+
+
+def said_again(groups: Iterable[Sequence[str]], chance: random.Random) -> list[tuple[str, list[str]]]:
+    """For each goal of groups of goals: itself said again, and the others of its group."""
+    return [
+        (
+            restated(goal, chance),
+            [restated(other, chance) for place, other in enumerate(group) if place != number],
+        )
+        for group in groups
+        for number, goal in enumerate(group)
+    ]

@@ -40,9 +40,16 @@ class ForkedProcess:
 
     def terminate(self) -> None:
         """Asks it to end."""
+        self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends it with no chance to tidy up."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
         if self.returncode is None:
             with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGTERM)
+                os.kill(self.pid, number)
 
     def ended(self, code: int) -> None:
         """Says how it ended."""

@@ -41,12 +41,12 @@ class AdapterRule:
     kept: Kept
     payload_in_label: bool
     """Whether an event's label may hold what was typed or copied, which is redacted to its input class."""
-    application: str | None
-    """What its recorder here reports as the application; ``None`` where that varies, or there is no recorder."""
-    named_otherwise: bool
-    """Whether its events are known by other names too: sites, windows, programs, tool servers."""
     not_rehearsed: str
     """Why no rehearsal repeats an event that carries no command, and what helps."""
+    application: str | None = None
+    """What its recorder here reports as the application; ``None`` where that varies, or there is no recorder."""
+    named_otherwise: bool = True
+    """Whether its events are known by other names too: sites, windows, programs, tool servers."""
 
 
 _ON_A_SITE = "it was done on a live site, which no rehearsal works on; verify its checkpoint there"
@@ -65,7 +65,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
         application="browser",
-        named_otherwise=True,
         not_rehearsed=_ON_A_SITE,
     ),
     Kind.BROWSER_SNAPSHOT: AdapterRule(
@@ -76,7 +75,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
         application="browser",
-        named_otherwise=True,
         not_rehearsed=_ON_A_SITE,
     ),
     Kind.MCP_RECEIPT: AdapterRule(
@@ -86,8 +84,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.MCP_CONNECTOR,
         kept=Kept.ALWAYS,
         payload_in_label=False,
-        application=None,
-        named_otherwise=True,
         not_rehearsed="it calls a tool server, and a rehearsal calls none; try the call with `apprentice mcp call`",
     ),
     Kind.WRAPPER_RECEIPT: AdapterRule(
@@ -119,8 +115,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.NATIVE_OPENCLAW_TOOL,
         kept=Kept.ALWAYS,
         payload_in_label=False,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.KEYBOARD_SHORTCUT: AdapterRule(
@@ -130,8 +124,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.KEYBOARD_SHORTCUT,
         kept=Kept.ALWAYS,
         payload_in_label=False,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.FILE_DIALOG: AdapterRule(
@@ -141,8 +133,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.ALWAYS,
         payload_in_label=False,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.MIDI: AdapterRule(
@@ -152,8 +142,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.MIDI_BINDING,
         kept=Kept.ALWAYS,
         payload_in_label=False,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.ACCESSIBILITY_UI: AdapterRule(
@@ -163,8 +151,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.MOUSE_CLICK: AdapterRule(
@@ -174,8 +160,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=False,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.CLIPBOARD: AdapterRule(
@@ -185,8 +169,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=True,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
     Kind.TEXT_ENTRY: AdapterRule(
@@ -196,8 +178,6 @@ ADAPTERS: Mapping[Kind, AdapterRule] = {
         surface=Surface.RAW_UI,
         kept=Kept.STATE_CHANGE,
         payload_in_label=True,
-        application=None,
-        named_otherwise=True,
         not_rehearsed=_IN_A_WINDOW,
     ),
 }

@@ -122,7 +122,7 @@ class EvidenceFinder:
         short, omitted = self._ablated(short, asked)
         kept = short.kept
         finder = CheckFinder(self._replayer, every, kept, uses, whole, asked=self._lesson.asks_for_check)
-        possible = self._at_the_same_time(finder.told, finder.places)
+        possible = self._at_the_same_time(finder.check_at, finder.places)
         varied = self._varied(
             kept, [one.command for one in possible], used_by(ids, uses, whole.before), run, asked
         )

@@ -48,10 +48,10 @@ class CheckFinder:
 
     @property
     def places(self) -> range:
-        """The numbers that ``told`` takes."""
+        """The numbers that ``check_at`` takes."""
         return range(len(self._possible))
 
-    def told(self, number: int) -> FoundCheck | None:
+    def check_at(self, number: int) -> FoundCheck | None:
         """The check, where an experiment shows it to be one."""
         event_id, one = self._possible[number]
         place = next(n for n, c in enumerate(self._every) if c.event_id == event_id)

@@ -38,7 +38,7 @@ class Shortening:
     """Leaves commands out, as long as the time allows, where the demonstration ends the same without them."""
 
     def __init__(self, replayer: Replayer, is_same: Callable[[Run, Run], bool]) -> None:
-        """``is_same`` tells whether the second of two replays ended like the first."""
+        """``is_same``: whether the second of two replays ended like the first."""
         self._replayer = replayer
         self._is_same = is_same
 

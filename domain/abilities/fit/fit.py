@@ -108,11 +108,13 @@ def _said_like_that(request: Reading, profile: Profile) -> bool:
 
 def said_in_its_words(request: Reading, profile: Profile) -> bool:
     """Whether the request has the verbs and content words of the title or a trigger phrase, in the same direction."""
-    asked = _told(request)
-    return bool(request.words) and any(_told(said) == asked for said in (profile.title, *profile.phrases))
+    asked = _content_of(request)
+    return bool(request.words) and any(
+        _content_of(said) == asked for said in (profile.title, *profile.phrases)
+    )
 
 
-def _told(said: Reading) -> tuple[frozenset[str], ...]:
+def _content_of(said: Reading) -> tuple[frozenset[str], ...]:
     verbs = frozenset(clause.verb for clause in said.strong or said.clauses)
     meanings = (frozenset(word.meaning for word in words) for words in (said.words, said.source, said.target))
     return verbs, *meanings, _TURNING.intersection(said.tokens)

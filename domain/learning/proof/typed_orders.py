@@ -1,4 +1,4 @@
-"""Orders that were typed: what ``sort`` was told about the lines of each file that the commands write.
+"""The order of lines that typed ``sort`` commands give each file that a lesson writes.
 
 The commands are followed from program to program and from file to file. An order that is passed on line by line stays;
 what only moves or cuts the fields of lines leaves its direction and its kind.

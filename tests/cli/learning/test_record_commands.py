@@ -40,22 +40,25 @@ def test_without_a_token_it_does_not_start() -> None:
     assert "APPRENTICE_TOKEN" in result.stderr
 
 
+def environment_of(person, home: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "APPRENTICE_API_URL": person.state.api_url,
+        "APPRENTICE_TOKEN": person.token,
+        "APPRENTICE_DATA_DIR": str(home / "data"),
+        "HOME": str(home),
+    }
+
+
 def test_what_is_typed_in_the_recorded_shell_arrives_in_the_session(
     person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session_id = person.gets("learn", "create", "--only", "terminal")["session"]["learn_session_id"]
     folder = tmp_path / "shown"
     folder.mkdir()
-    environment = {
-        **os.environ,
-        "APPRENTICE_API_URL": person.state.api_url,
-        "APPRENTICE_TOKEN": person.token,
-        "APPRENTICE_DATA_DIR": str(tmp_path / "data"),
-        "HOME": str(tmp_path),
-    }
     code, screen = type_into(
         [sys.executable, "-P", "-m", "cli.main", "record", "terminal", "--folder", str(folder)],
-        environment,
+        environment_of(person, tmp_path),
         (
             ("[rec]", "printf 'b\\na\\n' > list.txt"),
             ("[rec]", "sort list.txt > sorted.txt"),
@@ -108,16 +111,9 @@ def test_a_recording_of_which_nothing_is_kept_does_not_lead_to_the_end_of_the_ca
     person, tmp_path: Path
 ) -> None:
     session_id = person.gets("learn", "create", "--only", "terminal")["session"]["learn_session_id"]
-    environment = {
-        **os.environ,
-        "APPRENTICE_API_URL": person.state.api_url,
-        "APPRENTICE_TOKEN": person.token,
-        "APPRENTICE_DATA_DIR": str(tmp_path / "data"),
-        "HOME": str(tmp_path),
-    }
     code, screen = type_into(
         [sys.executable, "-P", "-m", "cli.main", "record", "terminal", "--folder", str(tmp_path)],
-        environment,
+        environment_of(person, tmp_path),
         (("[rec]", "exit"),),
     )
     assert code == 0, screen

@@ -1,7 +1,6 @@
 """`apprentice up` as people run it: the real parts, in processes of their own."""
 
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from cli.main import app
 from cli.platform.run_state import RunState, hold_data_dir, read_run_state
 from cli.platform.up import runs_database
 from config.settings import Settings
+from tests.fixtures.processes import ends_in_time
 
 PATIENCE_SECONDS = 240
 
@@ -64,14 +64,6 @@ def running_up(folder: Path) -> Generator[RunningUp]:
         up.process.communicate(timeout=PATIENCE_SECONDS)
 
 
-def ends_in_time(handle: int) -> bool:
-    """Whether the process behind a pidfd has ended, or does within the patience."""
-    try:
-        return bool(select.select([handle], [], [], PATIENCE_SECONDS)[0])
-    finally:
-        os.close(handle)
-
-
 @pytest.mark.thorough
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="watches processes that are not its children")
@@ -107,7 +99,7 @@ def test_everything_comes_up_survives_a_kill_and_leaves_nothing(tmp_path: Path) 
         parts = [restarted.pids.temporal, restarted.pids.worker, restarted.pids.api]
         handles = [os.pidfd_open(pid) for pid in parts]
     assert up.process.returncode == 0
-    assert all(ends_in_time(handle) for handle in handles)
+    assert all(ends_in_time(handle, PATIENCE_SECONDS) for handle in handles)
     assert not up.ready_file.exists()
     assert read_run_state(up.data_dir) is None
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -12,7 +11,8 @@ import pytest
 
 from cli.processes.fork_client import CAN_FORK, ForkClient, ForkFailed
 from cli.processes.supervisor import Part
-from tests.cli.processes.watched import Watched, has_ended
+from tests.cli.processes.watched import Watched
+from tests.fixtures.processes import ends_in_time, is_alive
 
 pytestmark = [
     pytest.mark.anyio,
@@ -64,14 +64,6 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
 
 
-def ends_in_time(handle: int) -> bool:
-    """Whether the process behind a pidfd has ended, or does within a minute."""
-    try:
-        return bool(select.select([handle], [], [], 60)[0])
-    finally:
-        os.close(handle)
-
-
 async def test_a_part_is_forked_again_when_it_ends_and_stopped_in_order(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     async with Watched([part(journal)], tmp_path / "logs", forks=client()) as watched:
@@ -85,8 +77,8 @@ async def test_a_part_is_forked_again_when_it_ends_and_stopped_in_order(tmp_path
         assert parent_of(second) != os.getpid()
     assert watched.said[0].startswith("worker was ended by SIGKILL; starting it again at once")
     assert journal.read_text().splitlines() == ["forked", "forked", "stopped"]
-    assert has_ended(first)
-    assert has_ended(second)
+    assert not is_alive(first)
+    assert not is_alive(second)
     said = f"forked with ['{journal}']"
     assert (tmp_path / "logs" / "worker.log").read_text().splitlines() == [said, said]
 

@@ -11,7 +11,8 @@ import pytest
 
 from cli.processes.supervisor import Part, PartFailed, Supervisor
 from contracts.backoff import Backoff
-from tests.cli.processes.watched import Watched, has_ended
+from tests.cli.processes.watched import Watched
+from tests.fixtures.processes import is_alive
 
 pytestmark = pytest.mark.anyio
 
@@ -96,7 +97,7 @@ async def test_parts_stop_in_reverse_order(tmp_path: Path) -> None:
     async with Watched(parts, tmp_path / "logs") as watched:
         pids = watched.supervisor.pids
     assert journal.read_text().splitlines()[3:] == ["api stopped", "worker stopped", "temporal stopped"]
-    assert all(has_ended(pid) for pid in pids.values())
+    assert not any(is_alive(pid) for pid in pids.values())
 
 
 async def test_a_killed_part_is_started_again_and_named(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ async def test_a_part_that_does_not_drain_in_time_is_killed(tmp_path: Path) -> N
     async with Watched(parts, tmp_path / "logs") as watched:
         pid = watched.supervisor.pids["worker"]
     assert watched.said == ["worker did not stop within 0.01 s; killing it"]
-    assert has_ended(pid)
+    assert not is_alive(pid)
 
 
 async def test_asking_twice_to_stop_kills_at_once(tmp_path: Path) -> None:
@@ -139,7 +140,7 @@ async def test_asking_twice_to_stop_kills_at_once(tmp_path: Path) -> None:
         pid = watched.supervisor.pids["worker"]
         watched.supervisor.request_stop()
     assert watched.said == ["worker was asked to hurry; killing it"]
-    assert has_ended(pid)
+    assert not is_alive(pid)
 
 
 async def test_a_part_that_ends_while_starting_stops_the_others_and_shows_what_it_said(
@@ -194,7 +195,7 @@ async def test_a_stop_while_starting_ends_what_was_started(tmp_path: Path) -> No
     supervisor.request_stop()
     await running
     assert len(supervisor.pids) == 2
-    assert all(has_ended(pid) for pid in supervisor.pids.values())
+    assert not any(is_alive(pid) for pid in supervisor.pids.values())
 
 
 async def test_what_a_part_writes_is_kept_and_passed_on_with_its_name(tmp_path: Path) -> None:

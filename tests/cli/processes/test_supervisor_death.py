@@ -1,7 +1,6 @@
 """What is left when a part, or the supervisor itself, ends: nothing."""
 
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -9,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from tests.fixtures.processes import ends_in_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches processes that are not its children")
 
@@ -52,14 +53,6 @@ def start(folder: Path) -> tuple[subprocess.Popen[str], int, int]:
     assert supervisor.stdout
     part, child = (int(pid) for pid in supervisor.stdout.readline().split())
     return supervisor, part, child
-
-
-def ends_in_time(handle: int) -> bool:
-    """Whether the process behind a pidfd has ended, or does within a minute."""
-    try:
-        return bool(select.select([handle], [], [], 60)[0])
-    finally:
-        os.close(handle)
 
 
 def test_what_a_part_started_ends_with_it(tmp_path: Path) -> None:

@@ -66,12 +66,3 @@ class Watched:
     def _pids(self, pids: Mapping[str, int]) -> None:
         self.pids_seen.append(dict(pids))
         self.changed.set()
-
-
-def has_ended(pid: int) -> bool:
-    """Whether the process is gone, or waits only for somebody to collect it."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return state == "Z"

@@ -58,6 +58,11 @@ def groups_of(path: Path) -> list[list[Told]]:
     return [group for group in found if group]
 
 
+def goals_of(path: Path) -> list[list[str]]:
+    """The goals of the table, by groups."""
+    return [[one.goal for one in group] for group in groups_of(path)]
+
+
 def rows_of(path: Path) -> list[Row]:
     """The same as abilities that are installed, one after the other."""
     return [row for group in groups_of(path) for row in _rows(group)]

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench.restated import restated
+from bench.restated import said_again
 from contracts.abilities.lookup import Fit
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.meaning import Meanings, Rows, plain_works, told_by
 from host.pair_model import pair_model
 from host.sentence_model import sentence_model
-from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, groups_of, rows_of
+from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, goals_of, rows_of
 
 pytestmark = pytest.mark.thorough
 
@@ -60,24 +60,18 @@ def test_requests_in_other_words_are_found_and_near_misses_refused(
         index = FitIndex((row.entry for row in table), Meanings(vector, works, known, together=read))
         found, refused = shares(table, index)
         assert (found >= wanted[0], refused >= wanted[1]) == (True, True), (found, refused)
-    found, refused = shares(said_again(name), index)
+    found, refused = shares(table_said_again(name), index)
     assert (found >= AGAIN[0], refused >= AGAIN[1]) == (True, True), (found, refused)
 
 
-def said_again(name: str) -> list[Row]:
+def table_said_again(name: str) -> list[Row]:
     """The table with each goal as its only request, in other small words, and those of the others as near misses.
 
     Others are those of the same group; where it has none, the one before.
     """
     path, chance = (TABLES | HELD_OUT)[name], random.Random(5)
-    told = [(group, one) for group in groups_of(path) for one in group]
-    before = [told[-1][1], *(one for _, one in told)]
+    again = said_again(goals_of(path), chance)
     return [
-        replace(
-            row,
-            finds=(restated(one.goal, chance),),
-            misses=[restated(o.goal, chance) for o in group if o is not one]
-            or [restated(before[number].goal, chance)],
-        )
-        for number, (row, (group, one)) in enumerate(zip(rows_of(path), told, strict=True))
+        replace(row, finds=(own,), misses=others or [again[number - 1][0]])
+        for number, (row, (own, others)) in enumerate(zip(rows_of(path), again, strict=True))
     ]

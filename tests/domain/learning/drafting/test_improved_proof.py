@@ -11,12 +11,13 @@ from contracts.learning.evidence import (
 )
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.observation import ObservedActionEvent
-from contracts.learning.proposal import BaseSkill, SkillDraft
+from contracts.learning.proposal import SkillDraft
 from domain.learning.comparison.parameters import parameterised, type_of
 from domain.learning.drafting.drafting import draft_skill
-from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
+from domain.learning.drafting.improvement import Improvement, ImprovementInput, Shown, improve
 from domain.learning.interpretation.steps import all_events
 from tests.domain.conftest import Learned, Teaching
+from tests.domain.learning.drafting.test_delta import base_of
 
 T = Teaching()
 FACTS, EXAMPLE = "## What the result depends on", "references/demonstration.md"
@@ -54,18 +55,7 @@ TAUGHT, _ = replayed(
 
 
 def improvement_of(taught: Learned, shown: Shown | None = None, **edits: object) -> Improvement:
-    base = BaseMaterial(
-        skill=BaseSkill(
-            ability_id=taught.draft.capability_id,
-            skill_slug=taught.draft.slug,
-            version=1,
-            content_hash="0" * 64,
-        ),
-        draft=taught.draft,
-        interpretation=taught.interpretation,
-        installed={file.path: file.content for file in taught.draft.files},
-    )
-    return improve(base, ImprovementInput(T.id(12), T.id(13), T.session(), T.now, edits, shown))
+    return improve(base_of(taught), ImprovementInput(T.id(12), T.id(13), T.session(), T.now, edits, shown))
 
 
 def improved(shown: Shown | None = None, **edits: object) -> SkillDraft:
