@@ -13,8 +13,7 @@ import json
 import re
 import statistics
 import tempfile
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +26,7 @@ from sqlalchemy import Table, insert, select
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
+from bench.cost import Cost, timed
 from bench.temporal_server import temporal_at
 from stores.abilities.derived_files import rebuild_bridge, refresh_snapshot
 from stores.mcp.mcp_tables import metadata
@@ -197,21 +197,6 @@ async def grow(stack: Stack, lessons: int, owner: str) -> None:
     with stack.database.write() as connection:
         rebuild_bridge(connection, datetime.now(UTC))
         refresh_snapshot(connection, datetime.now(UTC))
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What one piece of work took: seconds, and the processor's seconds of this process."""
-
-    seconds: float
-    processor: float
-
-
-async def timed(act: Callable[[], Awaitable[object]]) -> Cost:
-    """What ``act`` takes."""
-    begun, worked = time.perf_counter(), time.process_time()
-    await act()
-    return Cost(time.perf_counter() - begun, time.process_time() - worked)
 
 
 async def teach(learner: Learner, lesson: Task, **fields: Any) -> Cost:

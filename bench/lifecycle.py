@@ -10,6 +10,7 @@ import json
 import statistics
 import tempfile
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from temporalio.worker import Worker
 from uuid_utils import uuid7
 
 from bench.bare_updates import BareUpdates
+from bench.cost import Cost, timed
 from bench.temporal_server import temporal_at
 from contracts.workflow_ids import install_saga_id, learn_session_id, validation_run_id
 from tests.fixtures.learner import SALES_REPORT, Learner
@@ -47,19 +49,23 @@ async def bare(client: Client, task_queue: str, updates: int) -> float:
     return time.perf_counter() - begun
 
 
-async def lifecycle(alice: Learner) -> float:
-    """Seconds for one session from its creation to its approval, the time of its rehearsal left out."""
-    begun = time.perf_counter()
-    await alice.create()
+async def lifecycle(alice: Learner) -> dict[str, Cost]:
+    """What each step of one session costs from its creation to its approval, its rehearsal left out."""
     looking = [(f"grep -c line{n} reports/sales.csv", ()) for n in range(OBSERVED_EVENTS - len(SALES_REPORT))]
-    await alice.observe([*SALES_REPORT, *looking])
-    await alice.act("stop")
-    await alice.propose()
-    taught = time.perf_counter() - begun
+    costs = {
+        "create": await timed(alice.create),
+        "observe": await timed(lambda: alice.observe([*SALES_REPORT, *looking])),
+        "stop": await timed(lambda: alice.act("stop")),
+        "draft": await timed(alice.propose),
+    }
     assert await alice.prove() == "ready_for_review", "the session must end where it is expected"
-    begun = time.perf_counter()
-    await alice.propose_act("approve")
-    return taught + time.perf_counter() - begun
+    costs["install"] = await timed(lambda: alice.propose_act("approve"))
+    return costs
+
+
+def whole(costs: Mapping[str, Cost]) -> float:
+    """The seconds of all steps together."""
+    return sum(cost.seconds for cost in costs.values())
 
 
 async def history_events(client: Client, stack: Stack, session_id: str) -> dict[str, int]:
@@ -94,7 +100,7 @@ async def measure(rounds: int) -> dict[str, Any]:
 async def _rounds(client: Client, stack: Stack, rounds: int) -> dict[str, Any]:
     queue = f"bare-{uuid7()}"
     ratios: list[float] = []
-    ours: list[float] = []
+    ours: list[Mapping[str, Cost]] = []
     calls = 0
     events: dict[str, int] = {}
     async with Worker(client, task_queue=queue, workflows=[BareUpdates]):
@@ -105,19 +111,25 @@ async def _rounds(client: Client, stack: Stack, rounds: int) -> dict[str, Any]:
             calls = stack.services.gateway.calls - before
             floor = await bare(client, queue, calls)
             if number:  # the first round warms up
-                ratios.append(taken / floor)
+                ratios.append(whole(taken) / floor)
                 ours.append(taken)
             events = await history_events(client, stack, alice.session_id)
     return {
         "rounds": rounds,
         "ratio_to_bare_updates": round(statistics.median(ratios), 2),
-        "lifecycle_ms": round(statistics.median(ours) * 1000),
+        "lifecycle_ms": round(statistics.median(map(whole, ours)) * 1000),
+        "steps_ms": {step: _median(one[step].seconds for one in ours) for step in ours[0]},
+        "processor_ms_by_step": {step: _median(one[step].processor for one in ours) for step in ours[0]},
         "temporal_calls": calls,
         "temporal_calls_allowed": MAX_CALLS,
         "history_events": sum(events.values()),
         "history_events_allowed": MAX_EVENTS,
         "history_events_by_workflow": events,
     }
+
+
+def _median(seconds: Iterable[float]) -> float:
+    return round(statistics.median(seconds) * 1000, 1)
 
 
 def main() -> None:

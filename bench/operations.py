@@ -22,6 +22,7 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 from uuid_utils import uuid7
 
+from bench.cost import timed
 from bench.counters import Counts, counting
 from bench.dispatch import bare_update, bare_updates, effect_of, own_call, registered
 from bench.temporal_server import RunningTemporal, temporal_process
@@ -107,20 +108,6 @@ async def timed_bare(handle: WorkflowHandle[Any, Any], tool: GoodServer, times: 
     times["bare_effect"].append(answer + await own_call(tool, MCPTransport.REMOTE_HTTP))
 
 
-async def seconds_of(act: Callable[[], Awaitable[object]]) -> float:
-    """How long something takes."""
-    begun = time.monotonic()
-    await act()
-    return time.monotonic() - begun
-
-
-async def processor_of(server: RunningTemporal, act: Callable[[], Awaitable[object]]) -> float:
-    """Processor seconds of this process and the server meanwhile."""
-    begun = time.process_time() + server.processor_seconds()
-    await act()
-    return time.process_time() + server.processor_seconds() - begun
-
-
 class Bench:
     """The two sides of one run."""
 
@@ -149,7 +136,8 @@ class Bench:
             for _ in range(TIMES_A_ROUND):
                 await timed_approval(self.stack, self.alice, self._tool, self.server_id, times)
                 await timed_bare(self._bare[0], self._tool, times)
-                times["command"].append(await seconds_of(lambda: self._bob.act("mark-goal", _goal())))
+                command = await timed(lambda: self._bob.act("mark-goal", _goal()))
+                times["command"].append(command.seconds)
             if not number:  # the first round warms up
                 for kept in times.values():
                     kept.clear()
@@ -204,13 +192,10 @@ class Bench:
         }
 
     async def measured(self, act: Callable[[], Awaitable[object]]) -> tuple[float, float]:
-        taken: list[float] = []
-
-        async def timed() -> None:
-            taken.append(await seconds_of(act))
-
-        used = await processor_of(self._server, timed)
-        return taken[0], used
+        """The seconds, and the processor seconds of this process and the server meanwhile."""
+        before = self._server.processor_seconds()
+        cost = await timed(act)
+        return cost.seconds, cost.processor + self._server.processor_seconds() - before
 
     async def approve_all(self, waiting: Sequence[str]) -> None:
         await asyncio.gather(*(self._approve_to_end(dispatch) for dispatch in waiting))

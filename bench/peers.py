@@ -128,7 +128,7 @@ async def _lifecycle(bench: Bench) -> Taken:
     seconds = []
 
     async def lived() -> None:
-        seconds.append(await lifecycle.lifecycle(learner))
+        seconds.append(lifecycle.whole(await lifecycle.lifecycle(learner)))
 
     _, processor = await bench.measured(lived)
     return Taken(seconds[0], processor)

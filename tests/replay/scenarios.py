@@ -19,6 +19,7 @@ from tests.fixtures.model_server import ModelServer, Reply, serving
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack, running_stack, stack_settings
 from tests.fixtures.temporal import FAST_QUEUES, SEARCH_ATTRIBUTES
 from tests.replay.import_paths import install_packs, validate_import_again
+from tests.replay.lesson_paths import say_what_is_there_already
 from tests.replay.practice_paths import practise, practise_with_a_model
 from tests.replay.reminder_paths import remind
 from tests.replay.server_look_paths import look_at_servers
@@ -214,6 +215,11 @@ async def questions_answered(scene: Scene) -> Learner:
     return learner
 
 
+async def inputs_answered(scene: Scene) -> Learner:
+    """Shown in the recorded terminal with data made up for it, said to be there already next time, dropped."""
+    return await say_what_is_there_already(scene.stack)
+
+
 async def continued_as_new(scene: Scene) -> Learner:
     """So many marks that the session goes on in a new run, twice, and is cancelled there."""
     learner = scene.learner("continued_as_new")
@@ -365,6 +371,7 @@ PATHS: Mapping[str, Setting] = MappingProxyType(
         "install_rolled_back": Setting(install_rolled_back, failing_step=SagaStepName.REFRESH_AVAILABILITY),
         "quarantined_and_revised": Setting(quarantined_and_revised),
         "questions_answered": Setting(questions_answered),
+        "inputs_answered": Setting(inputs_answered),
         "rechecked": Setting(rechecked),
         "improved_from_runs": Setting(improved_from_runs),
         "worded_by_a_model": Setting(worded_by_a_model, with_model=True),
