@@ -1,4 +1,4 @@
-"""A lesson in the recorded terminal, for recording histories: its demonstration is replayed, and again once answered."""
+"""A lesson in the recorded terminal, for recording histories: what was shown is replayed, and anew once answered."""
 
 from tests.e2e.test_made_up_inputs import answered, asked
 from tests.fixtures.learner import Learner
