@@ -21,10 +21,10 @@ from tests.fixtures.abilities import ability
 
 _HERE = Path(__file__).parent
 
-TABLES = {name: _HERE / f"{name}.txt" for name in ("requests", "tasks", "methods", "shell")}
+TABLES = {name: _HERE / f"{name}.txt" for name in ("requests", "tasks", "methods", "shell", "wider")}
 """What the trees of ``domain.abilities.fit.weighing`` are fitted to."""
 
-HELD_OUT = {"siblings": _HERE / "siblings.txt"}
+HELD_OUT = {name: _HERE / f"{name}.txt" for name in ("siblings", "general")}
 """What they are not fitted to."""
 
 
