@@ -248,11 +248,11 @@ def _sentence(refusal: ApiRefusal, names: OptionNames) -> str:
     # Only a refusal needs them, and they load the state tables.
     from cli.platform.own_words import refusal_in_own_words, typed
 
-    message = refusal_in_own_words(names.put_into(refusal.message))
+    message = refusal_in_own_words(names.put_into(refusal.message), refusal.code)
     lines = [f"{message} ({refusal.code})"]
     allowed = refusal.extra.get("allowed")
     if isinstance(allowed, list) and allowed:
-        lines.append("It takes now: " + ", ".join(typed(cast("list[object]", allowed))) + ".")
+        lines.append("It takes now: " + ", ".join(typed(cast("list[object]", allowed), refusal.code)) + ".")
     places = _places(refusal.extra.get("fields"), message, names)
     if places:
         lines.append(f"Look at: {places}.")

@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from contracts.abilities.availability import AbilityLifecycleAction as A
+from contracts.errors import ErrorCode
+from contracts.imports.import_record import RetryKind
+from contracts.imports.import_work import ImportCommand as I
 from contracts.learning.state_machine import SessionCommand as C
 
 TYPED: Mapping[C, str] = {
@@ -26,7 +29,7 @@ TYPED: Mapping[C, str] = {
 }
 """How each command of a session is typed."""
 
-_OF_ABILITIES: Mapping[A, str] = {
+OF_ABILITIES: Mapping[A, str] = {
     A.ACTIVATE: "abilities activate",
     A.DEACTIVATE: "abilities deactivate",
     A.PROMOTE_SHARED: "abilities promote",
@@ -36,6 +39,17 @@ _OF_ABILITIES: Mapping[A, str] = {
     A.ARCHIVE: "abilities archive",
     A.ROLLBACK: "abilities rollback",
 }
+
+OF_IMPORTS: Mapping[str, str] = {
+    I.SCAN: "import scan",
+    I.STAGE: "import stage",
+    I.APPROVE: "import approve",
+    I.REJECT: 'import reject --reason "WHY"',
+    I.INSTALL: "import install",
+    I.DISCARD: "import discard",
+    **{f"retry {kind}": f"import retry IMPORT {kind}" for kind in RetryKind},
+}
+"""How each command of an import is typed; some have the names of a session's."""
 
 ROUTES: Mapping[str, str] = {
     "GET /api/abilities/availability": "abilities list",
@@ -77,7 +91,7 @@ _ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /api/[\w/{}.-]*[\w}]")
 _PATTERNS = tuple(
     (re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route)), command) for route, command in ROUTES.items()
 )
-_NOT_TAKEN = re.compile(r"(?<= does not take )[a-z][a-z_-]*")
+_NOT_TAKEN = re.compile(r"(?<= does not take )(?:retry )?[a-z][a-z_-]*")
 
 
 def own_words(text: str) -> str:
@@ -85,14 +99,17 @@ def own_words(text: str) -> str:
     return _ROUTE.sub(lambda found: _command_of(found.group()), text)
 
 
-def refusal_in_own_words(text: str) -> str:
-    """As :func:`own_words`; the command that was not taken is named as it was typed."""
-    return _NOT_TAKEN.sub(lambda found: _typed(found.group()), own_words(text))
+def refusal_in_own_words(text: str, code: str) -> str:
+    """As :func:`own_words`; the command that was not taken is named as it was typed.
+
+    ``code`` is the refusal's: it tells whose command it was.
+    """
+    return _NOT_TAKEN.sub(lambda found: _typed(found.group(), code), own_words(text))
 
 
-def typed(commands: Iterable[object]) -> list[str]:
-    """The commands of a session or an ability as they are typed, without its id; others by their own names."""
-    return [_typed(str(one)) for one in commands]
+def typed(commands: Iterable[object], code: str) -> list[str]:
+    """The commands that a refusal with ``code`` names as they are typed, without ids; others by their own names."""
+    return [_typed(str(one), code) for one in commands]
 
 
 def _command_of(route: str) -> str:
@@ -105,7 +122,9 @@ def _command_of(route: str) -> str:
     return route
 
 
-def _typed(name: str) -> str:
-    if name in set(C):
-        return f"`apprentice {TYPED[C(name)].format(id='').rstrip()}`"
-    return f"`apprentice {_OF_ABILITIES[A(name)]}`" if name in set(A) else name
+def _typed(name: str, code: str) -> str:
+    if code == ErrorCode.INVALID_SKILL_IMPORT_TRANSITION:
+        command = OF_IMPORTS.get(name)
+    else:
+        command = TYPED[C(name)] if name in set(C) else OF_ABILITIES.get(A(name)) if name in set(A) else None
+    return f"`apprentice {command.format(id='').rstrip()}`" if command else name

@@ -185,10 +185,10 @@ def _not_in_this_state(present: SkillImport, order: ImportOrder) -> Refusal:
     if order.retry_kind is not None and order.command is ImportCommand.RETRY:
         asked = f"retry {order.retry_kind.value}"
     allowed = allowed_commands(present.state)
-    can = f"it takes: {', '.join(allowed)}" if allowed else _OVER.get(present.state, _AT_WORK)
+    otherwise = "" if allowed else f"; {_OVER.get(present.state, _AT_WORK)}"
     return Refusal(
         ErrorCode.INVALID_SKILL_IMPORT_TRANSITION,
-        f"An import that is {present.state.value} does not take {asked}; {can}.",
+        f"An import that is {present.state.value} does not take {asked}{otherwise}.",
         current_state=present.state.value,
         allowed=list(allowed),
     )
