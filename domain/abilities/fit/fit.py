@@ -23,6 +23,7 @@ from domain.abilities.fit.ruling import (
     turned,
     wanted_by,
 )
+from domain.abilities.fit.same_words import said_in_its_words
 from domain.abilities.fit.spelling import without_lead
 from domain.abilities.fit.weighing import FITS_FROM, Evidence, likelihood
 from domain.abilities.fit.words import is_content, tokens
@@ -104,24 +105,3 @@ def _said_like_that(request: Reading, profile: Profile) -> bool:
         if found and not any(map(is_content, tokens(f"{text[: found.start()]} {text[found.end() :]}"))):
             return True
     return False
-
-
-def said_in_its_words(request: Reading, profile: Profile) -> bool:
-    """Whether the request has the verbs and content words of the title or a trigger phrase, in the same direction."""
-    asked = _content_of(request)
-    return bool(request.words) and any(
-        _content_of(said) == asked for said in (profile.title, *profile.phrases)
-    )
-
-
-def _content_of(said: Reading) -> tuple[frozenset[str], ...]:
-    verbs = frozenset(clause.verb for clause in said.strong or said.clauses)
-    meanings = (frozenset(word.meaning for word in words) for words in (said.words, said.source, said.target))
-    return verbs, *meanings, _TURNING.intersection(said.tokens)
-
-
-_TURNING_LIST = """
-    not don't doesn't never no without except but before after over under above below unless until
-"""
-_TURNING = frozenset(_TURNING_LIST.split())
-"""Small words that make another request of the same content words."""

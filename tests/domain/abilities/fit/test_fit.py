@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
 from contracts.abilities.lookup import AbilityLookupQuery, Fit
-from domain.abilities.fit.fit import said_in_its_words
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.reading import read
 from domain.abilities.fit.ruling import Profile
+from domain.abilities.fit.same_words import said_in_its_words
 from domain.learning.interpretation.naming import lower_first
 from tests.domain.abilities.fit.tables import TABLES, rows_of
 from tests.fixtures.abilities import ability
@@ -79,6 +79,15 @@ def test_a_request_in_the_words_of_the_goal_fits_without_a_doubt(title: str, sai
         ("Copy the photos to the stick", "copy the photos from the stick"),
         ("List the files with tests", "list the files without tests"),
         ("Delete the drafts before the release", "delete the drafts after the release"),
+        ("Delete the drafts", "delete the drafts only if they are old"),
+        ("Delete the drafts and keep the reports", "delete the reports and keep the drafts"),
+        ("Replace the commas with semicolons", "replace the semicolons with commas"),
+        ("Sync the laptop with the server", "sync the server with the laptop"),
+        ("Sort the customers by orders", "sort the orders by customers"),
+        ("Pack everything except the drafts", "pack the drafts except everything"),
+        ("List the last 10 lines of the log", "list the first 10 lines of the log"),
+        ("Archive the reports of this year", "archive the reports of last year"),
+        ("Resize the photos to 800", "resize the photos to 1600"),
     ],
 )
 def test_the_same_words_turned_by_a_small_one_are_not_the_same_request(title: str, said: str) -> None:
