@@ -10,8 +10,12 @@ export function poll(page) {
   page.signal.addEventListener("abort", () => clearInterval(timer), { once: true });
 }
 
-/** Looks again soon, for what is under way. */
+const soon = new WeakMap();
+
+/** Looks again soon, for what is under way: once, however often it was asked for meanwhile. */
 export function lookAgain(page) {
-  const timer = setTimeout(() => page.refresh(), SOON_MS);
-  page.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  if (page.signal.aborted) return;
+  if (!soon.has(page)) page.signal.addEventListener("abort", () => clearTimeout(soon.get(page)), { once: true });
+  clearTimeout(soon.get(page));
+  soon.set(page, setTimeout(() => page.refresh(), SOON_MS));
 }
