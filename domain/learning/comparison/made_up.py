@@ -120,10 +120,11 @@ def _creates(terminal: TerminalObservation | None, path: str) -> bool:
 
 
 def _is_literal(simple: SimpleCommand) -> bool:
-    """Whether the command prints words of its own, without anything that the shell puts in."""
+    """Whether the command prints words of its own, without anything that the shell or a clock puts in."""
     program, *words = simple.words or ("",)
-    texts = (*words, simple.here_text or "", *(r.target for r in simple.redirections))
-    if program not in _WRITERS or any(mark in text for text in texts for mark in "$`"):
+    if program not in _WRITERS or simple.is_expanded:
+        return False
+    if program == "printf" and any("%(" in word for word in words[:1]):
         return False
     if any(r.operator.endswith("<") and not r.operator.startswith("<<") for r in simple.redirections):
         return False
