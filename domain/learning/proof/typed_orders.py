@@ -6,7 +6,7 @@ what only moves or cuts the fields of lines leaves its direction and its kind.
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.learning.commands.command_line import Part, name_set, parts_of
@@ -26,10 +26,13 @@ _LINE_BY_LINE = name_set(
 """Programs that give something for each line, in the order of the lines."""
 
 _WITHOUT_ORDER = name_set(
-    """wc ls find du df stat file date seq echo printf basename dirname realpath readlink tac shuf paste diff cmp
+    """wc ls find du df stat file date seq basename dirname realpath readlink tac shuf paste diff cmp
     md5sum sha1sum sha256sum sha512sum b2sum cksum true false : test [ [["""
 )
 """Programs that nobody runs for an order: what they give is in one only by what it is made of."""
+
+_PRINTING = name_set("echo printf")
+"""Programs that give their own words, and what the shell puts into these: nobody knows of what order."""
 
 _ORDERS_IN_TEXT = re.compile(r"sort|order\s+by|\brank|group_?by|\bkeys\b|\bunique\b", re.IGNORECASE)
 _KEY = re.compile(r"(\d+)(?:\.1)?([a-zA-Z]*)(?:,(\d+)(?:\.0)?([a-zA-Z]*))?")
@@ -86,14 +89,20 @@ class _Flow:
 
     def run(self, command: str) -> None:
         passed: TypedOrder | None = _NONE
+        held: list[Part] = []
         for part in parts_of(command):
+            if part.is_wrapper:
+                held.append(part)
+                continue
             if part.program in ("mv", "cp"):
                 self._move(part.operands)
             elif part.program:
-                passed = _after(part, passed if part.is_fed else self._read(part))
-            for name in _written(part):
-                if not (part.appends and _is_none(passed) and name in self._files):
-                    self._write(name, passed)
+                passed = _after(part, passed if part.is_fed else self._read(part, *held))
+            elif part.ends_loop:
+                passed = None
+            self._write_all((*held, part), passed)
+            held.clear()
+        self._write_all(held, None)
 
     def order_of(self, path: str) -> TypedOrder | None:
         """By the word that is the path, else by the last one whose expansions it fits."""
@@ -103,10 +112,11 @@ class _Flow:
                     return order
         return None
 
-    def _read(self, part: Part) -> TypedOrder | None:
+    def _read(self, part: Part, *wrappers: Part) -> TypedOrder | None:
         if any(word.startswith("<(") for word in part.operands):
             return None
-        known = [self._files[word] for word in (*part.operands, *part.reads) if word in self._files]
+        words = (*part.operands, *(word for one in (*wrappers, part) for word in one.reads))
+        known = [self._files[word] for word in words if word in self._files]
         return known[-1] if known else _NONE
 
     def _move(self, operands: Sequence[str]) -> None:
@@ -115,6 +125,12 @@ class _Flow:
             if source in self._files:
                 self._write(target, self._files[source])
                 self._write(posixpath.join(target, posixpath.basename(source)), self._files[source])
+
+    def _write_all(self, parts: Iterable[Part], order: TypedOrder | None) -> None:
+        for part in parts:
+            for name in _written(part):
+                if not (part.appends and _is_none(order) and name in self._files):
+                    self._write(name, order)
 
     def _write(self, name: str, order: TypedOrder | None) -> None:
         self._files.pop(name, None)
@@ -126,7 +142,7 @@ def _after(part: Part, given: TypedOrder | None) -> TypedOrder | None:
     call = read_call(part.program, part.arguments)
     if part.program == "sort":
         return _sorted(call)
-    if part.program in _WITHOUT_ORDER:
+    if part.program in _WITHOUT_ORDER or (part.program in _PRINTING and not part.is_expanded):
         return _NONE
     if part.program in _AS_THEY_ARE and _is_plain(part.program, call):
         return given

@@ -74,6 +74,11 @@ def test_an_order_that_no_condition_can_state_is_none(options: str) -> None:
         "sort -t, -k3,3nr in.csv > all.csv; head -5 all.csv > out.csv",
         "(head -n 1 in.csv; tail -n +2 in.csv | sort -t, -k3,3nr) > out.csv",
         "head -n 1 in.csv > out.csv; tail -n +2 in.csv | sort -t, -k3,3nr >> out.csv",
+        "time sort -t, -k3,3nr in.csv > out.csv",
+        "nice -n 5 nohup timeout 5 sort -t, -k3,3nr < in.csv > out.csv",
+        "env LC_ALL=C sort -t, -k3,3nr in.csv | sudo tee out.csv > /dev/null",
+        "sort -t, -k3,3nr in.csv > all.csv; nice head -3 < all.csv > out.csv",
+        "ls *.csv | xargs sort -t, -k3,3nr > out.csv",
         'for f in *.csv; do sort -t, -k3,3nr "$f" > "$f.new"; mv "$f.new" "$f"; done',
     ],
 )
@@ -110,6 +115,27 @@ def test_of_the_orders_that_a_file_is_in_the_one_that_was_typed_is_stated(
     command: str, order: SortOrder
 ) -> None:
     assert orders("out.csv", STAFF, command) == [order.argument]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'sort -t, -k3,3n in.csv | while read line; do echo "$line"; done > out.csv',
+        'sort in.csv | while read name; do cat "$name"; done > out.csv',
+        'for one in $(sort in.csv); do printf "%s\\n" "$one"; done > out.csv',
+        'echo "$(sort in.csv)" > out.csv',
+        "printf '%s\\n' $(sort in.csv) > out.csv",
+        'rows=$(sort in.csv); echo "$rows" > out.csv',
+        "sudo python3 rank.py > out.csv",
+    ],
+)
+def test_what_loops_and_substitutions_give_is_of_no_order_that_is_known(command: str) -> None:
+    assert typed_order("out.csv", [command]) is None
+    if "sort" in command:
+        assert BY_FIELD in orders("out.csv", STAFF, command)
+
+
+BY_FIELD = Order("comma", 3, "numbers", True).argument
 
 
 def test_an_order_that_was_typed_and_does_not_hold_is_not_replaced_by_another_one() -> None:
