@@ -25,7 +25,7 @@ from contracts.learning.proposal import (
     parameter_entries,
     with_edits,
 )
-from contracts.learning.session import LearningEntryMode, LearnSession
+from contracts.learning.session import LearningEntryMode
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
     captured_parts,
@@ -38,6 +38,7 @@ from domain.learning.comparison.demonstrations import (
     without_undone_effects,
 )
 from domain.learning.comparison.doubtful import doubtful_values, with_answers
+from domain.learning.comparison.given_inputs import input_note
 from domain.learning.comparison.made_up import made_up_inputs
 from domain.learning.comparison.parameter_edits import (
     edited_parameters,
@@ -238,7 +239,7 @@ class Drafter:
         )
         return DraftSummary(
             proposal=_proposal(request, interpretation, draft, digest, traces).changed(
-                drafted_by=worded.drafted_by, drafter_note=self._note(request.session, worded)
+                drafted_by=worded.drafted_by, drafter_note=self._note(request, worded)
             ),
             staged=staged,
             lint_passed=report.passed,
@@ -252,13 +253,15 @@ class Drafter:
             wording=request.wording,
         )
 
-    def _note(self, session: LearnSession, worded: ChosenDraft) -> str:
-        """What is to be known of a draft: why it is not a model's, what practice left unchecked."""
-        run = None
+    def _note(self, request: DraftRequest, worded: ChosenDraft) -> str:
+        """What is to be known of a draft: answers not followed, why it is not a model's, what is left unchecked."""
+        session, run = request.session, None
         if session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE:
             run = self._practices.find(session.learn_session_id)
         unread = unread_note(run.success_conditions) if run is not None else ""
-        return clipped(f"{worded.note} {unread}".strip(), 240)
+        evidence = self._evidence.of_session(session.learn_session_id)
+        unused = input_note(self._proposals.answers_to(request), evidence)
+        return clipped(" ".join(filter(None, (unused, worded.note, unread))), 240)
 
     def deterministic(self, request: DraftRequest) -> DeterministicDraft:
         """What the rules alone make of the capture.

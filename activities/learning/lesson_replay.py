@@ -1,8 +1,8 @@
 """Replays a session's first demonstration on its starting state and keeps what that proves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -10,6 +10,8 @@ from threading import Event
 from temporalio import activity
 
 from activities.platform.refusals import refusing
+from contracts.base import clipped
+from contracts.errors import Refusal
 from contracts.learning.aggregate import DraftRequest
 from contracts.learning.evidence import (
     CommandUse,
@@ -24,16 +26,16 @@ from contracts.learning.session import LearnSession
 from contracts.learning.starting_state import StartingState
 from domain.learning.commands.typed_lines import typed_command, without_typed_lines
 from domain.learning.comparison.demonstrations import CapturedPart, captured_parts
-from domain.learning.comparison.made_up import given_inputs
+from domain.learning.comparison.given_inputs import given_inputs
 from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.interpretation import marked_goal
 from domain.learning.interpretation.noise import failed_in_vain
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
-from domain.learning.interpretation.slicing import collapsed
+from domain.learning.interpretation.slicing import collapsed, parent_folders
 from domain.learning.interpretation.steps import within_capture
 from domain.learning.lesson_folders import lesson_folders
 from domain.learning.proof.checks import NEGATION, asks_for_a_check
-from domain.learning.starting_state import beginnings, state_before
+from domain.learning.starting_state import beginnings, extended_state, state_before
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
 from skills.rehearsal.made_files import made_files
@@ -85,21 +87,40 @@ class LessonReplay:
     def replay_answered(self, request: DraftRequest) -> None:
         """Finds the evidence anew where an answer says that a file is there already which the lesson had made.
 
-        The evidence that there is stays where the work cannot be repeated so.
+        The evidence that there is stays where the work cannot be repeated so, with why.
         """
+        session_id = request.session.learn_session_id
         given = given_inputs(self._proposals.answers_to(request))
-        shown = self._shown(request.session) if given else None
-        if shown is None:
+        earlier = self._evidence.of_session(session_id) if given else None
+        if earlier is None or given.isdisjoint(use.event_id for use in earlier.uses):
             return
         try:
-            work = self._beginning_with(shown, given)
-            found, needed = self._found(work) if work is not None else (None, None)
-        except SandboxUnavailable as unavailable:
-            activity.logger.warning("the lesson was not replayed", extra={"reason": str(unavailable)})
+            self._replay_with(given, request.session, earlier)
+        except (_NotFollowed, SandboxUnavailable, Refusal) as reason:
+            activity.logger.warning("an answer was not followed", extra={"reason": str(reason)})
+            self._evidence.put(session_id, earlier.changed(inputs_note=clipped(str(reason), 240)))
+
+    def _replay_with(self, given: frozenset[str], session: LearnSession, earlier: LessonEvidence) -> None:
+        """Keeps what a replay proves that begins with the files that the ``given`` commands made.
+
+        Raises:
+            _NotFollowed: the work is not the same then.
+            SandboxUnavailable: this host cannot isolate commands, so nothing was run.
+            Refusal: ``PAYLOAD_TOO_LARGE`` when the session has as many states as it may, ``NOT_FOUND`` when its
+                starting state has gone.
+        """
+        shown = self._shown(session)
+        if shown is None:
+            raise _NotFollowed("the starting state of the lesson is no longer kept")
+        work = self._beginning_with(shown, given, earlier)
+        found, needed = self._found(work)
+        if shown.cancelled.is_set():
             return
-        if work is None or found is None or not found.reproduced:
-            activity.logger.warning("the work cannot be repeated without what made its inputs")
-            return
+        if not found.reproduced:
+            raise _NotFollowed(found.note)
+        if other := _working_otherwise(shown, work, earlier, found):
+            raise _NotFollowed(f"“{clipped(other, 40)}” does something else then")
+        self._states.keep_extended(shown.state.state_id, work.state, work.contents)
         made = tuple(LeftOutCommand(event_id=one, reason=_GIVEN) for one in sorted(given))
         self._keep(work, found.changed(left_out=(*made, *found.left_out)), needed)
 
@@ -150,29 +171,28 @@ class LessonReplay:
         return Lesson(
             state_id=state.state_id,
             commands=tuple(map(_command, events)),
-            place=lambda folder: self._states.materialise(state, folder),
+            place=lambda folder: self._states.materialise(state, folder, shown.contents),
             surroundings=Surroundings(state.locale, state.time_zone, folders=lesson_folders(shown.commands)),
             in_vain=frozenset(event.event_id for event in shown.commands if failed_in_vain(event)),
             asks_for_check=asks_for_a_check(shown.goal),
         )
 
-    def _beginning_with(self, shown: "_Shown", given: frozenset[str]) -> "_Shown | None":
+    def _beginning_with(self, shown: "_Shown", given: frozenset[str], earlier: LessonEvidence) -> "_Shown":
         """The demonstration as if the files that the ``given`` commands made had been there.
 
-        ``None`` where they do not make them again.
+        Raises:
+            _NotFollowed: they do not make them again.
         """
-        earlier = self._evidence.of_session(shown.state.learn_session_id)
-        uses = [use for use in earlier.uses if use.event_id in given] if earlier else []
-        paths = {path for use in uses for path in use.written}
+        paths = {path for use in earlier.uses if use.event_id in given for path in use.written}
         makers = self._lesson(shown, [event for event in shown.commands if event.event_id in given])
         made = made_files(makers, self._root, paths, shown.cancelled) if paths else None
         if made is None:
-            return None
-        state = self._states.extended(
+            raise _NotFollowed("what wrote it does not write it by itself")
+        state, contents = extended_state(
             shown.state, {path: (one.content, one.mode) for path, one in made.items()}
         )
         work = tuple(event for event in shown.commands if event.event_id not in given)
-        return replace(shown, state=state, commands=work)
+        return replace(shown, state=state, contents=contents, commands=work)
 
     def _keep(self, shown: "_Shown", found: LessonEvidence, needed: frozenset[str] | None) -> None:
         if shown.cancelled.is_set():
@@ -193,6 +213,12 @@ class _Shown:
     is_only_one: bool
     progress: Callable[[str], None]
     cancelled: Event
+    contents: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """Those of the state, by digest, that are not kept yet."""
+
+
+class _NotFollowed(Exception):
+    """Why the work cannot begin with files that it had made."""
 
 
 def replay_progress() -> tuple[Callable[[str], None], Event]:
@@ -209,6 +235,27 @@ def replay_progress() -> tuple[Callable[[str], None], Event]:
         context.copy().run(beat, label)
 
     return progress, cancelled
+
+
+def _working_otherwise(
+    shown: _Shown, work: _Shown, earlier: LessonEvidence, found: LessonEvidence
+) -> str | None:
+    """A command that fails or writes other files where the folder is there that it, or one before it, had made."""
+    there = {path for entry in shown.state.entries for path in (entry.path, *parent_folders(entry.path))}
+    folders = {path for entry in work.state.entries for path in parent_folders(entry.path)} - there
+    before = {use.event_id: use for use in earlier.uses}
+
+    def is_other(use: CommandUse) -> bool:
+        was = before.get(use.event_id, use)
+        # Elsewhere names may differ without a reason of this kind: they are made up, as of the day.
+        new = (path for path in use.written if path not in was.written)
+        fails = was.succeeded and not use.succeeded and not folders.issuperset(was.written)
+        return fails or any(not folders.isdisjoint(parent_folders(path)) for path in new)
+
+    others = {use.event_id for use in found.uses if is_other(use)}
+    return next(
+        (one.terminal.command for one in work.commands if one.event_id in others and one.terminal), None
+    )
 
 
 def _commands(part: CapturedPart) -> list[ObservedActionEvent]:

@@ -156,6 +156,10 @@ class LessonEvidence(VersionedContract):
     begun: tuple[Text240, ...] = Field(
         default=(), max_length=500, description="Those of them that the state holds the first lines of alone."
     )
+    inputs_note: Text240 = Field(
+        default="",
+        description="Why an answer that a file of the work is there already could not be followed, if one was given.",
+    )
     folders: tuple[Text240, ...] = Field(
         default=(),
         max_length=200,

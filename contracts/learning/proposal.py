@@ -188,7 +188,7 @@ class SkillBundleProposal(VersionedContract):
     drafter_note: Text240 = Field(
         default="",
         description="Why a model that was asked did not word it, what of it a person has stated, or which words of "
-        "the revision were not carried out.",
+        "the revision or of the answers were not carried out.",
     )
     base: BaseSkill | None = Field(default=None, description="What it improves; absent for a new skill.")
     hand_edits: Sha256 | None = Field(default=None, description="Digest of the hand edits it has taken in.")

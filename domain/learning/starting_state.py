@@ -3,8 +3,11 @@
 Applied by the recorder before anything leaves the machine, and again by the service, which trusts no recorder.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID, uuid5
 
 from contracts.learning.observation import ObservedActionEvent
 from contracts.learning.starting_state import MAX_DEPTH, EntryKind, StartingEntry, StartingState
@@ -138,6 +141,36 @@ def state_before(
         return None
     before = [state for state in states if state.taken_at <= events[0].created_at]
     return max(before, key=lambda state: state.taken_at, default=None)
+
+
+def extended_state(
+    state: StartingState, files: Mapping[str, tuple[bytes, int]]
+) -> tuple[StartingState, Mapping[str, bytes]]:
+    """``state`` with these files (content and mode) as if they had been there, and their contents by digest.
+
+    The same state and files give the same id again. It counts as taken before ``state``, so that it is only used
+    where it is named.
+    """
+    added = tuple(
+        StartingEntry(
+            path=path,
+            kind=EntryKind.FILE,
+            size_bytes=len(content),
+            mode=mode,
+            modified_at=state.taken_at,
+            sha256=hashlib.sha256(content).hexdigest(),
+            kept=True,
+        )
+        for path, (content, mode) in sorted(files.items())
+    )
+    named = "\n".join(f"{one.sha256} {one.mode:o} {one.path}" for one in added)
+    extended = state.changed(
+        state_id=str(uuid5(UUID(state.state_id), named)),
+        entries=(*(entry for entry in state.entries if entry.path not in files), *added),
+        replaces=(),
+        taken_at=state.taken_at - timedelta(microseconds=1),
+    )
+    return extended, {one.sha256: files[one.path][0] for one in added if one.sha256}
 
 
 def beginnings(state: StartingState) -> tuple[StartingEntry, ...]:

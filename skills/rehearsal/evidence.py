@@ -232,6 +232,7 @@ class EvidenceFinder:
             sources=sources_of({c.event_id for c in kept}, uses, run.before),
             most=_MOST_CANDIDATES,
             most_for_one_file=_MOST_CANDIDATES_OF_A_FILE,
+            locale=self._lesson.surroundings.locale,
         )
         stable = (one for one in with_presence(found, run.before) if one.path not in self._volatile.facts)
         return tuple(one for one in stable if objection(one, again.before, again.after) is None)

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from contracts.learning.starting_state import MAX_FILE_BYTES
+from domain.learning.starting_state import is_safe_path
 from skills.rehearsal.rehearsal import fresh_folder
 from skills.rehearsal.replay import Lesson
 from skills.rehearsal.sandbox import Sandbox
@@ -25,6 +27,8 @@ def made_files(
 ) -> dict[str, MadeFile] | None:
     """Runs the lesson's commands in a folder below ``parent``; ``None`` where not each of ``paths`` came of it.
 
+    The folders of ``paths`` are there, whatever made them in the lesson.
+
     Raises:
         SandboxUnavailable: this host cannot isolate commands, so nothing was run.
     """
@@ -32,6 +36,10 @@ def made_files(
     with fresh_folder(parent) as root:
         work = prepare_jail(root)
         lesson.place(work)
+        for path in filter(is_safe_path, paths):
+            # Where a file stands in the way, the command fails as well.
+            with suppress(FileExistsError, NotADirectoryError):
+                (work / path).parent.mkdir(parents=True, exist_ok=True)
         session = run_session(Sandbox(root), lesson.commands, lesson.surroundings, cancelled=cancelled)
         if session.failed_at(lesson.commands) is not None or not all(_is_kept(work, path) for path in paths):
             return None

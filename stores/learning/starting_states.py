@@ -5,13 +5,11 @@ that it is never the blob of anything else and can go with the session. States f
 in everything: who may send them, retention, deletion (DOC3 §0C.16D).
 """
 
-import hashlib
 import os
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid5
 
 from sqlalchemy import Connection, Select, delete, exists, func, insert, select, update
 
@@ -119,8 +117,12 @@ class StartingStates:
         with self._database.read() as connection:
             return _content(connection, digest)
 
-    def materialise(self, state: StartingState, folder: Path) -> None:
+    def materialise(
+        self, state: StartingState, folder: Path, contents: Mapping[str, bytes] | None = None
+    ) -> None:
         """Writes folders, kept files with mode and time of change, and links that stay inside, to an empty folder.
+
+        ``contents``, by digest, are those that are not kept yet.
 
         Raises:
             ValueError: the folder is not empty, or a path of the state is not safe.
@@ -136,7 +138,9 @@ class StartingStates:
         with self._database.read() as connection:
             for entry in state.entries:
                 if entry.kind is EntryKind.FILE and entry.kept and entry.sha256 is not None:
-                    _write_file(folder / entry.path, entry, _content(connection, entry.sha256))
+                    known = (contents or {}).get(entry.sha256)
+                    content = _content(connection, entry.sha256) if known is None else known
+                    _write_file(folder / entry.path, entry, content)
         for entry in state.entries:
             target = entry.link_target
             if entry.kind is EntryKind.LINK and target and link_stays_inside(entry.path, target):
@@ -178,44 +182,30 @@ class StartingStates:
             )
             _drop_contents(connection, state_id, sorted(filter(None, dropped)))
 
-    def extended(self, state: StartingState, files: Mapping[str, tuple[bytes, int]]) -> StartingState:
-        """A further state of the session: ``state`` with these files (content and mode), as if they had been there.
-
-        The same state and paths give the same one again. It counts as taken before ``state``, so that it is only
-        used where it is named.
+    def keep_extended(self, base_id: str, state: StartingState, contents: Mapping[str, bytes]) -> None:
+        """Keeps a further state of the session, with ``contents`` beside those that the state ``base_id`` keeps; once.
 
         Raises:
-            Refusal: ``PAYLOAD_TOO_LARGE`` when the session has as many states as it may.
+            Refusal: ``PAYLOAD_TOO_LARGE`` when the session has as many states as it may, ``NOT_FOUND`` when the base
+                is gone.
         """
-        digests = {path: hashlib.sha256(content).hexdigest() for path, (content, _) in files.items()}
-        added = tuple(
-            StartingEntry(
-                path=path,
-                kind=EntryKind.FILE,
-                size_bytes=len(content),
-                mode=mode,
-                modified_at=state.taken_at,
-                sha256=digests[path],
-                kept=True,
-            )
-            for path, (content, mode) in files.items()
-        )
-        found = state.changed(
-            state_id=str(uuid5(UUID(state.state_id), "\n".join(sorted(digests.values())))),
-            entries=(*(entry for entry in state.entries if entry.path not in files), *added),
-            replaces=(),
-            taken_at=state.taken_at - timedelta(microseconds=1),
-        )
         with self._database.write() as connection:
             _lock(connection, state.learn_session_id)
-            if (known := _find(connection, found.state_id)) is not None:
-                return known
+            if _find(connection, state.state_id) is not None:
+                return
+            base = _find(connection, base_id)
+            if base is None:
+                raise Refusal(ErrorCode.NOT_FOUND, "The starting state of the lesson is no longer kept.")
             _refuse_more(connection, state.learn_session_id)
-            kept = {entry.sha256 for entry in state.entries if entry.kept and entry.sha256}
-            contents = {digest: _content(connection, digest) for digest in sorted(kept)}
-            contents |= {digests[path]: content for path, (content, _) in files.items()}
-            _add(connection, found, contents)
-        return found
+            digests = {entry.sha256 for entry in state.entries if entry.kept and entry.sha256}
+            _add(
+                connection,
+                state,
+                {
+                    one: contents[one] if one in contents else _content(connection, one)
+                    for one in sorted(digests)
+                },
+            )
 
     def remove(self, session_id: str, state_id: str) -> None:
         """Removes one state with its contents.

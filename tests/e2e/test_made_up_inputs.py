@@ -83,3 +83,11 @@ async def test_data_that_the_work_makes_stays_in_the_method(stack: Stack, tmp_pa
     drafted = {file["path"]: file["content"] for file in files["files"]}
     assert "printf 'rowan 40" in drafted["references/demonstration.md"]
     assert any("harvest.txt" in said for said in detail["interpretation"]["success_conditions"])
+
+
+async def test_an_answer_that_is_not_understood_is_named_on_the_draft(stack: Stack, tmp_path: Path) -> None:
+    alice, questions = await asked(stack, tmp_path / "desk")
+    detail = await answered(alice, questions, "hm")
+    assert detail["proposal"]["drafter_note"].startswith(
+        "“hm” does not say whether harvest.txt is there already. So the work makes it"
+    )

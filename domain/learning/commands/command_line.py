@@ -79,6 +79,10 @@ class Call:
     """Whether it runs a script that is not part of the command line."""
     is_fed: bool = False
     """Whether a pipe, a here-document or a here-string gives its standard input."""
+    is_expanded: bool = False
+    """Whether the shell puts something into its words."""
+    ends_loop: bool = False
+    """Whether its redirections are those of a loop."""
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -119,7 +123,7 @@ def _unwrapped(simple: SimpleCommand, depth: int) -> Iterator[Call]:
             words.pop(0)
         if not words:
             if redirections:
-                yield Call("", redirections=redirections)
+                yield Call("", redirections=redirections, ends_loop=simple.ends_loop)
             return
         name = posixpath.basename(words[0].rstrip("/")) or words[0]
         if name not in _WRAPPERS:
@@ -139,6 +143,7 @@ def _unwrapped(simple: SimpleCommand, depth: int) -> Iterator[Call]:
         given_more,
         runs_unseen_text=script is not None and (script == "" or _HIDDEN_IN_SCRIPT.match(script) is not None),
         is_fed=simple.fed_by_pipe or simple.here_text is not None,
+        is_expanded=simple.is_expanded,
     )
     if script and not _HIDDEN_SCRIPT.fullmatch(script):
         yield from _calls(script, depth + 1)
@@ -237,6 +242,12 @@ class Part:
     appends: bool = False
     is_fed: bool = False
     """Whether a pipe, a here-document or a here-string gives its standard input."""
+    is_expanded: bool = False
+    """Whether the shell puts something into its words."""
+    is_wrapper: bool = False
+    """Whether the redirections are those of the program that comes next."""
+    ends_loop: bool = False
+    """Whether the redirections are those of a loop."""
 
 
 _UNREADABLE = (Part(""),)
@@ -359,6 +370,9 @@ def _part(call: Call) -> Part:
         writes=tuple(r.target for r in outputs),
         appends=any(">>" in r.operator for r in outputs),
         is_fed=call.is_fed,
+        is_expanded=call.is_expanded,
+        is_wrapper=wraps,
+        ends_loop=call.ends_loop,
     )
 
 

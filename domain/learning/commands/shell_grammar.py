@@ -35,6 +35,10 @@ class SimpleCommand:
     fed_by_pipe: bool = False
     here_text: str | None = None
     """Its standard input, where a here-document or here-string gives it."""
+    is_expanded: bool = False
+    """Whether the shell puts something into its words, its files or its here-document: a variable, names of files."""
+    ends_loop: bool = False
+    """Whether these are the redirections of a loop."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class _Pending:
     """The commands of a compound command: they read its here-document."""
     feeder: "_Pending | None" = None
     """The command that feeds it through a pipe."""
+    is_expanded: bool = False
+    ends_loop: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,7 @@ _COPROCESS_NAME = re.compile(rf"[ \t]*[A-Za-z_]\w*[ \t]+{_COMPOUND}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL)
 _ASSIGNING_BUILTINS = frozenset({"alias", "declare", "eval", "export", "local", "readonly", "typeset"})
 _COMPOUNDS = frozenset({"(", "{", "if", "while", "until", "for", "select", "case", "[["})
+_LOOPS = frozenset({"while", "until", "for", "select"})
 _STARTS = _COMPOUNDS | {"function", "coproc", "time", "!", ""}
 _END = "the end of the text"
 
@@ -161,7 +168,14 @@ def _finished(found: list[_Pending], functions: set[str]) -> Iterator[SimpleComm
             given, feeder = command.here_text, command.feeder
             if given is None and feeder is not None and feeder.words == ["cat"]:
                 given = feeder.here_text
-            yield SimpleCommand(words, tuple(command.redirections), command.fed_by_pipe, given)
+            yield SimpleCommand(
+                words,
+                tuple(command.redirections),
+                command.fed_by_pipe,
+                given,
+                is_expanded=command.is_expanded,
+                ends_loop=command.ends_loop,
+            )
 
 
 class _Parser(WordReader):
@@ -198,6 +212,7 @@ class _Parser(WordReader):
         self.items += inner.items
         self.patterns += inner.patterns
         self.calculations += inner.calculations
+        self.has_expansion |= inner.has_expansion
 
     def read_brackets(self) -> None:
         outer, self.documents = self.documents, []
@@ -258,7 +273,7 @@ class _Parser(WordReader):
         if symbol in _COMPOUNDS:
             self._take(symbol)
             self._compound(symbol)
-            command = _Pending(body=self.found[first:])
+            command = _Pending(body=self.found[first:], ends_loop=symbol in _LOOPS)
             self._redirections(command)
             self.found.append(command)
         elif symbol == "function":
@@ -294,6 +309,7 @@ class _Parser(WordReader):
     def _simple(self) -> None:
         command = _Pending(fed_by_pipe=self.is_piped)
         program, start = "", self.skip()
+        self.has_expansion = False
         self._redirections(command)
         while (word := self.word(assigns=not program or program in _ASSIGNING_BUILTINS)) is not None:
             if not program and not _ASSIGNMENT.match(word):
@@ -304,6 +320,7 @@ class _Parser(WordReader):
             self._redirections(command)
         if self.at == start:
             raise _unexpected(self._peek())
+        command.is_expanded |= self.has_expansion
         return self.found.append(command)
 
     def _function(self, name: str) -> None:
@@ -436,7 +453,9 @@ class _Parser(WordReader):
             self.at = min(len(self.text), last.end() + 1) if last else len(self.text)
             if not one.is_literal:
                 outer, self.found = self.found, one.command.in_document
+                self.has_expansion = False
                 self.read_apart(one.command.here_text, is_script=False)
+                one.command.is_expanded |= self.has_expansion
                 self.found = outer
 
     # Tokens

@@ -23,6 +23,10 @@ _PLAIN_IN_BRACES = re.compile(r"[^}'\"\\$`]+")
 _SINGLE_QUOTED = re.compile(r"'([^']*)'")
 _ANSI_QUOTED = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL)
 _BACKQUOTED = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL)
+_PATTERN = re.compile(r"[*?~{]")
+"""Signs outside quotes for which the shell may put names or words of its own."""
+
+_EXPANDS = re.compile(r"\$[\w@*#?$!-]")
 _BRACKET = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|[][()]", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ARRAY = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
@@ -39,6 +43,8 @@ class WordReader(ABC):
     def __init__(self, text: str, depth: int = 0) -> None:
         self.text = text
         self.at = 0
+        self.has_expansion = False
+        """Whether the shell puts something into what was read."""
         self.depth: int = depth - 1
         self.deepen()
 
@@ -121,14 +127,19 @@ class WordReader(ABC):
         elif not in_quotes and self.text.startswith('$"', start):
             self.at += 1
             return ""
-        else:
+        elif _EXPANDS.match(self.text, start):
             self.at += 2 if self.text.startswith("$$", start) else 1
+        else:
+            self.at += 1
+            return "$"
+        self.has_expansion = True
         return self.text[start : self.at]
 
     def _piece(self, start: int, *, assigns: bool) -> str | None:
         """Reads the next part of the word that began at ``start``; None where the word ends."""
         if plain := _PLAIN.match(self.text, self.at):
             self.at = plain.end()
+            self.has_expansion |= _PATTERN.search(plain.group()) is not None
             return plain.group()
         begin, character = self.at, self.text[self.at]
         if character in "'\"\\":
@@ -136,6 +147,7 @@ class WordReader(ABC):
         if character in "$`":
             return self.expansion()
         if character == "[":
+            self.has_expansion = True
             if assigns and _NAME.fullmatch(self.text, start, begin):
                 self._square_brackets()
             else:
@@ -143,6 +155,7 @@ class WordReader(ABC):
         elif self.text.startswith(("<(", ">("), begin):
             self.at += 1
             self.read_brackets()
+            self.has_expansion = True
         elif character != "(" or not self._pattern_or_array(start, assigns=assigns):
             return None
         return self.text[begin : self.at]

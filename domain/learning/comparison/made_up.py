@@ -4,13 +4,12 @@ Shown so, the data belongs to the method. A person is asked whether such a file 
 """
 
 import posixpath
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from contracts.learning.evidence import CommandUse, LessonEvidence
 from contracts.learning.observation import ObservedActionEvent, TerminalObservation
-from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
+from contracts.learning.questions import QuestionField
 from domain.learning.commands.command_line import parts_of, scripts_run
 from domain.learning.commands.shell_grammar import (
     ControlWords,
@@ -27,8 +26,6 @@ MOST_ASKED = 2
 """The most such files that are asked about."""
 
 _WRITERS = frozenset({"printf", "echo", "cat"})
-_MADE = re.compile(r"(?i)\b(?:no|not|made|makes?|making|creates?|created|writes?|written)\b")
-_THERE = re.compile(r"(?i)\b(?:yes|y|there|already|exists?|given|input)\b")
 
 
 @dataclass(frozen=True)
@@ -82,16 +79,6 @@ def made_up_inputs(
     return tuple(found)[:MOST_ASKED]
 
 
-def given_inputs(answers: Iterable[tuple[LearningQuestion, LearningAnswer]]) -> frozenset[str]:
-    """The commands that made inputs of which a person says that they are there already."""
-    return frozenset(
-        event_id
-        for question, answer in answers
-        if question.field is QuestionField.INPUT and _says_there(answer.answer)
-        for event_id in question.evidence_event_ids
-    )
-
-
 def writes_literal_data(line: str) -> bool:
     """Whether all that a command line does is to write text into a file that stands in the line itself."""
     try:
@@ -101,10 +88,6 @@ def writes_literal_data(line: str) -> bool:
     except UnreadableCommand:
         return False
     return any(r.writes for one in simple for r in one.redirections) and all(map(_is_literal, simple))
-
-
-def _says_there(answer: str) -> bool:
-    return _THERE.search(answer) is not None and _MADE.search(answer) is None
 
 
 def _literal_file(terminal: TerminalObservation, use: CommandUse) -> str | None:
@@ -120,10 +103,11 @@ def _creates(terminal: TerminalObservation | None, path: str) -> bool:
 
 
 def _is_literal(simple: SimpleCommand) -> bool:
-    """Whether the command prints words of its own, without anything that the shell puts in."""
+    """Whether the command prints words of its own, without anything that the shell or a clock puts in."""
     program, *words = simple.words or ("",)
-    texts = (*words, simple.here_text or "", *(r.target for r in simple.redirections))
-    if program not in _WRITERS or any(mark in text for text in texts for mark in "$`"):
+    if program not in _WRITERS or simple.is_expanded:
+        return False
+    if program == "printf" and any("%(" in word for word in words[:1]):
         return False
     if any(r.operator.endswith("<") and not r.operator.startswith("<<") for r in simple.redirections):
         return False
@@ -140,7 +124,7 @@ def _made_folders(terminals: Iterable[TerminalObservation]) -> set[str]:
         posixpath.normpath(posixpath.join(one.working_folder, operand))
         for one in terminals
         for part in parts_of(one.command)
-        if part.program == "mkdir"
+        if part.program == "mkdir" or (part.program == "install" and "-d" in part.arguments)
         for operand in part.operands
     }
     return named | {folder for one in named for folder in parent_folders(one)}

@@ -66,14 +66,16 @@ def candidates(
     sources: Mapping[str, Sequence[str]] | None = None,
     most: int = MAX_CONDITIONS,
     most_for_one_file: int = MOST_FOR_ONE_FILE,
+    locale: str = "C",
 ) -> tuple[ProofCondition, ...]:
     """Conditions that hold ``after`` the work and say more than that nothing happened.
 
     ``inputs`` are the files of the starting state that the commands read, ``commands`` the lines that did the work,
     ``named`` the changed files that a command names (by default those whose path stands in one), ``sources`` what
     the commands that wrote a file read (by default all inputs).
+    ``locale`` is the one that the commands ran in.
     """
-    work = Work(before, after, tuple(commands))
+    work = Work(before, after, tuple(commands), locale)
     changed = [p for p in sorted(after.paths()) if after.digest(p) != before.digest(p) and is_compared(p)]
     gone = [p for p in sorted(before.paths()) if p not in after.paths() and is_compared(p)]
     modes = [

@@ -2,8 +2,9 @@
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof.orders import TO_THE_END, Order
+from domain.learning.proof.orders import Order
 from domain.learning.proof.path_patterns import is_pattern
+from domain.learning.proof.sort_orders import TO_THE_END, SortKey, order_of
 
 _DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
 
@@ -98,25 +99,36 @@ def _made(path: str, kind: ConditionKind, is_new: bool, *, several: bool) -> str
     return f"The file {path} has been {done}{' and is not empty' if empty else ''}"
 
 
+_NUMERIC = frozenset({"numbers", "floats", "sizes"})
+
+
 def _order(argument: str) -> str:
-    order = Order.parse(argument)
-    if order.kind == "numbers" or order.kind == "sizes":
-        kind = "largest first" if order.descending else "smallest first"
+    order = order_of(argument)
+    if isinstance(order, Order):
+        to = TO_THE_END if order.field == 0 else order.field
+        keys = (SortKey(order.field or 1, to, order.kind, order.descending),)
     else:
-        kind = "in descending order" if order.descending else "in ascending order"
-    how = {"folded": ", upper and lower case alike", "versions": ", as version numbers"}.get(order.kind, "")
-    return f"{_key(order)}{' after the first line' if order.header else ''}, {kind}{how}"
+        keys = order.keys
+    first, *others = (_key(key, order.separator) for key in keys)
+    said = f"{first[0]}{' after the first line' if order.header else ''}, {first[1]}"
+    return "; where that is equal ".join((said, *(f"{by}, {how}" for by, how in others)))
 
 
-def _key(order: Order) -> str:
-    if not order.field:
-        return (
-            "by the numbers that they begin with" if order.kind in ("numbers", "sizes") else "by whole lines"
-        )
-    if order.to == TO_THE_END:
-        return f"by field {order.field} ({order.separator}) and what follows it"
-    fields = f"fields {order.field} to {order.to}" if order.to else f"field {order.field}"
-    return f"by {fields} ({order.separator})"
+def _key(key: SortKey, separator: str) -> tuple[str, str]:
+    """What lines are sorted by, and how."""
+    if key.kind in _NUMERIC:
+        how = "largest first" if key.descending else "smallest first"
+    else:
+        how = "in descending order" if key.descending else "in ascending order"
+    how += {"folded": ", upper and lower case alike", "versions": ", as version numbers"}.get(key.kind, "")
+    if key.is_whole_line:
+        return "by the numbers that they begin with" if key.kind in _NUMERIC else "by whole lines", how
+    # A number is read at the beginning of a key alone.
+    last = key.field if key.kind in _NUMERIC else key.to
+    if last == TO_THE_END:
+        return f"by field {key.field} ({separator}) and what follows it", how
+    fields = f"fields {key.field} to {last}" if last != key.field else f"field {key.field}"
+    return f"by {fields} ({separator})", how
 
 
 def _file_count(path: str, other: str, difference: int) -> str:

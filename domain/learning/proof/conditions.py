@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof.orders import SEPARATORS, Order
+from domain.learning.proof.orders import SEPARATORS
 from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
+from domain.learning.proof.sort_orders import order_of
 
 _MORE = re.compile(r"\+\d+")
 
@@ -177,7 +178,7 @@ def _lines(condition: ProofCondition, after: FolderContents) -> list[str]:
 
 
 def _sorted(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
-    holds = Order.parse(condition.argument).holds(_lines(condition, after))
+    holds = order_of(condition.argument).holds(_lines(condition, after))
     return None if holds else f"the lines of {condition.path} are in another order"
 
 

@@ -18,6 +18,7 @@ from domain.learning.proof.conditions import (
 from domain.learning.proof.orders import SEPARATORS, Order, are_numbers, fields_of
 from domain.learning.proof.path_patterns import pattern_of
 from domain.learning.proof.rows import has_rows, looks_like_header
+from domain.learning.proof.sort_orders import SortOrder, collates_by_code_points, in_locale
 from domain.learning.proof.typed_orders import TypedOrder, may_order, typed_order
 
 _ENOUGH_LINES = 3
@@ -32,15 +33,18 @@ _ARCHIVES = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".zip")
 _WORD = re.compile(r"[^\s,;\"'()<>|/\\=]{3,60}")
 _SHORTEST_LINE = 4
 _EXECUTABLE = 0o111
+_SORT = re.compile(r"(?<![.\w-])sort(?![\w(-])")
+"""The program, and no function or method of that name."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What was done: the folder before and after it, and the command lines that did it."""
+    """What was done: the folder before and after it, the command lines that did it, and the locale they ran in."""
 
     before: FolderContents
     after: FolderContents
     commands: tuple[str, ...]
+    locale: str = "C"
 
     @cached_property
     def given(self) -> str:
@@ -144,9 +148,8 @@ def _ordered(path: str, text: str, work: Work) -> Iterator[ProofCondition]:
         rest = lines[header:]
         if len(set(rest)) < enough:
             return
-        for order in _orders(header, rest) if typed is None else _as_typed(typed, header, rest):
-            keys = order.keys(lines)
-            if keys is not None and len(set(keys)) >= enough and order.holds(lines):
+        for order in _guessed(header, rest, work) if typed is None else _as_typed(typed, header, rest, work):
+            if order.different_keys(lines) >= enough and order.holds(lines):
                 yield condition(ConditionKind.SORTED, path, argument=order.argument)
                 found += 1
                 if found == _MOST_ORDERS:
@@ -155,14 +158,24 @@ def _ordered(path: str, text: str, work: Work) -> Iterator[ProofCondition]:
             return
 
 
-def _as_typed(typed: TypedOrder, header: int, lines: Sequence[str]) -> Iterator[Order]:
+def _as_typed(
+    typed: TypedOrder, header: int, lines: Sequence[str], work: Work
+) -> Iterator[Order | SortOrder]:
     """The order that was typed; where fields may stand elsewhere, then those of its kind and direction."""
-    if typed.order is None:
+    order = in_locale(typed.order, work.locale) if typed.order is not None else None
+    if order is None:
         return
-    yield replace(typed.order, header=header)
+    yield replace(order, header=header)
     if not typed.is_exact:
-        alike = (typed.order.kind, typed.order.descending)
-        yield from (one for one in _orders(header, lines) if (one.kind, one.descending) == alike)
+        kind = "numbers" if order.kind == "floats" else order.kind
+        alike = (kind, order.descending)
+        yield from (one for one in _guessed(header, lines, work) if (one.kind, one.descending) == alike)
+
+
+def _guessed(header: int, lines: Sequence[str], work: Work) -> Iterator[Order]:
+    """Orders that the lines may be in; those as text only where no ``sort`` orders them by the rules of a locale."""
+    is_local = not collates_by_code_points(work.locale) and _SORT.search(work.spoken) is not None
+    return (one for one in _orders(header, lines) if not (is_local and one.kind == "text"))
 
 
 def _orders(header: int, lines: Sequence[str]) -> Iterator[Order]:

@@ -6,12 +6,13 @@ what only moves or cuts the fields of lines leaves its direction and its kind.
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.learning.commands.command_line import Part, name_set, parts_of
 from domain.learning.method.arguments import ReadCall, read_call
-from domain.learning.proof.orders import SEPARATORS, TO_THE_END, Order
+from domain.learning.proof.orders import SEPARATORS
+from domain.learning.proof.sort_orders import TO_THE_END, SortKey, SortOrder
 
 _AS_THEY_ARE = name_set("cat head tail tee uniq grep egrep fgrep")
 """Programs that hand on lines as they are, in their order, unless an option changes what they give."""
@@ -25,14 +26,28 @@ _LINE_BY_LINE = name_set(
 """Programs that give something for each line, in the order of the lines."""
 
 _WITHOUT_ORDER = name_set(
-    """wc ls find du df stat file date seq echo printf basename dirname realpath readlink tac shuf paste diff cmp
+    """wc ls find du df stat file date seq basename dirname realpath readlink tac shuf paste diff cmp
     md5sum sha1sum sha256sum sha512sum b2sum cksum true false : test [ [["""
 )
 """Programs that nobody runs for an order: what they give is in one only by what it is made of."""
 
+_PRINTING = name_set("echo printf")
+"""Programs that give their own words, and what the shell puts into these: nobody knows of what order."""
+
 _ORDERS_IN_TEXT = re.compile(r"sort|order\s+by|\brank|group_?by|\bkeys\b|\bunique\b", re.IGNORECASE)
 _KEY = re.compile(r"(\d+)(?:\.1)?([a-zA-Z]*)(?:,(\d+)(?:\.0)?([a-zA-Z]*))?")
-_KINDS = {"n": "numbers", "g": "numbers", "h": "sizes", "V": "versions", "f": "folded"}
+_KINDS = {"n": "numbers", "g": "floats", "h": "sizes", "V": "versions", "f": "folded"}
+_LETTERS = {
+    "general-numeric": "g",
+    "human-numeric": "h",
+    "month": "M",
+    "numeric": "n",
+    "random": "R",
+    "version": "V",
+}
+"""What ``--sort`` names, as the letter of the option that says the same."""
+
+_MOST_KEYS = 6
 _UNSTATED = frozenset("MRdi")
 """Ways to compare that no condition states."""
 
@@ -44,11 +59,9 @@ _NAMES = {mark or " ": name for name, mark in SEPARATORS.items()}
 class TypedOrder:
     """The order of a file's lines as it was typed; ``order`` is ``None`` where none was, or none that can be stated."""
 
-    order: Order | None = None
+    order: SortOrder | None = None
     is_exact: bool = True
     """Whether the lines are as they were sorted; otherwise their fields may stand elsewhere."""
-    is_distinct: bool = False
-    """Whether equal lines were to be kept once."""
 
 
 _NONE = TypedOrder()
@@ -76,14 +89,20 @@ class _Flow:
 
     def run(self, command: str) -> None:
         passed: TypedOrder | None = _NONE
+        held: list[Part] = []
         for part in parts_of(command):
+            if part.is_wrapper:
+                held.append(part)
+                continue
             if part.program in ("mv", "cp"):
                 self._move(part.operands)
             elif part.program:
-                passed = _after(part, passed if part.is_fed else self._read(part))
-            for name in _written(part):
-                if not (part.appends and _is_none(passed) and name in self._files):
-                    self._write(name, passed)
+                passed = _after(part, passed if part.is_fed else self._read(part, *held))
+            elif part.ends_loop:
+                passed = None
+            self._write_all((*held, part), passed)
+            held.clear()
+        self._write_all(held, None)
 
     def order_of(self, path: str) -> TypedOrder | None:
         """By the word that is the path, else by the last one whose expansions it fits."""
@@ -93,10 +112,11 @@ class _Flow:
                     return order
         return None
 
-    def _read(self, part: Part) -> TypedOrder | None:
+    def _read(self, part: Part, *wrappers: Part) -> TypedOrder | None:
         if any(word.startswith("<(") for word in part.operands):
             return None
-        known = [self._files[word] for word in (*part.operands, *part.reads) if word in self._files]
+        words = (*part.operands, *(word for one in (*wrappers, part) for word in one.reads))
+        known = [self._files[word] for word in words if word in self._files]
         return known[-1] if known else _NONE
 
     def _move(self, operands: Sequence[str]) -> None:
@@ -105,6 +125,12 @@ class _Flow:
             if source in self._files:
                 self._write(target, self._files[source])
                 self._write(posixpath.join(target, posixpath.basename(source)), self._files[source])
+
+    def _write_all(self, parts: Iterable[Part], order: TypedOrder | None) -> None:
+        for part in parts:
+            for name in _written(part):
+                if not (part.appends and _is_none(order) and name in self._files):
+                    self._write(name, order)
 
     def _write(self, name: str, order: TypedOrder | None) -> None:
         self._files.pop(name, None)
@@ -116,7 +142,7 @@ def _after(part: Part, given: TypedOrder | None) -> TypedOrder | None:
     call = read_call(part.program, part.arguments)
     if part.program == "sort":
         return _sorted(call)
-    if part.program in _WITHOUT_ORDER:
+    if part.program in _WITHOUT_ORDER or (part.program in _PRINTING and not part.is_expanded):
         return _NONE
     if part.program in _AS_THEY_ARE and _is_plain(part.program, call):
         return given
@@ -153,24 +179,29 @@ def _sorted(call: ReadCall) -> TypedOrder:
     given = {a.name: a.values[0] if a.values else "" for a in reversed(call.arguments)}
     if given.keys() & {"-c", "-z"}:
         return _NONE
-    letters = {name[1:] for name in given if len(name) == 2}
-    field, to = 0, 0
-    if "-k" in given:
-        key = _KEY.fullmatch(given["-k"])
-        if key is None:
-            return _NONE
-        field, to = int(key[1]), int(key[3] or TO_THE_END)
-        letters = {*key[2], *(key[4] or "")} or letters
+    letters = {name[1:] for name in given if len(name) == 2} | {_LETTERS.get(given.get("--sort", ""), "")}
+    places = [value for a in call.arguments if a.name == "-k" for value in a.values] or ["1"]
+    keys = [_key(place, letters) for place in places]
     separator = _NAMES.get(given.get("-t", " "))
-    if letters & _UNSTATED or separator is None:
+    if separator is None or len(keys) > _MOST_KEYS or None in keys:
         return _NONE
+    if all(key is not None and key.is_whole_line for key in keys):
+        separator = "space"
+    return TypedOrder(SortOrder(separator, tuple(filter(None, keys))))
+
+
+def _key(place: str, letters: set[str]) -> SortKey | None:
+    """The key that ``-k`` names, with the letters of the whole command where it has none; None if it is not stated."""
+    found = _KEY.fullmatch(place)
+    if found is None:
+        return None
+    # Blanks count by the letters of a key's beginning; those of its end matter to a character's place alone.
+    without_blanks = "b" in (found[2] if found[2] or found[4] else letters)
+    letters = {*found[2], *(found[4] or "")} or letters
+    if letters & _UNSTATED:
+        return None
     kind = next((_KINDS[letter] for letter in _KINDS if letter in letters), "text")
-    if to == field or kind in ("numbers", "sizes"):
-        to = 0
-    if (field, to) == (1, TO_THE_END):
-        field, to = 0, 0
-    order = Order(separator if field else "space", field, kind, "r" in letters, to=to)
-    return TypedOrder(order, is_distinct="-u" in given and "-k" not in given)
+    return SortKey(int(found[1]), int(found[3] or TO_THE_END), kind, "r" in letters, without_blanks)
 
 
 def _is_named(word: str, path: str) -> bool:

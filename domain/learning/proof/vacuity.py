@@ -19,8 +19,8 @@ from domain.learning.proof.conditions import (
     touched_by,
     was_left_alone,
 )
-from domain.learning.proof.orders import Order
 from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
+from domain.learning.proof.sort_orders import order_of
 
 _ORDINARY_MODES = frozenset({"644", "664", "600"})
 _SHAPES = frozenset(
@@ -168,8 +168,7 @@ def _empty_for(
 
 def _too_short(condition: ProofCondition, path: str, lines: Sequence[str]) -> str | None:
     if condition.kind is ConditionKind.SORTED:
-        keys = Order.parse(condition.argument).keys(lines)
-        few = len(set(keys or ())) < _FEWEST_LINES
+        few = order_of(condition.argument).different_keys(lines) < _FEWEST_LINES
         return f"{path} has too few different lines to be out of order" if few else None
     return f"{path} has one line" if len(lines) < _FEWEST_LINES else None
 

@@ -8,7 +8,13 @@ from uuid_utils import uuid7
 
 from contracts.learning.starting_state import EntryKind, StartingEntry
 from domain.learning.redaction.kept_files import NAMED_LIKE_A_SECRET, SEEMS_SECRET
-from domain.learning.starting_state import NO_TIME, link_stays_inside, problem_of, without_secrets
+from domain.learning.starting_state import (
+    NO_TIME,
+    extended_state,
+    link_stays_inside,
+    problem_of,
+    without_secrets,
+)
 from tests.fixtures.starting import TAKEN, state_of
 
 SESSION = str(uuid7())
@@ -106,3 +112,24 @@ def test_a_right_state_has_no_problem_and_a_wrong_one_is_named() -> None:
 )
 def test_links_that_stay_inside(path: str, target: str, inside: bool) -> None:
     assert link_stays_inside(path, target) is inside
+
+
+def test_the_id_of_an_extended_state_tells_paths_modes_and_contents_apart() -> None:
+    state = state_of(SESSION, {"a": b"old"}).state
+    added = (
+        {"in.txt": (b"b\n", 0o644)},
+        {"other.txt": (b"b\n", 0o644)},
+        {"in.txt": (b"b\n", 0o600)},
+        {"in.txt": (b"c\n", 0o644)},
+    )
+    ids = [extended_state(state, files)[0].state_id for files in added]
+    assert len({*ids, state.state_id}) == 5
+    assert ids == [extended_state(state, files)[0].state_id for files in added]
+
+
+def test_an_extended_state_has_its_files_in_the_place_of_those_that_were_there() -> None:
+    state = state_of(SESSION, {"a": b"old", "b": b"b"}).state
+    extended, contents = extended_state(state, {"a": (b"new", 0o600)})
+    assert {(one.path, one.mode) for one in extended.entries} == {("a", 0o600), ("b", 0o644)}
+    assert [*contents.values()] == [b"new"]
+    assert extended.taken_at < state.taken_at, "it is used where it is named alone"

@@ -132,7 +132,7 @@ def test_an_order_that_only_the_shown_numbers_happened_to_give_is_no_proof(tmp_p
         "awk -F, 'NR>1{t[$1]+=$2} END{for(c in t) print c\",\"t[c]}' march.csv | sort > totals.csv",
     )
     orders = [one.argument for one in taught.find().conditions if one.kind is ConditionKind.SORTED]
-    assert orders == ["by=space:0 as=text order=ascending header=0"]
+    assert orders == ["sort=space keys=1-:text:ascending header=0"]
 
 
 def test_of_columns_that_fall_together_the_one_that_was_sorted_by_is_stated(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_of_columns_that_fall_together_the_one_that_was_sorted_by_is_stated(tmp_
     taught = Taught(tmp_path, {"in.csv": rows}, "sort -t, -k3,3nr in.csv > out.csv")
     order = taught.proof(ConditionKind.SORTED, "out.csv") if taught.find() else None
     assert order is not None
-    assert order.condition.argument == "by=comma:3 as=numbers order=descending header=0"
+    assert order.condition.argument == "sort=comma keys=3-3:numbers:descending header=0"
 
 
 def test_that_a_file_was_emptied_is_proven_beside_its_copy(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.session import LearnSessionState, ObservationMode
 from contracts.learning.starting_state import MAX_STATES, EntryKind, StartingEntry
-from domain.learning.starting_state import UNUSED, CleanState
+from domain.learning.starting_state import UNUSED, CleanState, extended_state
 from stores.learning.observations import ObservationLog
 from stores.learning.starting_states import StartingStates, copy_state, received
 from stores.maintenance.compaction_sweeps import BLOBS_KEPT, RemoveBlobs
@@ -260,3 +260,34 @@ def test_a_copied_run_brings_what_it_began_with(states: StartingStates, store: D
     assert copied.entries == early.state.entries
     states.remove(source, early.state.state_id)
     assert states.content(next(iter(early.contents))) == b"1"
+
+
+def test_an_extended_state_is_kept_once_with_the_contents_of_its_base(
+    states: StartingStates, store: Database, tmp_path: Path
+) -> None:
+    session_id = session_in(store)
+    base = state_of(session_id, {"a.txt": b"a"})
+    states.keep(base)
+    extended, contents = extended_state(base.state, {"in.txt": (b"b", 0o644)})
+    (work := tmp_path / "work").mkdir()
+    states.materialise(extended, work, contents)
+    assert {path.name: path.read_bytes() for path in work.iterdir()} == {"a.txt": b"a", "in.txt": b"b"}
+    for _ in range(2):
+        states.keep_extended(base.state.state_id, extended, contents)
+    assert states.of_session(session_id) == (extended, base.state)
+    states.remove(session_id, base.state.state_id)
+    assert {states.content(one.sha256) for one in extended.entries if one.sha256} == {b"a", b"b"}
+
+
+def test_an_extended_state_is_refused_where_there_is_no_room_or_no_base(
+    states: StartingStates, store: Database
+) -> None:
+    session_id = session_in(store)
+    for _ in range(MAX_STATES):
+        states.keep(state_of(session_id, {}))
+    base = states.of_session(session_id)[0]
+    extended, contents = extended_state(base, {"in.txt": (b"b", 0o644)})
+    for base_id, code in ((base.state_id, ErrorCode.PAYLOAD_TOO_LARGE), (str(uuid7()), ErrorCode.NOT_FOUND)):
+        with pytest.raises(Refusal) as refused:
+            states.keep_extended(base_id, extended, contents)
+        assert refused.value.code is code

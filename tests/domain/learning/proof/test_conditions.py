@@ -5,6 +5,7 @@ import pytest
 from contracts.learning.evidence import ConditionKind
 from domain.learning.proof.conditions import is_there, objection
 from domain.learning.proof.orders import Order
+from domain.learning.proof.sort_orders import order_of
 from tests.domain.learning.proof.folders import Folder, stating
 
 KINDS = ConditionKind
@@ -107,7 +108,7 @@ def test_state_behind_files_is_compared(
 def test_quoted_fields_are_read_as_one() -> None:
     order = Order("comma", 2, "numbers", True, 0)
     assert order.holds(['"a, b",10', "c,9", '"d","8"'])
-    assert Order.parse(order.argument) == order
+    assert order_of(order.argument) == order
 
 
 def test_a_file_named_with_a_star_is_itself() -> None:

@@ -4,21 +4,24 @@ import pytest
 
 from contracts.learning.evidence import ConditionKind
 from domain.learning.proof.candidates import candidates
-from domain.learning.proof.orders import TO_THE_END, Order
+from domain.learning.proof.orders import Order
+from domain.learning.proof.sort_orders import SortKey, SortOrder, order_of
 from domain.learning.proof.typed_orders import typed_order
 from tests.domain.learning.proof.folders import Folder
 
 STAFF = "Ann,7,90\nBob,5,80\nCyd,3,70\nDee,1,60\n"
 """By the third field, and by chance also by the first and by the second."""
 
-BY_PAY = Order("comma", 3, "numbers", True)
-WHOLE = Order("space", 0, "text")
+BY_PAY = SortOrder("comma", (SortKey(3, 3, "numbers", True),))
+WHOLE = SortOrder()
 
 
-def orders(path: str, text: str, *commands: str, before: Folder | None = None) -> list[str]:
+def orders(
+    path: str, text: str, *commands: str, before: Folder | None = None, locale: str = "C.UTF-8"
+) -> list[str]:
     """The orders that are guessed of a file that the commands made."""
     start = before or Folder()
-    found = candidates(start, Folder({**start.texts, path: text}), commands, ())
+    found = candidates(start, Folder({**start.texts, path: text}), commands, (), locale=locale)
     return [one.argument for one in found if one.kind is ConditionKind.SORTED and one.path == path]
 
 
@@ -26,30 +29,35 @@ def orders(path: str, text: str, *commands: str, before: Folder | None = None) -
     ("options", "order"),
     [
         ("", WHOLE),
-        ("-r", Order("space", 0, "text", True)),
-        ("-n", Order("space", 0, "numbers")),
+        ("-r", SortOrder(keys=(SortKey(descending=True),))),
+        ("-n", SortOrder(keys=(SortKey(kind="numbers"),))),
+        ("--sort=numeric", SortOrder(keys=(SortKey(kind="numbers"),))),
+        ("-g", SortOrder(keys=(SortKey(kind="floats"),))),
         ("-t, -k3,3nr", BY_PAY),
-        ("-t , -k 3nr", BY_PAY),
+        ("-t , -k 3,3nr", BY_PAY),
         ("--field-separator=, --key=3,3 --numeric-sort --reverse", BY_PAY),
-        ("-nrt, -k3", BY_PAY),
-        ("-r -t, -k3,3n", Order("comma", 3, "numbers")),
-        ("-t';' -k2", Order("semicolon", 2, "text", to=TO_THE_END)),
-        ("-t: -k2,4", Order("colon", 2, "text", to=4)),
-        ("-f -k2,2", Order("space", 2, "folded")),
-        ("-t$'\\t' -k1,1V", Order("tab", 1, "versions")),
-        ("-rh", Order("space", 0, "sizes", True)),
+        ("-nrt, -k3,3", BY_PAY),
+        ("-r -t, -k3,3n", SortOrder("comma", (SortKey(3, 3, "numbers"),))),
+        ("-t';' -k2", SortOrder("semicolon", (SortKey(2),))),
+        ("-t: -k2,4", SortOrder("colon", (SortKey(2, 4),))),
+        ("-f -k2,2", SortOrder(keys=(SortKey(2, 2, "folded"),))),
+        ("-b -k2,2", SortOrder(keys=(SortKey(2, 2, without_blanks=True),))),
+        ("-t$'\\t' -k1,1V", SortOrder("tab", (SortKey(1, 1, "versions"),))),
+        ("-rh", SortOrder(keys=(SortKey(kind="sizes", descending=True),))),
         ("-u -k1", WHOLE),
-        ("-t, -k2,2 -k3,3nr", Order("comma", 2, "text")),
+        ("-t, -k2,2 -k3,3nr", SortOrder("comma", (SortKey(2, 2), SortKey(3, 3, "numbers", True)))),
     ],
 )
-def test_the_options_of_sort_say_the_order(options: str, order: Order) -> None:
+def test_the_options_of_sort_say_the_order(options: str, order: SortOrder) -> None:
     found = typed_order("out.txt", [f"sort {options} in.txt > out.txt"])
     assert found is not None
     assert (found.order, found.is_exact) == (order, True)
-    assert Order.parse(order.argument) == order
+    assert order_of(order.argument) == order
 
 
-@pytest.mark.parametrize("options", ["-R", "-M", "-t= -k2", "-k1.3,1.5", "-c"])
+@pytest.mark.parametrize(
+    "options", ["-R", "-M", "--sort=month", "-t= -k2", "-k1.3,1.5", "-k1,1 -k2.3", "-k1,1 -k2,2d", "-c"]
+)
 def test_an_order_that_no_condition_can_state_is_none(options: str) -> None:
     found = typed_order("out.txt", [f"sort {options} in.txt > out.txt"])
     assert found is not None
@@ -66,6 +74,11 @@ def test_an_order_that_no_condition_can_state_is_none(options: str) -> None:
         "sort -t, -k3,3nr in.csv > all.csv; head -5 all.csv > out.csv",
         "(head -n 1 in.csv; tail -n +2 in.csv | sort -t, -k3,3nr) > out.csv",
         "head -n 1 in.csv > out.csv; tail -n +2 in.csv | sort -t, -k3,3nr >> out.csv",
+        "time sort -t, -k3,3nr in.csv > out.csv",
+        "nice -n 5 nohup timeout 5 sort -t, -k3,3nr < in.csv > out.csv",
+        "env LC_ALL=C sort -t, -k3,3nr in.csv | sudo tee out.csv > /dev/null",
+        "sort -t, -k3,3nr in.csv > all.csv; nice head -3 < all.csv > out.csv",
+        "ls *.csv | xargs sort -t, -k3,3nr > out.csv",
         'for f in *.csv; do sort -t, -k3,3nr "$f" > "$f.new"; mv "$f.new" "$f"; done',
     ],
 )
@@ -98,8 +111,31 @@ def test_what_changes_lines_in_their_order_leaves_its_direction_and_its_kind(com
         ("sort staff.csv > out.csv", WHOLE),
     ],
 )
-def test_of_the_orders_that_a_file_is_in_the_one_that_was_typed_is_stated(command: str, order: Order) -> None:
+def test_of_the_orders_that_a_file_is_in_the_one_that_was_typed_is_stated(
+    command: str, order: SortOrder
+) -> None:
     assert orders("out.csv", STAFF, command) == [order.argument]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'sort -t, -k3,3n in.csv | while read line; do echo "$line"; done > out.csv',
+        'sort in.csv | while read name; do cat "$name"; done > out.csv',
+        'for one in $(sort in.csv); do printf "%s\\n" "$one"; done > out.csv',
+        'echo "$(sort in.csv)" > out.csv',
+        "printf '%s\\n' $(sort in.csv) > out.csv",
+        'rows=$(sort in.csv); echo "$rows" > out.csv',
+        "sudo python3 rank.py > out.csv",
+    ],
+)
+def test_what_loops_and_substitutions_give_is_of_no_order_that_is_known(command: str) -> None:
+    assert typed_order("out.csv", [command]) is None
+    if "sort" in command:
+        assert BY_FIELD in orders("out.csv", STAFF, command)
+
+
+BY_FIELD = Order("comma", 3, "numbers", True).argument
 
 
 def test_an_order_that_was_typed_and_does_not_hold_is_not_replaced_by_another_one() -> None:
@@ -129,9 +165,22 @@ def test_an_order_of_a_program_of_its_own_is_guessed(command: str) -> None:
     assert orders("out.txt", "1 c\n2 b\n3 a\n", command, before=before)
 
 
-def test_numbers_are_those_at_the_beginning_of_a_key_and_sizes_go_by_their_unit() -> None:
-    assert Order(kind="numbers", descending=True).holds(["  12 b", "  9 a", "name"])
-    assert not Order(kind="numbers").holds(["b", "a"])
-    assert Order(kind="sizes").holds(["4.0K a", "900K b", "1.5M c", "1G d"])
-    assert Order(kind="versions").holds(["v1.9", "v1.10", "v2"])
-    assert Order(kind="folded").holds(["ann", "Bob", "cyd"])
+def test_an_order_with_several_keys_is_stated_with_all_of_them() -> None:
+    text = "Ann,HR,90\nCyd,HR,70\nBob,IT,80\n"
+    (found,) = orders("out.csv", text, "sort -t, -k2,2 -k3,3nr staff.csv > out.csv")
+    assert order_of(found) == SortOrder("comma", (SortKey(2, 2), SortKey(3, 3, "numbers", True)))
+
+
+def test_the_locale_of_the_demonstration_decides_what_is_stated_of_texts() -> None:
+    text = "apple\nBanana\ncherry\nDate\n"
+    assert orders("out.txt", text, "sort in.txt > out.txt") == []
+    (found,) = orders("out.txt", text, "sort in.txt > out.txt", locale="en_US.UTF-8")
+    assert order_of(found) == SortOrder(is_local=True)
+    assert orders("out.txt", text, "sort in.txt > out.txt", locale="et_EE.UTF-8") == []
+    numbers = "1 b\n2 a\n"
+    assert len(orders("out.txt", numbers, "sort -n in.txt > out.txt", locale="et_EE.UTF-8")) == 1
+    assert orders("out.txt", "a\nb\nc\n", "bash run.sh", before=SORTING, locale="en_US.UTF-8") == []
+    assert len(orders("out.txt", "a\nb\nc\n", "bash run.sh", before=SORTING)) == 1
+
+
+SORTING = Folder({"run.sh": "sort in.txt > out.txt\n"})
