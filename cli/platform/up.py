@@ -122,7 +122,13 @@ async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, ve
     def announce_ready() -> None:
         nonlocal ready
         ready = True
-        write_state(supervisor.pids)
+        try:
+            write_state(supervisor.pids)
+        except OSError as error:
+            raise PartFailed(
+                f"everything answers, but addresses and process ids cannot be noted for other programs: {error}",
+                "api",
+            ) from None
         _greet(settings, first_start=first_start)
 
     supervisor = Supervisor(
@@ -134,10 +140,18 @@ async def _run(settings: Settings, ready_file: Path | None, *, with_ui: bool, ve
         forks=ForkClient(environment) if CAN_FORK else None,
     )
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in signals_that_stop():
         loop.add_signal_handler(number, supervisor.request_stop)
     await supervisor.run(announce_ready)
     write_line("Stopped.")
+
+
+def signals_that_stop() -> list[signal.Signals]:
+    """What asks for an orderly stop; the end of a terminal does not where ``nohup`` has it ignored."""
+    stopping = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        stopping.append(signal.SIGHUP)
+    return stopping
 
 
 def _with_real_ports(settings: Settings, *, embedded: bool, with_ui: bool) -> Settings:
@@ -242,17 +256,12 @@ async def api_is_ready(api_url: str) -> bool:
 
 
 def _state(settings: Settings, pids: Mapping[str, int]) -> RunState:
-    token_file = settings.data_dir / _ADMIN_TOKEN_FILE
-    try:
-        token = token_file.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise PartFailed(f"the API is ready but its admin token cannot be read: {error}", "api") from None
     return RunState(
         api_url=settings.api_url,
         console_url=settings.console_url,
         temporal_ui_url=settings.temporal_ui_url,
         temporal_address=temporal_connect_kwargs(settings)["target_host"],
-        admin_token=token,
+        admin_token=(settings.data_dir / _ADMIN_TOKEN_FILE).read_text(encoding="utf-8").strip(),
         data_dir=settings.data_dir,
         memory_root=settings.memory_root,
         workspace=settings.workspace,

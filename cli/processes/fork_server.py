@@ -5,8 +5,8 @@ part that ends is there again without loading anything, and all of them share th
 else happens here: no thread, no connection, no random number, so that a fork shares nothing that it must not.
 
 Messages are JSON. In: ``{"arguments": […]}`` of the command ``apprentice``, with the descriptor of the part's output.
-Out: ``{"started": PID}``, and ``{"ended": PID, "code": …}``, negative for a signal. Parts die with this process, and it
-ends when the other end is closed.
+Out: ``{"started": PID}`` or ``{"failed": ERRNO}`` for each in turn, and ``{"ended": PID, "code": …}``, negative for a
+signal. Parts die with this process, and it ends when the other end is closed.
 """
 
 import json
@@ -15,10 +15,12 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from cli.processes.child_launcher import tie_to
 
@@ -45,7 +47,7 @@ def load() -> None:
         SkillRoots(_NOWHERE, _NOWHERE, BUNDLED).scan(SkillAllowlist(), datetime.now(UTC))
 
 
-def serve(client: socket.socket) -> list[str] | None:
+def serve(client: socket.socket, handlers: Mapping[signal.Signals, Any]) -> list[str] | None:
     """Forks what is asked for; returns None once the other end is closed, and in each new process its arguments."""
     with selectors.DefaultSelector() as ready:
         ready.register(client, selectors.EVENT_READ)
@@ -60,12 +62,45 @@ def serve(client: socket.socket) -> list[str] | None:
                 if not message:
                     return None
                 here = os.getpid()
-                pid = os.fork()
-                if pid == 0:
-                    return _become(json.loads(message)["arguments"], descriptors[0], here, client, ready)
-                os.close(descriptors[0])
-                ready.register(os.pidfd_open(pid), selectors.EVENT_READ, pid)
-                _tell(client, {"started": pid})
+                try:
+                    pid = _fork(handlers)
+                except OSError as error:
+                    answer = _failed(error)
+                else:
+                    if pid == 0:
+                        return _become(json.loads(message)["arguments"], descriptors[0], here, client, ready)
+                    answer = _follow(pid, ready)
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                _tell(client, answer)
+
+
+def _fork(handlers: Mapping[signal.Signals, Any]) -> int:
+    """Forks; a signal that comes before the new process has its handlers waits for them."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, handlers)
+    try:
+        pid = os.fork()
+        if pid == 0:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        return pid
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handlers)
+
+
+def _follow(pid: int, ready: selectors.BaseSelector) -> dict[str, int]:
+    """Has the end of a new process told; one whose end cannot be seen is ended at once."""
+    try:
+        ready.register(os.pidfd_open(pid), selectors.EVENT_READ, pid)
+    except OSError as error:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return _failed(error)
+    return {"started": pid}
+
+
+def _failed(error: OSError) -> dict[str, int]:
+    return {"failed": error.errno or 0}
 
 
 def _become(
@@ -74,9 +109,6 @@ def _become(
     """Makes the new process a part like one that was started as a program of its own."""
     # Its own group: what it starts is ended with it.
     os.setpgid(0, 0)
-    for number in _LEFT_TO_THE_PARTS:
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     tie_to(server)
     for descriptor in (1, 2):
         os.dup2(output, descriptor)
@@ -85,8 +117,9 @@ def _become(
         if key.fileobj is not client:
             os.close(key.fd)
     client.close()
-    # What ps shows of it.
-    Path("/proc/self/comm").write_text(" ".join(arguments), encoding="utf-8")
+    # What ps shows of it; /proc may be read-only.
+    with suppress(OSError):
+        Path("/proc/self/comm").write_text(" ".join(arguments), encoding="utf-8")
     return arguments
 
 
@@ -100,11 +133,11 @@ def _tell(client: socket.socket, message: dict[str, int]) -> None:
 
 def run(load: Callable[[], None], part: Callable[[Sequence[str]], None], descriptor: int) -> None:
     """Loads, serves the socket ``descriptor``, and runs ``part`` in each new process."""
-    for number in _LEFT_TO_THE_PARTS:
-        signal.signal(number, signal.SIG_IGN)
+    # Each part gets those that a program would have: SIGHUP stays ignored where ``nohup`` has it so.
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in _LEFT_TO_THE_PARTS}
     load()
     with socket.socket(fileno=descriptor) as client:
-        arguments = serve(client)
+        arguments = serve(client, handlers)
     if arguments is not None:
         sys.argv[1:] = arguments
         part(arguments)

@@ -1,6 +1,7 @@
 """The log file of a part: rotated when it grows past a limit, and readable by its owner only."""
 
 import os
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -8,6 +9,8 @@ from typing import Self
 
 ROTATE_AT_BYTES = 10 * 1024 * 1024
 KEPT_FILES = 3
+
+_TAIL_BYTES = 8192
 
 
 class PartLog:
@@ -19,7 +22,8 @@ class PartLog:
         self._kept = kept
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = self._opened()
-        self._rotate_if_full()
+        with suppress(OSError):
+            self._rotate_if_full()
 
     def __enter__(self) -> Self:
         return self
@@ -30,15 +34,15 @@ class PartLog:
         self.close()
 
     def write(self, chunk: bytes) -> None:
-        """Appends ``chunk``; raises OSError when the disk refuses it."""
+        """Appends ``chunk``; raises OSError when the disk refuses it, or a new file where this one is full."""
         self._file.write(chunk)
         self._rotate_if_full()
 
     def tail(self, lines: int) -> list[str]:
         """The last lines that were written, at most 8 KiB of them."""
-        with self.path.open("rb") as file:
-            file.seek(max(0, self.path.stat().st_size - 8192))
-            return file.read().decode("utf-8", errors="replace").splitlines()[-lines:]
+        file = self._file.fileno()
+        end = os.pread(file, _TAIL_BYTES, max(0, os.fstat(file).st_size - _TAIL_BYTES))
+        return end.decode("utf-8", errors="replace").splitlines()[-lines:]
 
     def close(self) -> None:
         """Closes the file."""
@@ -47,17 +51,19 @@ class PartLog:
     def _rotate_if_full(self) -> None:
         if self._file.tell() < self._limit:
             return
-        self._file.close()
-        for number in range(self._kept - 1, 0, -1):
-            older = self._numbered(number)
-            if older.exists():
-                older.replace(self._numbered(number + 1))
-        self.path.replace(self._numbered(1))
-        self._file = self._opened()
+        # Where somebody removed it, or an earlier try could not open the new one, nothing is left to move.
+        if self.path.exists():
+            for number in range(self._kept - 1, 0, -1):
+                with suppress(FileNotFoundError):
+                    self._numbered(number).replace(self._numbered(number + 1))
+            self.path.replace(self._numbered(1))
+        # The full one is kept until there is a new one: better a file too long than lines lost.
+        full, self._file = self._file, self._opened()
+        full.close()
 
     def _opened(self) -> FileIO:
         # Readable by its owner only: what a part writes is not ours to vouch for.
-        return FileIO(self.path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
+        return FileIO(self.path, "a+b", opener=lambda name, flags: os.open(name, flags, 0o600))
 
     def _numbered(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{number}")

@@ -11,12 +11,14 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from cli.processes.child_launcher import tied_to_this_process
 from cli.processes.fork_client import ForkClient
 from cli.processes.part_log import PartLog
+from cli.processes.part_output import keep_output
 from contracts.backoff import Backoff
 
 RESTART_BACKOFF = Backoff(first=0.5, cap=30.0)
@@ -87,7 +89,13 @@ class PartFailed(Exception):
         self.part = part
 
 
-_Spawned = tuple[PartProcess, asyncio.Task[None]]
+@dataclass
+class _Spawned:
+    """One process of a part, and the reading of what it writes."""
+
+    process: PartProcess
+    pump: asyncio.Task[None]
+    swept: bool = False
 
 
 @dataclass
@@ -95,9 +103,12 @@ class _Running:
     part: Part
     log: PartLog
     restarts: Restarts
-    process: PartProcess
-    pump: asyncio.Task[None]
+    spawned: _Spawned
     started: float
+
+    @property
+    def process(self) -> PartProcess:
+        return self.spawned.process
 
 
 class Supervisor:
@@ -174,11 +185,11 @@ class Supervisor:
         for part in self._parts:
             log = PartLog(self._log_dir / f"{part.name}.log")
             try:
-                process, pump = await self._spawn(part, log)
+                spawned = await self._spawn(part, log)
             except OSError as error:
                 log.close()
                 raise PartFailed(f"{part.name} cannot be started: {error}", part.name) from None
-            running = _Running(part, log, Restarts(self._backoff), process, pump, time.monotonic())
+            running = _Running(part, log, Restarts(self._backoff), spawned, time.monotonic())
             self._running.append(running)
             await self._wait_until_ready(running)
         self._tell_pids()
@@ -210,21 +221,27 @@ class Supervisor:
         while True:
             code = await running.process.wait()
             ending = _ending(code)
-            await self._sweep(running)
+            await self._sweep(running.spawned)
             while True:
                 delay = running.restarts.next_delay(time.monotonic() - running.started)
                 when = f"in {delay:g} s" if delay else "at once"
-                self._announce(f"{name} {ending}; starting it again {when} (see {running.log.path})")
+                self._say(f"{name} {ending}; starting it again {when} (see {running.log.path})")
                 await asyncio.sleep(delay)
                 running.started = time.monotonic()
                 try:
-                    running.process, running.pump = await self._spawn(running.part, running.log)
+                    running.spawned = await self._spawn(running.part, running.log)
                     break
                 except OSError as error:
                     ending = f"cannot be started: {error}"
             # Before the notification, so that its readers find the new process id.
-            self._tell_pids()
-            self._announce(f"{name} runs again (pid {running.process.pid})")
+            try:
+                self._tell_pids()
+            except OSError as error:
+                self._say(
+                    f"the new process id of {name} cannot be noted: {error}; what was noted before is out of date "
+                    "until a part is started again"
+                )
+            self._say(f"{name} runs again (pid {running.process.pid})")
 
     async def _spawn(self, part: Part, log: PartLog) -> _Spawned:
         # A pipe of our own: with asyncio's, wait() could last until every grandchild has closed it too.
@@ -236,7 +253,8 @@ class Supervisor:
             raise
         finally:
             os.close(write_end)
-        return process, asyncio.create_task(self._pump(part.name, read_end, log))
+        echo = partial(self._echo, part.name) if self._echo else None
+        return _Spawned(process, asyncio.create_task(keep_output(read_end, log, echo)))
 
     async def _process_of(self, part: Part, output: int) -> PartProcess:
         if self._forks is not None and part.forked:
@@ -253,31 +271,13 @@ class Supervisor:
             process_group=0,
         )
 
-    async def _pump(self, name: str, read_end: int, log: PartLog) -> None:
-        reader = asyncio.StreamReader()
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", buffering=0)
-        )
-        partial = b""
-        try:
-            while chunk := await reader.read(65_536):
-                # A full disk must not stop the part, whose pipe would fill up.
-                with contextlib.suppress(OSError):
-                    log.write(chunk)
-                if self._echo:
-                    *lines, partial = (partial + chunk).split(b"\n")
-                    for line in lines:
-                        self._echo(name, line.decode("utf-8", errors="replace"))
-        finally:
-            transport.close()
-
     async def _stop_all(self) -> None:
         for running in reversed(self._running):
             process = running.process
             if process.returncode is None:
                 process.terminate()
                 await self._drained(running)
-            await self._sweep(running)
+            await self._sweep(running.spawned)
             await process.wait()
             running.log.close()
         if self._forks is not None:
@@ -290,16 +290,24 @@ class Supervisor:
         await asyncio.wait({ended, hurried}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         if not ended.done():
             why = "was asked to hurry" if self._hurry.is_set() else f"did not stop within {limit:g} s"
-            self._announce(f"{running.part.name} {why}; killing it")
+            self._say(f"{running.part.name} {why}; killing it")
         await _cancelled(ended)
         await _cancelled(hurried)
 
-    async def _sweep(self, running: _Running) -> None:
-        """Ends what is left of the part's process group, and the reading of what it wrote."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(running.process.pid, signal.SIGKILL)
-        await asyncio.wait({running.pump}, timeout=2)
-        await _cancelled(running.pump)
+    async def _sweep(self, spawned: _Spawned) -> None:
+        """Ends what is left of the process group, and the reading of what it wrote."""
+        # Once: afterwards the id may be that of another group.
+        if not spawned.swept:
+            spawned.swept = True
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(spawned.process.pid, signal.SIGKILL)
+        await asyncio.wait({spawned.pump}, timeout=2)
+        await _cancelled(spawned.pump)
+
+    def _say(self, line: str) -> None:
+        # The terminal that would show it may be gone.
+        with contextlib.suppress(OSError):
+            self._announce(line)
 
     def _tell_pids(self) -> None:
         if self._pids_changed:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from cli.platform.run_state import RunState, hold_data_dir, read_run_state
-from cli.platform.up import runs_database
+from cli.platform.up import runs_database, signals_that_stop
 from config.settings import Settings
 from tests.fixtures.processes import ends_in_time
 
@@ -135,6 +135,32 @@ def test_a_second_up_leaves_the_ready_file_of_the_first_alone(tmp_path: Path) ->
         result = CliRunner().invoke(app, ["up", "--data-dir", str(tmp_path), "--ready-file", str(ready_file)])
     assert result.exit_code == 1
     assert ready_file.exists()
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
+def test_the_end_of_a_terminal_asks_to_stop_only_where_it_was_not_ignored(handler: signal.Handlers) -> None:
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        assert (signal.SIGHUP in signals_that_stop()) == (handler is signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(600)
+def test_a_ready_file_that_cannot_be_written_ends_with_its_name(tmp_path: Path) -> None:
+    missing = tmp_path / "missing" / "ready.json"
+    options = ["--api-port", "0", "--temporal-port", "0", "--no-ui"]
+    options += ["--data-dir", str(tmp_path / "data"), "--ready-file", str(missing)]
+    ended = subprocess.run(
+        [sys.executable, "-P", "-m", "cli.main", "up", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 3
+    assert "cannot be noted for other programs" in ended.stderr
+    assert str(missing.parent) in ended.stderr
 
 
 def test_settings_that_are_refused_are_a_usage_error(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
+import errno
+import os
+import shutil
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +46,65 @@ def test_the_tail_is_the_last_lines(tmp_path: Path) -> None:
     with PartLog(tmp_path / "api.log") as log:
         log.write(b"".join(b"line %d\n" % number for number in range(5000)))
         assert log.tail(2) == ["line 4998", "line 4999"]
+
+
+def test_a_log_that_somebody_removed_begins_anew_once_it_is_full(tmp_path: Path) -> None:
+    path = tmp_path / "api.log"
+    with PartLog(path, limit=4) as log:
+        path.unlink()
+        for text in (b"1111", b"2"):
+            log.write(text)
+    assert path.read_bytes() == b"2"
+
+
+def test_a_log_that_cannot_be_rotated_is_written_on_and_rotated_when_it_can(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "api.log"
+    with PartLog(path, limit=4) as log:
+        log.write(b"111")
+        shutil.rmtree(path.parent)
+        for text in (b"1", b"2"):
+            with pytest.raises(FileNotFoundError):
+                log.write(text)
+        assert log.tail(8) == ["11112"]
+        path.parent.mkdir()
+        for text in (b"3", b"4"):
+            log.write(text)
+    assert path.read_bytes() == b"4"
+
+
+def test_no_older_log_is_lost_while_a_new_one_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "api.log"
+
+    def refused(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with PartLog(path, limit=4) as log:
+        for text in (b"1111", b"222"):
+            log.write(text)
+        with monkeypatch.context() as full:
+            full.setattr(os, "open", refused)
+            for text in (b"2", b"3", b"4"):
+                with pytest.raises(OSError, match="No space left"):
+                    log.write(text)
+        for text in (b"5", b"6"):
+            log.write(text)
+    kept = [path, path.with_name("api.log.1"), path.with_name("api.log.2")]
+    assert [file.read_bytes() for file in kept] == [b"6", b"2222345", b"1111"]
+
+
+def test_a_log_that_is_full_and_cannot_be_rotated_is_no_reason_not_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "api.log"
+    path.write_bytes(b"full")
+    monkeypatch.setattr(Path, "replace", refused)
+    with PartLog(path, limit=4) as log:
+        assert log.tail(1) == ["full"]
 
 
 @given(st.lists(st.binary(max_size=9), max_size=40))

@@ -1,6 +1,7 @@
 """The supervisor, driven with small real programs."""
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -124,6 +125,58 @@ async def test_a_part_that_keeps_failing_is_tried_ever_more_slowly(tmp_path: Pat
         await watched.until(lambda: sum("exit code 3" in line for line in watched.said) >= 3)
     delays = [line.split("again ")[1].split(" (")[0] for line in watched.said if "starting it again" in line]
     assert delays[:4] == ["at once", "in 0.001 s", "in 0.002 s", "in 0.004 s"]
+
+
+async def test_the_process_group_of_a_part_is_ended_once_even_when_it_is_stopped_before_its_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[int] = []
+    end = os.killpg
+
+    def killpg(group: int, number: int) -> None:
+        ended.append(group)
+        end(group, number)
+
+    monkeypatch.setattr(os, "killpg", killpg)
+    backoff = Backoff(first=3600, cap=3600)
+    async with Watched(
+        [program("worker", tmp_path / "flag", FRAGILE)], tmp_path / "logs", backoff
+    ) as watched:
+        os.kill(watched.supervisor.pids["worker"], signal.SIGKILL)
+        await watched.until(lambda: any("in 3600 s" in line for line in watched.said))
+    assert len(ended) == len(set(ended)) == 2
+
+
+async def test_process_ids_that_cannot_be_noted_end_nothing_and_are_told(tmp_path: Path) -> None:
+    async with Watched([program("worker", tmp_path / "journal")], tmp_path / "logs") as watched:
+        watched.refused = OSError(errno.ENOSPC, "No space left on device")
+        os.kill(watched.supervisor.pids["worker"], signal.SIGKILL)
+        await watched.until(lambda: len(watched.said) == 3)
+        assert is_alive(watched.supervisor.pids["worker"])
+    assert "process id of worker cannot be noted: [Errno 28] No space left on device" in watched.said[1]
+    assert watched.said[2].startswith("worker runs again")
+
+
+async def test_parts_are_kept_running_when_nobody_can_be_told(tmp_path: Path) -> None:
+    def gone(_: str) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    restarted = asyncio.Event()
+    journal = tmp_path / "journal"
+    supervisor = Supervisor(
+        [program("worker", journal)], tmp_path / "logs", gone, pids_changed=lambda _: restarted.set()
+    )
+    ready = asyncio.Event()
+    running = asyncio.create_task(supervisor.run(ready.set))
+    await ready.wait()
+    restarted.clear()
+    os.kill(supervisor.pids["worker"], signal.SIGKILL)
+    await asyncio.wait(
+        {running, asyncio.ensure_future(restarted.wait())}, return_when=asyncio.FIRST_COMPLETED
+    )
+    supervisor.request_stop()
+    await running
+    assert restarted.is_set()
 
 
 async def test_a_part_that_does_not_drain_in_time_is_killed(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ class Watched:
     said: list[str] = field(default_factory=list[str])
     echoed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     pids_seen: list[dict[str, int]] = field(default_factory=list[dict[str, int]])
+    refused: OSError | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -64,5 +65,7 @@ class Watched:
         self.changed.set()
 
     def _pids(self, pids: Mapping[str, int]) -> None:
+        if self.refused:
+            raise self.refused
         self.pids_seen.append(dict(pids))
         self.changed.set()
