@@ -223,7 +223,24 @@ async def test_a_skill_whose_trigger_cases_lead_elsewhere_is_not_installed_and_s
     failed = await alice.act("install-private", accept_unproved=True)
     assert failed["import_record"]["stage_state"] == "install_failed"
     assert failed["import_record"]["last_error_code"] == "VALIDATION_REQUIRED"
+    assert failed["import_record"]["last_error"].startswith("The check trigger: "), "it is said which failed"
     assert below(stack.settings.workspace) == {}
+
+
+async def test_an_import_of_which_a_step_failed_is_set_aside_keeps_its_state_and_is_taken_up_by_a_retry(
+    stack: Stack, alice: Importer
+) -> None:
+    await alice.upload(zipped({"notes.txt": "hello"}))
+    await alice.scan()
+    aside = (await alice.act("discard"))["import_record"]
+    assert (aside["stage_state"], bool(aside["set_aside_at"])) == ("scan_failed", True)
+    listed = "/api/skills/import/list"
+    assert (await alice.learner.ok("GET", listed))["items"] == []
+    (shown,) = (await alice.learner.ok("GET", f"{listed}?set_aside=true"))["items"]
+    assert shown["import_id"] == alice.import_id
+    again = (await alice.act("retry", retry_kind="scan"))["import_record"]
+    assert again.get("set_aside_at") is None
+    assert len((await alice.learner.ok("GET", listed))["items"]) == 1
 
 
 async def test_an_install_whose_workflow_temporal_has_lost_is_brought_to_its_end(
