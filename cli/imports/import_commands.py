@@ -21,6 +21,7 @@ from contracts.imports.import_record import (
     RetryKind,
     SkillImportSource,
     SkillImportState,
+    SourceRefKind,
 )
 from contracts.imports.requests import (
     ImportNextStep,
@@ -272,6 +273,7 @@ def _facts(record: ImportedSkillRecord) -> RenderableType:
         ("skill", record.skill_name),
         ("state", record.stage_state.value),
         ("file", record.original_filename or ""),
+        ("upload", record.source_ref if record.source_ref_kind is SourceRefKind.TEMP_ARTIFACT else ""),
         ("pack", record.skill_pack or ""),
         ("last error", record.last_error_code or ""),
         ("which is", record.last_error or ""),

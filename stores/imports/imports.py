@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from pydantic import BaseModel
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, insert, select
 from uuid_utils import uuid7
 
 from contracts.abilities.availability import UnprovedAcceptance
@@ -52,7 +52,7 @@ from stores.imports.installed_names import require_dependencies, require_no_quar
 from stores.platform.answers import recalled, remember
 from stores.platform.blobs import get_blob, put_blob, read_blob
 from stores.platform.canonical import canonical_json
-from stores.platform.database import Database, PageRequest
+from stores.platform.database import Database, PageRequest, text_at
 from stores.platform.document_table import DocumentPage
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalEntries, append
 
@@ -108,10 +108,10 @@ class SkillImports:
         where = [table.owner == owner]
         if state is not None:
             where.append(table.state == state.value)
-        if not set_aside:
-            where.append(func.json_extract(table.body, "$.record.set_aside_at").is_(None))
         newest_first = (table.created_at.desc(), table.import_id.desc())
         with self._database.read() as connection:
+            if not set_aside:
+                where.append(text_at(connection, table.body, "record.set_aside_at").is_(None))
             return IMPORTS.page(connection, wanted, *where, order_by=newest_first)
 
     def report(self, present: SkillImport) -> SkillCompatibilityReport | None:
