@@ -1,5 +1,6 @@
 """Reads an uploaded archive: unpacks it into a folder of its own, finds the skill in it, and reports on it."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import gettempdir
@@ -111,8 +112,8 @@ def _others(bundles: Bundles, chosen: SkillBundle) -> Iterator[SkillCompatibilit
         if other is chosen:
             continue
         said = (
-            f"The archive holds the skill {other.skill.name} too; to import it, scan the upload again with its folder"
-            " as skill_folder."
+            f"The archive holds the skill {other.skill.name} too; to import it, scan the upload again with its folder: "
+            f"`apprentice import scan UPLOAD --skill {shlex.quote(other.folder)}` (`skill_folder` of the route)."
         )
         yield _info("OTHER_SKILL_NOT_IMPORTED", said, other.folder)
     for one in bundles.refused:

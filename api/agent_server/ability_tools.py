@@ -24,6 +24,7 @@ from contracts.mcp.agent_tools import (
 )
 from contracts.platform.identity import Scope
 from domain.abilities.matching import score_match
+from domain.abilities.not_proved import HOW_TO_FOLLOW_IT, not_proved
 from stores.abilities.ability_files import CANONICAL
 from stores.platform.projection.documents import list_documents, read_document
 
@@ -42,7 +43,8 @@ def _found(asked: AgentRequest, given: FindAbilityInput) -> FindAbilityOutput:
     for one in index.fitting(query, caller_user_id=user, decide=decide):
         if not one.usable_now:
             continue
-        entry = store.visible_entry(one.ability_id, user)
+        detail = store.detail(one.ability_id, user)
+        entry = detail.ability
         found.append(
             FoundAbility(
                 ability_id=one.ability_id,
@@ -53,6 +55,7 @@ def _found(asked: AgentRequest, given: FindAbilityInput) -> FindAbilityOutput:
                 reasons=one.reasons,
                 trigger_phrases=entry.trigger_phrases,
                 install_lane=one.install_lane,
+                not_proved=not_proved(detail.unproved, detail.imported_from),
             )
         )
     now = datetime.now(UTC)
@@ -65,6 +68,11 @@ def _after_finding(found: Sequence[FoundAbility]) -> str:
         return "No installed ability fits; do the task your own way."
     if not found[0].fits:
         return "One may fit: ask the user before you use it, or do the task your own way."
+    if found[0].not_proved:
+        return (
+            "Call read_skill with the first ability_id. Not all of it is proved (not_proved): "
+            f"{HOW_TO_FOLLOW_IT}."
+        )
     return "Call read_skill with the first ability_id and follow what it says."
 
 
@@ -90,6 +98,7 @@ def _read(asked: AgentRequest, given: ReadSkillInput) -> ReadSkillOutput:
             ErrorCode.NOT_FOUND,
             f"The skill has no file of that name; it has {', '.join(sorted(contents))}."[:240],
         )
+    said = not_proved(detail.unproved, detail.imported_from)
     return ReadSkillOutput(
         ability_id=entry.ability_id,
         title=entry.title,
@@ -97,6 +106,7 @@ def _read(asked: AgentRequest, given: ReadSkillInput) -> ReadSkillOutput:
         path=given.path,
         content=content.decode("utf-8", errors="replace"),
         files=tuple(SkillFile(path=path, bytes=len(body)) for path, body in sorted(contents.items())),
+        not_proved=f"{said} So {HOW_TO_FOLLOW_IT}." if said else None,
     )
 
 

@@ -160,7 +160,11 @@ async def install_private(
 
 @router.post("/discard", operation_id="skill_import_discard")
 async def discard(body: SkillImportDiscardRequest, frame: LearnerFrame) -> SkillImportTerminalActionResponse:
-    """Drops an import that is scanned, being staged, or waits for review."""
+    """Drops an import that is scanned, being staged, or waits for review; one of which a step has failed is set aside.
+
+    The graph of states lets nothing but a retry leave a failed step. What is set aside keeps its state, says
+    `set_aside_at`, is in no pack and is not listed, unless `set_aside` asks for it; a retry takes it up again.
+    """
     return await _decided(frame, ImportCommand.DISCARD, body, note=masked(body.reason))
 
 
@@ -183,9 +187,12 @@ def list_imports(
     services: ServicesDep,
     page: PageDep,
     stage_state: Annotated[SkillImportState | None, Query(description="Only in this state.")] = None,
+    set_aside: Annotated[
+        bool, Query(description="Also those that were discarded after a step had failed.")
+    ] = False,
 ) -> SkillImportListResponse:
     """The caller's imports, newest first."""
-    found = services.imports.store.page(caller.user_id, page, stage_state)
+    found = services.imports.store.page(caller.user_id, page, stage_state, set_aside=set_aside)
     return SkillImportListResponse(items=tuple(map(shown, found.documents)), **found.counts)
 
 
@@ -200,7 +207,7 @@ def detail(import_id: ImportId, caller: Reader, services: ServicesDep) -> SkillI
         compatibility_report=services.imports.store.report(present),
         partial_deployment=deployment.partial_deployment(services.pending.look(), now),
         proposal_id=present.proposal_id,
-        held_up_by=present.held,
+        held_up_by=None if present.is_over else present.held,
         override=present.override,
         ability_id=capability_id_of(present.record.skill_name) if installed else None,
         unproved=present.unproved,

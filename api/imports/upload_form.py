@@ -71,7 +71,7 @@ async def read_upload(request: Request) -> UploadedFile:
         name = _filename(file)
         content = await file.read()
     if not content.startswith(_ZIP_STARTS):
-        raise _archive_required("The part bundle is no ZIP archive")
+        raise _archive_required("The file is no ZIP archive")
     # A tenth of a gigabyte takes a third of a second, in which nobody else would be answered.
     digest = await anyio.to_thread.run_sync(hashlib.sha256, content)
     return UploadedFile(name, content, digest.hexdigest(), metadata)
@@ -115,7 +115,7 @@ def _file(form: FormData) -> UploadFile:
         raise _invalid("has a part that is neither bundle nor metadata")
     file = form.get("bundle")
     if not isinstance(file, UploadFile) or not file.size:
-        raise _archive_required("The part bundle is missing, empty, or no file")
+        raise _archive_required("The file is missing or empty")
     if file.size > MOST_UPLOAD_BYTES:
         raise _too_large()
     return file
@@ -132,7 +132,7 @@ def _filename(file: UploadFile) -> str:
     if kind not in ARCHIVE_TYPES:
         raise Refusal(
             ErrorCode.SKILL_IMPORT_UNSUPPORTED_MIME,
-            f"The part bundle must be one of: {', '.join(sorted(ARCHIVE_TYPES))}.",
+            f"The file must be one of: {', '.join(sorted(ARCHIVE_TYPES))}.",
             accepted=sorted(ARCHIVE_TYPES),
         )
     if not name.lower().endswith(EXTENSIONS) or name.lower() in EXTENSIONS:
@@ -182,7 +182,7 @@ def _invalid(problem: str, path: str = "body") -> Refusal:
 def _archive_required(what: str) -> Refusal:
     return Refusal(
         ErrorCode.SKILL_IMPORT_ARCHIVE_REQUIRED,
-        f"{what}; send the skill as a ZIP archive in a part named bundle.",
+        f"{what}; pack the skill's folder as a ZIP archive and send that (multipart/form-data, in the part bundle).",
     )
 
 

@@ -250,6 +250,7 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
                 ("usable now", usable),
                 ("version", str(detail.version)),
                 ("from archive", _archive(detail.imported_from)),
+                ("in spite of", _overridden(detail.imported_from)),
                 ("you may", " · ".join(one.value.replace("_", "-") for one in detail.allowed_actions)),
                 ("said as", " · ".join(ability.trigger_phrases)),
                 ("not as", " · ".join(ability.negative_triggers)),
@@ -273,6 +274,13 @@ def _archive(origin: ImportOrigin | None) -> str | None:
     if origin is None:
         return None
     return f"{origin.original_filename or origin.source}, SHA-256 {origin.archive_sha256}"
+
+
+def _overridden(origin: ImportOrigin | None) -> str | None:
+    """In spite of what its scan found it was installed, by whom, and why."""
+    if origin is None or not origin.overridden:
+        return None
+    return f"{', '.join(origin.overridden)}, by {origin.overridden_by}: {origin.override_reason}"
 
 
 def _parameter(parameter: AbilityParameter) -> str:

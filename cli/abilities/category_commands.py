@@ -119,7 +119,9 @@ def remove(
 
 
 def _find(call: Invocation, named: str) -> Category:
+    # As the service, which takes no second title that differs in capitals alone.
+    wanted = named.casefold()
     for category in call.api.categories.categories().categories:
-        if named in (category.category_id, category.title):
+        if wanted in (category.category_id, category.title.casefold()):
             return category
     raise NothingToDo(f"You have no category called {named}. Next: `apprentice categories list`.")

@@ -12,14 +12,16 @@ from rich.text import Text
 from cli.platform.acceptance import AcceptOption, acceptance
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.list_options import OnePageOption, answer_list
-from cli.platform.output import facts, listing, unproved_list
+from cli.platform.output import ExitCode, facts, listing, unproved_list
 from clients.apprentice.imports import ImportApi
 from contracts.imports.compatibility import SkillCompatibilityReport
 from contracts.imports.import_record import (
+    FAILED,
     ImportedSkillRecord,
     RetryKind,
     SkillImportSource,
     SkillImportState,
+    SourceRefKind,
 )
 from contracts.imports.requests import (
     ImportNextStep,
@@ -127,6 +129,7 @@ def stage(
         *_overlapping(ImportApi(call.api.http).show(import_id).overlaps),
         *_next_of(found.next),
     )
+    _fail_where_it_failed(found.import_record)
 
 
 @api_command(app, "approve")
@@ -173,7 +176,7 @@ def install(
 
 @api_command(app, "discard")
 def discard(call: Invocation, import_id: _Import, note: _Note = None) -> None:
-    """Drop an import."""
+    """Drop an import. One of which a step has failed is set aside: it is listed no more, and can be retried still."""
     _act(call, "discard", SkillImportDiscardRequest(import_id=import_id, reason=note))
 
 
@@ -210,9 +213,13 @@ def list_imports(
     call: Invocation,
     page: OnePageOption = 1,
     state: Annotated[SkillImportState | None, typer.Option(help="Only in this state.")] = None,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Also those that were discarded after a step had failed.")
+    ] = False,
 ) -> None:
     """List your imports, newest first."""
-    found = ImportApi(call.api.http).list(page, stage_state=state.value if state else None)
+    wanted = state.value if state else None
+    found = ImportApi(call.api.http).list(page, stage_state=wanted, set_aside=set_aside)
     table = listing("import", "skill", "state", "from", whole="import")
     for one in found.items:
         came_as = Text(one.original_filename or one.source.value)
@@ -236,12 +243,23 @@ def _scan(call: Invocation, ref: str, source: SkillImportSource, skill: str | No
     with call.busy("scanning"):
         found = ImportApi(call.api.http).scan(request)
     record = found.import_record
-    call.answer(_facts(record), *_findings(found.compatibility_report), *_next_of(found.next))
+    report = found.compatibility_report
+    call.answer(_facts(record), *_findings(report), *_next_of(found.next))
+    if not report.compatible or report.requires_adapter:
+        raise typer.Exit(ExitCode.FAILURE)
 
 
 def _act(call: Invocation, action: str, request: BaseModel) -> None:
     found = ImportApi(call.api.http).act(action, request)
-    call.answer(_facts(found.import_record), *_next_of(found.next))
+    record = found.import_record
+    call.answer(_facts(record), *_next_of(found.next))
+    _fail_where_it_failed(record)
+
+
+def _fail_where_it_failed(record: ImportedSkillRecord) -> None:
+    """Scripts see it by the exit status; an import that was set aside has done what was asked."""
+    if record.stage_state in FAILED and record.set_aside_at is None:
+        raise typer.Exit(ExitCode.FAILURE)
 
 
 def _next_of(steps: Sequence[ImportNextStep]) -> list[Text]:
@@ -255,8 +273,11 @@ def _facts(record: ImportedSkillRecord) -> RenderableType:
         ("skill", record.skill_name),
         ("state", record.stage_state.value),
         ("file", record.original_filename or ""),
+        ("upload", record.source_ref if record.source_ref_kind is SourceRefKind.TEMP_ARTIFACT else ""),
         ("pack", record.skill_pack or ""),
         ("last error", record.last_error_code or ""),
+        ("which is", record.last_error or ""),
+        ("set aside", f"{record.set_aside_at:%Y-%m-%d %H:%M} UTC" if record.set_aside_at else ""),
     ]
     return facts([(name, value) for name, value in lines if value])
 

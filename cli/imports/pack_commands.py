@@ -4,14 +4,14 @@ import time
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 from rich.console import RenderableType
 from rich.text import Text
 
 from cli.platform.acceptance import AcceptOption, acceptance
-from cli.platform.invocation import Invocation, NothingToDo, api_command
+from cli.platform.invocation import Invocation, api_command
 from cli.platform.output import ExitCode, facts, listing
 from clients.apprentice.packs import PackApi
+from contracts.base import clipped
 from contracts.imports.pack_install import (
     PackInstall,
     SkillPackInstallCancelRequest,
@@ -68,20 +68,16 @@ def put(
     ] = None,
 ) -> None:
     """Make a pack, or replace the one of this id. It installs nothing."""
-    try:
-        request = SkillPackPutRequest(
-            pack_id=pack_id,
-            title=title or pack_id,
-            description=description,
-            skills=tuple(skill or ()),
-            default_support_packs=tuple(support_pack or ()),
-            recommended_connectors=tuple(connector or ()),
-            compatibility_target=target,
-            expected_version=expect_version,
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise NothingToDo(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    request = SkillPackPutRequest(
+        pack_id=pack_id,
+        title=title or pack_id,
+        description=description,
+        skills=tuple(skill or ()),
+        default_support_packs=tuple(support_pack or ()),
+        recommended_connectors=tuple(connector or ()),
+        compatibility_target=target,
+        expected_version=expect_version,
+    )
     call.answer(*_shown(PackApi(call.api.http).put(request)))
 
 
@@ -106,7 +102,12 @@ def install(
     """Install every skill of a pack, or none: show what nothing proves, check, install."""
     api = PackApi(call.api.http)
     seen = api.show(pack_id)
-    unproved = [step for one in seen.members for step in one.unproved]
+    # By skill, as two members may hold a script of one name.
+    unproved = [
+        step.changed(step=clipped(f"{one.skill}: {step.step}", 240))
+        for one in seen.members
+        for step in one.unproved
+    ]
     accepted = acceptance(call, unproved, seen.unproved_digest, accept_unproved)
     request = SkillPackInstallRequest(
         target_scope=scope, override_reason=override, expected_version=seen.version, **accepted

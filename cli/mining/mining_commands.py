@@ -189,10 +189,16 @@ _GATES: dict[MiningGate, str] = {
 
 def _decided(view: MiningCandidateView) -> RenderableType:
     one = view.candidate
-    told = [Text(f"{one.title}: {one.state.value}")]
-    if one.state is CandidateState.BUILT and one.learn_session_id is not None:
-        told.append(Text(f"Go on with `apprentice learn status {one.learn_session_id}`.", style="dim"))
-    return Group(*told)
+    if one.state is not CandidateState.BUILT or one.learn_session_id is None:
+        return Text(f"{one.title}: {one.state.value}")
+    # Its session may ask first, before anything is drafted: whether there is a skill yet is that session's to say.
+    return Group(
+        Text(f"{one.title}: a session was opened for it"),
+        Text(
+            f"What it waits for, questions or a review: `apprentice learn status {one.learn_session_id}`.",
+            style="dim",
+        ),
+    )
 
 
 def _yes(value: bool) -> str:

@@ -15,12 +15,15 @@ from rich.console import Console, RenderableType
 
 from cli.platform.option_names import OptionNames
 from cli.platform.output import ExitCode, JsonFlag, TerminalConsole, fail, harmless, print_parts, tell_error
+from cli.platform.plain_problems import plain_problem
 from cli.platform.run_state import RunState, read_run_state
 from clients.apprentice.api import ApprenticeApi
 from clients.apprentice.transport import ApiAnswerUnreadable, ApiFailure, ApiRefusal, ApiUnreachable
 from contracts.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from config.settings import Settings
 
 
@@ -220,12 +223,16 @@ def reporting_errors(names: OptionNames | None = None) -> Generator[None]:
         fail(str(error), ExitCode.FAILURE)
     except ValidationError as error:
         problems = (
-            ": ".join(filter(None, (names.of(".".join(map(str, one["loc"]))), one["msg"])))
+            ": ".join(filter(None, (names.of(".".join(map(str, one["loc"]))), _problem(one))))
             for one in error.errors()
         )
         fail("the service would not take this: " + "; ".join(problems), ExitCode.USAGE)
     except (NothingToDo, SettingsError) as error:
         fail(str(error), ExitCode.USAGE)
+
+
+def _problem(one: "ErrorDetails") -> str:
+    return plain_problem(one["type"], one["msg"], one.get("ctx", {}))
 
 
 _ADVICE = {
@@ -234,7 +241,6 @@ _ADVICE = {
     ErrorCode.LEARN_SESSION_ALREADY_ACTIVE.value: "See it with `apprentice learn status`.",
     ErrorCode.LEARN_SESSION_NOT_FOUND.value: "`apprentice learn list` shows yours.",
     ErrorCode.ABILITY_NOT_FOUND.value: "`apprentice abilities list` shows yours.",
-    ErrorCode.VALIDATION_REQUIRED.value: "Run `apprentice learn validate`.",
     ErrorCode.MCP_SERVER_NOT_FOUND.value: "`apprentice mcp servers list` shows yours.",
     ErrorCode.MCP_TOOL_NOT_FOUND.value: "`apprentice mcp tools list SERVER` shows them, `apprentice mcp smoke-test "
     "SERVER` finds new ones.",

@@ -25,7 +25,7 @@ from contracts.practice.practice import (
     PracticeState,
     StartPracticeRequest,
 )
-from domain.practice.conditions import unread_results
+from domain.practice.conditions import partly_read, unread_results
 
 _LOOK_EVERY_SECONDS = 1.0
 
@@ -81,6 +81,8 @@ def practice(
 
 def practice_view(run: PracticeRun) -> Group:
     """Everything that was tried, how it ended, and what to type next."""
+    # Its session is at rest only once it has ended: a person has one session under way at most.
+    again = f"`apprentice learn cancel {run.learn_session_id}`, then `apprentice learn practice` again"
     lines = [Text.assemble((run.state.value, "bold"), f"  {run.note or ''}")]
     for attempt in run.attempts:
         tried = " && ".join(step.command for step in attempt.idea.steps)
@@ -92,20 +94,22 @@ def practice_view(run: PracticeRun) -> Group:
     lines.append(Text(f"{run.actions_used} of {run.budget.max_actions} actions used.", style="dim"))
     if run.question:
         lines.append(Text(f"It asks: {run.question}"))
-        lines.append(
-            Text("Next: `apprentice learn practice` again, with the answer in --allow or in the goal.")
-        )
+        lines.append(Text(f"Next: {again}, with the answer in --allow or in the goal."))
+    elif run.state in (PracticeState.BUDGET_USED, PracticeState.FAILED):
+        lines.append(Text(f"Next: {again}, with another goal, other commands or a larger budget."))
     if run.state is PracticeState.REACHED:
-        if unread := unread_results(run.success_conditions):
-            lines.append(
-                Text(
-                    f"To have more than that checked, practise again with `--check COMMAND` or "
-                    f"`--makes {unread[0]}=TEXT`.",
-                    style="yellow",
-                )
-            )
+        if more := _more_checks(run):
+            lines.append(Text(f"To have more than that checked: {again}, with {more}.", style="yellow"))
         lines.append(Text(f"Next: `apprentice learn propose {run.learn_session_id}`."))
     return Group(*lines)
+
+
+def _more_checks(run: PracticeRun) -> str:
+    """What would look at the results that nothing has looked at; empty where a check may have looked at all."""
+    unread = unread_results(run.success_conditions)
+    if unread:
+        return f"`--check COMMAND` or `--makes {unread[0]}=TEXT`"
+    return "`--check COMMAND`" if partly_read(run.success_conditions) else ""
 
 
 def register(app: typer.Typer) -> None:

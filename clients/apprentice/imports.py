@@ -63,7 +63,7 @@ class ImportApi(ApiRoutes):
         return self._http.get(f"{_IMPORT}/{path_part(import_id)}", SkillImportDetailResponse)
 
     def list(
-        self, page: int = 1, page_size: int = 25, stage_state: str | None = None
+        self, page: int = 1, page_size: int = 25, stage_state: str | None = None, *, set_aside: bool = False
     ) -> SkillImportListResponse:
         """List them, newest first."""
         return self._http.get(
@@ -72,4 +72,5 @@ class ImportApi(ApiRoutes):
             page=page,
             page_size=page_size,
             stage_state=stage_state,
+            set_aside="true" if set_aside else None,
         )

@@ -18,6 +18,7 @@ from contracts.base import (
     Text200,
     Text240,
     Text400,
+    Text1000,
     UtcTime,
     Uuid,
     VersionedContract,
@@ -262,6 +263,11 @@ class ImportOrigin(Contract):
     source: Text80 = Field(description="Where the archive comes from, by the one who uploaded it.")
     archive_sha256: Sha256
     original_filename: Text240 | None = None
+    overridden: tuple[Text120, ...] = Field(
+        default=(), description="The findings of its scan in spite of which it was installed, by their codes."
+    )
+    overridden_by: Text120 | None = None
+    override_reason: Text1000 | None = None
 
 
 class AbilityVersion(VersionedContract):

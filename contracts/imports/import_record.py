@@ -65,6 +65,10 @@ RETRIES: Mapping[RetryKind, tuple[SkillImportState, SkillImportState]] = {
 """The state that each retry leaves, and the one it leads to (lines 3494-3496)."""
 
 
+FAILED = frozenset(failed for failed, _ in RETRIES.values())
+"""States in which a step has failed. No transition but a retry leaves them: to discard such an import sets it aside."""
+
+
 class SkillImportSource(StrEnum):
     """Where a bundle comes from."""
 
@@ -105,8 +109,15 @@ class ImportedSkillRecord(VersionedContract):
     stage_state: SkillImportState
     retry_count: int = Field(default=0, ge=0)
     last_error_code: Text120 | None = None
+    last_error: Text240 | None = Field(
+        default=None, description="What that code means here: which check or step failed."
+    )
     skill_pack: PackId | None = None
     requires_adapter: bool = False
+    set_aside_at: UtcTime | None = Field(
+        default=None,
+        description="When its owner discarded it after a step had failed; its state stays as it was.",
+    )
     created_at: UtcTime
     updated_at: UtcTime
 

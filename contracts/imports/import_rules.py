@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.imports.import_record import RETRIES, TERMINAL, TRANSITIONS, RetryKind, TransitionActor
+from contracts.imports.import_record import FAILED, RETRIES, TERMINAL, TRANSITIONS, RetryKind, TransitionActor
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_work import ImportCommand, ImportOrder, SkillImport
 from contracts.imports.scanning import ScanOverride
@@ -51,6 +51,11 @@ def is_legal(before: S, after: S) -> bool:
     return after in TRANSITIONS.get(before, frozenset())
 
 
+def sets_aside(state: S, command: ImportCommand) -> bool:
+    """Whether a command takes an import out of its owner's sight and leaves it in its state."""
+    return command is ImportCommand.DISCARD and state in FAILED
+
+
 def move_of(order: ImportOrder) -> Move:
     """The move of a command on an import that exists."""
     if order.command is ImportCommand.RETRY:
@@ -64,11 +69,13 @@ def allowed_commands(state: S) -> tuple[str, ...]:
     """The commands that an import takes in a state, a retry by its kind."""
     found = [command.value for command, move in MOVES.items() if state in move.taken_in]
     found += [f"retry {kind.value}" for kind, (failed, _) in RETRIES.items() if failed is state]
-    return tuple(found)
+    return (*found, *(one.value for one in ImportCommand if sets_aside(state, one)))
 
 
 def objection(present: SkillImport, order: ImportOrder, now: datetime) -> Refusal | None:
     """Why an import does not take a command now; None where it does."""
+    if sets_aside(present.state, order.command):
+        return None
     move = move_of(order)
     if present.state not in move.taken_in:
         return _not_in_this_state(present, order)

@@ -118,11 +118,15 @@ class SkillImport(VersionedContract):
         """What an installed skill says of where it came from; None where the archive's digest was not kept."""
         if self.archive_sha256 is None:
             return None
+        said = self.override
         return ImportOrigin(
             import_id=self.record.import_id,
             source=self.record.source.value,
             archive_sha256=self.archive_sha256,
             original_filename=self.record.original_filename,
+            overridden=said.codes if said is not None else (),
+            overridden_by=said.by_user_id if said is not None else None,
+            override_reason=said.reason if said is not None else None,
         )
 
     @property

@@ -218,6 +218,10 @@ class ValidationRunOutput(Contract):
     not_applicable_reason: Text240 | None = None
     unproved: tuple[UnprovedStep, ...] = Field(default=(), max_length=MAX_UNPROVED)
 
+    def accounts_for(self, check: ValidationRunKind) -> bool:
+        """Whether a check has passed, or cannot apply to this draft."""
+        return check in self.passed_checks or check in self.not_applicable
+
 
 class CheckInput(Contract):
     """One check of a run."""

@@ -59,13 +59,17 @@ class FoundAbility(Contract):
     reasons: tuple[Text240, ...] = Field(default=(), description="Why it fits, or why that is not certain.")
     trigger_phrases: tuple[Text120, ...] = ()
     install_lane: InstallLane
+    not_proved: Text500 | None = Field(
+        default=None,
+        description="What of it nobody has ever shown to work; absent where everything is proved.",
+    )
 
 
 class FindAbilityOutput(Contract):
     """The abilities that fit, best first, at most ten."""
 
     abilities: tuple[FoundAbility, ...]
-    next_step: Text240
+    next_step: Text500
     behind: tuple[Text240, ...] = Field(
         default=(), description="What of this may be out of date, and what that means."
     )
@@ -96,6 +100,9 @@ class ReadSkillOutput(Contract):
     path: str
     content: str
     files: tuple[SkillFile, ...] = ()
+    not_proved: Text500 | None = Field(
+        default=None, description="What of the skill nobody has ever shown to work, and how to go about it."
+    )
 
 
 class VerifyCheckpointInput(Contract):

@@ -39,6 +39,7 @@ class Exclusion(StrEnum):
     """Why a capture is left out altogether."""
 
     NOT_CAPTURED = "not_captured"
+    PRACTISED = "practised"
     NOT_WATCHED = "not_watched"
     INSIDE_IS_OFF = "inside_is_off"
     OUTSIDE_IS_OFF = "outside_is_off"
@@ -51,6 +52,7 @@ class Exclusion(StrEnum):
 
 _WHY: dict[Exclusion, str] = {
     Exclusion.NOT_CAPTURED: "it is no finished demonstration: it was not stopped, or improves or imports a skill",
+    Exclusion.PRACTISED: "an agent practised it alone: that is no work that you do repeatedly",
     Exclusion.NOT_WATCHED: "its session watched nothing",
     Exclusion.INSIDE_IS_OFF: "your settings leave out what was done through the agent (observe_inside_agent); "
     "`apprentice mining settings --inside` lets it count",

@@ -106,7 +106,8 @@ def _refusal_code(
     if action is Action.UNQUARANTINE and not (facts.revalidated or (reason or "").strip()):
         return (
             ErrorCode.VALIDATION_REQUIRED,
-            "Say why in reason, or validate the same content again first.",
+            "A quarantine is lifted for a reason that you state (reason; `--reason WHY` at the command line), or after "
+            "its present content has passed every check again.",
         )
     return None
 

@@ -17,6 +17,7 @@ from contracts.imports.portable_frontmatter import PortabilityGrade
 from domain.imports.allowed_tools import AGENT_TOOLS, reaches, tool_of
 from domain.imports.bundles import SkillBundle
 from domain.imports.findings import error, info, warning
+from domain.imports.import_draft import capability_id_of
 from domain.imports.namespaces import namespace_of, runtime_tool, shadowed
 from domain.imports.portable import allowed_tools, host_needs, portable_frontmatter
 from domain.imports.skill_problems import SkillCode
@@ -60,6 +61,7 @@ class Installed:
     """The names of what there is here already: tools, connected servers, skills, support packs, used namespaces.
 
     ``imported`` are the skills that the owner imported before: an archive of the same name makes a version of one.
+    ``quarantined`` are those of the imported whose ability is quarantined: an archive lifts no quarantine.
     ``packs`` are the names that stand in each of the owner's packs.
     """
 
@@ -69,6 +71,7 @@ class Installed:
     imported: frozenset[str] = frozenset()
     support_packs: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
+    quarantined: frozenset[str] = frozenset()
     packs: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
 
@@ -155,7 +158,13 @@ def _change(before: str, after: str) -> str:
 
 def _names(bundle: SkillBundle, installed: Installed, namespace: str) -> Iterator[SkillCompatibilityFinding]:
     name = bundle.skill.name
-    if name in installed.imported:
+    if name in installed.quarantined:
+        lift = f"apprentice abilities unquarantine {capability_id_of(name)} --reason WHY"
+        yield warning(
+            "REPLACES_QUARANTINED",
+            f"It would replace {name}, which is quarantined, and is not installed until that is lifted: {lift}",
+        )
+    elif name in installed.imported:
         yield info("NEW_VERSION", f"Installed, it is the next version of {name}, which you imported before.")
     elif name in installed.skills:
         yield error("NAME_TAKEN", f"A skill called {name} is installed. Remove it first, or rename this one.")

@@ -23,7 +23,7 @@ from domain.imports.specification import (
 )
 from domain.platform.visible_text import visible
 
-_TOOL_SPELLINGS = ("allowed_tools", "allowedTools", "allowed-Tools", "Allowed-Tools")
+_TOOLS = "allowed-tools"
 _FULL_DESCRIPTION, _FULL_COMPATIBILITY = "full-description", "full-compatibility"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _PROSE = re.compile(r"\w[^\s:]*\s+\S+\s+\S")
@@ -49,7 +49,7 @@ class _Fields:
     def __init__(
         self, said: Mapping[str, object], body: str, folder: str | None, repairs: list[Repair]
     ) -> None:
-        self._said = dict(said)
+        self._said = _spelled(said, repairs)
         self._body = body
         self._folder = folder
         self._repairs = repairs
@@ -169,20 +169,10 @@ class _Fields:
         return short
 
     def _allowed_tools(self) -> str | None:
-        field = "allowed-tools"
-        given = [name for name in (field, *_TOOL_SPELLINGS) if name in self._said]
-        if len(given) > 1:
-            raise SkillRefused(
-                SkillCode.ALLOWED_TOOLS_UNUSABLE,
-                "allowed-tools is there twice in different spellings; leave one",
-            )
-        if not given:
+        field = _TOOLS
+        if field not in self._said:
             return None
-        said = self._said.pop(given[0])
-        if given[0] != field:
-            self._note(
-                SkillCode.ALLOWED_TOOLS_SPELLING, field, "The field is called allowed-tools.", given[0], field
-            )
+        said = self._said[field]
         if said is None:
             # It names no tool. Left out it would allow every tool, which is the contrary.
             self._note(SkillCode.ALLOWED_TOOLS_FORM, field, "No tool is allowed.", "", "")
@@ -237,6 +227,32 @@ class _Fields:
 
     def _note(self, code: SkillCode, field: str, message: str, before: str, after: str) -> None:
         self._repairs.append(Repair(code, visible(field), message, visible(before), visible(after)))
+
+
+def _spelled(said: Mapping[str, object], repairs: list[Repair]) -> dict[str, object]:
+    """The fields under their names in the specification, where only capitals, ``_`` or a hyphen make the difference.
+
+    Raises:
+        SkillRefused: the permitted tools are there twice; of any other field the right spelling stands.
+    """
+    found = dict(said)
+    for field in FIELDS:
+        others = [name for name in said if name != field and _letters(name) == _letters(field)]
+        if field == _TOOLS and len(others) + (field in said) > 1:
+            raise SkillRefused(
+                SkillCode.ALLOWED_TOOLS_UNUSABLE,
+                "allowed-tools is there twice in different spellings; leave one",
+            )
+        if len(others) == 1 and field not in said:
+            found[field] = found.pop(others[0])
+            code = SkillCode.ALLOWED_TOOLS_SPELLING if field == _TOOLS else SkillCode.FIELD_SPELLING
+            before = visible(others[0])
+            repairs.append(Repair(code, field, f"The field is called {field}.", before, field))
+    return found
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[-_ ]", "", name).casefold()
 
 
 def _refuse_deceptive(name: str) -> None:

@@ -7,6 +7,7 @@ that no install leaves.
 from datetime import datetime, timedelta
 
 from contracts.base import clipped
+from contracts.errors import ErrorCode
 from contracts.imports.import_record import RetryKind
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_rules import WORKING
@@ -66,15 +67,28 @@ def next_steps(present: SkillImport, now: datetime) -> tuple[ImportNextStep, ...
     if present.state is S.READY_FOR_REVIEW:
         return _of_reviewed(present)
     if present.state in _FAILED:
-        kind = _FAILED[present.state].value
-        again = _step("Try it again", f"import retry {present.import_id} {kind}", f"POST {_ROUTE}/retry")
-        return (_added("Mend the bundle and add it again"), again) if kind == RetryKind.SCAN else (again,)
+        return _of_failed(present, _FAILED[present.state])
     if present.state is S.INSTALLED_PRIVATE:
         ability = capability_id_of(present.record.skill_name)
         return (_step("Ask for it", f"abilities show {ability}", f"GET /api/abilities/{ability}"),)
     if present.state is S.APPROVED:
         return _of_approved(present, now)
     return (_added("The upload is gone; add the bundle again"),) if present.state is S.EXPIRED else ()
+
+
+def _of_failed(present: SkillImport, kind: RetryKind) -> tuple[ImportNextStep, ...]:
+    again = _step("Try it again", f"import retry {present.import_id} {kind.value}", f"POST {_ROUTE}/retry")
+    mend = _added("Mend the bundle and add it again")
+    dropped = () if present.record.set_aside_at is not None else (_command(present, "Or drop it", "discard"),)
+    if kind is RetryKind.SCAN and present.report_blob is not None:
+        # The archive was read and refused: it stays as it is, and so would the answer.
+        return (mend, *dropped)
+    if present.record.last_error_code == ErrorCode.VALIDATION_REQUIRED:
+        later = again.changed(
+            what="Or, where an installed ability was in its way and is not any more, try it again"
+        )
+        return (mend, *dropped, later)
+    return (again, mend, *dropped)
 
 
 def _of_scanned(present: SkillImport) -> tuple[ImportNextStep, ...]:

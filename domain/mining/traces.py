@@ -15,7 +15,7 @@ from contracts.abilities.control_surface import ControlSurface
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.checkpoints import CheckpointStatus, CheckpointVerificationReceipt
 from contracts.learning.observation import BoundaryKind, ExitClass, ObservedActionEvent, WorkflowBoundary
-from contracts.learning.session import LearningEntryMode, ObservationMode
+from contracts.learning.session import LearningEntryMode, LearnSession, ObservationMode
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.validation import SafetyClass
 from contracts.mining.candidates import MiningSettings
@@ -103,6 +103,16 @@ def is_allowed(mode: ObservationMode, settings: MiningSettings) -> bool:
             return False
 
 
+def _kept_out(session: LearnSession, settings: MiningSettings) -> Exclusion | None:
+    """Why a capture without a proposal is no work that its owner does repeatedly, or may not be used as such."""
+    if session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE:
+        # An agent tries things for goals of the moment; only a proposal of it shows that a task is covered.
+        return Exclusion.PRACTISED
+    if not is_allowed(session.observation_mode, settings):
+        return _switched_off(session.observation_mode, settings)
+    return None
+
+
 def _switched_off(mode: ObservationMode, settings: MiningSettings) -> Exclusion:
     """What of the settings keeps a capture of this observation mode out."""
     if mode is ObservationMode.NONE:
@@ -136,8 +146,8 @@ def mined_traces(
     friction = has_friction(receipts)
     if standing is not TraceStanding.COUNTS:
         return (replace(_context(aggregate, events, goal, standing), friction=friction),)
-    if not is_allowed(session.observation_mode, settings):
-        return _switched_off(session.observation_mode, settings)
+    if (kept_out := _kept_out(session, settings)) is not None:
+        return kept_out
     if aggregate.source_runs:
         return Exclusion.NOT_CAPTURED
     if session.state not in _FREE or not any(b.kind is BoundaryKind.STOP for b in boundaries):

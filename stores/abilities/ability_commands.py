@@ -171,16 +171,13 @@ class AbilityCommand:
     def _new_version(self, entry: AbilityAvailabilityEntry, restored: AbilityContent) -> AbilityVersion:
         present = self._present
         older = next(one for one in present.versions if one.version == restored.version)
-        version = AbilityVersion(
-            ability_id=entry.ability_id,
+        # Changed and not made anew: whatever is said of the older content holds of it still.
+        version = older.changed(
             version=present.versions[0].version + 1,
-            proposal_id=older.proposal_id,
-            content_hash=older.content_hash,
             install_lane=entry.install_lane,
             installed_at=self._now,
             current=True,
             restored_from=older.version,
-            unproved=older.unproved,
         )
         VERSIONS.add(self._connection, version, saga_id=f"rollback/{entry.ability_id}/{version.version}")
         keep_content(self._connection, version.version, restored.entry, restored.manifest, restored.files)

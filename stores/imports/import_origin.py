@@ -59,7 +59,7 @@ def refuse_quarantined(connection: Connection, ability_id: str) -> None:
     raise Refusal(
         ErrorCode.CONFLICT,
         f"It would replace {entry.ability_id}, which is quarantined{why}. Lift that first, with a reason "
-        f"(apprentice abilities unquarantine {entry.ability_id}), then install.",
+        f"(apprentice abilities unquarantine {entry.ability_id} --reason WHY), then install.",
         retryable=False,
         ability_id=entry.ability_id,
     )

@@ -28,6 +28,7 @@ from contracts.imports.import_rules import (
     move_of,
     objection,
     overridden,
+    sets_aside,
     upload_expired,
 )
 from contracts.imports.import_work import (
@@ -51,7 +52,7 @@ from stores.imports.installed_names import require_dependencies, require_no_quar
 from stores.platform.answers import recalled, remember
 from stores.platform.blobs import get_blob, put_blob, read_blob
 from stores.platform.canonical import canonical_json
-from stores.platform.database import Database, PageRequest
+from stores.platform.database import Database, PageRequest, text_at
 from stores.platform.document_table import DocumentPage
 from stores.platform.journal.journal import IMPORT_TRANSITIONS, JournalEntries, append
 
@@ -99,14 +100,18 @@ class SkillImports:
         with self._database.read() as connection:
             return IMPORTS.owned(connection, import_id, owner)
 
-    def page(self, owner: str, wanted: PageRequest, state: S | None) -> DocumentPage[SkillImport]:
-        """The owner's imports, newest first."""
+    def page(
+        self, owner: str, wanted: PageRequest, state: S | None, *, set_aside: bool = False
+    ) -> DocumentPage[SkillImport]:
+        """The owner's imports, newest first; those that were set aside only where they are asked for."""
         table = skill_imports.c
         where = [table.owner == owner]
         if state is not None:
             where.append(table.state == state.value)
         newest_first = (table.created_at.desc(), table.import_id.desc())
         with self._database.read() as connection:
+            if not set_aside:
+                where.append(text_at(connection, table.body, "record.set_aside_at").is_(None))
             return IMPORTS.page(connection, wanted, *where, order_by=newest_first)
 
     def report(self, present: SkillImport) -> SkillCompatibilityReport | None:
@@ -279,7 +284,6 @@ def command_within(
     refusal = objection(present, order, now)
     if refusal is not None:
         raise refusal
-    move = move_of(order)
     entries = JournalEntries(
         skill_import_workflow_id(present.import_id),
         present.owner_user_id,
@@ -287,12 +291,20 @@ def command_within(
         now,
         import_id=present.import_id,
     )
+    if sets_aside(present.state, order.command):
+        aside = present.changed(record=present.record.changed(set_aside_at=now))
+        receipt = _receipt(entries, _RECEIPTS[order.command], order.note or present.record.skill_name)
+        return _written(connection, present, aside), entries, receipt
     present = present.changed(pack_install_id=order.pack_install_id)
+    move = move_of(order)
     changed = present.changed(retried=None)
     if order.command is ImportCommand.RETRY:
         count = present.record.retry_count + 1
         changed = present.changed(
-            retried=order.retry_kind, record=present.record.changed(retry_count=count, last_error_code=None)
+            retried=order.retry_kind,
+            record=present.record.changed(
+                retry_count=count, last_error_code=None, last_error=None, set_aside_at=None
+            ),
         )
     elif order.requested_pack_id is not None:
         changed = changed.changed(
@@ -342,7 +354,7 @@ def _queued(present: SkillImport, order: ImportOrder, now: datetime) -> SkillImp
 
 def _with_work(present: SkillImport, kind: RetryKind, done: WorkDone, *, failed: bool) -> SkillImport:
     """The import with what its work found; where that failed, with the failure counted."""
-    record = present.record.changed(last_error_code=done.error_code)
+    record = present.record.changed(last_error_code=done.error_code, last_error=done.error)
     changed = present
     if kind is RetryKind.SCAN:
         record = record.changed(

@@ -1,7 +1,10 @@
 """The names that an imported skill could be taken for: skills and abilities, connected servers, and their tools."""
 
+from collections.abc import Iterator
+
 from sqlalchemy import Connection, select
 
+from contracts.abilities.availability import InstallLane
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.import_work import SkillImport
 from contracts.imports.portable_frontmatter import PortableSkillFrontmatter
@@ -36,6 +39,7 @@ class InstalledNames:
                 tools=frozenset(tools) | {row.function_name for row in folders if row.function_name},
                 connectors=frozenset(ids) | {server.display_name for server in servers},
                 imported=frozenset(slug for slug, one in own.items() if one == capability_id_of(slug)),
+                quarantined=frozenset(_quarantined(connection, owner)),
                 skills=frozenset(own) | {row.name for row in folders},
                 packs={one.pack_id: frozenset(one.manifest.skills) for one in packs},
             )
@@ -72,6 +76,15 @@ def require_no_quarantine(connection: Connection, present: SkillImport) -> None:
     ability_id = _own_abilities(connection, present.owner_user_id).get(present.record.skill_name)
     if ability_id is not None:
         refuse_quarantined(connection, ability_id)
+
+
+def _quarantined(connection: Connection, owner: str) -> Iterator[str]:
+    """The names of the owner's imported abilities that are quarantined."""
+    table = abilities.c
+    held = select(table.slug, table.ability_id).where(
+        table.owner == owner, table.lane == InstallLane.QUARANTINED.value
+    )
+    return (slug for slug, one in connection.execute(held) if one == capability_id_of(slug))
 
 
 def _own_abilities(connection: Connection, owner: str) -> dict[str, str]:

@@ -48,7 +48,7 @@ def _newest_imports(connection: Connection, owner: str) -> dict[str, SkillImport
         table.state.in_([one.value for one in _REVIEWED]),
         order_by=(table.created_at, table.import_id),
     )
-    return {one.record.skill_name: one for one in found}
+    return {one.record.skill_name: one for one in found if one.record.set_aside_at is None}
 
 
 def _member(connection: Connection, name: str, newest: SkillImport | None, installed: bool) -> PackMember:

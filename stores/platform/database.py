@@ -227,7 +227,7 @@ def containing(
     Letters of ASCII match in either case; whether others do is up to the database. A list is searched as it
     is written.
     """
-    parts = [func.coalesce(_text_at(connection, column, field), "") for field in fields]
+    parts = [func.coalesce(text_at(connection, column, field), "") for field in fields]
     whole: ColumnElement[str] = parts[0]
     for part in parts[1:]:
         whole = whole.concat(" ").concat(part)
@@ -235,7 +235,8 @@ def containing(
     return and_(literal(True), *(func.lower(whole).contains(word, autoescape=True) for word in words))
 
 
-def _text_at(connection: Connection, column: Column[str], field: str) -> ColumnElement[str]:
+def text_at(connection: Connection, column: Column[str], field: str) -> ColumnElement[str]:
+    """The value at a path with dots of the JSON in ``column``, as text; null where there is none."""
     if connection.dialect.name == "sqlite":
         return cast(func.json_extract(column, f"$.{field}"), Text)
     return func.jsonb_extract_path_text(cast(column, JSONB), *field.split("."))

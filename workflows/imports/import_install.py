@@ -57,7 +57,9 @@ async def install_import(
         **STORE_CALL,
     )
     if not DraftProof(output.passed_checks, output.not_applicable).complete:
-        why = output.safety_failure or output.failed_summary or "A check has failed."
+        failed = next((one for one in prepared.validation.checks if not output.accounts_for(one)), None)
+        why = output.safety_failure or output.failed_summary or "it has failed"
+        why = f"The check {failed.value}: {why}" if failed is not None else why
         return WorkDone(error_code=ErrorCode.VALIDATION_REQUIRED.value, error=clipped(why, 240))
     before_saga(prepared.saga)
     return _installed(await run_saga_of(prepared.saga))

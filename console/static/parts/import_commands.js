@@ -29,7 +29,8 @@ export function importButtons(detail, refresh) {
   const retry = RETRIES[state];
   if (!retry) return [];
   const [kind, label, scope] = retry;
-  return [button({ path: "retry", label, scope, kind: "primary", done: "It was tried again", given: { retry_kind: kind } })];
+  const again = button({ path: "retry", label, scope, kind: "primary", done: "It was tried again", given: { retry_kind: kind } });
+  return [again, !detail.import_record.set_aside_at && button(dropping(detail))];
 }
 
 const filled = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));

@@ -51,7 +51,8 @@ function standing({ import_record: record, ability_id: ability, held_up_by: held
         ["Came", time(record.created_at)],
         ["Last change", time(record.updated_at)],
         ["Tried again", record.retry_count > 0 && plural(record.retry_count, "time")],
-        ["Last error", record.last_error_code && h("code", {}, record.last_error_code)],
+        ["Last error", record.last_error_code && [h("code", {}, record.last_error_code), record.last_error && ` ${record.last_error}`]],
+        ["Set aside", record.set_aside_at && time(record.set_aside_at)],
       ]),
     ),
   ];

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from contracts.imports.scanning import ScanCode
+from domain.imports.scanner.destructive import DESTRUCTIVE
 from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
 from domain.imports.scanner.known_hosts import well_known
+from domain.imports.scanner.led_elsewhere import COMMANDS_LED_ELSEWHERE
 from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import PROGRAMS, Kind, Passage
+from domain.imports.scanner.rules import Rule, rule
 from domain.imports.scanner.searching import Search, by_words
 
 _FETCH = (
@@ -43,22 +45,6 @@ _RC = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    code: ScanCode
-    pattern: Search
-    why: str
-    weight: Weight = BLOCKS
-    in_prose: Weight | None = None
-    """What it weighs in documentation, where that differs: some of it is ordinary to explain."""
-
-
-def _rule(
-    code: ScanCode, pattern: str, why: str, weight: Weight = BLOCKS, in_prose: Weight | None = None
-) -> _Rule:
-    return _Rule(code, Search(pattern), why, weight, in_prose)
-
-
 _RUN_WHY = (
     "Fetches code and runs it unseen: what runs is not what was reviewed, and can change after the review. "
     "Ship the code in the bundle, or name a package and its version."
@@ -71,28 +57,28 @@ _STAYS_WHY = "Makes something start again by itself after the skill has ended."
 _GUARD_WHY = "Switches off what protects the person and the machine."
 
 _DOWNLOADS = (
-    _rule(ScanCode.DOWNLOAD_AND_RUN, rf"{_FETCH}{_STAGES}\|\s*{_RUNS_INPUT}", _RUN_WHY),
-    _rule(
+    rule(ScanCode.DOWNLOAD_AND_RUN, rf"{_FETCH}{_STAGES}\|\s*{_RUNS_INPUT}", _RUN_WHY),
+    rule(
         ScanCode.DOWNLOAD_AND_RUN,
         rf"(?:{_SHELLS}\s+(?:-\w+\s+)*|\beval\s+|\bsource\s+|(?:^|[;&|\s])\.\s+|\bexec\s+|"
         rf"python[\d.]*\s+(?:-c\s+)?|node\s+(?:-e\s+)?)"
         rf"[\"']?(?:\$\(|<\(|`)\s*{_FETCH}",
         _RUN_WHY,
     ),
-    _rule(ScanCode.DOWNLOAD_AND_RUN, rf"{_SHELLS}\s*<<<\s*[\"']?\$\(\s*{_FETCH}", _RUN_WHY),
-    _rule(
+    rule(ScanCode.DOWNLOAD_AND_RUN, rf"{_SHELLS}\s*<<<\s*[\"']?\$\(\s*{_FETCH}", _RUN_WHY),
+    rule(
         ScanCode.DOWNLOAD_AND_RUN,
         rf"{_PS_RUN}[^\n]{{0,200}}{_PS_FETCH}|{_PS_FETCH}[^\n]{{0,300}}\|\s*{_PS_RUN}",
         _RUN_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.DOWNLOAD_AND_RUN,
         r"\bmshta(?:\.exe)?\s+[\"']?(?:https?|javascript|vbscript):|\bregsvr32\b[^\n]{0,80}/i:https?:|"
         r"\brundll32\b[^\n]{0,80}(?:javascript:|https?:)|\bmsiexec\b[^\n]{0,60}/i\s*[\"']?https?:|"
         r"\bcertutil\b[^\n]{0,80}-urlcache|\bbitsadmin\b[^\n]{0,80}/transfer",
         _RUN_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.DOWNLOAD_AND_RUN,
         r"\b(?:python[\d.]*|node|perl|ruby|php)\s+-(?:c|e|r)\s+[^\n]{0,200}\b(?:exec|eval|"
         r"system)\b[^\n]{0,200}https?://|"
@@ -100,8 +86,8 @@ _DOWNLOADS = (
         r"eval|system)\b",
         _RUN_WHY,
     ),
-    _rule(ScanCode.DOWNLOAD_AND_RUN, r"\bosascript\b[^\n]{0,80}do shell script[^\n]{0,80}\bcurl\b", _RUN_WHY),
-    _rule(
+    rule(ScanCode.DOWNLOAD_AND_RUN, r"\bosascript\b[^\n]{0,80}do shell script[^\n]{0,80}\bcurl\b", _RUN_WHY),
+    rule(
         ScanCode.DOWNLOAD_AND_RUN,
         r"\b(?:pip3?|uv pip|pipx|npm|pnpm|yarn|bun|gem)\s+(?:install|add|i)\s[^\n|;&]{0,120}(?:git\+)?https?://|"
         r"\bdeno\s+run\s[^\n]{0,80}https?://|\bgo\s+run\s+https?://|--(?:extra-)?index-url[= ]\s*http",
@@ -112,53 +98,53 @@ _DOWNLOADS = (
 )
 
 _HARMFUL = (
-    _rule(ScanCode.ENCODED_PAYLOAD, rf"{_DECODES}[^|\n]{{0,200}}{_STAGES}\|\s*{_RUNS_INPUT}", _DECODED_WHY),
-    _rule(
+    rule(ScanCode.ENCODED_PAYLOAD, rf"{_DECODES}[^|\n]{{0,200}}{_STAGES}\|\s*{_RUNS_INPUT}", _DECODED_WHY),
+    rule(
         ScanCode.ENCODED_PAYLOAD,
         rf"(?:{_SHELLS}\s+(?:-\w+\s+)*|\beval\s+|\bsource\s+)[\"']?(?:\$\(|<\(|`)[^)`\n]{{0,400}}{_DECODES}",
         _DECODED_WHY,
     ),
-    _rule(ScanCode.ENCODED_PAYLOAD, rf"{_SHELLS}\s*<<<\s*[\"']?\$\([^)\n]{{0,400}}{_DECODES}", _DECODED_WHY),
-    _rule(
+    rule(ScanCode.ENCODED_PAYLOAD, rf"{_SHELLS}\s*<<<\s*[\"']?\$\([^)\n]{{0,400}}{_DECODES}", _DECODED_WHY),
+    rule(
         ScanCode.ENCODED_PAYLOAD,
         r"\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,200}\s[-/]e(?:n|nc|nco|ncod|ncode|ncoded|ncodedcommand|"
         r"c)?\s+[\"']?[A-Za-z0-9+/=]{16,}",
         _DECODED_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.ENCODED_PAYLOAD,
         rf"{_PS_RUN}[^\n]{{0,200}}FromBase64String|FromBase64String[^\n]{{0,300}}\|\s*{_PS_RUN}",
         _DECODED_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.REVERSE_SHELL,
         rf"{_SHELLS}\s+-\w*i\w*\b[^\n]{{0,60}}/dev/(?:tcp|udp)/|/dev/(?:tcp|udp)/[^\n]{{0,60}}\b0>&1|"
         rf"\bexec\s+\d+<>\s*/dev/(?:tcp|udp)/",
         _DOOR_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.REVERSE_SHELL,
         rf"\b(?:nc|ncat|netcat)(?:\.\w+)?\b[^\n|;]{{0,80}}\s(?:-\w*[ec]|"
         rf"--(?:sh-)?exec)\s+[\"']?(?:\S*/)?(?:{_SHELLS}|cmd|powershell)",
         _DOOR_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.REVERSE_SHELL,
         rf"\bmkfifo\b[^\n]{{0,200}}{_SHELLS}[^\n]{{0,120}}\b(?:nc|ncat|netcat|openssl|telnet)\b",
         _DOOR_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.REVERSE_SHELL, rf"\bsocat\b[^\n]{{0,200}}\b(?:exec|system):[^\n]{{0,40}}{_SHELLS}", _DOOR_WHY
     ),
-    _rule(
+    rule(
         ScanCode.REVERSE_SHELL,
         r"(?:TCPSocket\.(?:open|new)|fsockopen|socket\s*\(\s*S\b|IO::Socket::INET|"
         r"use Socket)[^\n]{0,300}(?:exec|system|popen|proc_open|spawn)\b[^\n]{0,60}(?:/bin/(?:ba|z)?sh|"
         r"cmd\.exe)",
         _DOOR_WHY,
     ),
-    _rule(ScanCode.REVERSE_SHELL, rf"TCPClient[^\n]{{0,400}}(?:{_PS_RUN}|cmd\.exe|powershell)", _DOOR_WHY),
-    _rule(
+    rule(ScanCode.REVERSE_SHELL, rf"TCPClient[^\n]{{0,400}}(?:{_PS_RUN}|cmd\.exe|powershell)", _DOOR_WHY),
+    rule(
         ScanCode.PERSISTENCE,
         r"\|\s*(?:sudo\s+)?crontab\s+(?:-u\s+\w+\s+)?-(?=\s|$|[`'\"\\)])|(?:>>?|\btee\s+(?:-a\s+)?|"
         r"\bcp\s+\S+\s+|\bmv\s+\S+\s+)\s*[\"']?(?:/etc/cron|/var/spool/cron)",
@@ -166,12 +152,12 @@ _HARMFUL = (
         BLOCKS,
         WARNS,
     ),
-    _rule(
+    rule(
         ScanCode.PERSISTENCE,
         r"(?:>>?|\btee\s+(?:-a\s+)?)\s*[\"']?\S{0,80}\.ssh/authorized_keys",
         "Lets the owner of a key sign in on this machine.",
     ),
-    _rule(
+    rule(
         ScanCode.PERSISTENCE,
         r"(?:>>?|\btee\s+(?:-a\s+)?|\b(?:cp|mv|install|"
         r"ln)\s[^\n;|&]{1,200})\s*[\"']?\S{0,80}(?:Library/Launch(?:Agents|Daemons)|\.config/autostart|"
@@ -181,7 +167,7 @@ _HARMFUL = (
         BLOCKS,
         WARNS,
     ),
-    _rule(
+    rule(
         ScanCode.PERSISTENCE,
         r"\b(?:reg(?:\.exe)?\s+add|New-ItemProperty|Set-ItemProperty|sp)\b[^\n]{0,200}CurrentVersion\\Run|"
         r"\bschtasks(?:\.exe)?\b[^\n]{0,20}/create|\bRegister-ScheduledTask\b|\bmake login item\b|"
@@ -190,21 +176,21 @@ _HARMFUL = (
         BLOCKS,
         WARNS,
     ),
-    _rule(
+    rule(
         ScanCode.PERSISTENCE,
         r"(?:>>?|\btee\s+|\b(?:cp|mv|ln)\s[^\n;|&]{1,200})\s*[\"']?\S{0,80}\.git/hooks/|core\.hooksPath\s+\S",
         _STAYS_WHY,
         WARNS,
         HINTS,
     ),
-    _rule(
+    rule(
         ScanCode.SAFETY_DISABLED,
         r"--dangerously-(?:skip-permissions|bypass-approvals-and-sandbox)|\bbypassPermissions\b|\b(?:gemini|"
         r"codex|claude|aider|agent|openclaw|qwen)\b[^\n]{0,60}\s--(?:yolo|yes-always|full-auto)\b|"
         r"\bexec\.ask\s+off\b",
         "Lets an agent act without asking the person.",
     ),
-    _rule(
+    rule(
         ScanCode.SAFETY_DISABLED,
         r"\bspctl\b[^\n]{0,40}--(?:master|global)-disable|\bcsrutil\s+disable|"
         r"\bSet-MpPreference\b[^\n]{0,120}-Disable\w+|\bAdd-MpPreference\b[^\n]{0,60}-Exclusion\w+|"
@@ -213,20 +199,20 @@ _HARMFUL = (
         r"\bauditctl\s+-e\s*0|\bapparmor\w*\s+(?:stop|disable|teardown)",
         _GUARD_WHY,
     ),
-    _rule(
+    rule(
         ScanCode.SAFETY_DISABLED,
         r"\bxattr\s+(?:-\w+\s+)*-\w*[dc]\w*\s",
         "Takes the mark off that has macOS check a program before it is opened.",
         BLOCKS,
         WARNS,
     ),
-    _rule(
+    rule(
         ScanCode.SAFETY_DISABLED,
         r"\bhistory\s+-c\b|\bunset\s+HISTFILE\b|\bHISTFILE=/dev/null|\b(?:rm|shred|"
         r"truncate)\b[^\n;|]{0,60}\.(?:bash|zsh|python)_history|\bwevtutil\s+cl\b|\bClear-EventLog\b",
         "Wipes the record of what was done.",
     ),
-    _rule(
+    rule(
         ScanCode.SAFETY_DISABLED,
         r"\bNODE_TLS_REJECT_UNAUTHORIZED\W{1,4}0\b|\bverify\s*=\s*False\b|\brejectUnauthorized\s*:\s*false|"
         r"http\.sslVerify[= ]false|\b_create_unverified_context\b|"
@@ -237,7 +223,7 @@ _HARMFUL = (
         HINTS,
     ),
 )
-_candidates = by_words((*_DOWNLOADS, *_HARMFUL))
+_candidates = by_words((*_DOWNLOADS, *_HARMFUL, *DESTRUCTIVE, *COMMANDS_LED_ELSEWHERE))
 _RC_APPENDS = (
     Search(rf"(?:>>|(?<!\d)>|\btee\s+(?:-a\s+)?)\s*(?:{_RC})"),
     Search(
@@ -269,13 +255,13 @@ def harmful_commands(passage: Passage) -> Iterator[Found]:
     """Each rule's first place in the passage."""
     if passage.kind is Kind.COMMENT or not passage.words:
         return
-    for rule in _candidates(passage.words):
-        match = rule.pattern.search(passage)
+    for one in _candidates(passage.words):
+        match = one.pattern.search(passage)
         if match is None:
             continue
-        weight = _weight(rule, match, passage)
-        found = Found(rule.code, weight, passage.line, passage.text, rule.why, match.start())
-        yield found.named() if _not_run(passage, match) else found
+        weight = _weight(one, match, passage)
+        found = Found(one.code, weight, passage.line, passage.text, one.why, match.start())
+        yield found.named() if _not_run(passage, match, own_call=one.own_call) else found
     for pattern in _RC_APPENDS:
         match = pattern.search(passage)
         if match is not None:
@@ -300,10 +286,11 @@ def is_run(passage: Passage) -> bool:
     return bool(_RUNS_TEXT.search(passage.text) or _SAYS.search(passage.text))
 
 
-def _not_run(passage: Passage, match: re.Match[str]) -> bool:
+def _not_run(passage: Passage, match: re.Match[str], *, own_call: bool = False) -> bool:
     if only_named(passage, match.start(), match.end()):
         return True
-    return passage.kind is Kind.CODE and _is_of_shells(match) and not is_run(passage)
+    of_shells = not own_call and _is_of_shells(match)
+    return passage.kind is Kind.CODE and of_shells and not is_run(passage)
 
 
 def _is_of_shells(match: re.Match[str]) -> bool:
@@ -314,11 +301,9 @@ def _is_of_shells(match: re.Match[str]) -> bool:
     )
 
 
-def _weight(rule: _Rule, match: re.Match[str], passage: Passage) -> Weight:
-    if rule.code is ScanCode.DOWNLOAD_AND_RUN and rule.weight is BLOCKS and well_known(match[0]):
+def _weight(of: Rule, match: re.Match[str], passage: Passage) -> Weight:
+    if of.code is ScanCode.DOWNLOAD_AND_RUN and of.weight is BLOCKS and well_known(match[0]):
         return WARNS
-    if (rule.in_prose is not None and passage.language == "md") or (
-        rule.in_prose is not None and passage.fenced
-    ):
-        return rule.in_prose
-    return rule.weight
+    if (of.in_prose is not None and passage.language == "md") or (of.in_prose is not None and passage.fenced):
+        return of.in_prose
+    return of.weight

@@ -28,6 +28,12 @@ _DROPS = re.compile(
 )
 """Collectors: who reads there is not known, and the account costs nothing."""
 
+SHORTENED = (
+    r"https?://(?:www\.)?(?:bit\.ly|tinyurl\.com|t\.co|goo\.gl|is\.gd|v\.gd|ow\.ly|cutt\.ly|rb\.gy|shorturl\.at|t\.ly|"
+    r"rebrand\.ly|tiny\.cc|buff\.ly|s\.id|qr\.ae|bl\.ink|short\.io|dub\.sh)/"
+)
+"""An address behind which another is kept: where it leads is seen by nobody, and can be changed."""
+
 _ADDRESS = re.compile(r"https?://[^\s\"'`<>)|]+", re.IGNORECASE)
 
 

@@ -31,8 +31,9 @@ _SAID_OF_THREATS = re.compile(
     re.IGNORECASE,
 )
 _CONDEMNED_AFTER = re.compile(
-    r"\b(?:is|are|was)\s+(?:a\s+|very\s+|highly\s+|considered\s+)*(?:dangerous|unsafe|risky|forbidden|prohibited|"
-    r"malicious|suspicious|an? attack|not allowed|never (?:safe|allowed|right)|a red flag|refused|blocked|harmful)\b|"
+    r"\b(?:is|are|was|be)\s+(?:a\s+|very\s+|highly\s+|considered\s+)*(?:dangerous|unsafe|risky|forbidden|prohibited|"
+    r"malicious|suspicious|an? attack|not allowed|never (?:safe|allowed|right)|a red flag|"
+    r"refused|denied|rejected|blocked|harmful)\b|"
     r"\b(?:must|should|may)(?:n't| not| never) be used\b|\bis how attackers\b|\badvise against\b|"
     r"\bwas enough to change\b|\b(?:report|refuse) (?:it|this|such|them)\b|,\s*refuse\b|\bnever\s*\.?$",
     re.IGNORECASE,

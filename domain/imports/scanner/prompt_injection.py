@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from contracts.imports.scanning import ScanCode
 from domain.imports.scanner.commands import is_run
 from domain.imports.scanner.data_flow import GUARDED_PLACES
-from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found, Weight
+from domain.imports.scanner.findings import BLOCKS, HINTS, WARNS, Found
 from domain.imports.scanner.known_hosts import collector, well_known
+from domain.imports.scanner.led_elsewhere import BLOCKS_LED_ELSEWHERE, EMAIL, SENTENCES_LED_ELSEWHERE
 from domain.imports.scanner.mentions import only_named
 from domain.imports.scanner.passages import Kind, Passage
+from domain.imports.scanner.rules import sentence
 from domain.imports.scanner.searching import Search, by_words, joined_words
 
 _PERSON = r"(?:the\s+|your\s+|any\s+)?(?:users?|humans?|persons?|operators?|owners?|them|anyone|anybody)\b"
@@ -55,20 +57,6 @@ _ASKED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    code: ScanCode
-    pattern: Search
-    why: str
-    weight: Weight = BLOCKS
-    negates: bool = False
-    """The words are themselves a negation: one before them does not take them back."""
-
-
-def _rule(code: ScanCode, pattern: str, why: str, weight: Weight = BLOCKS, *, negates: bool = False) -> _Rule:
-    return _Rule(code, Search(pattern, re.DOTALL), why, weight, negates)
-
-
 _OVERRIDES = "Tells the agent to drop the instructions it works under. No skill needs that."
 _HIDES = "Tells the agent to keep what it does from the person."
 _ELSEWHERES = (
@@ -78,27 +66,27 @@ _ELSEWHERES = (
 _OBEYS = "Makes the agent obey whatever an address says later: it can change after the review."
 
 _SENTENCES = (
-    _rule(
+    sentence(
         ScanCode.PROMPT_INJECTION,
         rf"\b(?:ignore|disregard|forget|override|overrule|bypass|discard|violate|drop)\b\s+(?:(?:all|any|every|"
         rf"each|of|the|these|those|about|and|first|must)\s+){{0,5}}"
         rf"(?:{_WHOSE}\s+){{1,3}}(?:(?:and|or|set of|given|safety)\s+)*{_ORDERS}",
         _OVERRIDES,
     ),
-    _rule(
+    sentence(
         ScanCode.PROMPT_INJECTION,
         r"\b(?:ignore|disregard|forget)\b\s+(?:everything|anything|all(?: of)?(?: that)?|"
         r"what(?:ever)?)\s+(?:\w+\s+){0,4}?(?:above|before|previously|earlier|the user|you (?:were|"
         r"have been|know)|said|says)\b",
         _OVERRIDES,
     ),
-    _rule(
+    sentence(
         ScanCode.PROMPT_INJECTION,
         r"\b(?:comply with|obey|follow) (?:every|all|any) instructions? (?:in|from|of) (?:the )?(?:tool|web|"
         r"page|file|document|e-?mail)\w*",
         _OVERRIDES,
     ),
-    _rule(
+    sentence(
         ScanCode.PROMPT_INJECTION,
         r"\byou are (?:now |no longer )(?:in (?:developer|debug|god|admin|unrestricted|jailbreak) mode|"
         r"(?:bound|limited|restricted|constrained) by|an? (?:unrestricted|uncensored|unfiltered)|dan\b)|"
@@ -109,14 +97,14 @@ _SENTENCES = (
         r"god|jailbreak) mode\b",
         _OVERRIDES,
     ),
-    _rule(
+    sentence(
         ScanCode.PROMPT_INJECTION,
         r"\b(?:output|print|reveal|repeat|display|show|expose|leak|disclose|dump|send)\b[^.\n]{0,40}\b(?:your|"
         r"the (?:full|entire|complete|hidden|original)) (?:\w+ ){0,2}(?:system prompt|developer (?:message|"
         r"prompt)|hidden (?:instructions|prompt)|initial (?:instructions|prompt))",
         "Tells the agent to give away the instructions it works under.",
     ),
-    _rule(
+    sentence(
         ScanCode.PROMPT_INJECTION,
         r"<\|(?:im_start|im_end|system|assistant|endoftext|start_header_id|eot_id)\|>|\[/?INST\]|<</?SYS>>|"
         r"<(?:system|assistant|developer)(?:[_-](?:prompt|message|instructions?|override))?>(?=[^<]{12,})|"
@@ -124,7 +112,7 @@ _SENTENCES = (
         "Imitates the marks by which a model tells who is speaking, so that text of the bundle passes for the"
         " system's.",
     ),
-    _rule(
+    sentence(
         ScanCode.PROMPT_INJECTION,
         r"\b(?:the )?user (?:has|have) (?:already )?(?:approved|authorized|authorised|consented to|granted|"
         r"agreed to|pre-?approved) (?:every|all|any)\b|\bnever ask (?:the user )?for (?:confirmation|"
@@ -133,7 +121,7 @@ _SENTENCES = (
         r"authorized|authorised)",
         "Claims an approval that only the person can give.",
     ),
-    _rule(
+    sentence(
         ScanCode.SAFETY_DISABLED,
         r"\b(?:without (?:asking|waiting for|requesting)|do(?:n't| not) (?:ask|"
         r"wait) for) (?:the user(?:'s)? )?(?:for )?(?:confirmation|permission|approval|consent)",
@@ -141,13 +129,13 @@ _SENTENCES = (
         HINTS,
         negates=True,
     ),
-    _rule(
+    sentence(
         ScanCode.CONCEALMENT,
         rf"\b(?:hide|conceal)\s+(?:\w+\s+){{1,6}}?from\s+{_PERSON}|\bkeep\s+(?:this|that|it|these|"
         rf"the following)(?:\s+\w+){{0,4}}?\s+(?:secret|hidden|confidential)\s+from\s+{_PERSON}",
         _HIDES,
     ),
-    _rule(
+    sentence(
         ScanCode.CONCEALMENT,
         rf"(?:\b(?:do not|don't|never|must not|without)\b)\s+(?:ever\s+)?(?:tell|inform|mention|mentioning|"
         rf"reveal|revealing|disclos\w+|notify\w*|alert|telling|informing|showing|show|let)\b"
@@ -158,7 +146,7 @@ _SENTENCES = (
         WARNS,
         negates=True,
     ),
-    _rule(
+    sentence(
         ScanCode.SAFETY_DISABLED,
         r"\b(?:disable|turn off|turning off|switch off|deactivate|bypass|circumvent|"
         r"remove)\b\s+(?:\w+[ -]){0,5}?(?:(?:approval|confirmation|permission|consent|security|safety|"
@@ -168,63 +156,63 @@ _SENTENCES = (
         r"first|before|gatekeeper|defender|safeguards|guardrails|dialogs?)\b",
         "Switches off what protects the person and the machine.",
     ),
-    _rule(
+    sentence(
         ScanCode.SAFETY_DISABLED,
         r"\b(?:every|all) (?:tools?|commands?|calls?|actions?|requests?) (?:is|are|be|"
         r"gets?) auto-?(?:matically )?-?(?:approved|accepted|allowed)\b",
         "Lets an agent act without asking the person.",
     ),
-    _rule(
+    sentence(
         ScanCode.CREDENTIAL_THEFT,
         r"\b(?:ask|request|prompt|tell|have|get|require|make)\b[^.]{0,60}(?:user|them|person|"
         r"customer)[^.]{0,60}(?:seed|recovery|mnemonic)\s+(?:phrase|words)",
         "Asks for the words from which a wallet is rebuilt: whoever has them owns it.",
     ),
-    _rule(
+    sentence(
         ScanCode.CREDENTIAL_THEFT,
         rf"\b(?:ask|request|collect|gather|prompt|enter|read|open|find|get|take|"
         rf"extract)\b[^.]{{0,120}}(?:{_GUARDED_WORDS})[^.]{{0,120}}\b{_GIVES}\b[^.]{{0,100}}(?:{_ELSEWHERE}|"
         rf"\bserver\b|\bservice\b|\bendpoint\b)",
         "Has secrets of the person read and given to somebody else.",
     ),
-    _rule(
+    sentence(
         ScanCode.CREDENTIAL_THEFT,
         rf"(?:{GUARDED_PLACES})[^\n]{{0,200}}\b{_GIVES}\b[^\n]{{0,160}}{_ADDRESS}|"
         rf"\b{_GIVES}\b[^\n]{{0,120}}(?:{GUARDED_PLACES})[^\n]{{0,160}}\bto\b[^\n]{{0,60}}{_ADDRESS}",
         "Has secrets of the person read and given to somebody else.",
     ),
-    _rule(
+    sentence(
         ScanCode.EXFILTRATION,
         rf"\b{_QUIETLY}\b[^.]{{0,80}}\b{_GIVES}\b[^\n]{{0,160}}{_ADDRESS}|"
         rf"\b{_GIVES}\b[^\n]{{0,200}}{_ADDRESS}[^\n]{{0,80}}\b{_QUIETLY}",
         "Sends something elsewhere unseen.",
     ),
-    _rule(
+    sentence(
         ScanCode.EXFILTRATION,
         r"!\[[^\]\n]{0,80}\]\(\s*https?://[^)\n]{0,200}(?:<[^>\n)]{0,120}|\{[^}\n)]{0,120}|"
         r"\[[^\]\n)]{0,120})\b(?:summary|messages?|conversation|user|data|context|secrets?|keys?|e-?mail|"
         r"contents?|history|answer|prompt|token)",
         "Puts what the person said into the address of a picture, which is fetched from somebody else's server.",
     ),
-    _rule(
+    sentence(
         ScanCode.FOREIGN_COMMANDS,
         r"\b(?:win(?:dows)?(?: key)?|⊞)\s*\+\s*r\b[^\n]{0,160}\b(?:ctrl|cmd|control)\s*\+\s*v\b",
         _ELSEWHERES,
     ),
-    _rule(
+    sentence(
         ScanCode.FOREIGN_COMMANDS,
         r"\b(?:run|execute|eval|evaluate|paste|type|use)\b[^.\n]{0,40}\b(?:commands?|scripts?|"
         r"codes?)\b[^.\n]{0,20}\b(?:they|he|she|it|support|the (?:page|server|site|response|bot|"
         r"chat))\s+(?:gives?|sends?|shows?|displays?|provides?|returns?|says?)\b",
         _ELSEWHERES,
     ),
-    _rule(
+    sentence(
         ScanCode.FOREIGN_COMMANDS,
         r"\b(?:response|reply|answer|server|page|file)\b[^.\n]{0,30}\b(?:contains?|returns?|holds?|includes?|"
         r"is)\b[^.\n]{0,30}\b(?:shell )?(?:commands?|scripts?|code)\b[^.\n]{0,12}\b(?:run|execute|eval)\b",
         _ELSEWHERES,
     ),
-    _rule(
+    sentence(
         ScanCode.FOREIGN_COMMANDS,
         rf"(?:{_ADDRESS}|\[[^\]\n]+\]\()[^\n]{{0,160}}(?:\bpass(?:word|code)?\b\s*(?:is|:|"
         rf"=)?\s*[`\"'][^`\"'\s]{{2,40}}[`\"'])[^\n]{{0,200}}\b(?:run|launch|execute|open|start|install|"
@@ -235,7 +223,7 @@ _SENTENCES = (
     ),
 )
 _BLOCKS_OF_TEXT = (
-    _rule(
+    sentence(
         ScanCode.FOREIGN_COMMANDS,
         rf"\b(?:visit|go to|open|navigate to|head to|browse to|from|see|load|"
         rf"copy)\b[^\n]{{0,80}}{_ELSEWHERE}[^\n]{{0,200}}\b(?:copy|paste|run|execute|"
@@ -244,7 +232,7 @@ _BLOCKS_OF_TEXT = (
         rf"run|execute)\b",
         _ELSEWHERES,
     ),
-    _rule(
+    sentence(
         ScanCode.FOREIGN_COMMANDS,
         rf"\b(?:does(?: not|n't) work without|will not work|won't work|requires?|required|needs?|must|"
         rf"prerequisites?|before (?:using|you|running|the)|important|mandatory)\b[^\n]{{0,240}}\b(?:download|"
@@ -253,7 +241,7 @@ _BLOCKS_OF_TEXT = (
         "Has a program fetched from an address and run before anything else works: it is not in this bundle a"
         "nd cannot be reviewed.",
     ),
-    _rule(
+    sentence(
         ScanCode.FOREIGN_INSTRUCTIONS,
         rf"\b(?:fetch|load|download|get|read|open|retrieve|check|poll|visit|pull|"
         rf"curl)\b[^\n]{{0,60}}{_ADDRESS}[^\n]{{0,80}}\b(?:follow|obey|execute|carry out|apply|do|treat|"
@@ -262,7 +250,7 @@ _BLOCKS_OF_TEXT = (
         _OBEYS,
         WARNS,
     ),
-    _rule(
+    sentence(
         ScanCode.PERSISTENCE,
         r"\b(?:append|add|write|insert|put|save|copy|inject)\b[^\n]{0,120}(?:~|\$HOME|user'?s|"
         r"home)[^\n]{0,40}\b(?:(?:CLAUDE|AGENTS|SOUL|MEMORY|IDENTITY|GEMINI|HEARTBEAT|TOOLS|USER|"
@@ -273,7 +261,9 @@ _BLOCKS_OF_TEXT = (
         "Writes orders into the files that the agent reads in every session: they outlive the skill.",
     ),
 )
-_sentence_rules, _block_rules = by_words(_SENTENCES), by_words(_BLOCKS_OF_TEXT)
+_sentence_rules = by_words((*_SENTENCES, *SENTENCES_LED_ELSEWHERE))
+_block_rules = by_words((*_BLOCKS_OF_TEXT, *BLOCKS_LED_ELSEWHERE))
+_MAY_BE_ASKED_FOR = (ScanCode.EXFILTRATION, ScanCode.DESTRUCTIVE)
 _MOST_OF_A_BLOCK = 20_000
 """Characters of a paragraph or a list that are looked at as one."""
 
@@ -288,8 +278,8 @@ _ACTS = re.compile(
     re.IGNORECASE,
 )
 _GIVEN = Search(
-    rf"\b{_GIVES}\b[^\n]{{0,120}}?{_OWNED}[^\n]{{0,120}}?({_ADDRESS})|"
-    rf"\b{_GIVES}\b[^\n]{{0,80}}({_ADDRESS})[^\n]{{0,80}}{_OWNED}",
+    rf"\b{_GIVES}\b[^\n]{{0,120}}?{_OWNED}[^\n]{{0,120}}?({_ADDRESS}|{EMAIL})|"
+    rf"\b{_GIVES}\b[^\n]{{0,80}}({_ADDRESS}|{EMAIL})[^\n]{{0,80}}{_OWNED}",
 )
 
 
@@ -315,16 +305,12 @@ def _of_sentence(passage: Passage) -> Iterator[Found]:
         found = Found(rule.code, rule.weight, passage.line, text, rule.why, match.start())
         if code and passage.language != "md" and not is_run(passage) and passage.language != "data":
             yield found.named()
-        elif _ASKED.search(text) and rule.code is ScanCode.EXFILTRATION:
+        elif _ASKED.search(text) and rule.code in _MAY_BE_ASKED_FOR:
             continue
         else:
-            yield found.named() if _excused(rule, passage, match) else found
+            yield found.named() if only_named(passage, match.start(), match.end()) else found
     if not code:
         yield from _given_away(passage)
-
-
-def _excused(rule: _Rule, passage: Passage, match: re.Match[str]) -> bool:
-    return only_named(passage, match.start(), match.end())
 
 
 def _given_away(passage: Passage) -> Iterator[Found]:
@@ -367,7 +353,7 @@ def _hidden_acts(block: list[Passage], whole: str) -> Iterator[Found]:
     rule = next(one for one in _SENTENCES if one.code is ScanCode.CONCEALMENT and one.negates)
     for passage in block:
         match = rule.pattern.search(passage)
-        if match is None or _excused(rule, passage, match):
+        if match is None or only_named(passage, match.start(), match.end()):
             continue
         rest = whole.replace(match[0], " ")
         if _ACTS.search(rest):

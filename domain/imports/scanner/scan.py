@@ -30,7 +30,7 @@ MAX_BUNDLE_CHARACTERS = 8_000_000
 MAX_FINDINGS = 500
 """Of one bundle; the gravest are kept."""
 
-RULE_VERSION = "scan-1"
+RULE_VERSION = "scan-2"
 """Changes with the rules: an earlier result is of an earlier version."""
 
 _SEVERITIES = (FindingSeverity.ERROR, FindingSeverity.WARNING, FindingSeverity.INFO)

@@ -54,10 +54,15 @@ def test_a_bundle_that_is_none_says_what_is_wrong_with_it(person: Any, tmp_path:
     bundle = tmp_path / "notes.zip"
     bundle.write_bytes(zipped({"notes.txt": "hello"}))
     added = person.types("import", "add", str(bundle))
-    assert added.exit_code == ExitCode.OK, added.stderr
+    assert added.exit_code == ExitCode.FAILURE, "a script has to see that nothing came of it"
     assert "SKILL_MD_MISSING" in added.stdout
     import_id = person.gets("import", "list", "--state", "scan_failed")["items"][0]["import_id"]
-    assert person.gets("import", "retry", import_id, "scan")["import_record"]["retry_count"] == 1
+    assert person.types("import", "retry", import_id, "scan").exit_code == ExitCode.FAILURE
+    shown = person.types("import", "show", import_id)
+    assert "no SKILL.md" in shown.stdout
+    dropped = person.types("import", "discard", import_id)
+    assert dropped.exit_code == ExitCode.OK, dropped.stderr
+    assert person.gets("import", "list")["items"] == []
     missing = person.types("import", "add", str(tmp_path / "nowhere.zip"))
     assert missing.exit_code == ExitCode.USAGE
     bundle.rename(tmp_path / "notes.txt")

@@ -34,7 +34,23 @@ def test_practice_that_does_not_know_how_asks(person) -> None:
     assert result.exit_code == ExitCode.OK, result.stderr
     assert "asks" in result.stdout
     assert "Which command does it?" in " ".join(result.stdout.split())
-    assert "Next: `apprentice learn practice` again" in " ".join(result.stdout.split())
+    session = person.gets("learn", "list")["sessions"][0]["learn_session_id"]
+    told = " ".join(result.stdout.split())
+    assert f"Next: `apprentice learn cancel {session}`, then `apprentice learn practice` again" in told
+    assert person.types("learn", "cancel", session).exit_code == ExitCode.OK
+    again = person.types("learn", "practice", "Make something out of nothing", *arguments)
+    assert again.exit_code == ExitCode.OK, "the step that was named is one that is taken"
+
+
+def test_a_result_of_which_only_a_text_was_looked_for_is_told_so(person, tmp_path: Path) -> None:
+    lines = tmp_path / "in.txt"
+    lines.write_text("a 1\nb 2\nc 3\n")
+    arguments = ("--allow", "cat {input} > {output}", "--makes", "r.txt=c 3", "--file", str(lines))
+    result = person.types("learn", "practice", "Reverse the lines", *arguments)
+    told = " ".join(result.stdout.split())
+    assert "reached" in told
+    assert "Of r.txt only the given text was looked for, not what else is in there." in told
+    assert "with `--check COMMAND`" in told
 
 
 def test_an_idea_below_the_confidence_asked_for_is_asked_about(person, tmp_path: Path) -> None:

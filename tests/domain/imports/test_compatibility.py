@@ -108,6 +108,18 @@ def test_what_it_depends_on_may_come_with_it_in_a_pack() -> None:
     assert codes(alone, FindingSeverity.ERROR) == ["DEPENDENCY_MISSING"]
 
 
+def test_what_would_replace_a_quarantined_ability_says_how_that_is_lifted_and_not_that_it_is_the_next_version() -> (
+    None
+):
+    name = bundle().skill.name
+    here = Installed(skills=frozenset({name}), imported=frozenset({name}), quarantined=frozenset({name}))
+    found = compatibility_report(bundle(), here).report
+    assert found.compatible
+    (held,) = [one for one in found.findings if one.code == "REPLACES_QUARANTINED"]
+    assert f"apprentice abilities unquarantine imported.{name} --reason WHY" in held.message
+    assert "NEW_VERSION" not in codes(compatibility_report(bundle(), here), FindingSeverity.INFO)
+
+
 def test_a_support_pack_that_it_needs_has_to_be_here() -> None:
     said = bundle(metadata(support_packs="ledgers"))
     assert codes(compatibility_report(said, Installed()), FindingSeverity.ERROR) == ["SUPPORT_PACK_MISSING"]

@@ -12,7 +12,15 @@ from contracts.imports.import_record import (
     SkillImportSource,
 )
 from contracts.imports.import_record import SkillImportState as S
-from contracts.imports.import_rules import DONE, allowed_commands, is_legal, move_of, objection, overridden
+from contracts.imports.import_rules import (
+    DONE,
+    allowed_commands,
+    is_legal,
+    move_of,
+    objection,
+    overridden,
+    sets_aside,
+)
 from contracts.imports.import_work import ImportCommand, ImportOrder, SkillImport
 from contracts.imports.scanning import OverrideAsked, ScanHold
 from contracts.platform.commands import CommitKey
@@ -89,7 +97,9 @@ def test_a_command_is_taken_exactly_where_its_way_is_legal(
     asked = order(command, kind)
     refusal = objection(standing(state), asked, NOW)
     taken_in = move_of(asked).taken_in
-    if state not in taken_in:
+    if sets_aside(state, command):
+        assert refusal is None
+    elif state not in taken_in:
         assert refusal is not None
         assert refusal.code == "INVALID_SKILL_IMPORT_TRANSITION"
         assert refusal.extra["current_state"] == state.value
@@ -101,7 +111,8 @@ def test_a_command_is_taken_exactly_where_its_way_is_legal(
 
 def test_a_failed_step_is_left_by_the_retry_of_its_kind_alone() -> None:
     for kind, (failed, again) in RETRIES.items():
-        assert allowed_commands(failed) == (f"retry {kind.value}",)
+        assert allowed_commands(failed) == (f"retry {kind.value}", "discard")
+        assert sets_aside(failed, ImportCommand.DISCARD), "which leaves it in its state"
         assert move_of(order(ImportCommand.RETRY, kind)).to is again
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from contracts.imports.import_record import SkillImportState as S
 from contracts.imports.import_rules import allowed_commands
+from contracts.imports.import_work import SkillImport
 from contracts.imports.scanning import ScanHold
 from contracts.platform.identity import Scope
 from domain.imports.import_advice import next_steps
@@ -36,6 +37,23 @@ def test_a_reason_is_asked_for_where_findings_hold_the_import_up() -> None:
     held = ScanHold(needs=Scope.APPROVE, codes=("SCAN_BROAD_TOOLS",))
     first = next_steps(standing(S.READY_FOR_REVIEW, held=held), NOW)[0]
     assert first.command == f"apprentice import install {IMPORT_ID} --override REASON"
+
+
+def words_of(present: SkillImport) -> list[str]:
+    return [one.command.split()[2] for one in next_steps(present, NOW)]
+
+
+def test_a_scan_that_read_the_archive_and_refused_it_is_not_said_to_be_tried_again() -> None:
+    assert words_of(standing(S.SCAN_FAILED, report_blob="0" * 64)) == ["add", "discard"]
+    assert words_of(standing(S.SCAN_FAILED)) == ["retry", "add", "discard"]
+
+
+def test_an_install_that_a_check_refused_is_mended_first_and_can_be_dropped() -> None:
+    failed = standing(S.INSTALL_FAILED)
+    refused = failed.changed(record=failed.record.changed(last_error_code="VALIDATION_REQUIRED"))
+    assert words_of(refused) == ["add", "discard", "retry"]
+    aside = refused.changed(record=refused.record.changed(set_aside_at=NOW))
+    assert words_of(aside) == ["add", "retry"]
 
 
 def test_an_approved_import_whose_upload_is_gone_begins_with_its_archive() -> None:

@@ -49,6 +49,14 @@ def test_unknown_fields_are_kept_in_metadata_and_shown_as_a_diff() -> None:
     assert skill.text.endswith("---\n\n# Pack\n\nPack it.\n")
 
 
+def test_a_field_in_other_capitals_is_that_field_and_one_that_is_there_twice_is_kept_beside_it() -> None:
+    skill = read("Name: pack-week\nDESCRIPTION: Packs the week.\nLicense: MIT")
+    assert codes(skill) == [SkillCode.FIELD_SPELLING] * 3
+    assert (skill.name, skill.description, skill.front["license"]) == ("pack-week", "Packs the week.", "MIT")
+    twice = read(f"{FRONT}\nDescription: Another one.")
+    assert (twice.description, twice.metadata) == (DESCRIPTION, {"Description": "Another one."})
+
+
 def test_a_long_description_is_shortened_at_a_sentence_and_kept_whole_in_metadata() -> None:
     long = "Packs the week and more. " * 60
     skill = read(f"name: pack-week\ndescription: {long}")

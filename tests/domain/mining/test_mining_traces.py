@@ -111,6 +111,7 @@ def test_each_demonstration_of_a_session_is_a_trace_of_its_own(teach: Teaching) 
     [
         ({"entry_mode": "improving_existing_skill"}, Exclusion.NOT_CAPTURED),
         ({"entry_mode": "import_skill"}, Exclusion.NOT_CAPTURED),
+        ({"entry_mode": "autonomous_agent_practice"}, Exclusion.PRACTISED),
         ({"active_trace_ids": ()}, Exclusion.NOT_CAPTURED),
         ({"state": "capturing"}, Exclusion.NOT_CAPTURED),
         ({"observation_mode": "none"}, Exclusion.NOT_WATCHED),

@@ -7,6 +7,8 @@ import pytest
 
 import domain.imports.scanner.commands as commands
 import domain.imports.scanner.data_flow as data_flow
+import domain.imports.scanner.destructive as destructive
+import domain.imports.scanner.led_elsewhere as led_elsewhere
 import domain.imports.scanner.prompt_injection as prompt_injection
 import domain.imports.scanner.reverse_shells as reverse_shells
 from domain.imports.scanner.searching import Search, joined_words, needed_words, words_in
@@ -27,7 +29,7 @@ class Text:
 def all_searches() -> dict[str, Search]:
     """Each search of the scanner, by its module and what it stands in."""
     found: dict[str, Search] = {}
-    for module in (commands, data_flow, prompt_injection, reverse_shells):
+    for module in (commands, data_flow, destructive, led_elsewhere, prompt_injection, reverse_shells):
         for name, value in vars(module).items():
             for number, one in enumerate(value if isinstance(value, tuple) else (value,)):
                 search = getattr(one, "pattern", one)
