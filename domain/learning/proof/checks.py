@@ -147,7 +147,7 @@ def _sought(command: str) -> str:
     found = [
         fact.text for fact in facts_of(command) if fact.program in _SEARCHING and fact.kind == "expression"
     ]
-    return f": {found[0]}" if found else ""
+    return f": it finds {found[0].removeprefix('only ')}" if found else ""
 
 
 def _name_of(paths: Sequence[str]) -> str:
