@@ -10,6 +10,7 @@ from cli.learning.session_arguments import SessionArgument, answer_session, sess
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from contracts.learning.observation import StepKindHint
 from contracts.learning.requests import MarkGoalRequest, MarkStepRequest, TrimKind, TrimRequest
+from contracts.learning.state_machine import SessionCommand
 from contracts.learning.test_policy import RehearsalSafeTarget, SafeTargetKind, TestPolicy, TestPolicyMode
 
 ReasonOption = Annotated[str | None, typer.Option(help="Why, for the record.")]
@@ -17,12 +18,12 @@ ReasonOption = Annotated[str | None, typer.Option(help="Why, for the record.")]
 
 def start(call: Invocation, session: SessionArgument = None) -> None:
     """Begin the capture now instead of at the first observed action."""
-    answer_session(call, call.api.learn.start(session_id_of(call, session)).session)
+    answer_session(call, call.api.learn.start(session_id_of(call, session, SessionCommand.START)).session)
 
 
 def pause(call: Invocation, session: SessionArgument = None, reason: ReasonOption = None) -> None:
     """Pause the capture: nothing is observed until it is resumed."""
-    answer_session(call, call.api.learn.pause(session_id_of(call, session), reason))
+    answer_session(call, call.api.learn.pause(session_id_of(call, session, SessionCommand.PAUSE), reason))
 
 
 def resume(
@@ -34,20 +35,20 @@ def resume(
     ] = False,
 ) -> None:
     """Go on with a paused capture."""
-    found = session_id_of(call, session)
+    found = session_id_of(call, session, SessionCommand.RESUME)
     answer_session(call, call.api.learn.resume(found, reason, new_demonstration=new_demonstration))
 
 
 def stop(call: Invocation, session: SessionArgument = None) -> None:
     """End the capture."""
-    stopped = call.api.learn.stop(session_id_of(call, session))
+    stopped = call.api.learn.stop(session_id_of(call, session, SessionCommand.STOP))
     call.show(Text.from_markup(f"Captured [bold]{stopped.captured_event_count}[/] action(s)."))
     answer_session(call, stopped.session)
 
 
 def cancel(call: Invocation, session: SessionArgument = None, reason: ReasonOption = None) -> None:
     """End the session without an ability."""
-    answer_session(call, call.api.learn.cancel(session_id_of(call, session), reason))
+    answer_session(call, call.api.learn.cancel(session_id_of(call, session, SessionCommand.CANCEL), reason))
 
 
 def mark_goal(
@@ -58,7 +59,7 @@ def mark_goal(
 ) -> None:
     """Say what the demonstration is for."""
     request = MarkGoalRequest(goal_description=goal, at_event_id=at)
-    answer_session(call, call.api.learn.mark_goal(session_id_of(call, session), request))
+    answer_session(call, call.api.learn.mark_goal(session_id_of(call, session, SessionCommand.MARK), request))
 
 
 def mark_step(
@@ -70,7 +71,7 @@ def mark_step(
 ) -> None:
     """Name the step that begins now."""
     request = MarkStepRequest(step_label=label, step_kind_hint=kind, at_event_id=at)
-    answer_session(call, call.api.learn.mark_step(session_id_of(call, session), request))
+    answer_session(call, call.api.learn.mark_step(session_id_of(call, session, SessionCommand.MARK), request))
 
 
 def trim(
@@ -84,7 +85,7 @@ def trim(
     if end not in kinds:
         raise NothingToDo(f"trim cuts at the start or the end, not at {end!r}")
     request = TrimRequest(trim_kind=kinds[end], to_event_id=event)
-    answer_session(call, call.api.learn.trim(session_id_of(call, session), request))
+    answer_session(call, call.api.learn.trim(session_id_of(call, session, SessionCommand.TRIM), request))
 
 
 def set_test_policy(
@@ -116,7 +117,10 @@ def set_test_policy(
         max_actions=max_actions,
         cleanup_required=cleanup,
     )
-    answer_session(call, call.api.learn.set_test_policy(session_id_of(call, session), policy))
+    answer_session(
+        call,
+        call.api.learn.set_test_policy(session_id_of(call, session, SessionCommand.SET_TEST_POLICY), policy),
+    )
 
 
 def register(app: typer.Typer) -> None:

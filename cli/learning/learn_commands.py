@@ -10,7 +10,13 @@ from rich.text import Text
 
 from cli.learning import capture_commands, proposal_commands
 from cli.learning.progress import follow_events
-from cli.learning.session_arguments import SessionArgument, answer_session, read_session, session_id_of
+from cli.learning.session_arguments import (
+    SessionArgument,
+    answer_session,
+    are_lifted,
+    read_session,
+    session_id_of,
+)
 from cli.learning.views import history_view, session_view, sessions_view
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import listing
@@ -281,7 +287,8 @@ def list_sessions(
 ) -> None:
     """List your sessions, newest first."""
     listed = call.api.learn.sessions(page=page, page_size=page_size, search=search)
-    call.answer(sessions_view(listed.sessions, listed.total))
+    lifted = () if call.json else are_lifted(call, listed.sessions)
+    call.answer(sessions_view(listed.sessions, listed.total, lifted))
 
 
 @api_command(app, "history")

@@ -40,6 +40,7 @@ from contracts.learning.requests import (
 )
 from contracts.learning.responses import QuestionView, ValidationRunsListResponse
 from contracts.learning.session import LearnSession
+from contracts.learning.state_machine import SessionCommand
 from contracts.learning.validation import OverallResult, StepResult, ValidationRun, ValidationRunKind
 
 LONGEST_ANSWER = 2000
@@ -131,7 +132,12 @@ def propose(
 ) -> None:
     """Draft a proposal of what was captured."""
     request = GenerateProposalRequest(ask_before_build=ask)
-    answer_session(call, call.api.learn.generate_proposal(session_id_of(call, session), request).session)
+    answer_session(
+        call,
+        call.api.learn.generate_proposal(
+            session_id_of(call, session, SessionCommand.GENERATE_PROPOSAL), request
+        ).session,
+    )
 
 
 def questions(call: Invocation, session: SessionArgument = None) -> None:
@@ -159,7 +165,7 @@ def answer(
     ] = False,
 ) -> None:
     """Answer the open questions; at a terminal you are asked one after the other."""
-    found, proposal_id = proposal_of(call, session)
+    found, proposal_id = proposal_of(call, session, SessionCommand.ANSWER_QUESTIONS)
     waiting = [one for one in call.api.learn.proposal(proposal_id).questions if not one.answered]
     if not waiting:
         raise NothingToDo(f"session {found.learn_session_id} has no open questions")
@@ -230,7 +236,7 @@ def validate(
     `--check ablation` and `--check variation` report on its conditions: which step tells each one apart, and for how
     many variations of the input it holds.
     """
-    found, proposal_id = proposal_of(call, session)
+    found, proposal_id = proposal_of(call, session, SessionCommand.VALIDATE)
     request = StartValidationRunRequest(run_label=label, selected_tests=tuple(check or ()))
     run = call.api.learn.validate(proposal_id, request).validation_run
     if no_wait:
@@ -273,7 +279,7 @@ def install(
     accept_unproved: AcceptOption = False,
 ) -> None:
     """Install the proposal for you alone."""
-    found, proposal_id = proposal_of(call, session)
+    found, proposal_id = proposal_of(call, session, SessionCommand.INSTALL)
     accepted = _acceptance(call, proposal_id, accept_unproved)
     request = ProposalInstallRequest.model_validate({"install_lane": lane, **accepted})
     _install(call, found, lambda: call.api.learn.install(proposal_id, request))
@@ -287,7 +293,7 @@ def approve(
     accept_unproved: AcceptOption = False,
 ) -> None:
     """Accept the proposal and install it for the workspace."""
-    found, proposal_id = proposal_of(call, session)
+    found, proposal_id = proposal_of(call, session, SessionCommand.APPROVE)
     scope = InstallLane.SHARED_PROMOTED if shared else InstallLane.APPROVED_WORKSPACE
     accepted = _acceptance(call, proposal_id, accept_unproved)
     request = ApproveProposalRequest.model_validate(
@@ -302,7 +308,7 @@ def reject(
     session: SessionArgument = None,
 ) -> None:
     """Turn the proposal down, for good."""
-    found, proposal_id = proposal_of(call, session)
+    found, proposal_id = proposal_of(call, session, SessionCommand.REJECT)
     call.api.learn.reject(proposal_id, RejectProposalRequest(reason=reason))
     answer_session(call, call.api.learn.session(found.learn_session_id))
 
@@ -321,7 +327,7 @@ def revise(
     Without a model, instructions are carried out by rules: "remove step 3", "swap steps 2 and 3", "make 800 fixed",
     "rename the title to …", "add to Done when: …". What is not understood is said, with all that can be said.
     """
-    found, proposal_id = proposal_of(call, session)
+    found, proposal_id = proposal_of(call, session, SessionCommand.REVISE)
     fields = dict(_edit(text) for text in edits or ())
     before = call.api.learn.proposal(proposal_id).proposal
     request = ProposalReviseRequest(revision_instructions=instructions, edited_fields=fields)

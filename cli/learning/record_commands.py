@@ -27,6 +27,7 @@ from config.settings import load_settings
 from contracts.errors import ErrorCode
 from contracts.learning.observation import ObservationAdapterKind, RegisteredAdapter
 from contracts.learning.session import LearnSession, LearnSessionState
+from contracts.learning.state_machine import SessionCommand
 from domain.learning.adapters import ADAPTERS
 from domain.learning.interpretation.meaningful import lets_in
 from recorders.delivery import DeliveryReport, IngestTarget
@@ -72,7 +73,7 @@ def find_recordable(
     needed: ObservationAdapterKind,
     wished: Collection[ObservationAdapterKind] = (),
 ) -> Recordable:
-    """The named session, or the caller's one that is not at rest, if it can be recorded with ``needed``.
+    """The named session, or the caller's one that is under way, if it can be recorded with ``needed``.
 
     A session that is named is taken on trust while the service is away: what is seen waits in the spool.
 
@@ -104,7 +105,7 @@ def find_recordable(
 
 
 def _observing(api: ApprenticeApi, session: str | None) -> LearnSession:
-    found = api.learn.session(session) if session else api.learn.active_session()
+    found = api.learn.session(session) if session else api.learn.latest_session(SessionCommand.STOP)
     if found is None:
         raise NothingToDo("you have no session under way; begin one with `apprentice learn create`")
     if found.state not in _OBSERVES:
@@ -193,7 +194,7 @@ def _inputs(found: Recordable, wanted: bool, max_input_bytes: int | None) -> "In
 @app.command()
 def terminal(
     session: Annotated[
-        str | None, typer.Option(help="The session's id. Left out: your one session that is not at rest.")
+        str | None, typer.Option(help="The session's id. Left out: your session that is under way.")
     ] = None,
     folder: Annotated[
         Path, typer.Option(help="The demonstration's folder.", exists=True, file_okay=False)
@@ -230,7 +231,7 @@ def terminal(
 @app.command()
 def browser(
     session: Annotated[
-        str | None, typer.Option(help="The session's id. Left out: your one session that is not at rest.")
+        str | None, typer.Option(help="The session's id. Left out: your session that is under way.")
     ] = None,
     url: Annotated[str | None, typer.Option(help="The page to begin with.")] = None,
     headless: Annotated[bool, typer.Option("--headless", help="Show no window.")] = False,
@@ -297,7 +298,7 @@ def wrap(
         list[str], typer.Argument(help="The program and its arguments.", metavar="-- COMMAND…")
     ],
     session: Annotated[
-        UUID | None, typer.Option(help="The session's id. Left out: your one session that is not at rest.")
+        UUID | None, typer.Option(help="The session's id. Left out: your session that is under way.")
     ] = None,
     label: Annotated[str | None, typer.Option(help="What this step does, in a few words.")] = None,
     folder: Annotated[

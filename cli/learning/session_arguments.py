@@ -1,58 +1,86 @@
-"""The session that a ``learn`` command acts on: the one named, else the caller's active one."""
+"""The session that a ``learn`` command acts on: the one named, else the caller's latest that takes it."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from cli.learning.views import guide, session_view
 from cli.platform.invocation import Invocation, NothingToDo
-from contracts.learning.session import LearnSession
+from clients.apprentice.transport import ApiRefusal
+from contracts.abilities.availability import InstallLane
+from contracts.learning.session import LearnSession, LearnSessionState
+from contracts.learning.state_machine import SessionCommand
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.workflow_ids import learn_session_id
 
 SessionArgument = Annotated[
     str | None,
     typer.Argument(
-        help="The session's id. Left out: your one session that is not at rest.", metavar="SESSION"
+        help="The session's id. Left out: your session that is under way, else the latest that takes the command.",
+        metavar="SESSION",
     ),
 ]
 
 
-def read_session(call: Invocation, given: str | None) -> LearnSessionView:
-    """Read the named session, or the caller's active one.
+def read_session(
+    call: Invocation, given: str | None, command: SessionCommand | None = None
+) -> LearnSessionView:
+    """Read the named session, or the caller's that is under way, else the latest that takes ``command``.
+
+    Without ``command``, for what only reads, the latest of all serves.
 
     Raises:
-        NothingToDo: no id was given and every session is at rest.
+        NothingToDo: no id was given and no session takes the command.
     """
     if given:
         return call.api.learn.session(given)
-    found = call.api.learn.active_session()
+    found = call.api.learn.latest_session(command)
     if found is None:
+        what = "no session yet" if command is None else "no session under way, and none takes this command"
         raise NothingToDo(
-            "you have no session under way. Begin one with `apprentice learn create`, "
+            f"you have {what}. Begin one with `apprentice learn create`, "
             "or name one of `apprentice learn list`."
         )
     return found
 
 
-def session_id_of(call: Invocation, given: str | None) -> str:
-    """The named session's id, or the active one's; see :func:`read_session`."""
-    return given or read_session(call, None).learn_session_id
+def session_id_of(call: Invocation, given: str | None, command: SessionCommand | None = None) -> str:
+    """The named session's id, or that of the one which :func:`read_session` finds."""
+    return given or read_session(call, None, command).learn_session_id
 
 
-def proposal_of(call: Invocation, given: str | None) -> tuple[LearnSession, str]:
+def proposal_of(
+    call: Invocation, given: str | None, command: SessionCommand | None = None
+) -> tuple[LearnSession, str]:
     """A session and its proposal's id.
 
     Raises:
         NothingToDo: the session has no proposal yet.
     """
-    session = read_session(call, given)
+    session = read_session(call, given, command)
     if session.proposal_id is None:
-        following = "".join(f" Next: `{command}`." for command in guide(session).commands[:1])
+        following = "".join(f" Next: `{next_one}`." for next_one in guide(session).commands[:1])
         raise NothingToDo(
             f"session {session.learn_session_id} is {session.state.value} and has no proposal.{following}"
         )
     return session, session.proposal_id
+
+
+def are_lifted(call: Invocation, sessions: Iterable[LearnSession]) -> frozenset[str]:
+    """The ids of quarantined sessions whose ability is out of quarantine; their own state stays (its table)."""
+    return frozenset(
+        one.learn_session_id
+        for one in sessions
+        if one.state is LearnSessionState.QUARANTINED and one.ability_id and _is_lifted(call, one.ability_id)
+    )
+
+
+def _is_lifted(call: Invocation, ability_id: str) -> bool:
+    try:
+        return call.api.abilities.ability(ability_id).ability.install_lane is not InstallLane.QUARANTINED
+    except ApiRefusal:
+        return False
 
 
 def answer_session(call: Invocation, session: LearnSession) -> None:
@@ -63,4 +91,7 @@ def answer_session(call: Invocation, session: LearnSession) -> None:
     view = (
         session if isinstance(session, LearnSessionView) else call.api.learn.session(session.learn_session_id)
     )
-    call.show(session_view(view, call.temporal_url(learn_session_id(view.learn_session_id))))
+    lifted = bool(are_lifted(call, [view]))
+    call.show(
+        session_view(view, call.temporal_url(learn_session_id(view.learn_session_id)), is_lifted=lifted)
+    )

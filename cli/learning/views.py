@@ -1,6 +1,6 @@
 """Terminal views of sessions (with the next commands to type), proposals, validation runs and installs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -17,7 +17,13 @@ from contracts.learning.session import LearningEntryMode, LearnSession, Observat
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
 from contracts.learning.state_machine import SessionCommand as C
-from contracts.learning.validation import OFFERED_CHECKS, StepResult, ValidationRun, ValidationStepResult
+from contracts.learning.validation import (
+    OFFERED_CHECKS,
+    StepResult,
+    ValidationRun,
+    ValidationRunKind,
+    ValidationStepResult,
+)
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.learning.views.portability import ProposalPortability
 from domain.learning.comparison.demonstrations import in_some_only
@@ -163,13 +169,21 @@ _SAGA_MARK = {
 _SAGA_COLOUR = {SagaState.INSTALLED: "green", SagaState.RUNNING: "cyan", SagaState.COMPENSATING: "yellow"}
 
 
-def session_view(session: LearnSessionView, temporal_url: str | None = None) -> RenderableType:
-    """A session: its state, what it waits for, and what to type next."""
+_LIFTED = "nothing; its ability is in use again: the quarantine was lifted"
+
+
+def session_view(
+    session: LearnSessionView, temporal_url: str | None = None, *, is_lifted: bool = False
+) -> RenderableType:
+    """A session: its state, what it waits for, and what to type next.
+
+    ``is_lifted`` where its ability came out of the quarantine that it ended with.
+    """
     guidance = guide(session)
     heading = f"Session [bold]{session.learn_session_id}[/] is {_coloured_state(session)}"
     about = facts(
         (
-            ("waits for", guidance.waits_for),
+            ("waits for", _LIFTED if is_lifted else guidance.waits_for),
             ("watches", ", ".join(session.target_app_whitelist)),
             *(("not yet", reason) for reason in guidance.not_yet),
             ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
@@ -181,8 +195,10 @@ def session_view(session: LearnSessionView, temporal_url: str | None = None) -> 
     return Group(Text.from_markup(heading), about, *_commands(guidance.commands))
 
 
-def sessions_view(sessions: Sequence[LearnSession], total: int) -> RenderableType:
-    """A page of sessions."""
+def sessions_view(
+    sessions: Sequence[LearnSession], total: int, lifted: Collection[str] = ()
+) -> RenderableType:
+    """A page of sessions; ``lifted`` are the ids of those whose ability came out of quarantine."""
     if not sessions:
         return Text.from_markup("No sessions yet. Begin one with [cyan]apprentice learn create[/].")
     table = listing("session", "state", "how", "created", "ability", whole="session")
@@ -190,7 +206,7 @@ def sessions_view(sessions: Sequence[LearnSession], total: int) -> RenderableTyp
         created = session.created_at.strftime("%Y-%m-%d %H:%M")
         table.add_row(
             session.learn_session_id,
-            _coloured_state(session),
+            _coloured_state(session) + (" (lifted)" if session.learn_session_id in lifted else ""),
             session.entry_mode.value,
             created,
             session.ability_id or "",
@@ -264,19 +280,34 @@ def question_view(number: int, question: QuestionView, *, with_id: bool = True) 
 
 
 def validation_view(run: ValidationRun, steps: Iterable[ValidationStepResult]) -> RenderableType:
-    """A validation run: a line a check, in the order of the ladder, and what failed or was not tried in it."""
+    """A validation run: a line a check, in the order of the ladder, and what failed or was not tried in it.
+
+    Of ablation and variation every condition is shown, with what was found of it.
+    """
     own = [step for step in steps if step.validation_run_id == run.validation_run_id]
     lines: list[str] = []
     for check, results in _by_check(own).items():
         passed = sum(result.result is StepResult.PASSED for result in results)
         count = f"[dim]{passed} of {len(results)} cases[/]"
         lines.append(f"    {_STEP_MARK[_worst(results)]} {check.replace('_', ' '):18} {count}")
+        if check in _REPORTS:
+            lines += map(_reported, results)
+            continue
         for result in results:
             if result.result is StepResult.FAILED:
                 details = f": {escape(result.details)}" if result.details else ""
                 lines.append(f"        {FAILED} {escape(result.label)}[red]{details}[/]")
         lines += _not_tried(results)
     return Text.from_markup("\n".join(lines))
+
+
+_REPORTS = frozenset({ValidationRunKind.ABLATION.value, ValidationRunKind.VARIATION.value})
+"""Checks that are asked for because of what they say of each condition, not of the failed ones alone."""
+
+
+def _reported(result: ValidationStepResult) -> str:
+    details = f"[dim]: {escape(result.details)}[/]" if result.details else ""
+    return f"        {_STEP_MARK[result.result]} {escape(result.label)}{details}"
 
 
 def _not_tried(results: Iterable[ValidationStepResult]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from contracts.learning.observation import (
 )
 from contracts.learning.responses import RecentRunsResponse
 from contracts.learning.session import LearnSession
-from contracts.learning.state_machine import AT_REST
+from contracts.learning.state_machine import AT_REST, UNDER_WAY, SessionCommand
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.learning.views.portability import ProposalPortability
@@ -75,16 +75,19 @@ class LearnApi:
         """List the captured runs that can be learned from, newest first."""
         return self._http.get("/api/learn/recent-runs", RecentRunsResponse, page=page, page_size=page_size)
 
-    def active_session(self) -> LearnSessionView | None:
-        """Find the caller's one session that is not at rest."""
+    def latest_session(self, command: SessionCommand | None = None) -> LearnSessionView | None:
+        """Find the caller's session under way, else the newest that takes ``command`` (any, without one)."""
         page = 1
+        newest: LearnSessionView | None = None
         while True:
             listed = self.sessions(page=page, page_size=LARGEST_PAGE)
             for session in listed.sessions:
-                if session.state not in AT_REST:
+                if session.state in UNDER_WAY:
                     return session
+                if newest is None and (command is None or command in session.allowed_actions):
+                    newest = session
             if not listed.sessions or page * listed.page_size >= listed.total:
-                return None
+                return newest
             page += 1
 
     def session(self, session_id: str) -> LearnSessionView:

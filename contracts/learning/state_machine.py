@@ -43,6 +43,9 @@ TERMINAL: frozenset[S] = frozenset({S.REJECTED, S.CANCELLED})
 AT_REST: frozenset[S] = TERMINAL | {S.APPROVED, S.INSTALLED_PRIVATE}
 """The owner's slot is free, retention clocks run, the workflow may close."""
 
+UNDER_WAY: frozenset[S] = frozenset(S) - AT_REST - {S.QUARANTINED}
+"""Something is still being shown, drafted, tested or installed; a quarantined session only waits to be revised."""
+
 CAPTURE_OVER: frozenset[S] = frozenset(S) - {S.IDLE, S.ARMED, S.CAPTURING, S.PAUSED}
 """Capture ended before or at these; ``stop`` answers ``CAPTURE_ALREADY_STOPPED``."""
 

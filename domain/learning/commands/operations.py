@@ -38,8 +38,8 @@ FILTER = Operation(
 TRIM = Operation(
     "trim",
     "filter",
-    "The selected records are ready",
-    "holds only the selected records",
+    "The selected part is ready",
+    "holds only the selected part",
     "narrow down",
     rank=1,
 )
@@ -173,6 +173,21 @@ def operation_of(command: str) -> Operation:
         if operation.rank >= best.rank or best is PREPARE:
             best = operation if operation is not PREPARE else best
     return best
+
+
+_GIVING_WAY = frozenset({"mv", "rename", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"})
+_REMOVING = frozenset({"rm", "rmdir", "unlink", "shred"})
+
+
+def gives_way(command: str) -> bool:
+    """Whether what is gone after the command lives on: it was moved, renamed or packed, and nothing was removed."""
+    parts = parts_of(command)
+    if any(part.program in _REMOVING or "-delete" in part.arguments for part in parts):
+        return False
+    return any(
+        part.program in _GIVING_WAY or (part.program == "git" and part.arguments[:1] == ("mv",))
+        for part in parts
+    )
 
 
 def is_preparation(command: str) -> bool:

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from contracts.base import clipped
 from contracts.learning.interpretation import ParameterType, SkillParameter
 from contracts.learning.proposal import PARAMETERS, parameter_entries
 from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
 from domain.learning.commands.command_line import name_set
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.comparison.parameters import distinct
+from domain.learning.comparison.purposes import piece_with, purpose_of
 from domain.learning.comparison.single_demonstration import NUMBER_WORDS
 from domain.learning.interpretation.naming import identifier
 from domain.learning.method.arguments import Argument
@@ -25,6 +27,10 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:x\d*|[A-Za-z%]{1,3})?")
 _TEXT = re.compile(r"[\w*?.@ -]*[^\W\d_]{3}[\w*?.@ -]*")
 _STRUCTURE = name_set("key fields delims columns grep sed awk")
 """Wordings of values that are the form of the work, such as a sort key: no value of the day."""
+
+_AWK_PROGRAM = "awk program {}"
+_LIMIT = re.compile(r"\$\w+\s*[<>]=?\s*(\d+(?:\.\d+)?)(?![\w.])")
+"""A number that a field is compared with: which rows count hangs on it."""
 
 _AFTER_THE = re.compile(r"\bthe ([a-z]+(?: [a-z]+)?) \{")
 _BEFORE_A_NOUN = re.compile(r"\{0?\} ([a-z]+)")
@@ -39,6 +45,8 @@ class DoubtfulValue:
     noun: str
     event_id: str
     parameter: str | None = None
+    command: str = ""
+    """The line that shows it."""
     field = QuestionField.PARAMETER
 
     @property
@@ -56,8 +64,16 @@ class DoubtfulValue:
         """What a person is asked."""
         counted = self.noun.endswith("s") and _NUMBER.fullmatch(self.value)
         noun = f"number of {self.noun}" if counted else self.noun
+        where = f" in “{clipped(piece_with(self.value, self.command), 80)}”" if self.command else ""
+        purpose = purpose_of(self.value, [self.command])
+        meant = (
+            f" ({purpose.replace('it', self.value, 1) if purpose.endswith(' it') else purpose})"
+            if purpose
+            else ""
+        )
         return (
-            f"Is {self.value} always the {noun}? Say yes, or no and what to call it: it is a parameter then."
+            f"Is {self.value} always the {noun}{where}{meant}? "
+            "Say yes, or no and what to call it: it is a parameter then."
         )
 
     @property
@@ -83,11 +99,11 @@ def doubtful_values(
             parameter = drafted.pop(value, None)
             if _is_doubtful(value, parameter, goal, text):
                 name = parameter.name if parameter else None
-                found.setdefault(value, DoubtfulValue(value, _spoken(name or noun), event_id, name))
+                found.setdefault(value, DoubtfulValue(value, _spoken(name or noun), event_id, name, line))
         for value, parameter in list(drafted.items()):
             if value in line and _is_a_setting(parameter) and _is_doubtful(value, parameter, goal, text):
                 spoken = _spoken(parameter.name)
-                found.setdefault(value, DoubtfulValue(value, spoken, event_id, parameter.name))
+                found.setdefault(value, DoubtfulValue(value, spoken, event_id, parameter.name, line))
     return tuple(sorted(found.values(), key=lambda one: not _NUMBER.fullmatch(one.value)))
 
 
@@ -166,9 +182,14 @@ def _option_values(line: str) -> Iterator[tuple[str, str]]:
                     noun = _noun(argument, value)
                     if noun and (_NUMBER.fullmatch(value) or _TEXT.fullmatch(value)):
                         yield value, noun
+            elif argument.role == "expression" and argument.meaning == _AWK_PROGRAM:
+                for program in argument.values:
+                    yield from ((value, "limit") for value in _LIMIT.findall(program))
 
 
 def _noun(argument: Argument, value: str) -> str | None:
+    if argument.meaning == "{tail_lines}" and value.startswith("+"):
+        return "first line"
     if argument.meaning == "resized to {}":
         return "width" if re.fullmatch(r"\d+x?", value) else "size"
     if match := _AFTER_THE.search(argument.meaning) or _BEFORE_A_NOUN.search(argument.meaning):

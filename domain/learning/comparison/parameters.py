@@ -386,7 +386,7 @@ def bounded(value: str) -> str:
         return whole
     # Behind a hyphen that begins a word stands a number (-5) or the letter of an option (-a).
     hyphen = r"-" if value.isdigit() else r"\w-"
-    return rf"(?:(?<=[_/=])|(?<={hyphen})){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
+    return rf"(?:(?<=[_/=<>])|(?<={hyphen})){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
 
 
 def is_telling(value: str) -> bool:

@@ -14,6 +14,7 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
 from domain.learning.comparison.parameters import bounded, distinct, is_telling
+from domain.learning.comparison.purposes import purpose_of
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.method.literals import literals_of
@@ -107,11 +108,13 @@ def shown_parameters(
     parameters: list[SkillParameter] = []
     for one in kept[:MAX_PARAMETERS]:
         name = distinct(one.name, [p.name for p in parameters])
+        purpose = purpose_of(one.value, lines)
+        shown = f"The {name.replace('_', ' ')}: “{one.value}” in the demonstration"
         parameters.append(
             SkillParameter(
                 name=name,
                 type=one.kind,
-                description=clipped(f"The {name.replace('_', ' ')}: “{one.value}” in the demonstration", 240),
+                description=clipped(f"{shown}; {purpose}" if purpose else shown, 240),
                 examples=(one.value,),
                 required=one.required,
             )

@@ -24,6 +24,7 @@ from domain.learning.comparison.demonstrations import (
 from domain.learning.comparison.parameters import ParameterWording, placeholder
 from domain.learning.drafting.bundle import TOOL_BINDINGS, capability_manifest
 from domain.learning.drafting.method import example_file, method_facts, script_files
+from domain.learning.drafting.removals import moved_away, removals
 from domain.learning.drafting.revision import in_words, support_packs
 from domain.learning.drafting.skill_markdown import SkillDocument, render_skill_markdown, skill_description
 from domain.learning.drafting.triggers import (
@@ -252,9 +253,12 @@ def _safety(
     in_folder = any(e.terminal for e in all_events(steps))
     place = "the folder" if in_folder else "the site" if sites_of(steps) else "the app and the document"
     found = [f"Work only in {place} agreed on; leave everything else as it is"]
-    if materials.removed:
+    gone = (*materials.removed, *materials.moved)
+    if removed := removals(steps, gone, names):
+        found.append(f"It removes {_named(removed)}: name what will go, and get a yes first")
+    if moved := moved_away(steps, gone, names):
         found.append(
-            f"It removes {_named(names.of_all(materials.removed))}: name what will go, and get a yes first"
+            f"It moves, renames or packs {_named(moved)}: name what becomes of them, and get a yes first"
         )
     if changed:
         found.append(f"It changes {_named(names.of_all(changed))}: keep a copy until the result is accepted")

@@ -51,6 +51,8 @@ def method_facts(
             f"{program}: {', '.join(dict.fromkeys(texts))}" if program else ", ".join(dict.fromkeys(texts))
             for program, texts in by_program.items()
         )
+        if said and command.working_folder != "." and personal_value_in(command.working_folder) is None:
+            said = f"in '{command.working_folder}': {said}"
         if said:
             lines[MethodFact(_shown(said, wording), _shown(_typed(command.command), wording))] = None
     return list(lines)[:MOST_FACTS]

@@ -30,6 +30,7 @@ from domain.learning.commands.operations import (
 )
 from domain.learning.interpretation.browser import is_refused, signs_in, submits
 from domain.learning.interpretation.checkpoint_lint import contradict, is_semantic, same_state
+from domain.learning.interpretation.checkpoint_titles import named_title, title_of
 from domain.learning.interpretation.label_states import state_of
 from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import listed, plain
@@ -77,6 +78,8 @@ class PageOutcome:
 class _Draft:
     goal: str
     condition: str
+    named: str = ""
+    """A goal that names the files, for where another checkpoint has the same."""
 
 
 def checkpoints_for(
@@ -140,8 +143,13 @@ def _draft(
     if effects:
         wordings = (*_conditions(step, operation, effects, names), f"The result of part {number} exists")
         condition = next(w for w in wordings if is_semantic(w) or w is wordings[-1])
-        goal = state or _goal(operation, effects)
-        return _Draft(goal if is_semantic(goal) else f"Part {number} of the work is complete", condition)
+        commands = [(e.event_id, e.terminal.command) for e in step.events if e.terminal]
+        files = _subject(effects, names)
+        goal = state or title_of(commands, operation, effects, files)
+        named = named_title([e for e in effects if e.survives] or effects, files)
+        goals = [one for one in (goal, named) if is_semantic(one)]
+        neutral = f"Part {number} of the work is complete"
+        return _Draft(goals[0] if goals else neutral, condition, goals[-1] if goals else "")
     if said := names.check(step):
         return _Draft(state or VERIFY.goal, said)
     condition = _condition_without_file(step, operation)
@@ -170,14 +178,11 @@ def _terminal(step: DemonstratedStep) -> bool:
     return any(e.terminal for e in step.events)
 
 
-def _goal(operation: Operation, effects: Sequence[NetEffect]) -> str:
-    if all(not e.survives for e in effects):
-        return DELETE.goal
-    if operation is WRITE and all(e.change is NetChange.MODIFIED for e in effects):
-        return "The file is up to date"
-    if operation is MOVE and sum(e.survives for e in effects) > 1:
-        return "The files are in their new places"
-    return RUN.goal if operation is DELETE else operation.goal
+def _subject(effects: Sequence[NetEffect], names: LastingNames) -> str:
+    """The files that are left as the subject of a sentence."""
+    there = [e.path for e in effects if e.survives] or [e.path for e in effects]
+    shown = [shown_path(name) for name in names.of_all(there)]
+    return f"The files {shown[0]}" if len(there) > len(shown) == 1 else _several(shown, "", "").rstrip()
 
 
 def _sources(step: DemonstratedStep, effects: Sequence[NetEffect]) -> tuple[str, ...]:
@@ -260,7 +265,10 @@ def _with_distinct_goals(drafts: Sequence[_Draft]) -> list[_Draft]:
     numbered: list[_Draft] = []
     for position, draft in enumerate(drafts):
         nth = goals[: position + 1].count(draft.goal)
-        numbered.append(draft if nth == 1 else _Draft(clipped(f"{draft.goal} ({nth})", 240), draft.condition))
+        goal = draft.goal
+        if nth > 1:
+            goal = draft.named if draft.named not in ("", *goals) else clipped(f"{goal} ({nth})", 240)
+        numbered.append(_Draft(goal, draft.condition))
     return numbered
 
 

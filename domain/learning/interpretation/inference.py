@@ -20,6 +20,7 @@ from domain.learning.commands.operations import (
     NetChange,
     NetEffect,
     Operation,
+    gives_way,
 )
 from domain.learning.interpretation.browser import sends_or_fetches, signs_in
 from domain.learning.interpretation.checkpoint_lint import contradict, same_state
@@ -105,6 +106,8 @@ class Materials:
     results: tuple[str, ...]
     """Made or changed by the work itself, and there at the end."""
     removed: tuple[str, ...]
+    moved: tuple[str, ...] = ()
+    """Gone at the end since they were moved, renamed or packed."""
 
     @property
     def varying(self) -> tuple[str, ...]:
@@ -122,8 +125,11 @@ def materials_of(steps: Sequence[DemonstratedStep]) -> Materials:
     survivors = [e.path for e in totals if e.survives]
     used = _used_after_made(steps)
     results = [p for p in survivors if p not in typed or p not in used]
-    removed = [e.path for e in totals if e.change is NetChange.DELETED]
-    other = {*made, *results, *removed, *typed}
+    gone = [e for e in totals if e.change is NetChange.DELETED]
+    by = {event.event_id: event.terminal.command for event in all_events(steps) if event.terminal}
+    moved = [e.path for e in gone if gives_way(by.get(e.event_id, ""))]
+    removed = [e.path for e in gone if e.path not in moved]
+    other = {*made, *results, *removed, *moved, *typed}
     supplied = [p for p in _read_paths(steps) if p not in other and may_be_shown(p)]
     return Materials(
         supplied=tuple(p for p in supplied if not _SCRIPT.search(p)),
@@ -131,6 +137,7 @@ def materials_of(steps: Sequence[DemonstratedStep]) -> Materials:
         by_hand=tuple(p for p in survivors if p in typed),
         results=tuple(results) or tuple(survivors),
         removed=tuple(removed),
+        moved=tuple(moved),
     )
 
 
@@ -150,7 +157,7 @@ def inferred_title(steps: Sequence[DemonstratedStep]) -> str:
     """A title such as "Sort, archive and checksum reports"."""
     operations = operations_in(steps)
     materials = materials_of(steps)
-    has_effect = bool(materials.results or materials.removed)
+    has_effect = bool(materials.results or materials.removed or materials.moved)
     wanted = set(materials.results)
     labels = [
         s.label
@@ -204,8 +211,11 @@ def inferred_use_conditions(
     first = (
         f"Someone asks to {lower_first(title)}" if starts_with_verb(title) else f"Someone asks for: {title}"
     )
-    results = [shown_path(p) for p in names.of_all(materials_of(steps).results)[-FILES_IN_CONDITION:]]
-    missing = f"{listed(results, last='or')} is missing or out of date" if results else ""
+    changed = {e.path for e in total_effects(steps) if e.change is NetChange.MODIFIED}
+    made = [path for path in materials_of(steps).results if path not in changed]
+    results = [shown_path(p) for p in names.of_all(made)[-FILES_IN_CONDITION:]]
+    subject = "The file" if len(made) == 1 else "One of the files"
+    missing = f"{subject} {listed(results, last='or')} is missing or out of date" if results else ""
     return tuple(clipped(c, 240) for c in (first, missing) if c)
 
 
@@ -223,7 +233,7 @@ def inferred_success_conditions(
 ) -> tuple[str, ...]:
     """The lasting effects as plain statements; the last checkpoint's where no file tells."""
     materials = materials_of(steps)
-    wanted = {*materials.results, *materials.removed}
+    wanted = {*materials.results, *materials.removed, *materials.moved}
     found: list[str] = []
     for effect in reversed(total_effects(steps)):
         text = existence(effect, names) if effect.path in wanted else None
@@ -273,7 +283,7 @@ def _files(paths: Sequence[str], most: int = 4) -> str:
 
 def _subject(materials: Materials) -> str:
     """What most results have in common, the later one on a tie; else the input's own name."""
-    stems = Counter(_stem(p) for p in reversed(materials.results or materials.removed))
+    stems = Counter(_stem(p) for p in reversed(materials.results or materials.removed or materials.moved))
     stems.pop("", None)
     if stems:
         return stems.most_common(1)[0][0]

@@ -4,7 +4,7 @@ import re
 
 from contracts.base import clipped
 from domain.learning.interpretation.checkpoint_lint import is_semantic
-from domain.learning.interpretation.naming import is_verb, without_stop
+from domain.learning.interpretation.naming import is_verb, upper_first, without_stop
 from domain.learning.interpretation.statements import Said, said_by, starts_as_order
 
 _PARTICIPLES = {
@@ -114,7 +114,7 @@ def state_of(label: str) -> str | None:
     if verb in _GESTURES:
         return None
     if said_by(line) is Said.STATE:
-        state = line[0].upper() + line[1:]
+        state = upper_first(line)
         return clipped(state, 240) if is_semantic(state) and len(words) > 1 else None
     rest = words[1:]
     particle = ""

@@ -23,6 +23,7 @@ _LEAD_INS = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=\w)[.!?;](?:\s|$)|\n")
+_NAMES_A_FILE = re.compile(r"\S*\w(?:/|\.[^\W\d])")
 _CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()")
 _WRITTEN_OUT = str.maketrans(
     {
@@ -104,9 +105,17 @@ def sentence(text: str) -> str:
     line = plain(text)
     if not line:
         return ""
-    first = line.split(" ", 1)[0].rstrip(",;:.")
-    start = line[0].upper() if re.fullmatch(r"[\w'’-]+", first) else line[0]
-    return start + line[1:] + ("" if line[-1] in ".!?…:" else ".")
+    return upper_first(line) + ("" if line[-1] in ".!?…:" else ".")
+
+
+def upper_first(text: str) -> str:
+    """``text`` with an upper-case start, unless its first word is a file's name."""
+    return text[:1].upper() + text[1:] if _is_word(text.split(" ", 1)[0]) else text
+
+
+def _is_word(first: str) -> bool:
+    """Whether a first word is none that reads as a file's name: of letters, with a sign of a sentence at its end."""
+    return re.fullmatch(r"[\w'’-]+[,;:.]*", first) is not None
 
 
 def without_stop(text: str) -> str:
@@ -115,9 +124,11 @@ def without_stop(text: str) -> str:
 
 
 def lower_first(text: str) -> str:
-    """``text`` with a lower-case start, unless its first word is one such as ``I`` or ``PDF``."""
+    """``text`` with a lower-case start, unless its first word is one such as ``I`` or ``PDF``, or a file's name."""
     first = text.split(" ", 1)[0]
-    return text if len(first) < 2 or first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
+    if len(first) < 2 or first[1:] != first[1:].lower() or not _is_word(first):
+        return text
+    return text[:1].lower() + text[1:]
 
 
 def starts_with_verb(text: str) -> bool:
@@ -151,7 +162,7 @@ def title_from_goal(goal: str) -> str:
     """
     line = plain(_SENTENCE_END.split(goal.strip(), maxsplit=1)[0]) or plain(goal)
     line = _shortened(without_lead_in(line).rstrip(" .,;:"))
-    return line[:1].upper() + line[1:]
+    return line if _NAMES_A_FILE.match(line) else line[:1].upper() + line[1:]
 
 
 def _shortened(line: str) -> str:

@@ -16,6 +16,7 @@ from domain.learning.commands.command_line import is_unreadable, named_paths, pr
 from domain.learning.commands.operations import (
     NetChange,
     NetEffect,
+    gives_way,
     is_preparation,
     net_effects,
     operation_of,
@@ -208,7 +209,7 @@ def _label(group: Sequence[ObservedActionEvent], produced: Sequence[NetEffect]) 
         read = named_paths(last.command, last.working_folder) if last else ()
         return f"{verb} {_listed(read)}" if read else f"{verb} ({', '.join(programs_in(commands[-1]))})"
     if all(not e.survives for e in produced):
-        verb = "Remove"
+        verb = verb if gives_way(commands[-1]) else "Remove"
     elif verb == "Remove":
         verb = "Update"
     elif verb not in ("Write", "Create"):

@@ -15,6 +15,7 @@ from domain.learning.commands.command_line import BUILTINS, name_set, parts_of, 
 from domain.learning.commands.operations import TEST, VERIFY, operation_of
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.noise import looks_around
+from domain.learning.method.option_meanings import facts_of
 from domain.learning.proof.path_patterns import pattern_of
 
 MOST_CHECKS = 4
@@ -126,7 +127,8 @@ def check_proof(check: PossibleCheck, shown_by: str, *, held_for: int) -> Condit
     if check.status:
         said = f"The search by {listed(checking)} finds nothing in {path}"
     else:
-        said = f"The check by {listed(checking)} passes" if checking else f"The check of {path} passes"
+        by = f" by {listed(checking)}" if checking else ""
+        said = f"The check of {path}{by} passes{_sought(check.command)}"
     return ConditionProof(
         condition=ProofCondition(
             kind=ConditionKind.CHECK_PASSES,
@@ -138,6 +140,14 @@ def check_proof(check: PossibleCheck, shown_by: str, *, held_for: int) -> Condit
         holds_for=held_for,
         tried=held_for,
     )
+
+
+def _sought(command: str) -> str:
+    """What a search that has to find something looks for; empty for other checks."""
+    found = [
+        fact.text for fact in facts_of(command) if fact.program in _SEARCHING and fact.kind == "expression"
+    ]
+    return f": it finds {found[0].removeprefix('only ')}" if found else ""
 
 
 def _name_of(paths: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ def _said(kind: ConditionKind, path: str, other: str, argument: str, is_new: boo
         case ConditionKind.LINE_COUNT if not other and argument == "0":
             return f"{subject} is empty"
         case ConditionKind.LINE_COUNT if not other:
-            return f"{subject} has at most {argument} lines"
+            return f"{subject} has at most {argument} line{'' if argument == '1' else 's'}"
         case ConditionKind.LINE_COUNT:
             return (
                 f"{subject} has {_DIFFERENCES.get(int(argument or 0), f'{argument} lines more than')} {other}"
@@ -83,7 +83,7 @@ def _state(key: str, other: str, argument: str) -> str:
     if argument.startswith("+"):
         return f"{of}, {aspect} are {argument[1:]} more than before"
     if aspect == "target":
-        return f"{subject} is a link to {argument}"
+        return f"The link {subject} leads to {argument}"
     return f"{of}, {aspect}: {argument}"
 
 

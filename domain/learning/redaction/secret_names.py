@@ -1,7 +1,8 @@
 """Names of secrets, and the values that stand behind them: ``TOKEN=…``, ``--password …``, ``"api_key": …``.
 
 ``is_secret_name`` knows names that mean a secret wherever they stand, also in a file. ``names_secret`` takes more for
-one, in what people type: ``OPENAI_KEY``, ``db_pw``, ``passwort``; in a program's source ``cache_key = x`` says nothing.
+one, in what people type: ``OPENAI_KEY``, ``db_pw``, ``passwort``, ``psswd``; in a program's source ``cache_key = x``
+says nothing.
 """
 
 import re
@@ -24,8 +25,35 @@ NAME_TRIGGERS = ("pass", "secret", "token", "credential", "key", "pwd", "auth", 
 _OTHER_LANGUAGES = (
     "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenord пароль 密码 パスワード"
 )
+_OFTEN_TYPED = frozenset(
+    [
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "token",
+        "credential",
+        "credentials",
+        "passwort",
+        "kennwort",
+    ]
+)
+_SHORTEST_MISSPELT = 5
+
+
+def _misspelt(word: str) -> set[str]:
+    """``word`` with one letter left out, or with two neighbours swapped."""
+    shorter = {word[:n] + word[n + 1 :] for n in range(len(word))}
+    swapped = {word[:n] + word[n + 1] + word[n] + word[n + 2 :] for n in range(len(word) - 1)}
+    return {one for one in shorter | swapped if len(one) >= _SHORTEST_MISSPELT}
+
+
+MISSPELT_NAMES = tuple(sorted({one for word in _OFTEN_TYPED for one in _misspelt(word)} - _OFTEN_TYPED))
+"""What a person who types in a hurry makes of the words for secrets: ``psswd``, ``passwrod``."""
+
 TYPED_NAME_TRIGGERS = (
     *NAME_TRIGGERS,
+    *MISSPELT_NAMES,
     *("pw", "psk", "cred", "mfa", "2fa", "pin=", "pin:", "pin'", 'pin"', "pin ", "_code", "motdepasse"),
     *_OTHER_LANGUAGES.split(),
 )
@@ -40,6 +68,7 @@ _SECRET_NAME = re.compile(
 )
 _TYPED_NAME = re.compile(
     rf"(?<![a-z])(?:pw|psk|creds?|{'|'.join(_OTHER_LANGUAGES.split())})(?![a-z])|passwort|mot_?de_?passe"
+    rf"|(?<![a-z])(?:{'|'.join(MISSPELT_NAMES)})(?![a-z])"
     r"|(?<![a-z])(?:mfa|2fa|otp|recovery|verification|backup)[_-]?codes?(?![a-z])|(?<![a-z])pin$",
     re.IGNORECASE,
 )

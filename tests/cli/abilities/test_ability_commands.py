@@ -93,6 +93,8 @@ def test_an_ability_is_switched_off_quarantined_shared_and_put_away(person, taug
     assert person.types("abilities", "unquarantine", ability_id).exit_code == ExitCode.REFUSED
     lifted = person.types("abilities", "unquarantine", ability_id, "--reason", "it was right")
     assert "out of quarantine" in lifted.stdout
+    assert "the quarantine was lifted" in " ".join(person.types("learn", "status").stdout.split())
+    assert "quarantined (lifted)" in person.types("learn", "list").stdout
 
     assert person.gets("abilities", "promote", ability_id)["install_lane"] == "shared_promoted"
     assert "experimental_private" in person.types("abilities", "demote", ability_id).stdout

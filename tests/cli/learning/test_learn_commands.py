@@ -63,12 +63,13 @@ def test_what_is_not_proved_is_listed_and_installed_only_when_it_is_accepted(per
     assert person.gets("abilities", "show", ability_id)["unproved"]["steps"]
 
 
-def test_without_an_id_a_command_means_the_one_session_under_way(person) -> None:
+def test_without_an_id_a_command_means_the_session_under_way_or_the_latest_that_takes_it(person) -> None:
     created = person.gets("learn", "create")["session"]["learn_session_id"]
     assert person.gets("learn", "status")["learn_session_id"] == created
     assert person.gets("learn", "cancel")["session"]["state"] == "cancelled"
 
-    nothing = person.types("learn", "status")
+    assert person.gets("learn", "status")["learn_session_id"] == created
+    nothing = person.types("learn", "stop")
     assert nothing.exit_code == ExitCode.USAGE
     assert "apprentice learn create" in nothing.stderr
 

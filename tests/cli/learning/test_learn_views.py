@@ -100,6 +100,30 @@ def test_skipped_cases_are_shown_with_their_reason_those_of_one_reason_together(
     ]
 
 
+def test_ablation_and_variation_show_of_each_condition_what_was_found() -> None:
+    run = ValidationRun(
+        validation_run_id=RUN,
+        proposal_id=RUN,
+        run_kind=ValidationRunKind.ABLATION,
+        content_hash="0" * 64,
+        started_at=NOW,
+        overall_result=OverallResult.PASSED,
+    )
+    steps = [
+        step(RUN, "ablation/1", StepResult.PASSED, "told apart by leaving out step 1"),
+        step(RUN, "ablation/2", StepResult.SKIPPED, "no step tells it apart"),
+        step(RUN, "ablation/3", StepResult.SKIPPED, "no step tells it apart"),
+        step(RUN, "variation/1", StepResult.PASSED, "holds for 6 of 6 variations"),
+    ]
+    shown = [line.strip() for line in printed(validation_view(run, steps)).splitlines()]
+    assert shown[1:4] == [
+        "✓ Case ablation/1: told apart by leaving out step 1",
+        "– Case ablation/2: no step tells it apart",
+        "– Case ablation/3: no step tells it apart",
+    ]
+    assert shown[5] == "✓ Case variation/1: holds for 6 of 6 variations"
+
+
 def test_a_rolled_back_install_shows_what_failed_and_what_was_undone() -> None:
     steps = (
         SagaStep(name=SagaStepName.PLAN, state=SagaStepState.COMPENSATED, attempts=1),

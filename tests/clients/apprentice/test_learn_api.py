@@ -9,6 +9,7 @@ from clients.apprentice.api import ApprenticeApi
 from clients.apprentice.sse import Reconnect
 from clients.apprentice.transport import ApiRefusal, ApiUnreachable, RetryPolicy
 from contracts.learning.session import LearningEntryMode, LearnSession, LearnSessionState
+from contracts.learning.state_machine import SessionCommand
 
 
 def session(number: int, state: LearnSessionState) -> dict[str, object]:
@@ -42,21 +43,34 @@ def connect(url: str) -> ApprenticeApi:
     )
 
 
-def test_the_active_session_is_the_one_not_at_rest_even_on_a_later_page(wire, laid_out) -> None:
+def test_a_session_under_way_is_the_latest_even_on_a_later_page(wire, laid_out) -> None:
     wire.answers(
         laid_out.json(page_of(session(1, LearnSessionState.APPROVED), total=2)),
-        laid_out.json(page_of(session(2, LearnSessionState.QUARANTINED), total=2, page=2)),
+        laid_out.json(page_of(session(2, LearnSessionState.CAPTURING), total=2, page=2)),
     )
     with connect(wire.url) as api:
-        found = api.learn.active_session()
+        found = api.learn.latest_session()
     assert found is not None
-    assert found.state is LearnSessionState.QUARANTINED
+    assert found.state is LearnSessionState.CAPTURING
 
 
-def test_without_an_active_session_the_search_ends(wire, laid_out) -> None:
-    wire.answers(laid_out.json(page_of(session(1, LearnSessionState.CANCELLED), total=1)))
+@pytest.mark.parametrize(
+    ("command", "number"), [(None, 1), (SessionCommand.REVISE, 2), (SessionCommand.REJECT, None)]
+)
+def test_where_none_is_under_way_the_newest_that_takes_the_command_is_meant_and_else_none(
+    wire, laid_out, command, number
+) -> None:
+    quarantined = {**session(2, LearnSessionState.QUARANTINED), "allowed_actions": ["revise", "cancel"]}
+    wire.answers(laid_out.json(page_of(session(1, LearnSessionState.APPROVED), quarantined, total=2)))
     with connect(wire.url) as api:
-        assert api.learn.active_session() is None
+        found = api.learn.latest_session(command)
+    assert (found and found.learn_session_id) == (number and str(UUID(int=number)))
+
+
+def test_without_any_session_the_search_ends(wire, laid_out) -> None:
+    wire.answers(laid_out.json(page_of(total=0)))
+    with connect(wire.url) as api:
+        assert api.learn.latest_session() is None
 
 
 def test_events_go_on_after_a_broken_connection_until_the_session_is_at_rest(wire, laid_out) -> None:

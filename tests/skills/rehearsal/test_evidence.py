@@ -489,7 +489,7 @@ def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(
     assert taught.kept() == [*lines[:2], lines[3]]
     proof = taught.proof(ConditionKind.CHECK_PASSES, "sorted.csv")
     assert proof.condition.argument == lines[3]
-    assert proof.condition.statement == "The check by python3 passes"
+    assert proof.condition.statement == "The check of sorted.csv by python3 passes"
     assert proof.told_apart_in_words == ("with bytes of sorted.csv changed",)
 
 

@@ -59,8 +59,24 @@ def test_the_question_names_the_value_and_what_it_is() -> None:
         (doubt,) = doubtful_values("Do it", [(ID, line)], ())
         return doubt.prompt.partition("?")[0]
 
-    assert asked("mogrify -resize 800 photos/*.jpg") == "Is 800 always the width"
-    assert asked("split -l 500 big.csv part_") == "Is 500 always the number of lines"
+    assert asked("mogrify -resize 800 photos/*.jpg") == (
+        "Is 800 always the width in “mogrify -resize 800 photos/*.jpg” (mogrify: resized to 800)"
+    )
+    assert asked("cat a > b; split -l 500 big.csv part_").startswith(
+        "Is 500 always the number of lines in “split -l 500 big.csv part_” (split: "
+    )
+    assert asked("{ head -1 a; tail -n +3 a; } > b") == (
+        "Is +3 always the first line in “tail -n +3 a” (tail: from line 3 on)"
+    )
+
+
+def test_a_limit_that_a_field_is_compared_with_is_doubtful_and_an_answer_makes_it_a_parameter() -> None:
+    line = "awk -F';' '$2<20{print $1}' stock.csv > short.txt"
+    (doubt,) = doubtful_values("Report what runs short", [(ID, line)], ())
+    assert (doubt.value, doubt.noun) == ("20", "limit")
+    assert doubt.prompt.startswith("Is 20 always the limit in “awk -F';' '$2<20")
+    assert "(awk: $2 is below 20)" in doubt.prompt
+    assert answered("No, call it least", line) == {"least": "20"}
 
 
 def answered(text: str, line: str, **edits: Any) -> dict[str, str]:

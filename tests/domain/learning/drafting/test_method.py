@@ -44,3 +44,10 @@ def test_they_stay_where_the_program_is_not_kept_for_a_secret_in_it() -> None:
     commands, evidence = evidence_of('BEGIN { password = "Xk29vLqp81hZ" } # AKIAIOSFODNN7EXAMPLE\n')
     assert script_files(evidence) == []
     assert len(method_facts(commands, ParameterWording(()), evidence)) == 3
+
+
+def test_a_command_that_ran_in_a_folder_says_which() -> None:
+    commands, evidence = evidence_of("{ print $2 }\n")
+    inner = commands[2].changed(working_folder="albums/old")
+    (fact,) = method_facts([inner], ParameterWording(()), evidence)
+    assert fact.words.startswith("in 'albums/old': awk: ")

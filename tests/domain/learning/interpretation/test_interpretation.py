@@ -30,7 +30,7 @@ def test_a_realistic_demonstration_is_understood(teach: Any) -> None:
         "The file reports.sha256 exists",
     )
     assert [(c.checkpoint_id, c.goal) for c in meaning.checkpoints] == [
-        ("cp-01", "The starting data is in place"),
+        ("cp-01", "The file reports/sales.csv is ready"),
         ("cp-02", "The sorted list is ready"),
         ("cp-03", "The archive is complete"),
         ("cp-04", "The checksum is recorded"),

@@ -101,4 +101,13 @@ def test_files_in_several_folders_are_named_by_their_folders(teach: Any) -> None
     assert [one.success_condition for one in found.checkpoints] == [said]
     names = LastingNames(captured_steps([edited], ()), ProvenFiles({"**/*.md": said}))
     assert names.spoken_of(["letters/a.md", "letters/b.md", "top.md"]) == ["the files in letters"]
-    assert found.use_conditions[-1] == "letters/*.md or reports/*.md is missing or out of date"
+    assert not any("missing" in one for one in found.use_conditions), "what was there before is an input"
+    copied = teach.command(
+        1, "for f in */*.md; do cp $f ${f%md}txt; done", "+letters/a.txt", "+letters/b.txt", "+reports/c.txt"
+    )
+    made = interpret(
+        teach.source([copied], proven_files=ProvenFiles({"**/*.txt": "Files **/*.txt have been made"}))
+    )
+    assert (
+        made.use_conditions[-1] == "One of the files letters/*.txt or reports/*.txt is missing or out of date"
+    )

@@ -25,6 +25,7 @@ from domain.learning.interpretation.naming import (
         ("show you how to bake bread", "Bake bread"),
         ("Quarterly report", "Quarterly report"),
         ("to v1.2 and back", "V1.2 and back"),
+        ("übersicht.txt is to be renewed", "übersicht.txt is to be renewed"),
         ("word " * 40, f"Word{' word' * 31}…"),
         (
             "Make release 1.4.0: set the version, give the change log its heading and date, commit and tag it",
@@ -130,3 +131,9 @@ def test_another_name_is_always_the_same_for_its_owner_and_fits_the_limit() -> N
 
 def test_a_text_without_spaces_is_cut_to_the_limit() -> None:
     assert len(cut_at_word("x" * 300, 120)) <= 120
+
+
+@pytest.mark.parametrize("text", ["Bericht.md is missing", "Fotos/2026 is there", "übersicht.txt is a link"])
+def test_a_file_name_keeps_its_case_at_the_start_of_a_sentence_and_within_one(text: str) -> None:
+    assert sentence(text) == f"{text}."
+    assert lower_first(text) == text

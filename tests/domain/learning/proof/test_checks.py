@@ -99,3 +99,11 @@ def test_a_search_that_has_to_find_nothing_is_repeated_as_its_negation_and_said_
     assert (proof.condition.argument, proof.condition.path) == ("! grep -l x *.csv", "*.csv")
     assert proof.condition.statement == "The search by grep finds nothing in *.csv"
     assert (proof.holds_for, proof.tried) == (3, 3)
+
+
+def test_a_check_says_what_it_is_about_and_a_search_what_it_finds() -> None:
+    def said(command: str) -> str:
+        return check_proof(check(command, 0, "a.csv"), "without the work", held_for=1).condition.statement
+
+    assert said("sha256sum -c a.csv") == "The check of a.csv by sha256sum passes"
+    assert said("grep -q done a.csv") == "The check of a.csv by grep passes: it finds lines that match 'done'"

@@ -4,6 +4,7 @@ The two lists beside this file were written from the programs' manuals: ``secret
 secret, ``harmless_commands.txt`` with nothing to mask.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.learning.redaction.redaction import MASK, holds_secret, masked_arguments, redact
+from domain.learning.redaction.secret_names import MISSPELT_NAMES
 from tests.fixtures.thoroughness import times
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[3]
 # No rule can know them by their look: words with digits, a phrase, a plain word.
 CHOSEN = ("hunter2", "Sommer2024", "tr0ub4dor", "correct-horse", "geheim")
 
@@ -48,6 +51,26 @@ def test_a_command_without_a_secret_stays_as_it_is() -> None:
 def test_a_command_hides_no_secret_of_its_neighbour(form: str, harmless: str, between: str) -> None:
     command = form.replace("@P@", CHOSEN[0])
     assert CHOSEN[0] not in redact(f"{harmless}{between}{command}").text
+
+
+MISSPELT = ("psswd=@P@", "export DB_PASSWROD=@P@", "tool --pasword @P@", "curl -d 'pssword: @P@' localhost")
+
+
+def test_a_password_behind_a_misspelt_name_is_masked() -> None:
+    assert [(form, kept) for form in MISSPELT for kept in kept_of(form, CHOSEN)] == []
+
+
+def test_no_misspelt_name_is_a_word_of_other_text() -> None:
+    """A false alarm would take values out of ordinary commands: none of the names occurs in this repository."""
+    told = {HERE / "test_secret_commands.py", ROOT / "domain/learning/redaction/secret_names.py"}
+    texts = [
+        path.read_text("utf-8").lower()
+        for folder in ("tests", "docs", "domain")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".md", ".txt", ".tsv") and path not in told
+    ]
+    words = {word for text in texts for word in re.findall(r"[a-zäöüß]+", text)}
+    assert sorted(words & set(MISSPELT_NAMES)) == []
 
 
 @pytest.mark.parametrize("path", ["password-hunter2.txt", "pw_s0mmer24.md", "backup/passwd-tr0ub4dor.csv"])
