@@ -119,7 +119,7 @@ class EvidenceFinder:
         inputs = inputs_of(ids, uses, whole.before)
         wanted = self._wanted(kept, run, again, uses, inputs)
         asked = (*wanted, *given[:MAX_CONDITIONS])
-        short, omitted = self._ablated(short, asked)
+        short, omitted = self._ablated(short, uses, asked)
         kept = short.kept
         finder = CheckFinder(self._replayer, every, kept, uses, whole, asked=self._lesson.asks_for_check)
         possible = self._at_the_same_time(finder.check_at, finder.places)
@@ -236,15 +236,18 @@ class EvidenceFinder:
         stable = (one for one in with_presence(found, run.before) if one.path not in self._volatile.facts)
         return tuple(one for one in stable if objection(one, again.before, again.after) is None)
 
-    def _ablated(self, short: Shortened, asked: Sequence[ProofCondition]) -> tuple[Shortened, list[Trial]]:
+    def _ablated(
+        self, short: Shortened, uses: Sequence[CommandUse], asked: Sequence[ProofCondition]
+    ) -> tuple[Shortened, list[Trial]]:
         """The commands whose omission changes something, and what each omission did."""
         trials = self._ablations(short.kept, short.run, asked)
         while useless := [place for place, trial in trials.items() if trial is None]:
             shorter = self._shortening.without_useless(short, useless)
             if len(shorter.kept) == len(short.kept):
                 break
-            short = shorter
-            # What two commands did for each other shows only now: an undo is useless without what it undid.
+            # What commands did for each other shows only now: an undo is useless without what it undid, and what
+            # was looked at before it was removed is not needed without the look.
+            short = self._shortening.without_undone(shorter, uses)
             trials = self._ablations(short.kept, short.run, asked)
         return short, [trial for trial in trials.values() if trial is not None]
 

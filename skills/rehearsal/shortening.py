@@ -121,7 +121,7 @@ class Shortening:
 
 def _chains(uses: Sequence[CommandUse], run: Run) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Commands that may come to nothing together, with the reason for those before the last one and for that."""
-    made = transients(uses, {*run.before.paths(), *run.after.paths()})
+    made = transients(uses, {*run.before.paths()} - {*run.after.paths()})
     yield from ((chain, _UNDONE, _UNDOES) for chain in made)
     changed = undone(uses, changed_paths(run.before, run.after))[:_MOST_UNDONE]
     yield from ((chain, _CHANGED_BACK, _CHANGES_BACK) for chain in changed if chain not in made)

@@ -235,6 +235,45 @@ def test_what_is_made_and_removed_again_goes_with_its_removal(tmp_path: Path) ->
     assert len(evidence.left_out) == 2
 
 
+WORDS = {"w.txt": "b\na\nc\na\n", "v.txt": "x\ny\n"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "out"),
+    [
+        (
+            [
+                "sort w.txt > top.txt", "cat top.txt", "sort w.txt | uniq -c > counts.tsv", "rm top.txt",
+                "mkdir -p reports", "mv counts.tsv reports/",
+            ],
+            [0, 1, 3],
+        ),
+        (["cp w.txt c", "gzip -k c", "rm *.gz", "gzip -9 c", "ls *.gz > index", "chmod 444 *.gz"], [1, 2]),
+        (["mkdir d", "sort w.txt > d/a", "sort v.txt > d/b", "rm d/b", "mv d e"], [2, 3]),
+        (["mkdir x", "cp w.txt v.txt x/", "rm -r x", "mkdir y", "cp w.txt y/", "mv y z"], [0, 1, 2]),
+        (
+            ["sort w.txt > o", "head -1 o", "rm o", "sort -r w.txt > o", "rm o", "sort -u w.txt > o", "mv o p"],
+            [0, 1, 2, 3, 4],
+        ),
+        (["tar cf x.tar w.txt", "tar tf x.tar", "rm x.tar", "tar cf y.tar *.txt", "mkdir z", "mv y.tar z/"], [0, 1, 2]),
+        (["split -l 1 w.txt p.", "ls p.* > index", "rm p.*", "sort w.txt > t", "cat t", "rm t"], [3, 4, 5]),
+        # What removed something that was there before stays, without what it removed beside it.
+        (["sort w.txt > out", "rm v.txt", "mkdir z", "mv out z/"], []),
+        (["sort w.txt > a.txt", "rm [av].txt", "sort w.txt > r", "mkdir z", "mv r z/"], [0]),
+        # What was read in between stays, with its removal.
+        (["sort w.txt > top", "head -1 top > first", "rm top", "mkdir z", "mv first z/"], []),
+        (["sort w.txt > a.tmp", "sort v.txt > b.tmp", "cat *.tmp > all", "rm *.tmp", "chmod 600 all"], []),
+    ],
+)  # fmt: skip
+def test_an_attempt_that_was_removed_again_goes_whatever_was_done_before_and_after_it(
+    tmp_path: Path, commands: list[str], out: list[int]
+) -> None:
+    taught = Taught(tmp_path, WORDS, *commands)
+    evidence = taught.find()
+    assert evidence.reproduced
+    assert taught.kept() == [one for number, one in enumerate(commands) if number not in out]
+
+
 HOURS = "name;team;hours\nLee;Q;3\nAda;R;5\nBob;Q;9\nCyd;R;1\n"
 REPORT = "tail -n +2 hours.csv | sort -t';' -k2,2 -k3,3nr | awk -F';' '{print $2, $1, $3}' > report.txt"
 
