@@ -137,6 +137,8 @@ class EvidenceFinder:
         told_apart = one_order_each(told_apart, wanted, trials, [c.command for c in kept])
         told_apart = without_presence(told_apart, wanted)
         best = selected([wanted[n] for n in told_apart])
+        repeated = {c: result.status == 0 for c, result in zip(kept, short.run.session.results, strict=True)}
+        repeated |= {one.command: True for one in possible if one.command.event_id in checks}
         note = _failed_here(kept, whole, every)
         proven = [wanted[n] for n in told_apart if wanted[n] in best]
         touched = touched_of({*checks, *(c.event_id for c in kept)}, uses, run.before)
@@ -148,8 +150,8 @@ class EvidenceFinder:
             kept=tuple(c.event_id for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}),
             left_out=(*self._in_vain, *(one for one in short.left_out if one.event_id not in checks)),
             repeated_as=tuple(
-                RepeatedCommand(event_id=c.event_id, command=c.command)
-                for c in (*kept, *(one.command for one in possible if one.command.event_id in checks))
+                RepeatedCommand(event_id=c.event_id, command=c.command, ends_well=ends_well)
+                for c, ends_well in repeated.items()
                 if any(c.event_id == one.event_id and c.command != one.command for one in every)
             ),
             uses=uses,

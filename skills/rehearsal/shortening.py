@@ -101,21 +101,19 @@ class Shortening:
 
     def without_useless(self, found: Shortened, useless: Sequence[int]) -> Shortened:
         """Without those of the commands at these places that can be left out together: all, or one after the other."""
-        kept = found.kept
         for groups in ([list(useless)], [[place] for place in useless]):
-            gone: list[int] = []
+            shorter = found
             for group in groups:
-                if self._replayer.is_over:
+                ids = {found.kept[place].event_id for place in group}
+                rest = tuple(c for c in shorter.kept if c.event_id not in ids)
+                if not rest or self._replayer.is_over:
                     break
-                rest = tuple(c for n, c in enumerate(kept) if n not in {*gone, *group})
-                if rest and self._is_same(
-                    found.run, self._replayer.replay(rest, "without what changes nothing")
-                ):
-                    gone += group
-            if gone:
-                left_out = (_left_out(kept[place].event_id, _USELESS) for place in gone)
-                shorter = tuple(c for n, c in enumerate(kept) if n not in gone)
-                return Shortened(shorter, (*found.left_out, *left_out), found.run)
+                run = self._replayer.replay(rest, "without what changes nothing")
+                if self._is_same(found.run, run):
+                    left_out = (_left_out(found.kept[place].event_id, _USELESS) for place in group)
+                    shorter = Shortened(rest, (*shorter.left_out, *left_out), run)
+            if shorter is not found:
+                return shorter
         return found
 
 

@@ -493,6 +493,7 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
             "rows = [line.split(',') for line in open('table.txt')]",
             "rows = [line.split(',') for line in open('table.csv')]",
             "rows[0]",
+            "rows.no_such_thing",
             "print(max(int(row[1]) for row in rows[1:]), file=open('max.txt', 'w'))",
             "exit()",
             "END_OF_TYPED_LINES",
@@ -502,6 +503,7 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
     evidence = taught.find()
     assert evidence.reproduced
     (repeated,) = evidence.repeated_as
+    assert repeated.ends_well
     assert repeated.command == "\n".join(
         [
             "python3 <<'END_OF_TYPED_LINES'",
@@ -540,7 +542,7 @@ def test_a_search_that_found_something_before_the_work_and_nothing_after_it_is_a
     taught = Taught(tmp_path, files, search, "sed -i 's/\\r$//' *.csv", command(search, may_fail=True))
     evidence = taught.find()
     assert taught.kept() == [one.command for one in taught.commands[1:]]
-    assert [one.command for one in evidence.repeated_as] == [f"! {search}"]
+    assert [(one.command, one.ends_well) for one in evidence.repeated_as] == [(f"! {search}", True)]
     proof = taught.proof(ConditionKind.CHECK_PASSES, "*.csv")
     assert proof.condition.statement == "The search by grep finds nothing in *.csv"
     assert proof.holds_for == proof.tried > 0
