@@ -113,7 +113,7 @@ class EvidenceFinder:
         short = self._shortening.without_undone(short, uses)
         if not short.kept:
             return self._nothing(now, uses, "no command changes anything that lasts", short.left_out)
-        short = self._shortening.without_lines(short)
+        short = self._shortening.put_right(self._shortening.without_lines(short), uses)
         kept, run = short.kept, short.run
         ids = {c.event_id for c in kept}
         inputs = inputs_of(ids, uses, whole.before)

@@ -514,6 +514,35 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
     )
 
 
+def test_a_commit_that_was_amended_is_made_once_with_its_last_message(tmp_path: Path) -> None:
+    begun = "git init -q && git add . && git commit -qm start"
+    work = [
+        "echo more > new.txt",
+        "git add new.txt",
+        "git commit -qm 'Ad more'",
+        "git commit --amend -qm 'Add more'",
+    ]
+    taught = Taught(tmp_path, {"notes.txt": "one\n"}, begun, *work, "git branch -m main trunk")
+    evidence = taught.find()
+    assert taught.kept() == [begun, *work[:2], work[3], "git branch -m main trunk"]
+    assert [one.command for one in evidence.repeated_as] == ["git commit -qm 'Add more'"]
+
+
+def test_a_program_that_was_mended_before_it_worked_is_written_once(tmp_path: Path) -> None:
+    written = (
+        "cat > sum.py <<'EOF'\nprint(sum(map(int, open('n.txt'))), file=open('s.txt', 'w'), ende='')\nEOF"
+    )
+    mended, run = "sed -i 's/, ende=..//' sum.py", "python3 sum.py"
+    failed = command(run, may_fail=True)
+    taught = Taught(tmp_path, {"n.txt": "1\n2\n"}, written, failed, mended, run)
+    evidence = taught.find()
+    assert taught.kept() == [mended, run]
+    (repeated,) = evidence.repeated_as
+    assert repeated.command == (
+        "cat > sum.py <<'END_OF_TEXT'\nprint(sum(map(int, open('n.txt'))), file=open('s.txt', 'w'))\nEND_OF_TEXT"
+    )
+
+
 def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(tmp_path: Path) -> None:
     lines = (
         "sort table.csv > sorted.csv",
