@@ -26,6 +26,7 @@ class FileUse:
     """The files that were used between two marks, by their path relative to the traced folder."""
 
     read: set[str] = field(default_factory=set[str])
+    """Opened, and what was there already and lives on: renamed, or given other permissions or times."""
     written: set[str] = field(default_factory=set[str])
     """Created, changed or renamed to."""
     removed: set[str] = field(default_factory=set[str])
@@ -35,6 +36,7 @@ class FileUse:
 class _Event(Protocol):
     wd: int
     mask: int
+    cookie: int
     name: str
 
 
@@ -63,6 +65,8 @@ class FileTrace:
         self._seen: set[str] = set()
         self._inotify: Any = INotify()
         self._folders: dict[int, str] = {}
+        self._renamed: dict[int, str] = {}
+        """The folders that were renamed away, by what ties the two halves of a rename together."""
         self._marks = self._inotify.add_watch(marks, flags.CLOSE_WRITE)
         self._watch("")
         self._ended = threading.Event()
@@ -115,7 +119,8 @@ class FileTrace:
         elif event.wd in self._folders and event.name:
             path, use = f"{self._folders[event.wd]}{event.name}", self.stretches[-1]
             is_folder = bool(event.mask & flags.ISDIR)
-            if event.mask & _READ and not is_folder:
+            lives_on = event.mask & (flags.ATTRIB | flags.MOVED_FROM) and path not in use.written
+            if lives_on or (event.mask & _READ and not is_folder):
                 use.read.add(path)
             if event.mask & (_WRITTEN | flags.ATTRIB):
                 use.written.add(path)
@@ -123,5 +128,17 @@ class FileTrace:
             if event.mask & _GONE:
                 use.removed.add(path)
                 use.written.discard(path)
+            if is_folder and event.mask & flags.MOVED_FROM:
+                self._renamed[event.cookie] = path
             if is_folder and event.mask & (flags.CREATE | flags.MOVED_TO):
                 self._watch(f"{path}/")
+                self._take_along(self._renamed.pop(event.cookie, None), path, use)
+
+    @staticmethod
+    def _take_along(old: str | None, new: str, use: FileUse) -> None:
+        """Notes of everything in a renamed folder that it is gone from its old name."""
+        if old is not None:
+            inside = {f"{old}{path.removeprefix(new)}" for path in use.written if path.startswith(f"{new}/")}
+            use.read |= inside - use.written
+            use.removed |= inside
+            use.written -= inside

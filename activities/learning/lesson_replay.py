@@ -34,7 +34,7 @@ from domain.learning.interpretation.obstacles import rehearsal_obstacle
 from domain.learning.interpretation.slicing import collapsed, parent_folders
 from domain.learning.interpretation.steps import within_capture
 from domain.learning.lesson_folders import lesson_folders
-from domain.learning.proof.checks import NEGATION, asks_for_a_check
+from domain.learning.proof.checks import asks_for_a_check
 from domain.learning.starting_state import beginnings, extended_state, state_before
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
@@ -282,15 +282,15 @@ def as_repeated(
     events: Sequence[ObservedActionEvent], evidence: LessonEvidence | None
 ) -> tuple[ObservedActionEvent, ...]:
     """The events with the commands as the evidence found that they are to be repeated."""
-    lines = {one.event_id: one.command for one in evidence.repeated_as} if evidence else {}
+    found = {one.event_id: one for one in evidence.repeated_as} if evidence else {}
 
     def repeated(event: ObservedActionEvent) -> ObservedActionEvent:
-        line = lines.get(event.event_id)
-        if event.terminal is None or line is None:
+        one = found.get(event.event_id)
+        if event.terminal is None or one is None:
             return event
-        # A search that is to find nothing succeeds as it is repeated.
-        ended = ExitClass.OK if line == f"{NEGATION}{event.terminal.command}" else event.terminal.exit_class
-        return event.changed(terminal=event.terminal.changed(command=line, exit_class=ended))
+        # A line that was put right, and a search that is to find nothing, succeed as they are repeated.
+        ended = ExitClass.OK if one.ends_well else event.terminal.exit_class
+        return event.changed(terminal=event.terminal.changed(command=one.command, exit_class=ended))
 
     return tuple(map(repeated, events))
 

@@ -118,6 +118,10 @@ class RepeatedCommand(Contract):
 
     event_id: Uuid
     command: Text2000
+    ends_well: bool = Field(
+        default=False,
+        description="Whether its exit status is 0 when it is repeated so, whatever it was when it was shown.",
+    )
 
 
 class CommandUse(Contract):

@@ -113,13 +113,13 @@ class EvidenceFinder:
         short = self._shortening.without_undone(short, uses)
         if not short.kept:
             return self._nothing(now, uses, "no command changes anything that lasts", short.left_out)
-        short = self._shortening.without_lines(short)
+        short = self._shortening.put_right(self._shortening.without_lines(short), uses)
         kept, run = short.kept, short.run
         ids = {c.event_id for c in kept}
         inputs = inputs_of(ids, uses, whole.before)
         wanted = self._wanted(kept, run, again, uses, inputs)
         asked = (*wanted, *given[:MAX_CONDITIONS])
-        short, omitted = self._ablated(short, asked)
+        short, omitted = self._ablated(short, uses, asked)
         kept = short.kept
         finder = CheckFinder(self._replayer, every, kept, uses, whole, asked=self._lesson.asks_for_check)
         possible = self._at_the_same_time(finder.check_at, finder.places)
@@ -137,6 +137,8 @@ class EvidenceFinder:
         told_apart = one_order_each(told_apart, wanted, trials, [c.command for c in kept])
         told_apart = without_presence(told_apart, wanted)
         best = selected([wanted[n] for n in told_apart])
+        repeated = {c: result.status == 0 for c, result in zip(kept, short.run.session.results, strict=True)}
+        repeated |= {one.command: True for one in possible if one.command.event_id in checks}
         note = _failed_here(kept, whole, every)
         proven = [wanted[n] for n in told_apart if wanted[n] in best]
         touched = touched_of({*checks, *(c.event_id for c in kept)}, uses, run.before)
@@ -148,8 +150,8 @@ class EvidenceFinder:
             kept=tuple(c.event_id for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}),
             left_out=(*self._in_vain, *(one for one in short.left_out if one.event_id not in checks)),
             repeated_as=tuple(
-                RepeatedCommand(event_id=c.event_id, command=c.command)
-                for c in (*kept, *(one.command for one in possible if one.command.event_id in checks))
+                RepeatedCommand(event_id=c.event_id, command=c.command, ends_well=ends_well)
+                for c, ends_well in repeated.items()
                 if any(c.event_id == one.event_id and c.command != one.command for one in every)
             ),
             uses=uses,
@@ -237,15 +239,18 @@ class EvidenceFinder:
         stable = (one for one in with_presence(found, run.before) if one.path not in self._volatile.facts)
         return tuple(one for one in stable if objection(one, again.before, again.after) is None)
 
-    def _ablated(self, short: Shortened, asked: Sequence[ProofCondition]) -> tuple[Shortened, list[Trial]]:
+    def _ablated(
+        self, short: Shortened, uses: Sequence[CommandUse], asked: Sequence[ProofCondition]
+    ) -> tuple[Shortened, list[Trial]]:
         """The commands whose omission changes something, and what each omission did."""
         trials = self._ablations(short.kept, short.run, asked)
         while useless := [place for place, trial in trials.items() if trial is None]:
             shorter = self._shortening.without_useless(short, useless)
             if len(shorter.kept) == len(short.kept):
                 break
-            short = shorter
-            # What two commands did for each other shows only now: an undo is useless without what it undid.
+            # What commands did for each other shows only now: an undo is useless without what it undid, and what
+            # was looked at before it was removed is not needed without the look.
+            short = self._shortening.without_undone(shorter, uses)
             trials = self._ablations(short.kept, short.run, asked)
         return short, [trial for trial in trials.values() if trial is not None]
 

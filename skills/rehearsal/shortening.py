@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from contracts.learning.evidence import CommandUse, LeftOutCommand
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.typed_lines import shorter_forms
+from domain.learning.interpretation.put_right import put_right
 from domain.learning.interpretation.slicing import contributing, removers, transients, undone
 from domain.learning.proof.outcomes import changed_paths
 from skills.rehearsal.replay import Replayer, Run
@@ -99,29 +100,48 @@ class Shortening:
                     break
         return Shortened(kept, found.left_out, run)
 
+    def put_right(self, found: Shortened, uses: Sequence[CommandUse]) -> Shortened:
+        """With what was put right by a later command done right at once."""
+        used = {use.event_id: use for use in uses}
+        tried: set[str] = set()
+        while True:
+            kept = found.kept
+            possible = put_right(kept, [used[c.event_id] for c in kept], found.run.after.text)
+            one = next((each for each in possible if each.command not in tried), None)
+            if one is None or self._replayer.is_over:
+                return found
+            tried.add(one.command)
+            shorter = tuple(
+                c.changed(command=one.command) if n == one.place else c
+                for n, c in enumerate(kept)
+                if n not in one.left_out
+            )
+            run = self._replayer.replay(shorter, "with what was put right done right at once")
+            if self._is_same(found.run, run):
+                left_out = (_left_out(kept[n].event_id, one.reason) for n in one.left_out)
+                found = Shortened(shorter, (*found.left_out, *left_out), run)
+
     def without_useless(self, found: Shortened, useless: Sequence[int]) -> Shortened:
         """Without those of the commands at these places that can be left out together: all, or one after the other."""
-        kept = found.kept
         for groups in ([list(useless)], [[place] for place in useless]):
-            gone: list[int] = []
+            shorter = found
             for group in groups:
-                if self._replayer.is_over:
+                ids = {found.kept[place].event_id for place in group}
+                rest = tuple(c for c in shorter.kept if c.event_id not in ids)
+                if not rest or self._replayer.is_over:
                     break
-                rest = tuple(c for n, c in enumerate(kept) if n not in {*gone, *group})
-                if rest and self._is_same(
-                    found.run, self._replayer.replay(rest, "without what changes nothing")
-                ):
-                    gone += group
-            if gone:
-                left_out = (_left_out(kept[place].event_id, _USELESS) for place in gone)
-                shorter = tuple(c for n, c in enumerate(kept) if n not in gone)
-                return Shortened(shorter, (*found.left_out, *left_out), found.run)
+                run = self._replayer.replay(rest, "without what changes nothing")
+                if self._is_same(found.run, run):
+                    left_out = (_left_out(found.kept[place].event_id, _USELESS) for place in group)
+                    shorter = Shortened(rest, (*shorter.left_out, *left_out), run)
+            if shorter is not found:
+                return shorter
         return found
 
 
 def _chains(uses: Sequence[CommandUse], run: Run) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Commands that may come to nothing together, with the reason for those before the last one and for that."""
-    made = transients(uses, {*run.before.paths(), *run.after.paths()})
+    made = transients(uses, {*run.before.paths()} - {*run.after.paths()})
     yield from ((chain, _UNDONE, _UNDOES) for chain in made)
     changed = undone(uses, changed_paths(run.before, run.after))[:_MOST_UNDONE]
     yield from ((chain, _CHANGED_BACK, _CHANGES_BACK) for chain in changed if chain not in made)

@@ -74,7 +74,16 @@ def test_files_in_a_folder_that_the_same_step_makes_are_written_by_it(traced: Tr
 def test_a_renamed_file_is_gone_from_the_one_name_and_written_to_the_other(traced: Traced) -> None:
     (traced.folder / "one.txt").write_text("text")
     (use,) = traced.stretches(lambda folder: (folder / "one.txt").rename(folder / "other.txt"))
-    assert (use.written, use.removed) == ({"other.txt"}, {"one.txt"})
+    assert (use.read, use.written, use.removed) == ({"one.txt"}, {"other.txt"}, {"one.txt"})
+
+
+def test_what_a_step_itself_wrote_and_renamed_was_not_there_for_it(traced: Traced) -> None:
+    def replace(folder: Path) -> None:
+        (folder / "new~").write_text("text")
+        (folder / "new~").rename(folder / "new")
+
+    (use,) = traced.stretches(replace)
+    assert (use.read, use.written, use.removed) == (set(), {"new"}, {"new~"})
 
 
 def test_files_of_a_renamed_folder_are_followed_under_the_new_name(traced: Traced) -> None:
@@ -84,15 +93,15 @@ def test_files_of_a_renamed_folder_are_followed_under_the_new_name(traced: Trace
         lambda folder: (folder / "one").rename(folder / "other"),
         lambda folder: (folder / "other/file.txt").write_text("more"),
     )
+    assert moved.read == moved.removed == {"one", "one/file.txt"}
     assert moved.written == {"other", "other/file.txt"}
-    assert moved.removed == {"one"}
     assert changed.written == {"other/file.txt"}
 
 
-def test_changed_permissions_are_a_change(traced: Traced) -> None:
+def test_changed_permissions_are_a_change_of_what_was_there(traced: Traced) -> None:
     (traced.folder / "run.sh").write_text("text")
     (use,) = traced.stretches(lambda folder: (folder / "run.sh").chmod(0o755))
-    assert use.written == {"run.sh"}
+    assert use.read == use.written == {"run.sh"}
 
 
 def test_a_file_made_and_removed_in_one_step_is_removed(traced: Traced) -> None:

@@ -7,6 +7,7 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from contracts.learning.validation import SafetyClass
 from domain.learning.commands.command_line import BUILTINS, SHELLS, Call, calls_in, name_set
@@ -185,6 +186,8 @@ def _is_outside(target: str, folder: str) -> bool:
 _MASK = re.compile(r"\[MASKED|\[REDACTED|[=:]\*{3,}|(?<!\S)--?[\w-]+\s+['\"]?\*{3,}")
 
 _DELETING = frozenset({"rm", "rmdir", "unlink", "shred", "mv"})
+_PATTERN = re.compile(r"[*?\[]")
+_FIND_BY_NAME = frozenset({"-name", "-iname", "-path", "-ipath"})
 _CHANGING = _DELETING | name_set(
     """chmod chown chgrp ln dd truncate kill pkill killall sed perl install patch git npm pip pip3 pipx make
     cargo go apt apt-get dnf yum brew docker podman crontab systemctl psql mysql sqlite3"""
@@ -243,6 +246,15 @@ def removes_any(command: str, names: Iterable[str], working_folder: str = ".") -
     return next((n for n in wanted if any(_covers(operand, n) for operand in operands)), None)
 
 
+def deleted_patterns(command: str) -> tuple[str, ...]:
+    """The patterns by which the command deletes files, each once: they may name more than was meant to go."""
+    try:
+        calls = calls_in(command)
+    except UnreadableCommand:
+        return ()
+    return tuple(dict.fromkeys(pattern for call in calls for pattern in _patterns_deleted_by(call)))
+
+
 def safety_class(commands: Iterable[str]) -> SafetyClass:
     """The safety class of several commands: that of the most dangerous one.
 
@@ -295,6 +307,13 @@ def _removed_operands(call: Call) -> tuple[str, ...]:
     if call.is_given_more:
         return (".",)
     return call.operands[:-1] if call.program == "mv" else call.operands
+
+
+def _patterns_deleted_by(call: Call) -> Iterator[str]:
+    if call.program in _DELETING - {"mv"}:
+        yield from (operand for operand in call.operands if _PATTERN.search(operand))
+    if call.program == "find" and {"-delete", *_DELETING} & {*call.arguments}:
+        yield from (word for option, word in pairwise(call.arguments) if option in _FIND_BY_NAME)
 
 
 def _placed_calls(command: str, working_folder: str) -> Iterator[tuple[Call, str]]:

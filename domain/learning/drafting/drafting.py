@@ -13,7 +13,7 @@ from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraf
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, QuestionField
 from contracts.learning.session import LearnSession
 from domain.learning.commands.command_line import hosts_in
-from domain.learning.commands.command_safety import programs_used
+from domain.learning.commands.command_safety import deleted_patterns, programs_used
 from domain.learning.commands.operations import NetChange
 from domain.learning.comparison.demonstrations import (
     in_some_only,
@@ -130,6 +130,7 @@ def draft_skill(
                 dict.fromkeys(
                     (
                         *(wording.formal(p) for p in _paths(events_kept, materials, names)),
+                        *map(wording.formal, _deleted_patterns(rehearsal)),
                         *(one.dependency_ref for one in interpretation.dependencies),
                         *(evidence.begun if evidence else ()),
                     )
@@ -260,6 +261,11 @@ def _safety(
         found.append(
             f"It moves, renames or packs {_named(moved)}: name what becomes of them, and get a yes first"
         )
+    if patterns := _deleted_patterns(rehearsal):
+        found.append(
+            f"It removes whatever {_named(patterns)} names, also files that were there before: name them all,"
+            " and get a yes first"
+        )
     if changed:
         found.append(f"It changes {_named(names.of_all(changed))}: keep a copy until the result is accepted")
     if materials.results and set(materials.results) - set(changed):
@@ -272,6 +278,11 @@ def _safety(
     found.append("If a checkpoint cannot be verified, stop and say which one and why; do not work around it")
     found.append("Keep passwords, keys and personal data out of files, file names and messages")
     return found
+
+
+def _deleted_patterns(rehearsal: Sequence[RehearsalCommand]) -> tuple[str, ...]:
+    found = (pattern for one in rehearsal for pattern in deleted_patterns(one.command))
+    return tuple(pattern for pattern in dict.fromkeys(found) if may_be_shown(pattern))
 
 
 def _tried_with(begun: Sequence[str]) -> str:

@@ -29,12 +29,19 @@ def is_edited_by_hand(command: str) -> bool:
     )
 
 
+def writing_line(path: str, text: str, folder: str) -> str:
+    """The command line that writes the text, typed in ``folder``; both are relative to the demonstration's folder."""
+    return f"cat > {_from(folder, path)} {_here_document(text)}"
+
+
 def _writes(one: WrittenText, folder: str) -> str:
-    path = shlex.quote(posixpath.relpath(one.path, folder or "."))
-    text = one.text or ""
     if one.patch:
-        return f"patch -s -- {path} {_here_document(one.patch)}"
-    return f"cat > {path} {_here_document(text)}"
+        return f"patch -s -- {_from(folder, one.path)} {_here_document(one.patch)}"
+    return writing_line(one.path, one.text or "", folder)
+
+
+def _from(folder: str, path: str) -> str:
+    return shlex.quote(posixpath.relpath(path, folder or "."))
 
 
 def _here_document(text: str) -> str:

@@ -74,15 +74,16 @@ def removers(uses: Sequence[CommandUse], kept: Collection[str], left: Collection
     return tuple(found)
 
 
-def transients(uses: Sequence[CommandUse], lasting: Collection[str]) -> tuple[tuple[str, ...], ...]:
+def transients(uses: Sequence[CommandUse], taken: Collection[str]) -> tuple[tuple[str, ...], ...]:
     """Chains of commands that make something and remove it again, the longest first.
 
-    ``lasting`` are the paths of the starting and of the final state. A chain may not be needed by the others: the
-    caller finds out by leaving it out.
+    ``taken`` are the paths of the starting state that are gone in the final one: their removal counts. What is there
+    in the final state may have been made again after it was removed. A chain may be needed by the others: the caller
+    finds out by leaving it out.
     """
     found: dict[tuple[str, ...], None] = {}
     for number, use in enumerate(uses):
-        gone = {path for path in use.removed if path not in lasting}
+        gone = {path for path in use.removed if path not in taken}
         if not gone:
             continue
         makers = [one for one in uses[:number] if gone & set(one.written)]

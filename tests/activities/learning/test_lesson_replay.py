@@ -64,7 +64,7 @@ def test_a_command_that_the_replay_did_not_reach_is_repeated_without_them_too() 
     assert set(typed_in_vain([shown], [])) == {shown.event_id}
 
 
-def test_a_search_that_is_to_find_nothing_is_repeated_as_one_that_ends_well() -> None:
+def test_a_command_that_ends_well_as_it_is_repeated_may_not_fail_any_more() -> None:
     search, other = event("grep -l x *.csv"), event(TYPED)
     failed = [
         one.changed(terminal=one.terminal.changed(exit_class=ExitClass.FAILED))
@@ -75,7 +75,7 @@ def test_a_search_that_is_to_find_nothing_is_repeated_as_one_that_ends_well() ->
         state_id=str(uuid4()),
         reproduced=True,
         repeated_as=(
-            RepeatedCommand(event_id=search.event_id, command="! grep -l x *.csv"),
+            RepeatedCommand(event_id=search.event_id, command="! grep -l x *.csv", ends_well=True),
             RepeatedCommand(event_id=other.event_id, command="sqlite3 shop.db"),
         ),
         made_at=search.created_at,

@@ -235,6 +235,45 @@ def test_what_is_made_and_removed_again_goes_with_its_removal(tmp_path: Path) ->
     assert len(evidence.left_out) == 2
 
 
+WORDS = {"w.txt": "b\na\nc\na\n", "v.txt": "x\ny\n"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "out"),
+    [
+        (
+            [
+                "sort w.txt > top.txt", "cat top.txt", "sort w.txt | uniq -c > counts.tsv", "rm top.txt",
+                "mkdir -p reports", "mv counts.tsv reports/",
+            ],
+            [0, 1, 3],
+        ),
+        (["cp w.txt c", "gzip -k c", "rm *.gz", "gzip -9 c", "ls *.gz > index", "chmod 444 *.gz"], [1, 2]),
+        (["mkdir d", "sort w.txt > d/a", "sort v.txt > d/b", "rm d/b", "mv d e"], [2, 3]),
+        (["mkdir x", "cp w.txt v.txt x/", "rm -r x", "mkdir y", "cp w.txt y/", "mv y z"], [0, 1, 2]),
+        (
+            ["sort w.txt > o", "head -1 o", "rm o", "sort -r w.txt > o", "rm o", "sort -u w.txt > o", "mv o p"],
+            [0, 1, 2, 3, 4],
+        ),
+        (["tar cf x.tar w.txt", "tar tf x.tar", "rm x.tar", "tar cf y.tar *.txt", "mkdir z", "mv y.tar z/"], [0, 1, 2]),
+        (["split -l 1 w.txt p.", "ls p.* > index", "rm p.*", "sort w.txt > t", "cat t", "rm t"], [3, 4, 5]),
+        # What removed something that was there before stays, without what it removed beside it.
+        (["sort w.txt > out", "rm v.txt", "mkdir z", "mv out z/"], []),
+        (["sort w.txt > a.txt", "rm [av].txt", "sort w.txt > r", "mkdir z", "mv r z/"], [0]),
+        # What was read in between stays, with its removal.
+        (["sort w.txt > top", "head -1 top > first", "rm top", "mkdir z", "mv first z/"], []),
+        (["sort w.txt > a.tmp", "sort v.txt > b.tmp", "cat *.tmp > all", "rm *.tmp", "chmod 600 all"], []),
+    ],
+)  # fmt: skip
+def test_an_attempt_that_was_removed_again_goes_whatever_was_done_before_and_after_it(
+    tmp_path: Path, commands: list[str], out: list[int]
+) -> None:
+    taught = Taught(tmp_path, WORDS, *commands)
+    evidence = taught.find()
+    assert evidence.reproduced
+    assert taught.kept() == [one for number, one in enumerate(commands) if number not in out]
+
+
 HOURS = "name;team;hours\nLee;Q;3\nAda;R;5\nBob;Q;9\nCyd;R;1\n"
 REPORT = "tail -n +2 hours.csv | sort -t';' -k2,2 -k3,3nr | awk -F';' '{print $2, $1, $3}' > report.txt"
 
@@ -454,6 +493,7 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
             "rows = [line.split(',') for line in open('table.txt')]",
             "rows = [line.split(',') for line in open('table.csv')]",
             "rows[0]",
+            "rows.no_such_thing",
             "print(max(int(row[1]) for row in rows[1:]), file=open('max.txt', 'w'))",
             "exit()",
             "END_OF_TYPED_LINES",
@@ -463,6 +503,7 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
     evidence = taught.find()
     assert evidence.reproduced
     (repeated,) = evidence.repeated_as
+    assert repeated.ends_well
     assert repeated.command == "\n".join(
         [
             "python3 <<'END_OF_TYPED_LINES'",
@@ -470,6 +511,35 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
             "print(max(int(row[1]) for row in rows[1:]), file=open('max.txt', 'w'))",
             "END_OF_TYPED_LINES",
         ]
+    )
+
+
+def test_a_commit_that_was_amended_is_made_once_with_its_last_message(tmp_path: Path) -> None:
+    begun = "git init -q && git add . && git commit -qm start"
+    work = [
+        "echo more > new.txt",
+        "git add new.txt",
+        "git commit -qm 'Ad more'",
+        "git commit --amend -qm 'Add more'",
+    ]
+    taught = Taught(tmp_path, {"notes.txt": "one\n"}, begun, *work, "git branch -m main trunk")
+    evidence = taught.find()
+    assert taught.kept() == [begun, *work[:2], work[3], "git branch -m main trunk"]
+    assert [one.command for one in evidence.repeated_as] == ["git commit -qm 'Add more'"]
+
+
+def test_a_program_that_was_mended_before_it_worked_is_written_once(tmp_path: Path) -> None:
+    written = (
+        "cat > sum.py <<'EOF'\nprint(sum(map(int, open('n.txt'))), file=open('s.txt', 'w'), ende='')\nEOF"
+    )
+    mended, run = "sed -i 's/, ende=..//' sum.py", "python3 sum.py"
+    failed = command(run, may_fail=True)
+    taught = Taught(tmp_path, {"n.txt": "1\n2\n"}, written, failed, mended, run)
+    evidence = taught.find()
+    assert taught.kept() == [mended, run]
+    (repeated,) = evidence.repeated_as
+    assert repeated.command == (
+        "cat > sum.py <<'END_OF_TEXT'\nprint(sum(map(int, open('n.txt'))), file=open('s.txt', 'w'))\nEND_OF_TEXT"
     )
 
 
@@ -501,7 +571,7 @@ def test_a_search_that_found_something_before_the_work_and_nothing_after_it_is_a
     taught = Taught(tmp_path, files, search, "sed -i 's/\\r$//' *.csv", command(search, may_fail=True))
     evidence = taught.find()
     assert taught.kept() == [one.command for one in taught.commands[1:]]
-    assert [one.command for one in evidence.repeated_as] == [f"! {search}"]
+    assert [(one.command, one.ends_well) for one in evidence.repeated_as] == [(f"! {search}", True)]
     proof = taught.proof(ConditionKind.CHECK_PASSES, "*.csv")
     assert proof.condition.statement == "The search by grep finds nothing in *.csv"
     assert proof.holds_for == proof.tried > 0

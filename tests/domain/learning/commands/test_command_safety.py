@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from contracts.learning.validation import SafetyClass
 from domain.learning.commands.command_safety import (
+    deleted_patterns,
     destructive_reason,
     external_send_reason,
     holds_masked_secret,
@@ -264,3 +265,20 @@ def test_every_text_gets_a_judgement(command: str) -> None:
 def test_what_stands_beside_it_does_not_make_a_destructive_command_harmless(other: str, joint: str) -> None:
     assert destructive_reason(f"echo {other}{joint}rm -rf /etc") is not None
     assert destructive_reason(f"rm -rf /etc{joint}echo {other}") is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "patterns"),
+    [
+        ("rm *.gz", ("*.gz",)),
+        ("rm -f -- a.txt tmp/part-?? tmp/part-??", ("tmp/part-??",)),
+        ("find . -type f -name '*~' -delete", ("*~",)),
+        ("find . -name 'x*' -exec rm {} +", ("x*",)),
+        ("rm top.txt", ()),
+        ("ls *.gz", ()),
+        ("mv *.gz old/", ()),
+        ("rm 'unclosed", ()),
+    ],
+)
+def test_the_patterns_by_which_files_are_deleted_are_found(command: str, patterns: tuple[str, ...]) -> None:
+    assert deleted_patterns(command) == patterns

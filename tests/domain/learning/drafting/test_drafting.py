@@ -126,6 +126,16 @@ def test_removing_or_fetching_asks_for_supervision_and_says_so(teach: Any) -> No
     assert "- It removes `old.txt`: name what will go, and get a yes first." in removed
 
 
+def test_a_removal_by_a_pattern_is_named_though_what_it_removed_was_made_by_the_work(teach: Any) -> None:
+    events = [
+        teach.command(1, "split -l 1 words.txt a.part.", "+a.part.aa", "+a.part.ab"),
+        teach.command(2, "sort a.part.* > all.txt", "+all.txt"),
+        teach.command(3, "rm *.part.* *~", "-a.part.aa", "-a.part.ab"),
+    ]
+    text = teach.learn(events).file("SKILL.md")
+    assert "- It removes whatever `*.part.*` and `*~` names, also files that were there before: " in text
+
+
 def test_rehearsal_commands_are_the_kept_ones_that_can_be_repeated(teach: Any) -> None:
     events = [
         teach.command(1, "vim notes.txt", "+notes.txt"),

@@ -93,6 +93,11 @@ def test_a_chain_is_what_made_a_file_and_what_removed_it() -> None:
     assert transients(uses, ["out", "t/a", "t/b"]) == ()
 
 
+def test_what_was_removed_and_made_again_is_a_chain_up_to_its_removal() -> None:
+    uses = [use(0, ["a"], ["a.gz"]), use(1, (), (), ["a.gz"]), use(2, ["a"], ["a.gz"], ["a"])]
+    assert [numbers(chain) for chain in transients(uses, ["a"])] == [[0, 1]]
+
+
 def test_what_may_have_been_changed_back_are_the_writers_of_what_ends_as_it_began() -> None:
     uses = [
         use(0, ["a"], ["a", "sedX1"], ["sedX1"]),
@@ -107,10 +112,10 @@ def test_what_may_have_been_changed_back_are_the_writers_of_what_ends_as_it_bega
 
 @given(USES, PATHS)
 def test_a_chain_ends_with_a_removal_of_what_another_of_it_wrote(
-    uses: list[CommandUse], lasting: set[str]
+    uses: list[CommandUse], taken: set[str]
 ) -> None:
     by_id = {one.event_id: one for one in uses}
-    for chain in transients(uses, lasting):
+    for chain in transients(uses, taken):
         *makers, last = (by_id[one] for one in chain)
         assert makers
-        assert all(set(one.written) & set(last.removed) - lasting for one in makers)
+        assert all(set(one.written) & set(last.removed) - taken for one in makers)

@@ -1,0 +1,56 @@
+"""What was put right by a later command is tried as one command that does it right at once."""
+
+from uuid import UUID
+
+import pytest
+
+from contracts.learning.evidence import CommandUse
+from contracts.learning.proposal import RehearsalCommand
+from domain.learning.interpretation.put_right import put_right
+
+SCRIPT = "print(1)\n"
+
+
+def found(*typed: tuple[str, str]) -> list[tuple[int, str, tuple[int, ...]]]:
+    """What is tried for commands, each with the files that it writes."""
+    commands = [
+        RehearsalCommand(event_id=str(UUID(int=n)), command=line, working_folder=".")
+        for n, (line, _) in enumerate(typed)
+    ]
+    uses = [
+        CommandUse(event_id=str(UUID(int=n)), succeeded=True, written=tuple(written.split()))
+        for n, (_, written) in enumerate(typed)
+    ]
+    return [(one.place, one.command, one.left_out) for one in put_right(commands, uses, {"a.py": SCRIPT}.get)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "tried"),
+    [
+        ("git commit -qm 'Ad neu'", "git commit --amend -qm 'Add neu'", ["git commit -qm 'Add neu'"]),
+        ("git commit -m x", "git commit -m 'no --amended' --amend", ["git commit -m 'no --amended'"]),
+        ("git commit -m x", "git commit --amend --no-edit", ["git commit -m x"]),
+        ("git commit -am x", "git commit --amend -m y", ["git commit -m y", "git commit -m y --all"]),
+        ("git commit -m x", "git commit --amend", []),
+        ("git commit -m x", "git commit -m y", []),
+        ("git add .", "git commit --amend -m y", []),
+    ],
+)
+def test_an_amended_commit_is_tried_as_one(first: str, second: str, tried: list[str]) -> None:
+    assert found((first, ".git"), ("git add more", ".git"), (second, ".git")) == [
+        (2, line, (0,)) for line in tried
+    ]
+
+
+def test_a_program_that_was_mended_before_it_ran_is_tried_as_one_text() -> None:
+    wrote, mended, ran = (
+        ("cat > a.py <<E\nx\nE", "a.py"),
+        ("sed -i s/x/y/ a.py", "a.py"),
+        ("python3 a.py", "o"),
+    )
+    line = "cat > a.py <<'END_OF_TEXT'\nprint(1)\nEND_OF_TEXT"
+    assert found(wrote, mended, ran) == [(1, line, (0,))]
+    assert found(wrote, ("chmod +x a.py", "a.py"), mended, ("./a.py", "o")) == [(2, line, (0,))]
+    assert found(wrote, ran, mended, ran) == []
+    assert found(wrote, ("sed -i s/x/y/ *.py", "a.py b.py"), ran) == []
+    assert found(wrote, ran) == []
