@@ -33,11 +33,12 @@ from domain.learning.comparison.parameter_edits import (
     with_known,
 )
 from domain.learning.comparison.parameters import parameterised
-from domain.learning.drafting.drafting import draft_skill
+from domain.learning.drafting.drafting import draft_skill, states_success
 from domain.learning.drafting.method import EXAMPLE, example_file, with_scripts_still_run
 from domain.learning.drafting.revision import DEPENDENCIES
 from domain.learning.drafting.skill_markdown import parse_frontmatter, parts_of, texts_of
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
+from domain.learning.proof.stated_conditions import StatedConditions, stated_conditions
 
 SKILL_FILE = "SKILL.md"
 
@@ -161,6 +162,8 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
         files=tuple(DraftedFile(path=path, content=content) for path, content in sorted(files.items())),
         packed=(),
         capability_id=base.draft.capability_id,
+        conditions=new.conditions,
+        untested=new.untested,
     )
     return Improvement(interpretation, draft, conflicts)
 
@@ -224,8 +227,16 @@ def _renderings(
     }
     edits = {**phrases, **source.edits}
     if source.shown is None:
-        old = _in_words(base, base.interpretation, source.session, phrases)
-        return old, _in_words(base, interpretation, source.session, edits)
+        said = StatedConditions(base.draft.conditions, base.draft.untested)
+        old = _in_words(base, base.interpretation, source.session, phrases, said)
+        if states_success(interpretation, source.edits):
+            said = stated_conditions(
+                interpretation.success_conditions,
+                base.draft.conditions,
+                base.interpretation.success_conditions,
+                interpretation.parameters,
+            )
+        return old, _in_words(base, interpretation, source.session, edits, said)
     steps, evidence = source.shown.steps, source.shown.evidence
     if evidence is None:
         return _without_method(base.draft), draft_skill(interpretation, steps, source.session, edits=edits)
@@ -238,9 +249,10 @@ def _in_words(
     interpretation: SemanticWorkflowInterpretation,
     session: LearnSession,
     edits: Mapping[str, object],
+    stated: StatedConditions,
 ) -> SkillDraft:
     """What the words alone say, the example of the base among it: it speaks of title and parameters too."""
-    draft = draft_skill(interpretation, (), session, edits=edits)
+    draft = draft_skill(interpretation, (), session, edits=edits, stated=stated)
     if not any(file.path == EXAMPLE for file in base.draft.files):
         return draft
     example = example_file(interpretation.title, base.draft.rehearsal, interpretation.parameters)
