@@ -11,6 +11,7 @@ from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCond
 from domain.learning.proof.condition_wording import condition
 from domain.learning.proof.conditions import FolderContents, is_there, lines_of, objection
 from domain.learning.proof.file_conditions import Work, conditions_of_file
+from domain.learning.proof.made_dates import without_date
 from domain.learning.proof.outcomes import is_compared
 from domain.learning.proof.path_patterns import (
     Family,
@@ -21,7 +22,6 @@ from domain.learning.proof.path_patterns import (
     is_named,
     matching,
     pattern_of,
-    without_date,
 )
 from domain.learning.proof.rows import has_rows
 from domain.learning.proof.state_conditions import state_conditions
