@@ -202,7 +202,7 @@ _PARTS = (
     (ConditionKind.HOLDS_TEXT, _NONE, (_TEXT,)),
     (ConditionKind.LACKS_TEXT, _NONE, (_TEXT,)),
     (ConditionKind.LACKS_WORD, _NONE, (_TEXT,)),
-    (ConditionKind.MODE, _NONE, (str(_NUMBER),)),
+    (ConditionKind.MODE, _NONE, (str(_NUMBER), *map("".join, product("ugoa", "+-", "rwx")))),
     (ConditionKind.LINE_COUNT, _NONE, ("0", str(_NUMBER))),
     (ConditionKind.LINE_COUNT, (_OTHER,), ("0", "-1", "1", str(_NUMBER))),
     (ConditionKind.COLUMNS, _NONE, tuple(f"{separator}:{_NUMBER}" for separator in SEPARATORS)),
