@@ -84,7 +84,7 @@ def session_account(
         session=account.state(aggregate, services.session_reads.view(aggregate).allowed_actions),
         observing=services.session_reads.observation_scope(aggregate),
         boundary=account.boundary(services.observations.boundaries_of(session_id)),
-        meaning=account.meaning(understood, len(asked)) if understood else None,
+        meaning=account.meaning(understood, len(asked), detail.untested) if detail and understood else None,
         proposal=proposal,
         tests=account.tests(services.proposals.validation_runs(proposal.proposal_id, NEWEST))
         if proposal

@@ -28,6 +28,7 @@ from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.learning.views.portability import ProposalPortability
 from domain.learning.comparison.demonstrations import in_some_only
 from domain.learning.interpretation.meaningful import lets_in
+from domain.learning.proof.stated_conditions import marked
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,8 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
             for title, items in (
                 ("use it when", meaning.use_conditions),
                 ("not when", meaning.non_use_conditions),
-                ("it worked when", meaning.success_conditions),
+                ("it worked when", marked(meaning.success_conditions, detail.untested)),
+                ("tested besides", detail.also_tested),
                 ("on the way", tuple(f"{c.goal}: {c.success_condition}" for c in meaning.checkpoints)),
                 (
                     "shown in part only",

@@ -317,6 +317,9 @@ class SkillDraft(VersionedContract):
     conditions: tuple[ProofCondition, ...] = Field(
         default=(), max_length=MAX_CONDITIONS, description="What a rehearsal checks of the result."
     )
+    untested: tuple[Text240, ...] = Field(
+        default=(), description="Conditions of success that no rehearsal can check: a person looks."
+    )
     unrehearsed: tuple[UnrehearsedCommand, ...] = Field(
         default=(),
         description="Commands and steps of the lesson that no rehearsal can carry out; nothing proves them.",

@@ -123,6 +123,12 @@ class ProposalDetailResponse(SessionActions):
         default=None, description="Its grade here and now; absent in the answers of commands."
     )
     questions: tuple[QuestionView, ...] = ()
+    untested: tuple[Text240, ...] = Field(
+        default=(), description="Of the conditions of success those that nothing tests: a person looks."
+    )
+    also_tested: tuple[Text240, ...] = Field(
+        default=(), description="What is tested beside the conditions of success that are stated."
+    )
     unproved: tuple[UnprovedStep, ...] = Field(
         default=(),
         description="What its rehearsal could not try; it is installed only with `accept_unproved`.",

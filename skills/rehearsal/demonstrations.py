@@ -111,7 +111,7 @@ class _Rehearsals:
         self._commands += len(draft.rehearsal)
 
     def further(self, draft: SkillDraft, one: RehearsedDemonstration) -> None:
-        again = draft.changed(rehearsal=one.commands, further_demonstrations=(), conditions=())
+        again = draft.changed(rehearsal=one.commands, further_demonstrations=(), conditions=(), untested=())
         self._reports.append((one.number, self._attempted(again, one)))
         self._commands += len(one.commands)
 

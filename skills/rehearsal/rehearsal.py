@@ -42,6 +42,7 @@ from skills.rehearsal.report import (
     result_of,
     safe_targets_step,
     unrehearsed_part,
+    untested_part,
 )
 from skills.rehearsal.sandbox import CommandOutcome, HostIsolation, Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import (
@@ -300,6 +301,7 @@ class _Replay:
         else:
             steps += self._effect_steps(witness)
             steps += self._condition_steps(before, ReadContents(work, written=session.written))
+            steps += untested_part(self.draft)
             if self.watch is not None:
                 steps.append(safe_targets_step(self.watch.outside()))
         steps += unrehearsed_part(self.draft)
@@ -345,7 +347,7 @@ class _Replay:
         for number, condition in enumerate(self.draft.conditions, start=1):
             found = objection(condition, before, after)
             result = StepResult.PASSED if found is None else StepResult.FAILED
-            yield condition_step(number, condition.statement, result, found)
+            yield self._unless_unproved(condition_step(number, condition.statement, result, found))
 
 
 def _ending(session: SessionOutcome, place: int) -> str:

@@ -12,9 +12,12 @@ from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.starting_state import StartingEntry
 from contracts.learning.validation import StepResult
+from domain.learning.proof.stated_conditions import NOT_TESTED
 from host.sandbox.launch_order import HostIsolation
 
 _LABEL_LIMIT, _DETAILS_LIMIT = 240, 1000
+_UNTESTED = "rehearsal/untested-"
+"""How the cases begin of conditions that only a person can judge."""
 
 
 class RehearsalResult(StrEnum):
@@ -154,6 +157,14 @@ def unrehearsed_part(draft: SkillDraft) -> tuple[RehearsalStep, ...]:
     return tuple(unrehearsed_step(number, one) for number, one in enumerate(draft.unrehearsed, start=1))
 
 
+def untested_part(draft: SkillDraft) -> tuple[RehearsalStep, ...]:
+    """The skipped steps of the conditions that only a person can judge; they prove nothing."""
+    return tuple(
+        replace(_step(f"{_UNTESTED}{number:02d}", statement, StepResult.SKIPPED, NOT_TESTED), applies=False)
+        for number, statement in enumerate(draft.untested, start=1)
+    )
+
+
 def nothing_run(
     draft: SkillDraft,
     effects: Sequence[ObservedEffect],
@@ -249,8 +260,17 @@ class CheckReport:
 
     @property
     def unproved(self) -> tuple[UnprovedStep, ...]:
-        """What could not be tried here. A further demonstration repeats a task that the first one proves or not."""
-        skipped = [step for step in self.steps if step.result is StepResult.SKIPPED and not step.applies]
+        """What could not be tried here. A further demonstration repeats a task that the first one proves or not.
+
+        What only a person can judge is no part of it: the person has said so.
+        """
+        skipped = [
+            step
+            for step in self.steps
+            if step.result is StepResult.SKIPPED
+            and not step.applies
+            and not step.test_case_id.startswith(_UNTESTED)
+        ]
         found = [_unproved(step) for step in skipped if not _FURTHER.match(step.test_case_id)]
         if len(found) <= MAX_UNPROVED:
             return tuple(found)

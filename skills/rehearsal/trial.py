@@ -18,6 +18,7 @@ from contracts.learning.trials import (
 )
 from domain.learning.proof.conditions import objection
 from domain.learning.proof.path_patterns import is_pattern, matching
+from domain.learning.proof.stated_conditions import NOT_TESTED
 from domain.learning.proof.trial import Trial
 from domain.learning.redaction.redaction import redact
 from skills.rehearsal.folder_contents import Facts, ReadContents
@@ -196,6 +197,10 @@ def _conditions(
         problem = objection(one, before, after)
         result = TrialConditionResult.HOLDS if problem is None else TrialConditionResult.FAILED
         found.append(_condition(one, result, problem))
+    found += [
+        TrialCondition(statement=one, path="", result=TrialConditionResult.NOT_CHECKED, details=NOT_TESTED)
+        for one in trial.untested
+    ]
     return tuple(found)
 
 

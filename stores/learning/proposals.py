@@ -34,6 +34,7 @@ from contracts.learning.validation import ValidationRun, unproved_digest
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
 from domain.learning.drafting.graph_picture import review_graph
 from domain.learning.drafting.revision import document_dependencies
+from domain.learning.proof.stated_conditions import also_tested
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import load_bundle
@@ -255,6 +256,12 @@ class ProposalReads:
             saga_id=saga_id,
             interpretation=bundle.interpretation,
             checkpoint_lint_report=bundle.lint,
+            untested=bundle.draft.untested,
+            also_tested=also_tested(
+                bundle.draft.conditions,
+                bundle.interpretation.success_conditions,
+                bundle.interpretation.parameters,
+            ),
             questions=tuple(_question_view(q, a) for q, a in self._questions(proposal_id)),
             unproved=unproved,
             unproved_digest=unproved_digest(unproved) if unproved else None,

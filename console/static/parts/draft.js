@@ -3,13 +3,14 @@
 import { facts, h } from "../dom.js";
 import { visible } from "../visible.js";
 
-export function meaning({ title, meaning: read, phrases, negative }) {
+export function meaning({ title, meaning: read, phrases, negative, untested = [], alsoTested = [] }) {
   return [
     h("p", { class: "lead" }, visible(read.goal_summary)),
     h("div", { class: "lists" }, [
       list("Use it when", read.use_conditions),
       list("Not when", read.non_use_conditions),
-      list("It worked when", read.success_conditions),
+      list("It worked when", read.success_conditions.map((one) => (untested.includes(one) ? `${one} (not tested: a person looks)` : one))),
+      list("Tested besides", alsoTested),
       list("Found when somebody says", phrases.map((one) => `“${one}”`)),
       list("Left alone when somebody says", negative.map((one) => `“${one}”`)),
     ]),

@@ -26,7 +26,15 @@ from contracts.learning.observation import (
 )
 from contracts.learning.proposal import PARAMETERS, RehearsalCommand, parameter_entries
 from domain.learning.comparison.comparison import COMPATIBLE_SHARE, Comparison, compare
-from domain.learning.comparison.parameters import distinct, drafted_description, fits, is_drafted, type_of
+from domain.learning.comparison.parameters import (
+    distinct,
+    drafted_description,
+    fits,
+    is_drafted,
+    meant,
+    type_of,
+)
+from domain.learning.comparison.shown_again import values_in_place
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
@@ -216,20 +224,32 @@ class Taught:
         same = len(comparison.actions) / len(self.rehearsal) >= COMPATIBLE_SHARE
         return comparison if same else None
 
+    @property
+    def lines(self) -> list[str]:
+        """The commands of the new demonstration."""
+        return [e.terminal.command for e in all_events(self.steps) if e.terminal]
+
+    def shown_again(self, known: Sequence[SkillParameter]) -> dict[str, str]:
+        """The first examples of known parameters → what the new demonstration shows in their place."""
+        comparison = self.compared()
+        variables = comparison.variables if comparison else ()
+        compared = {one.values[1]: one.values[0] for one in variables if one.values[0]}
+        left = [p for p in known if p.examples[0] not in compared]
+        return compared | values_in_place(left, [one.command for one in self.rehearsal], self.lines)
+
 
 def carried_parameters(known: Sequence[SkillParameter], taught: Taught) -> tuple[SkillParameter, ...]:
     """The known parameters with the new demonstration's values as their first examples.
 
-    None are left where it shows another task, and a value that did not change stays the first example. A type
-    that the new value is not of becomes text.
+    Of another task only those are left that it shows in their places, and a value that did not change stays the first
+    example. A type that the new value is not of becomes text.
     """
     if not known or not taught.rehearsal or not taught.steps:
         return tuple(known)
-    comparison = taught.compared()
-    if comparison is None:
-        return ()
-    new = {variable.values[1]: variable.values[0] for variable in comparison.variables}
-    return tuple(_with_example(p, new[p.examples[0]]) if new.get(p.examples[0]) else p for p in known)
+    new = taught.shown_again(known)
+    is_other = taught.compared() is None
+    kept = [p for p in known if not is_other or p.examples[0] in new]
+    return tuple(_with_example(p, new.get(p.examples[0], p.examples[0])) for p in kept)
 
 
 def known_again(
@@ -242,11 +262,10 @@ def known_again(
     """
     if not known or not taught.rehearsal or not taught.steps:
         return tuple(fresh)
-    comparison = taught.compared()
-    if comparison is None:
-        return tuple(fresh)
-    new = {variable.values[1]: variable.values[0] for variable in comparison.variables}
-    left = {new.get(p.examples[0], p.examples[0]): p for p in reversed(known)}
+    new = taught.shown_again(known)
+    is_other = taught.compared() is None
+    same = [p for p in known if not is_other or p.examples[0] in new]
+    left = {new.get(p.examples[0], p.examples[0]): p for p in reversed(same)}
     before = [left.pop(p.examples[0], None) for p in fresh]
     taken = [p.name for p in before if p]
     found: list[SkillParameter] = []
@@ -265,17 +284,26 @@ def with_known(
 ) -> tuple[SkillParameter, ...]:
     """The parameters of new demonstrations, and the known ones of which their commands have a value all the same.
 
-    ``again`` are those that ``known_again`` names. One that was shown once keeps the values known of it.
+    ``again`` are those that ``known_again`` names. One that was shown once keeps the values known of it, and a new one
+    goes that stands for a value with a known one in it: both would be the same choice.
     """
     carried = {p.name: p for p in carried_parameters(known, taught)}
+    values = [(p.examples[0], p.type) for p in carried.values()]
+    again = [p for p in again if p.name in carried or not any(_holds(p, *one) for one in values)]
     found = [
         old if len(p.examples) == 1 and old and old.examples[0] == p.examples[0] else p
         for p in again
         for old in [carried.pop(p.name, None)]
     ]
-    lines = [e.terminal.command for e in all_events(taught.steps) if e.terminal]
+    lines = taught.lines
     left = (p for p in carried.values() if not lines or _is_shown(p.examples[0], lines))
     return (*found, *left)[:MAX_PARAMETERS]
+
+
+def _holds(parameter: SkillParameter, value: str, kind: ParameterType) -> bool:
+    """Whether the parameter's value is longer than a known one and has it as a piece."""
+    shown = parameter.examples[0]
+    return shown != value and re.search(meant(value, kind), shown) is not None
 
 
 def _known(parameter: SkillParameter, old: SkillParameter) -> SkillParameter:
@@ -292,6 +320,8 @@ def _known(parameter: SkillParameter, old: SkillParameter) -> SkillParameter:
 
 
 def _with_example(parameter: SkillParameter, value: str) -> SkillParameter:
+    if value == parameter.examples[0]:
+        return parameter
     kind = parameter.type if fits(parameter.type, (value,)) else ParameterType.TEXT
     examples = (value, *parameter.examples)[:_MOST_EXAMPLES]
     return parameter.changed(examples=examples, type=kind)

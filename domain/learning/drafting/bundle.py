@@ -275,6 +275,7 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
                     "starting_state_id",
                     "folders",
                     "conditions",
+                    "untested",
                     "unrehearsed",
                 },
             ),

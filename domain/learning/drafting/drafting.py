@@ -42,8 +42,14 @@ from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import listed, slug_from_title
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
 from domain.learning.lesson_folders import lesson_folders
+from domain.learning.proof.stated_conditions import (
+    StatedConditions,
+    also_tested,
+    marked,
+    stated_conditions,
+)
 from domain.learning.proof.trial import ability_folders
-from domain.learning.proof.wording import proven_files
+from domain.learning.proof.wording import proven_files, proven_statements
 from domain.learning.redaction.redaction import redact
 
 _FIELD_NAMES = {
@@ -68,15 +74,19 @@ def draft_skill(
     trigger_hints: Sequence[str] = (),
     edits: Mapping[str, object] | None = None,
     evidence: LessonEvidence | None = None,
+    stated: StatedConditions | None = None,
 ) -> SkillDraft:
     """The skill bundle: SKILL.md, capability manifest, trigger and success tests, rehearsal commands.
 
     ``edits`` are a revision's fields as ``check_edits`` returns them; of these, slug and trigger phrases are
     used here, the others are in the interpretation already. Secrets in a person's wording are masked. With ``evidence``
-    of a replay the draft begins with its starting state and states the conditions that it proved.
+    of a replay the draft begins with its starting state and states the conditions that it proved. ``stated`` is what is
+    tested of the conditions of success, where that does not follow from these.
     """
     edited = edits or {}
-    interpretation = _masked(interpretation)
+    rehearsal = rehearsal_commands(events_kept)
+    stated = stated or _stated(interpretation, evidence, edited, can_be_tested=bool(rehearsal))
+    interpretation, untested = _masked(interpretation, stated.untested)
     slug = str(edited.get("proposed_skill_slug") or slug_from_title(interpretation.title))
     materials = materials_of(events_kept)
     names = LastingNames(events_kept, proven_files(evidence))
@@ -91,7 +101,6 @@ def draft_skill(
     phrases = tuple(dict.fromkeys(wording.unbraced(phrase) for phrase in phrases))
     blocked = edited_phrases(edited, "negative_triggers")
     blocked = negative_triggers(interpretation, phrases) if blocked is None else blocked
-    rehearsal = rehearsal_commands(events_kept)
     scripts = script_files(evidence)
     programs = tuple(sorted(programs_used(r.command for r in rehearsal)))[:_MOST_PROGRAMS]
     capability_id = f"learned.{slug}"
@@ -110,7 +119,10 @@ def draft_skill(
             use_conditions=interpretation.use_conditions,
             non_use_conditions=interpretation.non_use_conditions,
             checkpoints=interpretation.checkpoints,
-            success_conditions=interpretation.success_conditions,
+            success_conditions=marked(interpretation.success_conditions, untested),
+            also_tested=also_tested(
+                stated.tested, interpretation.success_conditions, interpretation.parameters
+            ),
             inputs=[wording.formal(text) for text in _inputs(events_kept, materials, rehearsal, wording)],
             safety=[
                 *(wording.formal(text) for text in _safety(events_kept, materials, rehearsal, names)),
@@ -175,7 +187,8 @@ def draft_skill(
         dependencies=programs,
         starting_state_id=evidence.state_id if evidence else None,
         folders=lesson_folders(all_events(events_kept)),
-        conditions=evidence.conditions if evidence else (),
+        conditions=stated.tested,
+        untested=untested,
         unrehearsed=(
             *(evidence.unrehearsed if evidence and evidence.kept else unrehearsed_commands(events_kept)),
             *unrehearsed_actions(events_kept, interpretation.observed_effects),
@@ -193,8 +206,35 @@ def _json_file(path: str, value: Any) -> DraftedFile:
     )
 
 
-def _masked(interpretation: SemanticWorkflowInterpretation) -> SemanticWorkflowInterpretation:
-    """The interpretation as it may be written into a skill; the lint still sees the original."""
+def _stated(
+    interpretation: SemanticWorkflowInterpretation,
+    evidence: LessonEvidence | None,
+    edits: Mapping[str, object],
+    *,
+    can_be_tested: bool,
+) -> StatedConditions:
+    """What is tested: what was proven, and where a person states the conditions, those of them that can be read."""
+    proven = evidence.conditions if evidence else ()
+    if not states_success(interpretation, edits):
+        return StatedConditions(proven)
+    if not can_be_tested:
+        return StatedConditions((), interpretation.success_conditions)
+    return stated_conditions(
+        interpretation.success_conditions, proven, proven_statements(evidence), interpretation.parameters
+    )
+
+
+def states_success(interpretation: SemanticWorkflowInterpretation, edits: Mapping[str, object]) -> bool:
+    """Whether a person has stated the conditions of success."""
+    return "success_conditions" in edits or any(
+        one.confirmed for one in interpretation.confidences if one.field is QuestionField.SUCCESS_CONDITION
+    )
+
+
+def _masked(
+    interpretation: SemanticWorkflowInterpretation, untested: Collection[str]
+) -> tuple[SemanticWorkflowInterpretation, tuple[str, ...]]:
+    """The interpretation as it may be written into a skill, and what is ``untested``; the lint sees the original."""
     texts = {"title": 160, "goal_summary": 600}
     lists = ("use_conditions", "non_use_conditions", "success_conditions")
     changes: dict[str, Any] = {
@@ -205,7 +245,9 @@ def _masked(interpretation: SemanticWorkflowInterpretation) -> SemanticWorkflowI
         changes[name] = tuple(
             clipped(redact(t, personal=True).text, 240) for t in getattr(interpretation, name)
         )
-    return interpretation.changed(**changes)
+    masked = interpretation.changed(**changes)
+    pairs = zip(interpretation.success_conditions, masked.success_conditions, strict=True)
+    return masked, tuple(said for original, said in pairs if original in untested)
 
 
 def _inputs(

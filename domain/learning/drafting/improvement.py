@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -32,12 +32,13 @@ from domain.learning.comparison.parameter_edits import (
     respoken,
     with_known,
 )
-from domain.learning.comparison.parameters import parameterised
-from domain.learning.drafting.drafting import draft_skill
+from domain.learning.comparison.parameters import parameterised, placeholder
+from domain.learning.drafting.drafting import draft_skill, states_success
 from domain.learning.drafting.method import EXAMPLE, example_file, with_scripts_still_run
 from domain.learning.drafting.revision import DEPENDENCIES
 from domain.learning.drafting.skill_markdown import parse_frontmatter, parts_of, texts_of
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
+from domain.learning.proof.stated_conditions import StatedConditions, stated_conditions
 
 SKILL_FILE = "SKILL.md"
 
@@ -161,6 +162,8 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
         files=tuple(DraftedFile(path=path, content=content) for path, content in sorted(files.items())),
         packed=(),
         capability_id=base.draft.capability_id,
+        conditions=new.conditions,
+        untested=new.untested,
     )
     return Improvement(interpretation, draft, conflicts)
 
@@ -177,7 +180,7 @@ def _interpretation(
     }
     if source.shown is not None:
         said = _said(base, source, source.shown)
-        kept = (*_SHOWN, *(name for name in ("goal_summary", "title") if name in source.shown.stated))
+        kept = (*_SHOWN, *_said_anew(base.interpretation, said, source.shown.stated))
         changes.update({name: getattr(said, name) for name in kept})
     for name in _TEXTS:
         if name in source.edits:
@@ -193,13 +196,27 @@ def _interpretation(
     if source.shown is not None:
         commands += [e.terminal.command for e in all_events(source.shown.steps) if e.terminal]
     parameters = edited_parameters(found.parameters, source.edits, commands)
-    speaking = _Speaking(renames(found.parameters, parameters), fixed_values(found.parameters, parameters))
+    gone = fixed_values(base.interpretation.parameters, (*found.parameters, *parameters))
+    speaking = _Speaking(
+        renames(found.parameters, parameters), gone | fixed_values(found.parameters, parameters)
+    )
     known = {p.examples for p in found.parameters}
     found = renamed_in(found, parameters, speaking.renamed, speaking.fixed)
     if added := [p for p in parameters if p.examples not in known]:
         found = parameterised(found, added, source.edits, names_the_task=False).changed(parameters=parameters)
     ordered: tuple[Checkpoint, ...] = tuple(sorted(found.checkpoints, key=lambda c: c.order_hint))
     return found.changed(checkpoints=ordered), speaking
+
+
+def _said_anew(
+    base: SemanticWorkflowInterpretation, said: SemanticWorkflowInterpretation, stated: frozenset[str]
+) -> Iterator[str]:
+    """The fields whose words a person has stated, and those in which the base speaks of a parameter that is gone."""
+    gone = [placeholder(p) for p in base.parameters if p.name not in {one.name for one in said.parameters}]
+    for name in (*_TEXTS, *_LISTS):
+        words: str | tuple[str, ...] = getattr(base, name)
+        if (name in _TEXTS and name in stated) or any(mark in str(words) for mark in gone):
+            yield name
 
 
 def _said(base: BaseMaterial, source: ImprovementInput, shown: Shown) -> SemanticWorkflowInterpretation:
@@ -224,8 +241,16 @@ def _renderings(
     }
     edits = {**phrases, **source.edits}
     if source.shown is None:
-        old = _in_words(base, base.interpretation, source.session, phrases)
-        return old, _in_words(base, interpretation, source.session, edits)
+        said = StatedConditions(base.draft.conditions, base.draft.untested)
+        old = _in_words(base, base.interpretation, source.session, phrases, said)
+        if states_success(interpretation, source.edits):
+            said = stated_conditions(
+                interpretation.success_conditions,
+                base.draft.conditions,
+                base.interpretation.success_conditions,
+                interpretation.parameters,
+            )
+        return old, _in_words(base, interpretation, source.session, edits, said)
     steps, evidence = source.shown.steps, source.shown.evidence
     if evidence is None:
         return _without_method(base.draft), draft_skill(interpretation, steps, source.session, edits=edits)
@@ -238,9 +263,10 @@ def _in_words(
     interpretation: SemanticWorkflowInterpretation,
     session: LearnSession,
     edits: Mapping[str, object],
+    stated: StatedConditions,
 ) -> SkillDraft:
     """What the words alone say, the example of the base among it: it speaks of title and parameters too."""
-    draft = draft_skill(interpretation, (), session, edits=edits)
+    draft = draft_skill(interpretation, (), session, edits=edits, stated=stated)
     if not any(file.path == EXAMPLE for file in base.draft.files):
         return draft
     example = example_file(interpretation.title, base.draft.rehearsal, interpretation.parameters)

@@ -31,6 +31,8 @@ _COMPATIBILITY_LIMIT = 500
 
 _METADATA_LIMIT = 1500
 
+_ALSO_LIMIT = 600
+
 _RESERVED_SCALARS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
 _PREPOSITION = re.compile(r"(?i)(?:after|at|before|by|during|each|every|for|in|on|once|while|with)\s")
@@ -83,6 +85,7 @@ class SkillDocument:
     negative_triggers: Sequence[str]
     capability_id: str
     execution_mode: LearnExecutionMode
+    also_tested: Sequence[str] = ()
     parameters: Sequence[str] = ()
     method: Sequence[MethodFact] = ()
     scripts: Sequence[str] = ()
@@ -130,7 +133,7 @@ def render_skill_markdown(document: SkillDocument) -> str:
         *([(PARAMETER_SECTION, _bullets(document.parameters, code))] if document.parameters else []),
         ("Checkpoints", _checkpoints(document, code)),
         *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
-        ("Done when", _bullets(document.success_conditions, code)),
+        ("Done when", _done_when(document, code)),
         *([(METHOD_SECTION, _method(document))] if document.method else []),
         ("Inputs to ask for", _bullets(document.inputs, code)),
         *([("Documents", _bullets(document.documents, code))] if document.documents else []),
@@ -238,6 +241,14 @@ def _checkpoints(document: SkillDocument, code: _CodeType) -> str:
         if condition != goal:
             lines.append(f"   Verify: {code(lower_first(condition))}")
     return "\n".join(lines)
+
+
+def _done_when(document: SkillDocument, code: _CodeType) -> str:
+    stated = _bullets(document.success_conditions, code)
+    if not document.also_tested:
+        return stated
+    more = "; ".join(code(without_stop(one)) for one in document.also_tested)
+    return f"{stated}\n\nA trial also tests: {clipped(more, _ALSO_LIMIT)}."
 
 
 def _optional_steps(document: SkillDocument, code: _CodeType) -> str:

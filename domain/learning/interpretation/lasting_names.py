@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from domain.learning.commands.operations import NetChange, NetEffect
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
-from domain.learning.proof.path_patterns import captured, is_pattern, makes_date, without_date
+from domain.learning.proof.made_dates import makes_date, without_date
+from domain.learning.proof.path_patterns import captured, is_pattern
 
 _ANY_FOLDER = "**/"
 

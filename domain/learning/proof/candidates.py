@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCondition
 from domain.learning.proof.condition_wording import condition
 from domain.learning.proof.conditions import FolderContents, is_there, lines_of, objection
-from domain.learning.proof.file_conditions import Work, conditions_of_file
+from domain.learning.proof.file_conditions import Work, conditions_of_file, mode_asked
+from domain.learning.proof.made_dates import without_date
 from domain.learning.proof.outcomes import is_compared
 from domain.learning.proof.path_patterns import (
     Family,
@@ -21,7 +22,6 @@ from domain.learning.proof.path_patterns import (
     is_named,
     matching,
     pattern_of,
-    without_date,
 )
 from domain.learning.proof.rows import has_rows
 from domain.learning.proof.state_conditions import state_conditions
@@ -153,12 +153,12 @@ def _path(one: str | Family) -> str:
 
 def _modes(one: str | Family, work: Work) -> Iterator[ProofCondition]:
     members = one.members if isinstance(one, Family) else (one,)
-    modes = {work.after.mode(path) for path in members}
+    modes = {mode_asked(path, work) for path in members}
     if len(modes) == 1:
-        yield condition(ConditionKind.MODE, _path(one), argument=f"{modes.pop() or 0:o}")
+        yield condition(ConditionKind.MODE, _path(one), argument=modes.pop())
     else:
         for path in members:
-            yield condition(ConditionKind.MODE, path, argument=f"{work.after.mode(path) or 0:o}")
+            yield condition(ConditionKind.MODE, path, argument=mode_asked(path, work))
 
 
 def _of_family(

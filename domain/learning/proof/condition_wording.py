@@ -2,6 +2,7 @@
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
+from domain.learning.proof import permissions
 from domain.learning.proof.orders import Order
 from domain.learning.proof.path_patterns import is_pattern
 from domain.learning.proof.sort_orders import TO_THE_END, SortKey, order_of
@@ -148,6 +149,6 @@ def _predicate(kind: ConditionKind, other: str, argument: str) -> str:
         ConditionKind.LACKS_WORD: f"no longer holds the word “{argument}”",
         ConditionKind.VALID_JSON: "is valid JSON",
         ConditionKind.MEMBERS_OF: f"is a readable archive that holds every file of {other}",
-        ConditionKind.MODE: f"has the permissions {argument}",
+        ConditionKind.MODE: permissions.in_words(argument) if kind is ConditionKind.MODE else "",
         ConditionKind.CHECK_PASSES: "passes its check",
     }.get(kind, str(kind))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
+from domain.learning.proof import permissions
 from domain.learning.proof.orders import SEPARATORS
 from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
 from domain.learning.proof.sort_orders import order_of
@@ -298,7 +299,7 @@ def members_wanted(other: str, before: FolderContents) -> list[set[str]]:
 
 def _mode(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
     mode = after.mode(condition.path)
-    held = mode is not None and f"{mode:o}" == condition.argument
+    held = mode is not None and permissions.holds(condition.argument, mode)
     return None if held else f"{condition.path} has the mode {mode or 0:o}"
 
 

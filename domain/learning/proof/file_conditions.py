@@ -15,8 +15,10 @@ from domain.learning.proof.conditions import (
     lines_of,
     members_wanted,
 )
+from domain.learning.proof.filters import may_be_empty
 from domain.learning.proof.orders import SEPARATORS, Order, are_numbers, fields_of
 from domain.learning.proof.path_patterns import pattern_of
+from domain.learning.proof.permissions import asked_of, is_relative
 from domain.learning.proof.rows import has_rows, looks_like_header
 from domain.learning.proof.sort_orders import SortOrder, collates_by_code_points, in_locale
 from domain.learning.proof.typed_orders import TypedOrder, may_order, typed_order
@@ -30,11 +32,14 @@ _MOST_TEXTS = 2
 _MOSTLY = 0.75
 """The share of lines from which on a file is one that a command wrote out: a script, corrected afterwards."""
 _ARCHIVES = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".zip")
+_LEAVING_OUT = re.compile(r"--exclude\b|\bzip\b[^|;&\n]*\s-x\b")
 _WORD = re.compile(r"[^\s,;\"'()<>|/\\=]{3,60}")
 _SHORTEST_LINE = 4
 _EXECUTABLE = 0o111
 _SORT = re.compile(r"(?<![.\w-])sort(?![\w(-])")
 """The program, and no function or method of that name."""
+_SETTING = re.compile(r"(?m)^(?:export )?([A-Za-z_]\w*)=[\"']?([\w.,:+-]+)[\"']?$")
+_USED = re.compile(r"\$\{(\w+)\}|\$(\w+)")
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,13 @@ class Work:
     def given(self) -> str:
         """The text of all commands."""
         return "\n".join(self.commands)
+
+    @cached_property
+    def meant(self) -> str:
+        """The text of all commands, and once more with the values of settings in the place of their names."""
+        settings = dict(_SETTING.findall(self.given))
+        said = _USED.sub(lambda m: settings.get(m[1] or m[2], m[0]), self.given)
+        return f"{self.given}\n{said}" if settings else self.given
 
     @cached_property
     def spoken(self) -> str:
@@ -68,7 +80,10 @@ def conditions_of_file(path: str, work: Work, sources: Sequence[str]) -> Iterato
     """Conditions about a changed file; ``sources`` are the files that the commands which wrote it read."""
     new = path not in work.before.paths()
     text = work.after.text(path)
-    kind = ConditionKind.NOT_EMPTY if text is None or text.strip() else ConditionKind.EXISTS
+    is_filled = text is None or text.strip()
+    if is_filled and may_be_empty(path, work.commands, work.spoken):
+        is_filled = False
+    kind = ConditionKind.NOT_EMPTY if is_filled else ConditionKind.EXISTS
     yield condition(kind, path, is_new=new)
     if path.endswith(_ARCHIVES):
         yield from _archived(path, work)
@@ -101,8 +116,14 @@ def _copied(path: str, work: Work) -> str | None:
 
 def _permissions(path: str, work: Work) -> Iterator[ProofCondition]:
     mode, was = work.after.mode(path), work.before.mode(path)
-    if mode and mode != was and (was is not None or mode & _EXECUTABLE):
-        yield condition(ConditionKind.MODE, path, argument=f"{mode:o}")
+    if mode and mode != was and (was is not None or mode & _EXECUTABLE or asked_of(path, work.commands)):
+        yield condition(ConditionKind.MODE, path, argument=mode_asked(path, work))
+
+
+def mode_asked(path: str, work: Work) -> str:
+    """The permissions that a file has now; where only some were changed, the change."""
+    asked = asked_of(path, work.commands)
+    return asked if asked is not None and is_relative(asked) else f"{work.after.mode(path) or 0:o}"
 
 
 def _stands_in_commands(text: str, work: Work) -> bool:
@@ -113,10 +134,11 @@ def _stands_in_commands(text: str, work: Work) -> bool:
 def _archived(path: str, work: Work) -> Iterator[ProofCondition]:
     """The folders, or the files of one extension in a folder, that the archive holds all of."""
     members = {member.removeprefix("./") for member in work.after.members(path) or ()}
+    leaves_out = _LEAVING_OUT.search(work.given) is not None
     inside = [one for one in sorted(work.before.paths()) if any({one} & members or _tail(one) & members)]
     for folder in dict.fromkeys(one.split("/")[0] for one in inside if "/" in one):
         wanted = members_wanted(folder, work.before)
-        if all(names & members for names in wanted):
+        if not leaves_out and all(names & members for names in wanted):
             yield condition(ConditionKind.MEMBERS_OF, path, other=folder)
             continue
         held = [one for one in inside if one.startswith(f"{folder}/")]
@@ -268,7 +290,9 @@ def _is_template(source: str, text: str) -> bool:
 def _given_texts(path: str, text: str, work: Work) -> Iterator[ProofCondition]:
     """Whole lines, then words, that the commands brought into the file."""
     known = "\n".join(one for p in work.before.paths() if (one := work.before.text(p)))
-    lines = [line for line in lines_of(text) if len(line) >= _SHORTEST_LINE and line in work.given]
+    # What is also in a name may come from there: another folder is called otherwise.
+    known = "\n".join((known, *work.before.paths(), *work.after.paths()))
+    lines = [line for line in lines_of(text) if len(line) >= _SHORTEST_LINE and line in work.meant]
     found = [word for word in _WORD.findall(text) if word in work.given and not word.isdigit()]
     told = [one for one in dict.fromkeys((*lines, *found)) if one not in known]
     shown: list[str] = []

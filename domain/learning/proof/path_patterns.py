@@ -13,10 +13,6 @@ from functools import lru_cache
 FEWEST_MEMBERS = 2
 """Files of one kind from which on they are taken together."""
 
-_DATE = re.compile(
-    r"(?<!\d)(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.T ]?\d\d[-_.:]?\d\d(?:[-_.:]?\d\d)?)?(?!\d)"
-)
-_MAKES_DATE = re.compile(r"\bdate\b|DateTime|\bstrftime\b|%[yYF]|%\(.*\)T|\btoday\b|\bnow\b")
 _STARS = re.compile(r"\*\*/|\*")
 _WORD = re.compile(r"[^\W\d_]|\d")
 
@@ -89,18 +85,6 @@ def families_at_any_depth(paths: Collection[str]) -> tuple[Family, ...]:
 def is_named(path: str, commands: str) -> bool:
     """Whether the text of commands names the path as it is."""
     return re.search(rf"(?<![\w*]){re.escape(path)}(?!\w)", commands) is not None
-
-
-def without_date(path: str, commands: str) -> str:
-    """The path, the date in its name by a star where the commands make one: it is another one each day."""
-    if _DATE.search(path) is None or not makes_date(commands) or is_named(path, commands):
-        return path
-    return _DATE.sub("*", path)
-
-
-def makes_date(commands: str) -> bool:
-    """Whether a command puts a date into a text."""
-    return _MAKES_DATE.search(commands) is not None
 
 
 def pattern_of(paths: Sequence[str]) -> str:

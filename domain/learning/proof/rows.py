@@ -8,7 +8,9 @@ from typing import cast
 from domain.learning.proof.conditions import FolderContents, lines_of
 
 FEWEST_ROWS = 4
-"""A file with fewer lines after its first is not varied by rows."""
+"""A file with fewer lines after its first is not varied by rows, unless it is a table."""
+
+_FEWEST_OF_TABLE = 3
 
 _ROWS = frozenset(
     {
@@ -87,7 +89,15 @@ def has_rows(path: str, contents: FolderContents) -> bool:
         return False
     mode = contents.mode(path) or 0
     lines = lines_of(text)
-    return len(lines) > FEWEST_ROWS and not mode & 0o111 and not lines[0].startswith("#!")
+    fewest = _FEWEST_OF_TABLE if _is_table(lines) else FEWEST_ROWS
+    return len(lines) > fewest and not mode & 0o111 and not lines[0].startswith("#!")
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """Whether one sign divides every line into equally many fields: few lines are rows then all the same."""
+    return any(
+        len({line.count(mark) for line in lines}) == 1 and mark in lines[0] for mark in _DIVIDERS if lines
+    )
 
 
 def looks_like_header(text: str) -> bool:

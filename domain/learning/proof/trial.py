@@ -21,7 +21,7 @@ from domain.learning.commands.command_safety import external_send_reason, holds_
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from domain.learning.commands.shell_places import Quoting, ValuePlace, value_places, with_values
 from domain.learning.commands.typing_programs import EDITORS
-from domain.learning.comparison.parameters import bounded, fits, meant
+from domain.learning.comparison.parameters import bounded, fits, meant, placeholder
 from domain.learning.lesson_folders import outermost
 from domain.learning.redaction.redaction import redact
 
@@ -61,6 +61,8 @@ class Trial:
     conditions: tuple[ProofCondition, ...]
     scripts: tuple[PlacedScript, ...] = ()
     """Put into the folder where it has none of that name."""
+    untested: tuple[str, ...] = ()
+    """Statements about the result that only a person can judge."""
 
     @property
     def named(self) -> frozenset[str]:
@@ -124,6 +126,7 @@ def trial_of(draft: SkillDraft, parameters: Sequence[SkillParameter], values: Ma
             PlacedScript(_placed(name, commands), substitution.script(name, text))
             for name, text in scripts.items()
         ),
+        tuple(_said_with(one, parameters, values) for one in draft.untested),
     )
     if unused := [name for name in changed if known[name].examples[0] not in substitution.used]:
         raise _invalid(
@@ -131,6 +134,13 @@ def trial_of(draft: SkillDraft, parameters: Sequence[SkillParameter], values: Ma
             f"{_listed(unused)}: no command shows this value, so a trial cannot give it another one; leave it out.",
         )
     return trial
+
+
+def _said_with(statement: str, parameters: Sequence[SkillParameter], values: Mapping[str, str]) -> str:
+    for parameter in parameters:
+        value = values.get(parameter.name, parameter.examples[0])
+        statement = statement.replace(placeholder(parameter), value)
+    return clipped(statement, 240)
 
 
 def _refuse_names(parameters: Sequence[SkillParameter], values: Mapping[str, str]) -> None:

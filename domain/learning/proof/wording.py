@@ -4,8 +4,8 @@ from contracts.learning.evidence import ConditionKind, LessonEvidence, ProofCond
 from domain.learning.interpretation.checkpoint_lint import contradict, is_semantic, same_state
 from domain.learning.interpretation.lasting_names import ProvenFiles
 
-CONDITIONS_SHOWN = 8
-"""The most conditions that a skill states; the others are checked all the same."""
+CONDITIONS_SHOWN = 20
+"""The most conditions that a skill states."""
 
 _TELLING = (
     ConditionKind.CHECK_PASSES,
@@ -32,19 +32,12 @@ _TELLING = (
 
 
 def proven_statements(evidence: LessonEvidence | None) -> tuple[str, ...]:
-    """The statements that a skill makes about success: of each file the most telling two, none twice."""
+    """The statements that a skill makes about success, the most telling first: all that is tested, none twice."""
     found: list[str] = []
-    shown: dict[str, int] = {}
     for condition in _ranked(evidence):
         text = condition.statement
-        taken = shown.get(condition.path, 0)
-        if (
-            taken < 2
-            and is_semantic(text)
-            and not any(same_state(text, o) or contradict(text, o) for o in found)
-        ):
+        if is_semantic(text) and not any(same_state(text, o) or contradict(text, o) for o in found):
             found.append(text)
-            shown[condition.path] = taken + 1
     return tuple(found[:CONDITIONS_SHOWN])
 
 

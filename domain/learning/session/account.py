@@ -5,6 +5,7 @@ from datetime import datetime
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
 from contracts.abilities.lookup import AbilityFit
+from contracts.base import clipped
 from contracts.learning.aggregate import LearnSessionAggregate
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.observation import (
@@ -35,6 +36,7 @@ from contracts.learning.views.account import (
     TestsAccount,
     UseAccount,
 )
+from domain.learning.proof.stated_conditions import marked
 
 _ACTIVE_RUNTIMES = {
     ObservationMode.NONE: "none",
@@ -187,12 +189,16 @@ def boundary(marks: Sequence[WorkflowBoundary]) -> BoundaryAccount:
     return BoundaryAccount(marks=tuple(marks), goal=goals[-1] if goals else None)
 
 
-def meaning(understood: SemanticWorkflowInterpretation, open_questions: int) -> MeaningAccount:
+def meaning(
+    understood: SemanticWorkflowInterpretation, open_questions: int, untested: Sequence[str] = ()
+) -> MeaningAccount:
     """What was understood, and how surely."""
     return MeaningAccount(
         interpretation_id=understood.interpretation_id,
         goal_summary=understood.goal_summary,
-        success_conditions=understood.success_conditions,
+        success_conditions=tuple(
+            clipped(one, 240) for one in marked(understood.success_conditions, untested)
+        ),
         checkpoints=tuple(checkpoint.goal for checkpoint in understood.checkpoints),
         weakest_confidence=min((field.confidence for field in understood.confidences), default=None),
         open_questions=open_questions,

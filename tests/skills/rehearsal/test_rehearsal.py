@@ -7,12 +7,20 @@ from uuid import uuid4
 
 import pytest
 
+from contracts.learning.evidence import ConditionKind
 from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.test_policy import RehearsalSafeTarget, SafeTargetKind, TestPolicy, TestPolicyMode
 from contracts.learning.validation import StepResult
+from domain.learning.proof.condition_wording import condition
 from skills.rehearsal.rehearsal import LessonStart, rehearse
-from skills.rehearsal.report import RehearsalProgress, RehearsalReport, RehearsalResult
+from skills.rehearsal.report import (
+    CheckReport,
+    RehearsalProgress,
+    RehearsalReport,
+    RehearsalResult,
+    check_step,
+)
 from skills.rehearsal.sandbox import SandboxLimits, SandboxUnavailable
 
 PASSED, FAILED, SKIPPED = StepResult.PASSED, StepResult.FAILED, StepResult.SKIPPED
@@ -419,3 +427,16 @@ def test_labels_and_details_keep_their_limits(run: Rehearse) -> None:
 
     assert len(report.steps[0].label) == 240
     assert len(report.steps[0].details or "") <= 1000
+
+
+def test_a_stated_condition_that_does_not_hold_fails_and_one_that_nothing_tests_says_so(
+    run: Rehearse,
+) -> None:
+    never = condition(ConditionKind.NOT_EMPTY, "nie.txt")
+    looked_at = "The totals agree with what the bank says"
+    report = run(draft("echo 1 > made").changed(conditions=(never,), untested=(looked_at,)))
+    said = {step.label: step for step in report.steps}
+    assert report.result is RehearsalResult.FAILED
+    assert said[never.statement].result is FAILED
+    assert (said[looked_at].result, said[looked_at].details) == (SKIPPED, "not tested: a person looks")
+    assert CheckReport(tuple(map(check_step, report.steps))).unproved == ()

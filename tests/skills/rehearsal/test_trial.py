@@ -61,6 +61,14 @@ def test_what_the_commands_made_is_handed_out_and_the_folder_of_the_trial_is_gon
     assert list((tmp_path / "jails").iterdir()) == []
 
 
+def test_a_condition_that_nothing_tests_is_told_as_one_that_a_person_looks_at(tmp_path: Path) -> None:
+    report = _run(tmp_path, replace(_trial("sort in.csv > out.csv"), untested=("The list looks right",)))
+    assert report.passed
+    assert [(one.statement, one.result, one.details) for one in report.conditions] == [
+        ("The list looks right", TrialConditionResult.NOT_CHECKED, "not tested: a person looks")
+    ]
+
+
 def test_a_command_that_fails_ends_the_trial_with_its_output_and_hands_out_what_there_is(
     tmp_path: Path,
 ) -> None:

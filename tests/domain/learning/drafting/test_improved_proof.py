@@ -147,6 +147,34 @@ def test_a_parameter_of_which_the_new_commands_have_no_value_goes() -> None:
     assert parameters_after(base, once(8, other, file="stock.csv")) == {"table": ("stock.csv",)}
 
 
+def test_a_known_parameter_keeps_its_place_where_the_new_way_has_more_programs() -> None:
+    line = "awk -F'\\t' '$2==\"ERR\" && $3>=7' läufe_kw10.tsv | sort -k3,3nr > fehler_kw10.tsv"
+    base, _ = once(7, [T.command(1, line, "+fehler_kw10.tsv")], week="kw10", min_minutes="7")
+    better = (
+        "awk -F'\\t' '$2==\"ERR\" && $3>=9' läufe_kw52.tsv | sort -t $'\\t' -k3,3nr -k1,1 | head -n 2"
+        " > fehler_kw52.tsv"
+    )
+    shown = once(8, [T.command(1, better, "+fehler_kw52.tsv")], laufe_kw_file="läufe_kw52.tsv", count="2")
+
+    assert parameters_after(base, shown) == {
+        "count": ("2",),
+        "week": ("kw52", "kw10"),
+        "min_minutes": ("9", "7"),
+    }
+
+
+def test_no_text_of_an_improvement_speaks_of_a_parameter_that_is_gone() -> None:
+    line = "sort stock_kw10.csv > top_kw10.csv"
+    base, _ = once(7, [T.command(1, line, "+top_kw10.csv")], week="kw10")
+    assert "`top_{week}.csv` is missing" in text_of(base.draft)
+    better, evidence = once(8, [T.command(1, "sort stock.csv > best.csv", "+best.csv")])
+    found = improvement_of(base, Shown(better.interpretation, better.steps, evidence=evidence))
+
+    assert found.interpretation.parameters == ()
+    assert not any("{week}" in file.content for file in found.draft.files)
+    assert "`best.csv` is missing" in text_of(found.draft)
+
+
 def test_a_value_shown_once_more_is_added_to_those_that_were_known() -> None:
     known, _ = once(7, largest(3), count="3")
     (count,) = known.interpretation.parameters
