@@ -295,4 +295,5 @@ class ProbeFindings(Contract):
     failure: ToolFailure | None = None
     sign_in_used: bool = False
     tools: int | None = Field(default=None, ge=0, description="How many tools it offers.")
+    left_out: Text500 | None = Field(default=None, description="Which of its tools were not taken, and why.")
     health: MCPConnectionHealth

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from contracts.backoff import Backoff
-from contracts.base import clipped, rfc3339
+from contracts.base import clipped, counted, rfc3339
 from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus, DispatchView
 from contracts.mcp.health import (
@@ -332,9 +332,10 @@ def verdict(found: ProbeFindings) -> SmokeVerdict:
     failure = found.failure
     if failure is None:
         sign_in = "signed in" if found.sign_in_used else "no sign-in needed"
-        said = f"transport ok, auth ok ({sign_in}), discovery ok ({found.tools} tools)."
+        tools = counted(found.tools or 0, "tool") + (f"; {found.left_out}" if found.left_out else "")
+        said = clipped(f"transport ok, auth ok ({sign_in}), discovery ok ({tools}).", 500)
         if found.health.auth_state in NEEDS_SIGN_IN:
-            said = f"transport ok, auth {found.health.auth_state.value}, discovery ok ({found.tools} tools).{action}"
+            said = f"transport ok, auth {found.health.auth_state.value}, discovery ok ({tools}).{action}"
             return SmokeVerdict(
                 MCPSmokeTestStatus.DEGRADED, ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED, clipped(said, 500)
             )

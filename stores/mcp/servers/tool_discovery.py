@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from contracts.base import clipped, rfc3339
+from contracts.base import clipped, counted, rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.mcp.servers import MCPServerRegistryEntry
@@ -16,6 +16,7 @@ from domain.mcp.tool_definitions import (
     LeftOut,
     definition_diff,
     definition_hash,
+    left_out_words,
     same_but_for_the_name,
     surface_hash,
     taken,
@@ -117,8 +118,11 @@ def record_tools(
     correlation_id: str,
     *,
     protocol_revision: str | None = None,
+    left_out: tuple[LeftOut, ...] = (),
 ) -> RecordedTools:
     """Updates the rows to the discovered tools, with a receipt of the differences.
+
+    ``left_out`` are the tools that were left out of ``listed`` before.
 
     ``connection`` must be of ``Database.write``.
 
@@ -148,7 +152,7 @@ def record_tools(
         _update(
             connection,
             row,
-            state=_state(row.pinned_hash, hashes[name]).value,
+            state=_state(row, hashes[name]).value,
             definition_hash=hashes[name],
             definition=canonical_json(definition.model_dump(mode="json")),
             # The declaration was for another definition.
@@ -171,7 +175,7 @@ def record_tools(
         removed=tuple(row.tool_name for row in gone),
         returned=tuple(returned),
         renamed=_renamed(gone, {name: intake.definitions[name] for name in added}),
-        left_out=intake.left_out,
+        left_out=(*left_out, *intake.left_out),
         total=len(intake.definitions),
     )
     if not (found.added or found.changed or found.removed or found.returned):
@@ -212,10 +216,11 @@ def _update(connection: Connection, row: Row[Any], **values: Any) -> None:
     )
 
 
-def _state(pinned_hash: str | None, hash_: str) -> MCPToolState:
-    if pinned_hash is None:
-        return MCPToolState.ADDED
-    return MCPToolState.PINNED if pinned_hash == hash_ else MCPToolState.CHANGED
+def _state(row: Row[Any], hash_: str) -> MCPToolState:
+    """A tool without a pin is changed once it is not any more what was listed first."""
+    if row.pinned_hash is None:
+        return MCPToolState.ADDED if row.definition_hash == hash_ else MCPToolState.CHANGED
+    return MCPToolState.PINNED if row.pinned_hash == hash_ else MCPToolState.CHANGED
 
 
 def _seen(
@@ -246,7 +251,7 @@ def _renamed(gone: list[Row[Any]], added: dict[str, MCPToolDefinition]) -> tuple
 
 
 def _summary(found: RecordedTools, *, first: bool) -> str:
-    parts = [f"{found.total} tools"]
+    parts = [counted(found.total, "tool")]
     if not first:
         parts += [
             f"{word}: {_names(names)}"
@@ -261,9 +266,7 @@ def _summary(found: RecordedTools, *, first: bool) -> str:
     if found.renamed:
         parts.append("perhaps renamed: " + _names([f"{old} to {new}" for old, new in found.renamed]))
     if found.left_out:
-        parts.append(
-            "left out: " + _names([f"{one.tool_name[:40]} ({one.reason})" for one in found.left_out])
-        )
+        parts.append(left_out_words(found.left_out))
     start = "Discovered for the first time" if first else "Discovered again"
     return clipped(f"{start}: {'; '.join(parts)}.", 500)
 
