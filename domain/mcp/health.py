@@ -185,7 +185,7 @@ def with_next_action(health: MCPConnectionHealth) -> MCPConnectionHealth:
 
 
 _NEXT_ACTIONS: dict[str, str] = {
-    "disabled": "It is switched off; switch it on with PATCH /api/mcp/servers/{server_id} and enabled: true.",
+    "disabled": "Switch it on: PATCH /api/mcp/servers/{server_id} with enabled: true.",
     "sign_in": "Sign in: POST /api/mcp/servers/{server_id}/auth/start, or give its sign-in a new key.",
     "throttled": "Nothing: it asked for patience, and calls go on from {until}.",
     "unknown": "Try it: POST /api/mcp/servers/{server_id}/smoke-test.",
@@ -324,7 +324,9 @@ class SmokeVerdict:
 
 def verdict(found: ProbeFindings) -> SmokeVerdict:
     """What a look says. A broken sign-in leaves a server degraded, a pause leaves it blocked."""
-    action = f" {found.health.next_action}" if found.health.next_action else ""
+    # What is tried just now is nobody's next step.
+    todo = None if _situation(found.health) == "unknown" else found.health.next_action
+    action = f" {todo}" if todo else ""
     if found.not_tried is not None:
         off = found.health.health_status is MCPHealthStatus.DISABLED
         code = ErrorCode.MCP_SERVER_DISABLED if off else ErrorCode.MCP_RATE_LIMITED

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from contracts.base import clipped, counted, rfc3339
 from contracts.errors import ErrorCode, Refusal
@@ -55,6 +55,18 @@ def tool_rows(connection: Connection, server_id: str) -> Sequence[Row[Any]]:
     return connection.execute(
         select(mcp_tools).where(mcp_tools.c.server_id == server_id).order_by(mcp_tools.c.tool_name)
     ).all()
+
+
+def changed_tools(connection: Connection, server_ids: Sequence[str]) -> dict[str, int]:
+    """How many tools of each server have changed and were not looked at since; without those that have none."""
+    if not server_ids:
+        return {}
+    rows = connection.execute(
+        select(mcp_tools.c.server_id, func.count())
+        .where(mcp_tools.c.server_id.in_(server_ids), mcp_tools.c.state == MCPToolState.CHANGED.value)
+        .group_by(mcp_tools.c.server_id)
+    )
+    return {server_id: number for server_id, number in rows}
 
 
 def as_tool(row: Row[Any]) -> MCPTool:

@@ -264,7 +264,8 @@ async def test_a_tool_that_its_server_changed_unseen_is_not_called_and_is_marked
             await agent.approve(asked["dispatch_id"])
         ended = await agent.ended(asked["dispatch_id"])
         assert (ended["status"], ended["error_code"], ended["attempts"]) == ("blocked", "MCP_TOOL_CHANGED", 0)
-        assert ended["receipt_id"] and "tools show" in ended["next_action"]
+        assert ended["receipt_id"]
+        assert "tools show" in ended["next_action"]
         assert (misbehaving_server.asked(), misbehaving_server.effects()) == ([], [])
         tools = (await agent.person.ok("GET", f"/api/mcp/servers/{agent.server_id}/tools"))["tools"]
         state, mode = next(
