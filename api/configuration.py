@@ -8,7 +8,7 @@ import anyio.to_thread
 from fastapi import APIRouter, BackgroundTasks, Query, Request
 
 from api.learning.account import operations_of
-from api.mcp.policy import recheck_waiting_calls
+from api.mcp.policy import recheck_waiting_calls, waiting_calls
 from api.platform.dependencies import Learner, Reader, ServicesDep, correlation_id_of
 from api.services import Services
 from contracts.errors import ErrorCode, Refusal
@@ -53,7 +53,7 @@ async def intent(
     act = partial(services.configurations.carry_out, body, caller.user_id, datetime.now(UTC), change)
     answer = await anyio.to_thread.run_sync(act)
     if change is not None:
-        afterwards.add_task(recheck_waiting_calls, services, caller)
+        afterwards.add_task(recheck_waiting_calls, services, await waiting_calls(services, caller))
     return answer
 
 

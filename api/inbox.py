@@ -13,7 +13,7 @@ from contracts.base import clipped
 from contracts.errors import Refusal
 from contracts.inbox.items import SentItem, SentKind
 from contracts.learning.proposal import ProposalState
-from contracts.mcp.dispatch import AskFirstStatus
+from contracts.mcp.dispatch import AskFirstStatus, MCPAskFirstDispatchRecord
 from contracts.platform.inbox import MOST_TEXT, InboxItem, InboxKind, InboxResponse
 from contracts.skills.invocation import InvocationView
 from contracts.skills.learned import SkillLane
@@ -44,12 +44,17 @@ def _approvals(services: Services, user_id: str, now: datetime) -> Iterator[Inbo
                 item_id=one.dispatch_id,
                 kind=InboxKind.APPROVAL,
                 title=f"May {one.tool_name} be called?",
-                text=one.request_summary,
+                text=_with_asker(one),
                 about=one.tool_name,
                 expires_at=one.expires_at,
                 created_at=one.created_at,
                 next_action=f"apprentice mcp approve {one.dispatch_id}, or apprentice mcp deny {one.dispatch_id}",
             )
+
+
+def _with_asker(one: MCPAskFirstDispatchRecord) -> str:
+    asker = f"\nAsked by {one.asked_by.words}." if one.asked_by is not None else ""
+    return clipped(one.request_summary + asker, MOST_TEXT)
 
 
 def _confirmations(services: Services, user_id: str, now: datetime) -> Iterator[InboxItem]:

@@ -168,6 +168,11 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 digest in lower-case hex."""
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 call``, ``2 calls``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def clipped(text: str, limit: int) -> str:
     """``text`` cut to at most ``limit`` characters, the cut shown by an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

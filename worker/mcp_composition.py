@@ -75,7 +75,10 @@ def dispatch_activities(
     observer = DispatchObserver(database, SessionStore(database), observations)
     preopened = PreopenedConnections(attempts, caller, broker)
     held_calls = HeldCallWakeUp(HeldCalls(database))
-    calls = McpCallActivities(attempts, caller, broker, preopened, observer, held_calls, projection.wake)
+    tools = ToolStore(database)
+    calls = McpCallActivities(
+        attempts, caller, broker, tools, preopened, observer, held_calls, projection.wake
+    )
     decided = McpDispatchActivities(opening, decisions, inspection, observer, preopened, projection.wake)
     webhook = Webhook(url, settings.ask_first_webhook_secret_ref) if url is not None else None
     notices = McpNoticeActivities(database, webhook, settings.console_url)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 
 from temporalio import activity
@@ -10,7 +11,7 @@ from activities.mcp.dispatch_activities import HeldCallWakeUp
 from activities.mcp.preopened_connections import AboutToSend, OpenedCall, PreopenedConnections, ToolCaller
 from activities.mcp.token_broker import TokenBroker, endpoint_of
 from activities.platform.context import WorkflowClock, heartbeats
-from clients.mcp.call_failures import ToolCallFailed
+from clients.mcp.call_failures import ToolCallFailed, ToolChanged
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch_work import CallEnd, CallOrder
@@ -18,6 +19,7 @@ from contracts.mcp.tools import ToolAnswer, ToolFailure, ToolFailureKind
 from stores.mcp.dispatch.attempt_rows import CallPlan, PlanOutdated, Stopped
 from stores.mcp.dispatch.attempts import DispatchAttempts
 from stores.mcp.dispatch.settling import DispatchObserver
+from stores.mcp.servers.tools import ToolStore
 
 MOST_RENEWALS = 1
 """How often a refused token is renewed for one call."""
@@ -42,6 +44,7 @@ class McpCallActivities:
         attempts: DispatchAttempts,
         caller: ToolCaller,
         broker: TokenBroker,
+        tools: ToolStore,
         preopened: PreopenedConnections,
         observer: DispatchObserver,
         held_calls: HeldCallWakeUp,
@@ -51,6 +54,7 @@ class McpCallActivities:
         self._attempts = attempts
         self._caller = caller
         self._broker = broker
+        self._tools = tools
         self._preopened = preopened
         self._observer = observer
         self._held_calls = held_calls
@@ -117,11 +121,33 @@ class McpCallActivities:
     async def _made(self, order: CallOrder, opened: OpenedCall, clock: WorkflowClock) -> CallEnd:
         try:
             answer = await opened.answer(self._about_to_send(order, opened.plan, clock))
+        except ToolChanged as changed:
+            await self._take_in(opened.plan, changed, clock)
+            return await self._failed(order, opened.plan, changed.failure, opened.bearer, clock)
         except ToolCallFailed as failed:
             if not await self._is_renewable(order, failed.failure, opened.bearer, clock):
                 return await self._failed(order, opened.plan, failed.failure, opened.bearer, clock)
             raise _BearerRefused(opened) from None
         return await self._answered(order, answer, opened.bearer, clock)
+
+    async def _take_in(self, plan: CallPlan, changed: ToolChanged, clock: WorkflowClock) -> None:
+        """Marks the tool first: if the worker is lost after that, the call is judged by what the tool is now."""
+        found, record = changed.found, plan.record
+
+        def taken() -> None:
+            self._tools.take_in(
+                record.order.server_id,
+                record.owner,
+                found.tools,
+                clock.now(),
+                record.order.correlation_id,
+                protocol_revision=found.protocol_revision,
+                left_out=found.left_out,
+            )
+
+        # Of a server that was deleted meanwhile nothing is kept, and the call ends all the same.
+        with suppress(Refusal):
+            await asyncio.to_thread(taken)
 
     def _about_to_send(self, order: CallOrder, plan: CallPlan, clock: WorkflowClock) -> AboutToSend:
         async def begin() -> None:

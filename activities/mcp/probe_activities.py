@@ -13,12 +13,13 @@ from activities.mcp.token_broker import Bearer, TokenBroker, endpoint_of
 from activities.platform.context import WorkflowClock
 from activities.platform.refusals import refusing
 from clients.mcp.tool_client import Discovery, ToolCallFailed
-from contracts.base import rfc3339
+from contracts.base import clipped, rfc3339
 from contracts.errors import Refusal
 from contracts.mcp.health import MCPConnectionOutcome, MCPHealthStatus
 from contracts.mcp.servers import DueOrder, DueServer, MCPServerRegistryEntry, ProbeFindings, ProbeTask
 from contracts.mcp.tools import ToolFailure, ToolFailureKind
 from domain.mcp.health import Admission, patience
+from domain.mcp.tool_definitions import left_out_words
 from stores.mcp.servers.health import HealthStore
 from stores.mcp.servers.servers import ServerStore
 from stores.mcp.servers.tools import ToolStore
@@ -84,8 +85,9 @@ class McpProbeActivities:
             found = await self._with_a_newer_one(server, task, bearer, found)
         now = clock.now()
         failure = found if isinstance(found, ToolFailure) else None
+        left_out = found.left_out if isinstance(found, Discovery) else ()
         if isinstance(found, Discovery) and task.take_in_tools:
-            await asyncio.to_thread(
+            recorded = await asyncio.to_thread(
                 self._tools.take_in,
                 task.server_id,
                 task.owner,
@@ -93,7 +95,9 @@ class McpProbeActivities:
                 now,
                 task.correlation_id,
                 protocol_revision=found.protocol_revision,
+                left_out=left_out,
             )
+            left_out = recorded.left_out
         outcome = MCPConnectionOutcome(happened_at=now, signed_in=bearer is not None, failure=failure)
         taken = await asyncio.to_thread(
             self._health.take_in, task.server_id, task.owner, outcome, task.correlation_id
@@ -108,6 +112,7 @@ class McpProbeActivities:
             failure=failure,
             sign_in_used=bearer is not None,
             tools=len(found.tools) if isinstance(found, Discovery) else None,
+            left_out=clipped(left_out_words(left_out), 500) if left_out else None,
             health=taken.health,
         )
 

@@ -22,6 +22,7 @@ from mcp_types import (
 from pydantic import TypeAdapter, ValidationError
 
 from api.agent_server.agent_tool import AgentRequest, AgentTool, structured
+from contracts.abilities.capability_health import ActionClass
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.agent_tools import AgentCall, CallToolInput, ExplainRouteInput, GetCallInput
@@ -49,6 +50,13 @@ NEXT_STEPS: Mapping[DispatchStatus, str] = {
 }
 """What an agent does next, by how the call stands."""
 
+_READS = frozenset({ActionClass.READ, ActionClass.SEARCH, ActionClass.FETCH})
+
+_NOT_SHOWN = (
+    "It was made, by another token: its answer is shown to that one alone, and to those that may approve. "
+    "Do not call again."
+)
+
 NO_ERROR = frozenset({DispatchStatus.PENDING_APPROVAL, DispatchStatus.RUNNING, DispatchStatus.COMPLETED})
 """How a call stands that is, or may yet become, a good one. Agents repeat what is an error, so waiting is none."""
 
@@ -59,6 +67,10 @@ def as_call(view: DispatchView, console_url: str) -> AgentCall:
     """A call as agents see it; ``console_url`` is where people decide."""
     pending = view.status is DispatchStatus.PENDING_APPROVAL
     code, next_step = None, NEXT_STEPS[view.status]
+    if view.status is DispatchStatus.OUTCOME_UNKNOWN and view.action_class in _READS:
+        next_step = "Nobody knows what became of it; it only reads."
+    if view.status is DispatchStatus.COMPLETED and view.result is None:
+        next_step = _NOT_SHOWN
     if view.status not in NO_ERROR:
         code = view.error_code or view.status.value.upper()
         if view.next_action:

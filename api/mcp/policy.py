@@ -63,8 +63,9 @@ async def update(
         receipt_context(frame, f"mcp-policy/{frame.owner}"),
     )
     effective = await anyio.to_thread.run_sync(act)
-    afterwards.add_task(recheck_waiting_calls, frame.services, frame.caller)
-    return effective
+    waiting = await waiting_calls(frame.services, frame.caller)
+    afterwards.add_task(recheck_waiting_calls, frame.services, waiting)
+    return effective.changed(waiting_calls=len(waiting))
 
 
 @router.post("/preview", operation_id="mcp_policy_preview")
@@ -91,17 +92,22 @@ async def replace_runtimes(
         receipt_context(frame, f"mcp-policy/{frame.owner}"),
     )
     replaced = await anyio.to_thread.run_sync(act)
-    afterwards.add_task(recheck_waiting_calls, frame.services, frame.caller)
+    waiting = await waiting_calls(frame.services, frame.caller)
+    afterwards.add_task(recheck_waiting_calls, frame.services, waiting)
     return replaced
 
 
-async def recheck_waiting_calls(services: Services, caller: Principal) -> None:
-    """Signals the caller's waiting calls that policy now decides without an approval to evaluate it again.
+async def waiting_calls(services: Services, caller: Principal) -> tuple[str, ...]:
+    """The caller's waiting calls that policy now decides without an approval."""
+    waiting = partial(services.mcp.policy_replay.waiting, caller.user_id, datetime.now(UTC))
+    return await anyio.to_thread.run_sync(waiting)
+
+
+async def recheck_waiting_calls(services: Services, dispatch_ids: tuple[str, ...]) -> None:
+    """Signals these calls to evaluate policy again.
 
     Best effort: a call that the signal does not reach evaluates policy when it is approved, before it is sent.
     """
-    waiting = partial(services.mcp.policy_replay.waiting, caller.user_id, datetime.now(UTC))
-    dispatch_ids = await anyio.to_thread.run_sync(waiting)
     try:
         await services.mcp.dispatch_gateway.recheck(dispatch_ids)
     except Refusal as refusal:

@@ -30,6 +30,7 @@ from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
     AskFirstDecision,
     AskFirstStatus,
+    DispatchAsker,
     DispatchListResponse,
     DispatchRequest,
     DispatchStatus,
@@ -62,6 +63,8 @@ def call_view(view: DispatchView) -> RenderableType:
     table.add_column(overflow="fold")
     table.add_row("call", view.dispatch_id)
     table.add_row("tool", escape(f"{view.tool_name} at {view.server_id}"))
+    if view.asked_by is not None:
+        table.add_row("asked by", _by(view.asked_by))
     status = f"[{COLOURS[view.status]}]{view.status.value}[/]"
     table.add_row("status", f"{status} [dim]({view.error_code})[/]" if view.error_code else status)
     if view.error_message:
@@ -72,11 +75,7 @@ def call_view(view: DispatchView) -> RenderableType:
         table.add_row("policy", escape(_verdict(view.verdict)))
     if view.attempts > 1:
         table.add_row("attempts", str(view.attempts))
-    todo = view.next_action
-    if view.status is DispatchStatus.PENDING_APPROVAL:
-        named = f"--seen {seen_code(view.ask_first)}" if view.ask_first is not None else view.dispatch_id
-        todo = f"apprentice mcp approve {named}, or apprentice mcp deny {view.dispatch_id}"
-    if todo:
+    if todo := _todo(view):
         table.add_row("to do", escape(own_words(todo)))
     if view.temporal_url:
         table.add_row("Temporal UI", escape(view.temporal_url))
@@ -89,6 +88,13 @@ def call_view(view: DispatchView) -> RenderableType:
     return Group(*parts)
 
 
+def _todo(view: DispatchView) -> str | None:
+    if view.status is not DispatchStatus.PENDING_APPROVAL:
+        return view.next_action
+    seen = f" --seen {seen_code(view.ask_first)}" if view.ask_first is not None else ""
+    return f"apprentice mcp approve {view.dispatch_id}{seen}, or apprentice mcp deny {view.dispatch_id}"
+
+
 def _verdict(verdict: MCPPolicyVerdict) -> str:
     decided = next((f": {step.why}" for step in verdict.trace if step.decisive), "")
     return f"{verdict.mode.value} ({verdict.reason_code}){decided}"
@@ -98,7 +104,7 @@ def calls_view(found: DispatchListResponse) -> RenderableType:
     """A page of calls."""
     if not found.dispatches:
         return Text("No tool calls. Make one with `apprentice mcp call SERVER TOOL`.")
-    table = listing("call", "tool", "server", "status", "asked")
+    table = listing("call", "tool", "server", "status", "asked", "by")
     for one in found.dispatches:
         table.add_row(
             one.dispatch_id,
@@ -106,17 +112,22 @@ def calls_view(found: DispatchListResponse) -> RenderableType:
             escape(one.server_id),
             f"[{COLOURS[one.status]}]{one.status.value}[/]",
             f"{one.created_at:%Y-%m-%d %H:%M:%S}",
+            _by(one.asked_by),
         )
     return table
+
+
+def _by(asker: DispatchAsker | None) -> str:
+    return escape(visible(asker.words)) if asker is not None else ""
 
 
 def pending_view(found: MCPAskFirstPendingListResponse) -> RenderableType:
     """What waits for an answer, and what did in vain."""
     if not found.dispatches:
         return Text("Nothing waits for an answer.")
-    table = listing("call", "what", "waits")
+    table = listing("call", "what", "asked by", "waits")
     for one in found.dispatches:
-        table.add_row(one.dispatch_id, escape(visible(one.request_summary)), _waits(one))
+        table.add_row(one.dispatch_id, escape(visible(one.request_summary)), _by(one.asked_by), _waits(one))
     todo = "See one with all that will be sent: apprentice mcp show CALL. Answer: apprentice mcp approve|deny CALL"
     return Group(table, Text(todo, style="dim"))
 
@@ -300,7 +311,10 @@ def deny(call: Invocation, dispatch: CallArgument = None, reason: ReasonOption =
 def cancel(call: Invocation, dispatch: CallArgument = None, reason: ReasonOption = None) -> None:
     """Give a call up; one that was sent already may have had its effect."""
     api = McpDispatchApi(call.api.http)
-    call.answer(call_view(api.cancel(dispatch or the_one_meant(api.pending().dispatches), reason)))
+    meant = dispatch or the_one_meant(api.pending().dispatches)
+    had_ended = api.show(meant).status not in OPEN_DISPATCH_STATUSES
+    said = ["[yellow]It had ended before; nothing was changed.[/]"] if had_ended else []
+    call.answer(call_view(api.cancel(meant, reason)), *said)
 
 
 def calls(

@@ -59,7 +59,9 @@ def smoke_test(
             server, tool_name=tool, arguments=given, max_duration_ms=seconds * 1_000
         )
     code = f" [dim]({found.error_code})[/]" if found.error_code else ""
-    call.answer(f"[{_ENDS[found.status]}]{found.status.value}[/]{code} {escape(found.summary or '')}")
+    call.answer(
+        f"[{_ENDS[found.status]}]{found.status.value}[/]{code} {escape(own_words(found.summary or ''))}"
+    )
     if found.status in (MCPSmokeTestStatus.FAILED, MCPSmokeTestStatus.BLOCKED):
         raise typer.Exit(ExitCode.REFUSED)
 

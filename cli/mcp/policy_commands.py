@@ -21,6 +21,7 @@ from cli.platform.list_options import (
 )
 from cli.platform.output import listing
 from clients.apprentice.mcp import McpPolicyApi
+from contracts.base import counted
 from contracts.mcp.dispatch import MCPGrant
 from contracts.mcp.policy import (
     MCPEffectivePolicy,
@@ -96,7 +97,9 @@ def show(
     older = (
         [f"{found.total} in all; older ones: apprentice mcp policy show --page {page + 1}"] if more else []
     )
-    call.answer(*shown, *older, defaults)
+    limited = [one for one in found.providers if _limits(one)]
+    lists = [_lists(limited)] if limited else ["No provider's runtimes are limited by a list."]
+    call.answer(*shown, *older, defaults, *lists)
 
 
 @api_command(app, "set")
@@ -113,7 +116,20 @@ def set_policy(
     target = _target(provider, server, tool)
     wish = _wish(choice, hours, reason)
     holds = McpPolicyApi(call.api.http).update(MCPPolicyUpdateRequest(target=target, decision=wish))
-    call.answer(_holding(named(target), holds))
+    call.answer(_holding(named(target), holds), *_besides(holds))
+
+
+def _besides(holds: MCPEffectivePolicy) -> list[Text]:
+    """What else a change did."""
+    said: list[str] = []
+    if holds.waiting_calls:
+        became = {MCPPolicyMode.ENABLED: "go on", MCPPolicyMode.DISABLED: "end as blocked"}.get(
+            holds.decision.mode, "are decided by it"
+        )
+        one = became.replace("go on", "goes on").replace("end as", "ends as").replace("are", "is")
+        calls = counted(holds.waiting_calls, "call")
+        said.append(f"{calls} that waited {one if holds.waiting_calls == 1 else became}.")
+    return [Text(line) for line in (*said, holds.note or "") if line]
 
 
 def _holding(where: str, holds: MCPEffectivePolicy) -> Text:
@@ -146,7 +162,7 @@ def preview(
 
 def _shown(call: Invocation, asked: MCPPolicyPreviewRequest) -> None:
     found = McpPolicyApi(call.api.http).preview(asked)
-    table = listing("when", "server", "tool", "was", "would be", "why")
+    table = listing("call of", "server", "tool", "goes now", "would go", "why")
     for flip in found.flips:
         table.add_row(
             f"{flip.happened_at:%Y-%m-%d %H:%M:%S}",
@@ -156,7 +172,7 @@ def _shown(call: Invocation, asked: MCPPolicyPreviewRequest) -> None:
             _mode(flip.would_be),
             escape(flip.why),
         )
-    said = f"{len(found.flips)} of {found.replayed} calls would go otherwise."
+    said = f"{len(found.flips)} of {counted(found.replayed, 'call')} would go otherwise than by policy as it is now."
     call.answer(*([table] if found.flips else []), said)
 
 
@@ -164,6 +180,17 @@ def _shown(call: Invocation, asked: MCPPolicyPreviewRequest) -> None:
 def runtimes(call: Invocation) -> None:
     """Show which tool servers the runtimes of each provider may use."""
     call.answer(_lists(McpPolicyApi(call.api.http).runtimes().policies))
+
+
+def _limits(one: MCPProviderLists) -> bool:
+    names = (
+        one.allowed_servers,
+        one.denied_servers,
+        one.ask_first_servers,
+        one.allowed_tools,
+        one.denied_tools,
+    )
+    return not one.allow_mcp or any(names)
 
 
 def _lists(policies: Iterable[MCPProviderLists]) -> Table:
@@ -218,7 +245,10 @@ def runtime(
         _shown(call, MCPPolicyPreviewRequest(runtimes=MCPProviderLists.model_validate(changed)))
         return
     replaced = api.replace_runtimes(request)
-    call.answer("These lists hold now; one that was given has replaced the one before.", _lists([replaced]))
+    note = [Text(replaced.note)] if replaced.note else []
+    call.answer(
+        "These lists hold now; one that was given has replaced the one before.", _lists([replaced]), *note
+    )
 
 
 def _target(provider: MCPProvider | None, server: str | None, tool: str | None) -> MCPPolicyTarget:

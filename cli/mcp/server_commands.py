@@ -19,6 +19,7 @@ from cli.platform.list_options import (
 from cli.platform.output import listing
 from cli.platform.own_words import own_words
 from clients.apprentice.mcp import McpRegistryApi
+from contracts.base import counted
 from contracts.mcp.provider import MCPInteractionMode, MCPProvider, MCPTransport
 from contracts.mcp.servers import (
     MCPBadgeState,
@@ -27,6 +28,7 @@ from contracts.mcp.servers import (
     MCPServerListItem,
     MCPServerPatchRequest,
 )
+from domain.platform.visible_text import visible
 
 app = typer.Typer(no_args_is_help=True, help="Tool servers: list, show, register, edit, remove.")
 
@@ -74,7 +76,7 @@ def list_servers(
     for one in shown:
         table.add_row(
             escape(one.registry.server_id),
-            escape(one.registry.display_name),
+            escape(visible(one.registry.display_name)),
             one.registry.provider.value,
             _badges(one),
             str(len(one.registry.supported_tools)),
@@ -112,7 +114,8 @@ def register(
     data_class: _DataClasses = None,
     background: Annotated[bool, typer.Option(help="It works alone; no person is there to answer.")] = False,
     disabled: Annotated[
-        bool, typer.Option("--disabled", help="Register it switched off; it is not connected to.")
+        bool,
+        typer.Option("--disable", "--disabled", help="Register it switched off; it is not connected to."),
     ] = False,
 ) -> None:
     """Register a tool server: a web address, or a program on the service's machine."""
@@ -143,7 +146,7 @@ def register(
         )
     )
     server_id = made.server.registry.server_id
-    call.answer(Text(f"{name} is registered as {server_id}. Next: `{_first_look(made.server)}`."))
+    call.answer(Text(f"{visible(name)} is registered as {server_id}. Next: `{_first_look(made.server)}`."))
 
 
 @api_command(app, "edit")
@@ -185,7 +188,7 @@ def edit(
         raise NothingToDo("say what to change; `apprentice mcp servers edit --help` lists it.")
     request = MCPServerPatchRequest.model_validate(chosen)
     changed = McpRegistryApi(call.api.http).patch(server, request).server
-    call.answer(Text(f"{changed.registry.display_name} is changed."), _next_line(changed))
+    call.answer(Text(f"{visible(changed.registry.display_name)} is changed."), _next_line(changed))
 
 
 @api_command(app, "show")
@@ -197,7 +200,7 @@ def show(call: Invocation, server: ServerArgument) -> None:
         raise NothingToDo(f"you have no tool server {server}; `apprentice mcp servers list` lists them.")
     entry, command = item.registry, item.registry.command
     facts = listing("what", "value")
-    facts.add_row("name", escape(entry.display_name))
+    facts.add_row("name", escape(visible(entry.display_name)))
     facts.add_row("badges", _badges(item))
     if entry.endpoint_url is not None:
         facts.add_row("address", escape(str(entry.endpoint_url)))
@@ -233,6 +236,9 @@ def _next(item: MCPServerListItem) -> str:
         return own_words(item.auth.next_action)
     if item.health.next_action:
         return own_words(item.health.next_action)
+    if item.changed_tools:
+        changed = counted(item.changed_tools, "tool")
+        return f"{changed} changed and will ask first: apprentice mcp tools list {item.registry.server_id}"
     return "" if item.registry.supported_tools else _first_look(item)
 
 

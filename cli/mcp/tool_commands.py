@@ -38,7 +38,7 @@ def list_tools(call: Invocation, server: ServerArgument) -> None:
             escape(tool.definition.tool_name),
             tool.effect.value,
             f"[{_COLOURS[tool.state]}]{tool.state.value}[/]",
-            policy.decision.mode.value if policy else "",
+            policy.decision.mode.value if policy and tool.state is not MCPToolState.REMOVED else "",
             escape(visible(tool.definition.title or "")),
         )
     said = f"Next: {escape(own_words(found.next_action))}" if found.next_action else ""

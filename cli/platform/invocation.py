@@ -237,7 +237,8 @@ def _problem(one: "ErrorDetails") -> str:
 
 _ADVICE = {
     ErrorCode.UNAUTHENTICATED.value: "Name a valid token with --token or APPRENTICE_TOKEN. Where `apprentice up` runs, "
-    "name none: the token in its data directory (admin_token) is used then.",
+    "name none: the token in its data directory (admin_token) is used then; if that one was revoked, "
+    "`apprentice up` makes another when it is started again.",
     ErrorCode.LEARN_SESSION_ALREADY_ACTIVE.value: "See it with `apprentice learn status`.",
     ErrorCode.LEARN_SESSION_NOT_FOUND.value: "`apprentice learn list` shows yours.",
     ErrorCode.ABILITY_NOT_FOUND.value: "`apprentice abilities list` shows yours.",

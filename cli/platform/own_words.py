@@ -71,6 +71,7 @@ ROUTES: Mapping[str, str] = {
     "POST /api/mcp/policy/update": "mcp policy set",
     "GET /api/mcp/servers": "mcp servers list",
     "PATCH /api/mcp/servers/{server}": "mcp servers edit {server}",
+    "PATCH /api/mcp/servers/{server} with enabled: true": "mcp servers edit {server} --enable",
     "POST /api/mcp/servers/{server}/auth/start": "mcp auth start {server}",
     "GET /api/mcp/servers/{server}/auth/status": "mcp auth status {server}",
     "POST /api/mcp/servers/{server}/smoke-test": "mcp smoke-test {server}",
@@ -87,7 +88,7 @@ ROUTES: Mapping[str, str] = {
 }
 """The command that does what a route does; a segment in braces is put into the command."""
 
-_ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /api/[\w/{}.-]*[\w}]")
+_ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /api/[\w/{}.-]*[\w}](?: with enabled: true)?")
 _PATTERNS = tuple(
     (re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route)), command) for route, command in ROUTES.items()
 )

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from cli.platform.invocation import Invocation, api_command
+from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.list_options import (
     PageOption,
     PageSizeOption,
@@ -74,8 +74,33 @@ def create(
 
 @api_command(app, "revoke")
 def revoke(
-    call: Invocation, token_id: Annotated[str, typer.Argument(help="The token's id.", metavar="TOKEN")]
+    call: Invocation,
+    token_id: Annotated[str, typer.Argument(help="The token's id.", metavar="TOKEN")],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask, also for the token in use and the last admin token.")
+    ] = False,
 ) -> None:
-    """Revoke a token; it stops working at once."""
+    """Revoke a token; it stops working at once, and so do those that were made with it."""
+    lost = None if yes else _lost_with(call, token_id)
+    if lost is not None:
+        if call.json:
+            raise NothingToDo(f"{lost} Say --yes if that is meant.")
+        typer.confirm(f"{lost} Revoke it all the same?", abort=True)
     call.api.tokens.revoke_token(token_id)
     call.answer(Text(f"Token {token_id} is revoked."))
+
+
+def _lost_with(call: Invocation, token_id: str) -> str | None:
+    """What nobody could do any more without this token; ``None`` where others are left for that."""
+    tokens = call.api.tokens.tokens().tokens
+    made_by = {one.token_id: one.made_by for one in tokens}
+    own: str | None = call.api.tokens.me().token_id
+    while own is not None:
+        if own == token_id:
+            return "The token that you use now goes with it: what you type is refused from here on."
+        own = made_by.get(own)
+    held = [one for one in tokens if one.revoked_at is None]
+    admins = [one.token_id for one in held if Scope.ADMIN in one.scopes]
+    if admins == [token_id]:
+        return "This is the only token with the scope admin that is left."
+    return None

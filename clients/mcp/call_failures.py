@@ -20,10 +20,13 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from clients.mcp.listing import Discovery
 from clients.mcp.local_program import ProgramNotStarted
 from clients.mcp.wire_record import HttpRefusal, WireRecord
+from contracts.base import clipped
 from contracts.mcp.tools import ToolFailure, ToolFailureKind
 from domain.mcp.auth_status import kept_scopes
+from domain.platform.visible_text import visible
 
 _BEFORE_THE_TOOL = frozenset(
     {
@@ -46,6 +49,15 @@ class ToolCallFailed(Exception):
     def __init__(self, failure: ToolFailure) -> None:
         super().__init__(f"{failure.kind}: {failure.message}")
         self.failure = failure
+
+
+class ToolChanged(ToolCallFailed):
+    """A call that was not sent: the tool is not as it was when the call was let pass, or is gone."""
+
+    def __init__(self, failure: ToolFailure, found: Discovery) -> None:
+        """``found`` is what the server lists now."""
+        super().__init__(failure)
+        self.found = found
 
 
 def failed(kind: ToolFailureKind, message: str) -> ToolCallFailed:
@@ -148,7 +160,11 @@ def _before_the_call(record: WireRecord, cause: BaseException | None, within_ms:
         return f"the server sent more than {record.body_limit} bytes before it was asked to do anything"
     if cause is None:
         return f"no conversation came about within {within_ms} ms"
-    if record.exit_status is not None:
+    if isinstance(cause, ValidationError | RuntimeError):
+        return clipped(f"what the server said is not of the protocol: {_said(cause)}", 500)
+    # A program is ended with its conversation, whatever that failed of: its end is the cause of a lost one alone.
+    is_lost = not isinstance(cause, MCPError) or cause.code == CONNECTION_CLOSED
+    if record.exit_status is not None and is_lost:
         return (
             f"the program ended with status {record.exit_status} before it was asked to do anything; "
             "run its command in a terminal to see why"
@@ -158,6 +174,17 @@ def _before_the_call(record: WireRecord, cause: BaseException | None, within_ms:
     if isinstance(cause, MCPError):
         return f"the server did not begin a conversation (error {cause.code})"
     return f"the connection failed before the call was sent ({type(cause).__name__})"
+
+
+def _said(cause: ValidationError | RuntimeError) -> str:
+    """What is wrong and where; of what the server sent no more than its names and its revision."""
+    if isinstance(cause, RuntimeError):
+        return visible(str(cause))
+    wrong = [
+        f"{'.'.join(map(str, one['loc']))} ({one['msg']})"
+        for one in cause.errors(include_input=False, include_url=False)[:3]
+    ]
+    return visible("; ".join(wrong))
 
 
 def _after_the_call(record: WireRecord, cause: BaseException) -> ToolFailure:

@@ -10,18 +10,19 @@ import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import anyio
 import httpx2
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, ToolListChangedNotification
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from clients.mcp.address_guard import CONNECT_WITHIN_SECONDS, GuardedTransport, Resolve
 from clients.mcp.call_failures import ToolCallFailed, failed, failure_of
+from clients.mcp.listing import MAX_LISTING_BYTES, Discovery, ReadableListings, listed
 from clients.mcp.local_program import ProgramGrounds, local_program
 from clients.mcp.wire_record import RecordingTransport, WireRecord
 from contracts.mcp.provider import MCPTransport
@@ -30,6 +31,9 @@ from contracts.mcp.tools import ToolFailureKind
 
 CLOSE_WITHIN_SECONDS = 2.0
 """How long an answer that is there may wait for the conversation's end."""
+
+LISTED_FOR_SECONDS = 60.0
+"""How long what a server listed counts in a conversation that goes on, unless it says that it has changed."""
 
 _T = TypeVar("_T")
 Converse = Callable[[Client, WireRecord], Awaitable[_T]]
@@ -84,6 +88,9 @@ class Conversation:
         self._under_way: _Exchange[Any] | None = None
         self._is_open = self._is_closing = self._is_spoilt = False
         self._has_session = self._was_called = False
+        self._listing: Discovery | None = None
+        self._listed_at = -math.inf
+        self._list_changes = 0
         # Not in the context of the call that happens to be the first.
         self._task = asyncio.create_task(self._live(), context=Context())
         self._task.add_done_callback(lambda _: self._finish())
@@ -129,6 +136,21 @@ class Conversation:
             return exchange.answers[0]
         raise await self._failure(exchange)
 
+    async def tools(self, bounds: Bounds) -> Discovery:
+        """What the server lists: asked once, again after a while, and once it says that this has changed.
+
+        Raises:
+            ToolCallFailed: it did not list them; nothing was called.
+        """
+        now = anyio.current_time()
+        if self._listing is None or now - self._listed_at > LISTED_FOR_SECONDS:
+            changes = self._list_changes
+            found = await self.ask(listed, replace(bounds, body_limit=MAX_LISTING_BYTES))
+            if changes != self._list_changes:
+                return found
+            self._listing, self._listed_at = found, now
+        return self._listing
+
     async def close(self) -> None:
         """Ends it and waits for that; not for long where the other side does not hear."""
         self._is_closing = True
@@ -168,8 +190,9 @@ class Conversation:
         if turn is None:
             return
         self._scope.deadline = turn.bounds.until
-        async with Client(self._opened(self._record), cache=None) as client:
+        async with Client(self._way(), cache=None, message_handler=self._heard) as client:
             self._scope.deadline = math.inf
+            self._record.revision = client.protocol_version
             self._is_open = True
             self._has_session = client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
             while turn is not None:
@@ -178,6 +201,17 @@ class Conversation:
             self._scope.deadline = anyio.current_time() + CLOSE_WITHIN_SECONDS
             if self._is_spoilt and self._has_session:
                 await self._until_cancellation_is_sent(client)
+
+    @asynccontextmanager
+    async def _way(self) -> AsyncGenerator[Any]:
+        async with self._opened(self._record) as (read, write):
+            yield ReadableListings(read, self._record), write
+
+    async def _heard(self, message: object) -> None:
+        """What the server says unasked."""
+        if isinstance(message, ToolListChangedNotification):
+            self._list_changes += 1
+            self._listing = None
 
     async def _until_cancellation_is_sent(self, client: Client) -> None:
         """Closing drops what the transport still has to send; it sends in order, so a ping's answer comes after."""

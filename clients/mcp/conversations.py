@@ -17,6 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from clients.mcp.call_failures import ToolCallFailed
 from clients.mcp.conversation import Bounds, Conversation, Converse, Transports
+from clients.mcp.listing import Look
 from clients.mcp.wire_record import WireRecord
 from clients.platform.periodic import beating
 from contracts.mcp.provider import MCPTransport
@@ -175,10 +176,12 @@ class Conversations:
         bounds: Bounds,
         converse: Converse[_T],
         party: str | None = None,
+        look: Look | None = None,
     ) -> _T:
         """What ``converse`` returns.
 
-        With ``party`` it may be in a conversation that was held with the same party before.
+        With ``party`` it may be in a conversation that was held with the same party before. ``look`` is given the
+        tools that the server lists in it; what it raises is raised, and ``converse`` is not begun.
 
         Raises:
             ToolCallFailed: nothing was returned.
@@ -187,6 +190,8 @@ class Conversations:
         async with beating(beat, self._beat_every):
             conversation = await self._found(place, server, bounds) or self._opened(place, server, bearer)
             try:
+                if look is not None:
+                    await look(await conversation.tools(bounds))
                 return await conversation.ask(converse, bounds)
             finally:
                 await self._part(place, server, conversation)

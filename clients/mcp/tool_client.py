@@ -10,12 +10,11 @@ import os
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import anyio.to_thread
 from mcp import CallToolRequest, Client, MCPError
-from mcp import Tool as ListedTool
 from mcp_types import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -24,99 +23,22 @@ from mcp_types import (
     CallToolResult,
     InputRequiredResult,
 )
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_json
 
 from clients.mcp.address_guard import Resolve, system_resolve
-from clients.mcp.call_failures import ToolCallFailed, failed
+from clients.mcp.call_failures import ToolCallFailed, ToolChanged, failed
 from clients.mcp.conversation import Bounds, OfTheCaller, Transports
 from clients.mcp.conversations import Beat, Conversations, KeptConversations
+from clients.mcp.listing import MAX_LISTING_BYTES, Discovery, Look, listed, server_name
 from clients.mcp.local_program import ProgramGrounds
 from clients.mcp.wire_record import WireRecord
 from clients.platform.secret_fingerprints import NO_SECRETS, Fingerprints, OwnSecrets, SecretMask
 from contracts.mcp.servers import MCPServerRegistryEntry
-from contracts.mcp.tools import MCPToolDefinition, ToolAnswer, ToolCall, ToolFailureKind
+from contracts.mcp.tools import ToolAnswer, ToolCall, ToolFailure, ToolFailureKind
 from domain.learning.redaction.secret_names import is_secret_name
+from domain.mcp.tool_definitions import definition_hash
 from domain.platform.json_schema import misfit
-
-MAX_TOOLS = 500
-MAX_PAGES = 100
-MAX_LISTING_BYTES = 8 * 1024 * 1024
-"""The most that is read of one page."""
-
-MAX_SCHEMA_BYTES = 256 * 1024
-"""The most that the schemas of one tool may take as JSON."""
-
-
-@dataclass(frozen=True)
-class Discovery:
-    """The tools of a server, by name, and how it introduced itself.
-
-    ``left_out`` counts tools beyond the 500th, with a name that came before, or whose definition is over the
-    bounds: what cannot be kept as it is cannot be pinned.
-    """
-
-    tools: tuple[MCPToolDefinition, ...]
-    protocol_revision: str | None = None
-    server_name: str | None = None
-    left_out: int = 0
-
-
-async def listed(client: Client) -> Discovery:
-    """Asks for every page of the tools; ends early where a server gives the same page again."""
-    found: dict[str, MCPToolDefinition] = {}
-    left_out, cursor, seen = 0, None, set[str]()
-    for _ in range(MAX_PAGES):
-        page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-        for tool in page.tools:
-            definition = definition_of(tool)
-            if definition is None or definition.tool_name in found or len(found) >= MAX_TOOLS:
-                left_out += 1
-            else:
-                found[definition.tool_name] = definition
-        cursor = page.next_cursor
-        if cursor is None or cursor in seen or len(found) >= MAX_TOOLS:
-            break
-        seen.add(cursor)
-    return Discovery(
-        tools=tuple(found[name] for name in sorted(found)),
-        protocol_revision=client.protocol_version,
-        server_name=server_name(client),
-        left_out=left_out,
-    )
-
-
-def definition_of(tool: ListedTool) -> MCPToolDefinition | None:
-    """The tool as we keep it; none where it is over the bounds, or can only be called as a task (MCP 2025-11-25).
-
-    A task outlives its call and is asked after; our calls wait for their answer, so such a tool could only fail.
-    """
-    hints = tool.annotations
-    if tool.execution is not None and tool.execution.task_support == "required":
-        return None
-    schemas: tuple[dict[str, Any], dict[str, Any] | None] = (tool.input_schema, tool.output_schema)
-    try:
-        if len(to_json(schemas)) > MAX_SCHEMA_BYTES:
-            return None
-        return MCPToolDefinition(
-            tool_name=tool.name,
-            title=tool.title or (hints.title if hints else None),
-            description=tool.description or "",
-            input_schema=tool.input_schema,
-            output_schema=tool.output_schema,
-            read_only=hints.read_only_hint if hints else None,
-            destructive=hints.destructive_hint if hints else None,
-            idempotent=hints.idempotent_hint if hints else None,
-        )
-    except (ValidationError, ValueError, RecursionError):
-        return None
-
-
-def server_name(client: Client) -> str | None:
-    """How the server names itself, cut to 120 characters."""
-    info = client.server_info
-    return info.name[:120] if info is not None else None
-
 
 _M = TypeVar("_M", bound=BaseModel)
 _S = TypeVar("_S")
@@ -147,7 +69,7 @@ class EchoedSecrets:
         return said if masked == plain else type(said).model_validate(masked)
 
 
-__all__ = ["Discovery", "ToolCallFailed", "ToolClient"]
+__all__ = ["Discovery", "ToolCallFailed", "ToolChanged", "ToolClient"]
 
 IDEMPOTENCY_KEY_META = "apprentice/idempotency-key"
 """Where a request's ``_meta`` holds the idempotency key."""
@@ -209,24 +131,30 @@ class ToolClient:
 
         ``beat`` is called every second meanwhile. ``about_to_send`` is awaited once the server is ready and right
         before the call goes out; what it raises is raised, and nothing is sent. Cancelling closes the
-        conversation at once.
+        conversation at once. Where the server does not list the tool as the call's ``definition_hash`` says, nothing
+        is sent.
 
         Raises:
             ToolCallFailed: no answer. Its kind says whether the call was sent.
+            ToolChanged: the tool is another one by now, or gone.
         """
+
+        async def look(found: Discovery) -> None:
+            if not _is_as(found, call):
+                await self._refuse_changed(server, bearer, found, call)
 
         async def converse(client: Client, record: WireRecord) -> ToolAnswer:
             try:
                 await about_to_send()
             except Exception as raised:
                 raise OfTheCaller(raised) from None
-            result = await _asked(client, call, record)
+            result = await _asked(client, call, record, look)
             return await _answer(client, call, result)
 
+        bounds = Bounds(call.timeout_ms, call.max_output_bytes)
+        first = look if call.definition_hash is not None else None
         async with self._masked_failures(server, bearer):
-            answer = await self._conversations.hold(
-                server, bearer, beat, Bounds(call.timeout_ms, call.max_output_bytes), converse, call.party
-            )
+            answer = await self._conversations.hold(server, bearer, beat, bounds, converse, call.party, first)
         return await self._masked(server, bearer, lambda echoed: echoed.masked(answer))
 
     def has_open(self, server: MCPServerRegistryEntry, call: ToolCall, bearer: str | None) -> bool:
@@ -240,13 +168,37 @@ class ToolClient:
             ToolCallFailed: it could not be asked.
         """
 
-        async def converse(client: Client, _: WireRecord) -> Discovery:
-            return await listed(client)
-
         async with self._masked_failures(server, bearer):
             found = await self._conversations.hold(
-                server, bearer, beat, Bounds(DISCOVERY_WITHIN_MS, MAX_LISTING_BYTES), converse
+                server, bearer, beat, Bounds(DISCOVERY_WITHIN_MS, MAX_LISTING_BYTES), listed
             )
+        return await self._masked_listing(server, bearer, found)
+
+    async def _refuse_changed(
+        self, server: MCPServerRegistryEntry, bearer: str | None, found: Discovery, call: ToolCall
+    ) -> None:
+        """Compares once more with the listing as it is kept, without secrets.
+
+        Raises:
+            ToolChanged: it is another tool there, too.
+        """
+        kept = await self._masked_listing(server, bearer, found)
+        if _is_as(kept, call):
+            return
+        if kept.tool(call.tool_name) is None:
+            gone = ToolFailure(
+                kind=ToolFailureKind.TOOL_UNKNOWN, message="the server has no such tool any more"
+            )
+            raise ToolChanged(gone, kept)
+        changed = ToolFailure(
+            kind=ToolFailureKind.TOOL_CHANGED,
+            message="the tool is not the one any more that the call was let pass for; nothing was sent",
+        )
+        raise ToolChanged(changed, kept)
+
+    async def _masked_listing(
+        self, server: MCPServerRegistryEntry, bearer: str | None, found: Discovery
+    ) -> Discovery:
         tools = await self._masked(server, bearer, lambda echoed: tuple(map(echoed.masked, found.tools)))
         return replace(found, tools=tools)
 
@@ -256,6 +208,8 @@ class ToolClient:
     ) -> AsyncGenerator[None]:
         try:
             yield
+        except ToolChanged:
+            raise
         except ToolCallFailed as raised:
             failure = raised.failure
         else:
@@ -273,14 +227,22 @@ class ToolClient:
         return await anyio.to_thread.run_sync(masked)
 
 
-async def _asked(client: Client, call: ToolCall, record: WireRecord) -> CallToolResult:
+def _is_as(found: Discovery, call: ToolCall) -> bool:
+    """Whether the tool is listed as it was when the call was let pass; where nobody said how, any is."""
+    tool = found.tool(call.tool_name)
+    return call.definition_hash is None or (
+        tool is not None and definition_hash(tool) == call.definition_hash
+    )
+
+
+async def _asked(client: Client, call: ToolCall, record: WireRecord, look: Look) -> CallToolResult:
     try:
         return await _sent(client, call, record)
     except MCPError as refusal:
         if refusal.code == HEADER_MISMATCH:
             # Turned down unread: its headers come from the tool's schema, which has to be listed first.
             record.calling = record.sent = False
-            await listed(client)
+            await look(await listed(client, record))
             return await _sent(client, call, record)
         if refusal.code in (INVALID_PARAMS, METHOD_NOT_FOUND) and await _is_missing(client, call, record):
             raise failed(ToolFailureKind.TOOL_UNKNOWN, "the server has no such tool") from None
@@ -314,7 +276,7 @@ def _says_unknown(result: CallToolResult, tool_name: str) -> bool:
 async def _is_missing(client: Client, call: ToolCall, record: WireRecord) -> bool:
     record.calling = False
     with suppress(MCPError):
-        return all(tool.tool_name != call.tool_name for tool in (await listed(client)).tools)
+        return all(tool.tool_name != call.tool_name for tool in (await listed(client, record)).tools)
     return False
 
 

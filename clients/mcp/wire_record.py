@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import httpx2
 
 from clients.mcp.address_guard import AddressRefused
 from clients.platform.retry_after import retry_after_seconds
+from domain.mcp.tool_definitions import LeftOut
 
 ENVELOPE_BYTES = 64 * 1024
 """What may stand around an answer: the protocol's envelope, events, progress."""
@@ -75,6 +76,12 @@ class WireRecord:
     exit_status: int | None = None
     gone: bool = False
     """The program has ended, and with it all that it started."""
+
+    revision: str | None = None
+    """The protocol's, once it is agreed."""
+
+    unreadable: list[LeftOut] = field(default_factory=list["LeftOut"])
+    """The tools of a listing that are not of the protocol."""
 
     turn: int = 0
     """Which exchange this is about: what comes in late of an earlier one says nothing of it."""

@@ -64,6 +64,33 @@ class DispatchCaller(Contract):
     session_ref: Text160 | None = Field(default=None, description="The agent's session, likewise.")
 
 
+class DispatchAsker(Contract):
+    """Who asked for a call, in words that a person knows them by."""
+
+    token_id: Uuid
+    token_name: Text80 | None = None
+    token_revoked: bool = Field(default=False, description="The token was taken back since.")
+    runtime: Text80 | None = None
+    session_ref: Text160 | None = None
+    turn_ref: Text160 | None = None
+    ability_id: Text160 | None = Field(
+        default=None, description="The ability on whose behalf, as the caller says."
+    )
+
+    @property
+    def words(self) -> str:
+        """``token laptop, runtime codex, session s1``."""
+        token = f"token {self.token_name or self.token_id}"
+        parts = [f"{token} (revoked since)" if self.token_revoked else token]
+        named = (
+            ("runtime", self.runtime),
+            ("session", self.session_ref),
+            ("turn", self.turn_ref),
+            ("ability", self.ability_id),
+        )
+        return ", ".join([*parts, *(f"{what} {name}" for what, name in named if name is not None)])
+
+
 class DispatchRequest(VersionedContract):
     """Asks for one call of one tool."""
 
@@ -139,6 +166,7 @@ class MCPAskFirstDispatchRecord(VersionedContract):
     )
     tool_definition_hash: Sha256 | None = None
     policy_version: int = Field(default=0, ge=0)
+    asked_by: DispatchAsker | None = Field(default=None, description="Where it is listed.")
 
 
 class AskFirstDecision(StrEnum):
@@ -195,6 +223,7 @@ class DispatchView(VersionedContract):
     server_id: Text120
     tool_name: Text120
     caller: DispatchCaller
+    asked_by: DispatchAsker | None = None
     request_summary: Text500
     arguments_digest: Sha256
     arguments: dict[str, Any] | None = Field(
@@ -307,9 +336,13 @@ _SAID: Mapping[AskFirstStatus, str] = MappingProxyType(
 def decided_by(who: str | None, at: datetime, status: AskFirstStatus) -> Refusal:
     """The refusal of a second answer: who answered first, when, and how."""
     said = _SAID.get(status, status.value)
+    by = f" by {who or 'the gateway'}"
+    if who is None and status is AskFirstStatus.CANCELLED:
+        # Who gave it up has answered nothing; it may be the one who is told this.
+        by = ""
     return Refusal(
         ErrorCode.MCP_ASK_FIRST_DECIDED,
-        clipped(f"The call was {said} by {who or 'the gateway'} before you answered.", 240),
+        clipped(f"The call was {said}{by} before you answered.", 240),
         decided_by=who or "system",
         decided_at=rfc3339(at),
         decision=status.value,

@@ -94,6 +94,12 @@ class MCPEffectivePolicy(VersionedContract):
     target: MCPPolicyTarget
     decision: MCPPolicyDecision
     inherited_from: MCPInheritedFrom = MCPInheritedFrom.NONE
+    waiting_calls: int | None = Field(
+        default=None,
+        ge=0,
+        description="After a change: how many calls that waited are decided by policy now.",
+    )
+    note: Text240 | None = Field(default=None, description="After a change: what to know about it.")
 
 
 class MCPPolicyWish(VersionedContract):
@@ -170,6 +176,7 @@ class MCPProviderPolicy(MCPProviderLists):
     """What one provider's runtimes may use, and since when."""
 
     updated_at: UtcTime | None = Field(default=None, description="None where nobody has decided yet.")
+    note: Text500 | None = Field(default=None, description="After a change: what to know about it.")
 
 
 class MCPProviderPolicyUpdateRequest(MCPProviderLists):
@@ -240,7 +247,7 @@ class MCPPolicyFlip(Contract):
     server_id: Text120
     tool_name: Text120
     happened_at: UtcTime
-    was: MCPPolicyMode
+    was: MCPPolicyMode = Field(description="By policy as it is now.")
     would_be: MCPPolicyMode
     why: Text500
 

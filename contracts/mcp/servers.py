@@ -230,6 +230,9 @@ class MCPServerListItem(VersionedContract):
     linked_abilities: tuple[MCPLinkedAbilityRef, ...] = ()
     available_actions: tuple[MCPServerAction, ...] = ()
     last_receipt_id: Uuid | None = None
+    changed_tools: int = Field(
+        default=0, ge=0, description="Tools that are not what was listed or looked at before; they ask first."
+    )
     deferred_design_only: bool = False
     runtime_adapter: MCPRuntimeAdapter | None = Field(
         default=None, description="Of a row that is a runtime: what it supports of its own."
@@ -295,4 +298,5 @@ class ProbeFindings(Contract):
     failure: ToolFailure | None = None
     sign_in_used: bool = False
     tools: int | None = Field(default=None, ge=0, description="How many tools it offers.")
+    left_out: Text500 | None = Field(default=None, description="Which of its tools were not taken, and why.")
     health: MCPConnectionHealth

@@ -93,6 +93,11 @@ class ToolCall(Contract):
 
     tool_name: Text120
     arguments: dict[str, Any] = Field(default_factory=dict)
+    definition_hash: Sha256 | None = Field(
+        default=None,
+        description="Of the tool that the call was let pass for: with another one it is not sent. Without it the "
+        "server is not asked.",
+    )
     output_schema: dict[str, Any] | None = Field(
         default=None, description="Structured content must fit it; that of the pinned definition."
     )
@@ -131,6 +136,7 @@ class ToolFailureKind(StrEnum):
     OUTPUT_TOO_LARGE = "output_too_large"
     OUTPUT_INVALID = "output_invalid"
     TOOL_UNKNOWN = "tool_unknown"
+    TOOL_CHANGED = "tool_changed"
     REFUSED_BY_SERVER = "refused_by_server"
     ADDRESS_REFUSED = "address_refused"
 

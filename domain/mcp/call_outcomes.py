@@ -86,6 +86,11 @@ _ENDS: Mapping[ToolFailureKind, Ended] = MappingProxyType(
             ErrorCode.MCP_TOOL_NOT_FOUND,
             "Nothing was done. Discover the server's tools again with its smoke test.",
         ),
+        ToolFailureKind.TOOL_CHANGED: Ended(
+            DispatchStatus.BLOCKED,
+            ErrorCode.MCP_TOOL_CHANGED,
+            "Look at what the tool is now (`apprentice mcp tools show`), then make the call again.",
+        ),
         ToolFailureKind.REFUSED_BY_SERVER: Ended(
             DispatchStatus.FAILED,
             ErrorCode.MCP_TOOL_REFUSED,

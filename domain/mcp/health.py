@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from contracts.backoff import Backoff
-from contracts.base import clipped, rfc3339
+from contracts.base import clipped, counted, rfc3339
 from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus, DispatchView
 from contracts.mcp.health import (
@@ -185,7 +185,7 @@ def with_next_action(health: MCPConnectionHealth) -> MCPConnectionHealth:
 
 
 _NEXT_ACTIONS: dict[str, str] = {
-    "disabled": "It is switched off; switch it on with PATCH /api/mcp/servers/{server_id} and enabled: true.",
+    "disabled": "Switch it on: PATCH /api/mcp/servers/{server_id} with enabled: true.",
     "sign_in": "Sign in: POST /api/mcp/servers/{server_id}/auth/start, or give its sign-in a new key.",
     "throttled": "Nothing: it asked for patience, and calls go on from {until}.",
     "unknown": "Try it: POST /api/mcp/servers/{server_id}/smoke-test.",
@@ -324,7 +324,9 @@ class SmokeVerdict:
 
 def verdict(found: ProbeFindings) -> SmokeVerdict:
     """What a look says. A broken sign-in leaves a server degraded, a pause leaves it blocked."""
-    action = f" {found.health.next_action}" if found.health.next_action else ""
+    # What is tried just now is nobody's next step.
+    todo = None if _situation(found.health) == "unknown" else found.health.next_action
+    action = f" {todo}" if todo else ""
     if found.not_tried is not None:
         off = found.health.health_status is MCPHealthStatus.DISABLED
         code = ErrorCode.MCP_SERVER_DISABLED if off else ErrorCode.MCP_RATE_LIMITED
@@ -332,9 +334,10 @@ def verdict(found: ProbeFindings) -> SmokeVerdict:
     failure = found.failure
     if failure is None:
         sign_in = "signed in" if found.sign_in_used else "no sign-in needed"
-        said = f"transport ok, auth ok ({sign_in}), discovery ok ({found.tools} tools)."
+        tools = counted(found.tools or 0, "tool") + (f"; {found.left_out}" if found.left_out else "")
+        said = clipped(f"transport ok, auth ok ({sign_in}), discovery ok ({tools}).", 500)
         if found.health.auth_state in NEEDS_SIGN_IN:
-            said = f"transport ok, auth {found.health.auth_state.value}, discovery ok ({found.tools} tools).{action}"
+            said = f"transport ok, auth {found.health.auth_state.value}, discovery ok ({tools}).{action}"
             return SmokeVerdict(
                 MCPSmokeTestStatus.DEGRADED, ErrorCode.MCP_AUTH_CHALLENGE_REQUIRED, clipped(said, 500)
             )

@@ -21,6 +21,11 @@ from domain.abilities.hybrid_plan import Truth
 FORBIDDEN = "Policy forbids it."
 """Why a server is left out that policy switches off for the call."""
 
+NEVER_LISTED = (
+    "Its tools were never listed, so nobody knows whether it has this one; its smoke test lists them."
+)
+"""Why a server is left out that has not answered yet."""
+
 _SHADOWING = frozenset({MCPProvider.GMAIL_GOOGLE})
 """Providers whose mail and calendar must not stand beside native ones (DOC3 §7C.2)."""
 
@@ -57,6 +62,7 @@ _TRANSPORTS = {
 __all__ = [
     "CONNECTOR_CAPS",
     "FORBIDDEN",
+    "NEVER_LISTED",
     "RouteDecision",
     "RouteVerdict",
     "RouteWanted",
@@ -124,10 +130,13 @@ class RouteDecision:
 def resolve_route(servers: Sequence[MCPServerListItem], wanted: RouteWanted) -> RouteDecision:
     """The best way to do what is wanted.
 
-    ``degraded`` names a server that is ill or signed out when there is no other: it is for the caller to say so
-    and to fall back to what is approved, never to take it silently. ``deny`` means that policy leaves none.
+    A tool that no server is known to have has no way. ``degraded`` names a server that is ill or signed out when
+    there is no other: it is for the caller to say so and to fall back to what is approved, never to take it
+    silently. ``deny`` means that policy leaves none.
     """
     candidates = [item for item in servers if _unfit(item, wanted) is None]
+    if wanted.tool_name is not None and not any(_has_it(item, wanted) for item in candidates):
+        return RouteDecision(RouteVerdict.NO_ROUTE)
     allowed = [item for item in candidates if _barred(item, wanted) is None]
     denied = tuple(sorted(item.registry.server_id for item in candidates if item not in allowed))
     if not allowed:
@@ -139,7 +148,8 @@ def resolve_route(servers: Sequence[MCPServerListItem], wanted: RouteWanted) -> 
 
 def why_left_out(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
     """Why a server is no candidate for what is wanted; None where it is one."""
-    return _unfit(item, wanted) or _barred(item, wanted)
+    never_listed = wanted.tool_name is not None and not _has_it(item, wanted)
+    return _unfit(item, wanted) or _barred(item, wanted) or (NEVER_LISTED if never_listed else None)
 
 
 def standing_of(item: MCPServerListItem) -> Standing:
@@ -162,10 +172,14 @@ def _unfit(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
         return "It is only shown, and called by nobody."
     if wanted.provider is not None and entry.provider is not wanted.provider:
         return f"It is a server of {entry.provider.value}, not of {wanted.provider.value}."
-    # A server whose tools nobody has listed yet may have it.
+    # A server whose tools nobody has listed yet may have it, too.
     if wanted.tool_name is not None and known and wanted.tool_name not in known:
         return f"It has no tool {wanted.tool_name}."
     return None
+
+
+def _has_it(item: MCPServerListItem, wanted: RouteWanted) -> bool:
+    return wanted.tool_name is not None and wanted.tool_name in item.registry.supported_tools
 
 
 def _barred(item: MCPServerListItem, wanted: RouteWanted) -> str | None:
@@ -195,14 +209,14 @@ def _asks(item: MCPServerListItem, wanted: RouteWanted) -> bool:
 def _scored(item: MCPServerListItem, wanted: RouteWanted) -> ScoredServer:
     entry, throttle = item.registry, item.health.throttle_state.state
     asks = _asks(item, wanted)
-    exact = wanted.tool_name is not None and wanted.tool_name in entry.supported_tools
+    exact = _has_it(item, wanted)
     in_project = entry.server_id in wanted.project_servers
     patience = 0 if throttle is not MCPThrottle.NONE else 1 + _RATES[entry.rate_limit_profile]
     ranks = (
         (1 if asks else 2, "asks first" if asks else "allowed"),
         (1 if exact else 0, "has the tool" if exact else "no exact tool"),
         (1 if in_project else 0, "of the project" if in_project else "of no project"),
-        (_HEALTH[item.health.health_status], item.health.health_status.value),
+        _health(item, wanted),
         (_TRANSPORTS[wanted.truth].index(entry.transport), entry.transport.value),
         (patience, "not throttled" if patience else throttle.value),
     )
@@ -213,6 +227,15 @@ def _scored(item: MCPServerListItem, wanted: RouteWanted) -> ScoredServer:
     if asks and standing is Standing.ELIGIBLE:
         standing = Standing.ASK_FIRST
     return ScoredServer(entry.server_id, score, standing, tuple(why for _, why in ranks))
+
+
+def _health(item: MCPServerListItem, wanted: RouteWanted) -> tuple[int, str]:
+    """The server's health, and within it the tool's."""
+    status = item.health.health_status
+    tool = item.health.tool_health.get(wanted.tool_name) if wanted.tool_name is not None else None
+    if tool is not None and not tool.ok:
+        return 2 * _HEALTH[status], f"{status.value}, but the tool's last call failed"
+    return 2 * _HEALTH[status] + 1, status.value
 
 
 def _order(scored: ScoredServer) -> tuple[int, int, str]:

@@ -9,7 +9,7 @@ import difflib
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -68,6 +68,22 @@ def taken(listed: Iterable[MCPToolDefinition]) -> Taken:
         else:
             left_out[name] = LeftOut(name, reason)
     return Taken(kept, tuple(left_out.values()))
+
+
+_REASONS_NAMED = 3
+
+
+def left_out_words(left_out: Sequence[LeftOut]) -> str:
+    """How many tools were left out and why, each reason with one of them."""
+    by_reason: dict[str, list[str]] = {}
+    for one in left_out:
+        by_reason.setdefault(one.reason, []).append(one.tool_name)
+    shown: list[str] = []
+    for reason, names in list(by_reason.items())[:_REASONS_NAMED]:
+        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        shown.append(f"{visible(clipped(names[0], 40))}{others} ({reason})")
+    rest = len(by_reason) - _REASONS_NAMED
+    return f"{len(left_out)} left out: {', '.join(shown)}" + (" and others" if rest > 0 else "")
 
 
 def _unfit(definition: MCPToolDefinition) -> str | None:

@@ -21,7 +21,7 @@ export function waitingCall({ record, call, server, tool }, countdowns, after) {
     h("div", { class: "pills" }, pill(...APPROVALS.pending), tool && pill(EFFECTS[tool.effect] ?? tool.effect), call.data_class && pill(call.data_class, "you")),
     definitionWarning(record, tool),
     facts([
-      ["Asked for by", [call.caller.runtime ?? "a client", " for ", call.caller.user_id].join("")],
+      ["Asked for by", askedBy(call)],
       ["What", visible(record.request_summary)],
       ["Provider", call.provider && (PROVIDERS[call.provider] ?? call.provider)],
       ["Kind of action", call.action_class && (ACTION_CLASSES[call.action_class] ?? call.action_class)],
@@ -33,6 +33,14 @@ export function waitingCall({ record, call, server, tool }, countdowns, after) {
     argumentsOf(call, id),
     answers(record, call, after),
   );
+}
+
+/** Which agent it is, as far as its token and its own words say. */
+function askedBy(call) {
+  const asker = call.asked_by;
+  const token = asker?.token_name ? ` with the token ${asker.token_name}${asker.token_revoked ? " (revoked since)" : ""}` : "";
+  const within = [["session", call.caller.session_ref], ["turn", call.caller.turn_ref]].filter(([, name]) => name).map(([what, name]) => `, ${what} ${name}`);
+  return visible([call.caller.runtime ?? "a client", " for ", call.caller.user_id, token, ...within].join(""));
 }
 
 /** What is decided on is what would run: should the tool be another than was looked at, that is said first. */

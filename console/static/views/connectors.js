@@ -36,12 +36,13 @@ function build(servers) {
 }
 
 function card(one) {
-  const { registry, health, linked_abilities: linked } = one;
+  const { registry, health, linked_abilities: linked, changed_tools: changed } = one;
   return h(
     "li",
     { class: "card" },
     h("div", { class: "card-head" }, h("h3", {}, h("a", { href: connectorAddress(registry.server_id) }, registry.display_name)), badges(one)),
     health.next_action && h("p", { class: "next" }, prose(health.next_action)),
+    changed > 0 && h("p", { class: "next" }, `${changed} ${changed === 1 ? "tool has" : "tools have"} changed and will ask first until somebody has looked.`),
     policyPill(one.effective_policy),
     linked.length > 0 && h("div", { class: "linked" }, h("span", { class: "label" }, "Linked skills"), linkedSkills(linked)),
     h("p", { class: "meta" }, PROVIDERS[registry.provider] ?? registry.provider, " · ", TRANSPORTS[registry.transport] ?? registry.transport),

@@ -10,11 +10,20 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from contracts.base import clipped
+from contracts.learning.observation import ToolEffect
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_work import CallEnd, DispatchRecord, EndOrder, InspectOrder
 from contracts.mcp.health import MCPConnectionOutcome
 from contracts.mcp.tools import ToolFailure, ToolFailureKind
-from domain.mcp.call_outcomes import MOST_ATTEMPTS, Again, Ended, after_failure, after_silence, pause_before
+from domain.mcp.call_outcomes import (
+    MOST_ATTEMPTS,
+    UNKNOWN,
+    Again,
+    Ended,
+    after_failure,
+    after_silence,
+    pause_before,
+)
 from stores.mcp.dispatch.attempt_rows import (
     CLOSED,
     abandon_attempt,
@@ -69,7 +78,10 @@ def follow_up(
 ) -> CallEnd:
     """Ends the call, or records its next attempt; ``entries`` are appended to the journal with it."""
     if isinstance(follows, Ended):
-        ended = failed_record(kept.record, follows.status, follows.code, message, follows.next_action)
+        hint = follows.next_action
+        if follows is UNKNOWN and kept.record.effect is ToolEffect.READ:
+            hint = "The tool only reads, so the call may be made again."
+        ended = failed_record(kept.record, follows.status, follows.code, message, hint)
         settled = settle(connection, kept, ended, now, entries, given_up=given_up)
         return CallEnd(standing=settled.standing())
     append(connection, entries)

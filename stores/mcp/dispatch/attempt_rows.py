@@ -184,6 +184,7 @@ def plan_of(
         ToolCall(
             tool_name=record.order.tool_name,
             arguments=arguments_of(connection, record),
+            definition_hash=tool.definition_hash,
             output_schema=tool.definition.output_schema,
             timeout_ms=record.order.timeout_ms,
             idempotency_key=record.dispatch_id,

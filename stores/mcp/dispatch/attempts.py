@@ -17,7 +17,7 @@ from contracts.errors import ErrorCode
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_work import CallEnd, CallOrder
 from contracts.mcp.health import MCPConnectionHealth, MCPConnectionOutcome
-from contracts.mcp.tools import ToolAnswer, ToolFailure
+from contracts.mcp.tools import ToolAnswer, ToolFailure, ToolFailureKind
 from domain.mcp.approvals import APPROVED, Ask, Block, Pass
 from domain.mcp.call_outcomes import GivenUp, Hold, after_failure, held_back, spread
 from domain.mcp.health import PROBE_LEASE, Admission, admission
@@ -168,7 +168,7 @@ class DispatchAttempts:
         Raises:
             Stopped: it may not; nothing must be sent.
             AttemptClosed: this attempt was given up, or made before.
-            PlanOutdated: the server is not the one that the plan was made for.
+            PlanOutdated: the server or the tool is not the one that the plan was made for.
         """
         with self._database.write() as connection:
             kept = read_dispatch(connection, order.dispatch_id, lock=True)
@@ -186,10 +186,7 @@ class DispatchAttempts:
                     found = _granted(connection, kept, found, now)
                     stopped = self._stopped(connection, kept, found, now)
                 if stopped is None:
-                    if (
-                        found.server != plan.server
-                        or kept.record.arguments_digest != plan.record.arguments_digest
-                    ):
+                    if _is_another(kept, found, plan):
                         raise PlanOutdated
                     _send(connection, kept, order, now)
         if stopped is not None:
@@ -228,7 +225,8 @@ class DispatchAttempts:
             failed = stored_failure(failure)
             if not _end(connection, order, FAILED, now, failed) or not _is_open(kept, order):
                 return CallEnd(standing=kept.standing())
-            kept = _counted(kept, order)
+            if failure.kind is not ToolFailureKind.TOOL_CHANGED:
+                kept = _counted(kept, order)
             contact = MCPConnectionOutcome(
                 happened_at=now,
                 tool_name=kept.record.order.tool_name,
@@ -301,6 +299,16 @@ def _counted(kept: StoredDispatch, order: CallOrder) -> StoredDispatch:
     if kept.record.attempts == order.attempt:
         return kept
     return StoredDispatch(kept.record.changed(attempts=order.attempt), kept.version)
+
+
+def _is_another(kept: StoredDispatch, found: Judged, plan: CallPlan) -> bool:
+    """Whether server, tool or arguments are not those of the plan any more."""
+    return (
+        found.server != plan.server
+        or found.tool is None
+        or found.tool.definition_hash != plan.call.definition_hash
+        or kept.record.arguments_digest != plan.record.arguments_digest
+    )
 
 
 def _not_its_turn(

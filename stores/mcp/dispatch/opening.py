@@ -27,6 +27,7 @@ from domain.mcp.policy import judge
 from domain.mcp.policy_facts import facts_of
 from stores.abilities.ability_reads import visible
 from stores.abilities.ability_rows import ABILITIES, entry_of, manifest_of
+from stores.mcp.dispatch.askers import asker_of
 from stores.mcp.dispatch.attempt_rows import CallPlan, plan_ahead
 from stores.mcp.dispatch.rows import (
     StoredDispatch,
@@ -329,9 +330,8 @@ def waiting_record(record: DispatchRecord, now: datetime, lasts: timedelta) -> D
 
 
 def _asked_entry(record: DispatchRecord, now: datetime) -> JournalDraft:
-    _, entry = dispatch_receipt(
-        record, MCPReceiptKind.ASK_FIRST, f"Waits for an approval: {record.order.request_summary}", now
-    )
+    asked = f"Waits for an approval: {record.order.request_summary}; asked by {asker_of(record.order).words}"
+    _, entry = dispatch_receipt(record, MCPReceiptKind.ASK_FIRST, clipped(asked, 500), now)
     return entry
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, and_, not_, select
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.capability_manifest import HealthStatus
 from contracts.base import rfc3339
-from contracts.errors import Refusal
+from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
     AskFirstDecision,
@@ -23,6 +23,7 @@ from contracts.mcp.dispatch import (
     DispatchStatus,
     DispatchView,
     MCPAskFirstPendingListResponse,
+    expired,
 )
 from contracts.mcp.dispatch_work import DispatchOrder, DispatchRecord
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
@@ -31,6 +32,7 @@ from domain.mcp.approvals import answers_taken, as_of, undecidable
 from domain.mcp.call_outcomes import withdrawn_because
 from domain.mcp.use_receipts import action_class
 from stores.mcp.dispatch.argument_rows import arguments_of
+from stores.mcp.dispatch.askers import askers_of
 from stores.mcp.dispatch.attempt_rows import has_retry_after, newest_answer
 from stores.mcp.dispatch.rows import (
     OPEN_STATUSES,
@@ -97,7 +99,9 @@ class DispatchStore:
             done = found.record.status is DispatchStatus.COMPLETED
             result = newest_answer(connection, dispatch_id) if done else None
             m365 = typed_answer(connection, found.record, arguments, result)
-        return self._shown(found.record, now).changed(arguments=arguments, result=result, m365=m365)
+            asker = askers_of(connection, [found.record])[dispatch_id]
+        shown = self._shown(found.record, now)
+        return shown.changed(arguments=arguments, result=result, m365=m365, asked_by=asker)
 
     def list_for(
         self,
@@ -125,9 +129,11 @@ class DispatchStore:
             where.append(and_(table.c.expires_at.is_not(None), not_(waits)) if decided else waits)
         with self._database.read() as connection:
             page = DISPATCHES.page(connection, wanted, table.c.owner == owner, *where, order_by=_NEWEST_FIRST)
-        return DispatchListResponse(
-            dispatches=tuple(self._shown(record, now) for record in page.documents), **page.counts
+            askers = askers_of(connection, page.documents)
+        shown = (
+            self._shown(record, now).changed(asked_by=askers[record.dispatch_id]) for record in page.documents
         )
+        return DispatchListResponse(dispatches=tuple(shown), **page.counts)
 
     def pending(self, owner: str, now: datetime) -> MCPAskFirstPendingListResponse:
         """The approvals that wait, and the newest of those that expired within a day, newest first.
@@ -135,7 +141,7 @@ class DispatchStore:
         How many wait is bounded by the calls that an owner may have open.
         """
         waiting = table.c.status == DispatchStatus.PENDING_APPROVAL.value
-        expired = (
+        over = (
             table.c.status == DispatchStatus.EXPIRED.value,
             table.c.expires_at > rfc3339(now - SHOWN_AFTER_EXPIRY),
         )
@@ -143,9 +149,14 @@ class DispatchStore:
         with self._database.read() as connection:
             records = [
                 *DISPATCHES.all(connection, of_owner, waiting, order_by=_NEWEST_FIRST),
-                *DISPATCHES.all(connection, of_owner, *expired, order_by=_NEWEST_FIRST, limit=MOST_EXPIRED),
+                *DISPATCHES.all(connection, of_owner, *over, order_by=_NEWEST_FIRST, limit=MOST_EXPIRED),
             ]
-        asked = [one.ask_first for one in records if one.ask_first is not None]
+            askers = askers_of(connection, records)
+        asked = [
+            one.ask_first.changed(asked_by=askers[one.dispatch_id])
+            for one in records
+            if one.ask_first is not None
+        ]
         asked.sort(key=lambda one: (one.created_at, one.dispatch_id), reverse=True)
         return MCPAskFirstPendingListResponse(dispatches=tuple(as_of(one, now) for one in asked))
 
@@ -199,8 +210,8 @@ class DispatchStore:
             attempts=record.attempts,
             is_error=record.is_error,
             result_digest=record.result_digest,
-            error_code=record.error_code,
-            error_message=record.error_message,
+            error_code=ErrorCode.MCP_ASK_FIRST_EXPIRED.value if overdue else record.error_code,
+            error_message=expired(None).message if overdue else record.error_message,
             next_action=record.next_action,
             waits_until=record.waits_until,
             identity_asserted_kind=record.identity_asserted_kind,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
 
-from contracts.base import rfc3339
+from contracts.base import counted, rfc3339
 from contracts.mcp.dispatch import MCPGrant, MCPGrantListResponse
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.platform.commands import CommitKey
@@ -106,7 +106,7 @@ def revoke_grant(connection: Connection, grant: MCPGrant, by: str, context: Rece
         MCPReceiptKind.GRANT_REVOKE,
         MCPReceiptStatus.OK,
         f"The standing approval of {grant.tool_name} for this {grant.scope.value.removeprefix('end_of_')} was "
-        f"taken back after {grant.used} calls.",
+        f"taken back after {counted(grant.used, 'call')}.",
         server_id=grant.server_id,
         dispatch_id=grant.dispatch_id,
     )

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from pydantic import ValidationError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from contracts.abilities.capability_health import CapabilityEventName
 from contracts.base import clipped
@@ -31,6 +31,7 @@ from contracts.platform.configuration import Configuration, ConfigurationIntent,
 from domain.mcp.policy import effective_of
 from domain.mcp.policy_defaults import listed_defaults
 from domain.mcp.policy_facts import Policies, named, target_key
+from stores.mcp.mcp_tables import mcp_servers, mcp_tools
 from stores.mcp.policy.grants import revoke_grant
 from stores.mcp.policy.policy_rows import (
     all_runtimes,
@@ -92,6 +93,9 @@ def decision_of(wish: MCPPolicyWish, at: datetime) -> MCPPolicyDecision:
     )
 
 
+_NO_SUCH_TOOL = "No tool of that name is known there now; it holds if one comes."
+
+
 def decide(
     connection: Connection, target: MCPPolicyTarget, wish: MCPPolicyWish, context: ReceiptContext
 ) -> MCPEffectivePolicy:
@@ -114,7 +118,7 @@ def decide(
         return MCPEffectivePolicy(target=target, decision=made)
     _, tool = named_by(connection, context.owner, target)
     pinned = False
-    if tool is not None and made.mode is MCPPolicyMode.ENABLED and tool.state is MCPToolState.ADDED:
+    if tool is not None and made.mode is MCPPolicyMode.ENABLED and tool.pinned_hash is None:
         pinned = pin_seen(
             connection, tool.server_id, tool.definition.tool_name, tool.definition_hash, context.at
         )
@@ -129,7 +133,9 @@ def decide(
         )
         summary = f"Policy for {named(target)}: {made.mode.value}{ends}.{pins}{unseen}"
     _add_receipt(connection, context, summary, getattr(target, "server_id", None))
-    return effective_at(connection, context.owner, target, context.at)
+    holds = effective_at(connection, context.owner, target, context.at)
+    known = tool is not None and tool.state is not MCPToolState.REMOVED
+    return holds if known or not isinstance(target, MCPToolTarget) else holds.changed(note=_NO_SUCH_TOOL)
 
 
 class PolicyStore:
@@ -197,7 +203,23 @@ def _replaced(connection: Connection, lists: MCPProviderLists, context: ReceiptC
     put_runtime(connection, context.owner, made, context.at)
     allowed = "may use tool servers, within its lists" if made.allow_mcp else "may use no tool server"
     _add_receipt(connection, context, f"Runtimes of {made.provider.value}: each {allowed}.", None)
-    return made
+    unknown = sorted({*made.allowed_tools, *made.denied_tools} - _tool_names(connection, context.owner))
+    if not unknown:
+        return made
+    names = ", ".join(clipped(name, 120) for name in unknown[:3]) + (
+        " and others" if len(unknown) > 3 else ""
+    )
+    return made.changed(note=f"No tool of that name is known now: {names}. It holds if one comes.")
+
+
+def _tool_names(connection: Connection, owner: str) -> set[str]:
+    """The owner's tools as lists may name them: alone, and with their server."""
+    rows = connection.execute(
+        select(mcp_tools.c.server_id, mcp_tools.c.tool_name)
+        .join(mcp_servers, mcp_servers.c.server_id == mcp_tools.c.server_id)
+        .where(mcp_servers.c.owner == owner, mcp_tools.c.state != MCPToolState.REMOVED.value)
+    )
+    return {name for row in rows for name in (row.tool_name, f"{row.server_id}/{row.tool_name}")}
 
 
 def _add_receipt(

@@ -27,6 +27,7 @@ from domain.mcp.policy_facts import CallFacts, Policies, facts_of, may_use_serve
 from domain.mcp.registration import badge_states
 from domain.mcp.route_scoring import (
     FORBIDDEN,
+    NEVER_LISTED,
     RouteDecision,
     RouteWanted,
     resolve_route,
@@ -85,6 +86,7 @@ def explained(
     wanted, notes = _wanted(connection, asked, owner, [item.registry for item in items])
     wanted = _within_lists(wanted, asked, caller, policies, [item.registry.server_id for item in items])
     decision = resolve_route([one.item for one in seen], wanted)
+    left_out = _left_out(seen, wanted, decision)
     by_id = {one.item.registry.server_id: one for one in seen}
     return RouteExplanation(
         decision=decision.verdict,
@@ -101,9 +103,9 @@ def explained(
             )
             for scored in decision.scores
         ),
-        left_out=_left_out(seen, wanted, decision),
+        left_out=left_out,
         notes=notes,
-        next_step=_next_step(decision),
+        next_step=_next_step(decision, left_out),
         policy_version=policies.version,
         explained_at=now,
     )
@@ -253,7 +255,9 @@ def _left_out(
     return tuple(sorted(found, key=lambda left: left.server_id))
 
 
-def _next_step(decision: RouteDecision) -> str:
+def _next_step(decision: RouteDecision, left_out: Sequence[RouteLeftOut]) -> str:
+    if decision.verdict is RouteVerdict.NO_ROUTE and any(one.why == NEVER_LISTED for one in left_out):
+        return "No server of yours is known to have it: run the smoke test of those whose tools were never listed."
     best = decision.scores[0] if decision.scores else None
     if decision.verdict is RouteVerdict.DEGRADED and best and best.standing is RouteStanding.AUTH_REQUIRED:
         return "Somebody has to sign in to this server first: POST /api/mcp/servers/{id}/auth/start. None else will do."

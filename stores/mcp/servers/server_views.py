@@ -35,6 +35,7 @@ from stores.mcp.policy.policy_rows import policies_of
 from stores.mcp.receipts import RECEIPTS, ReceiptContext, receipt
 from stores.mcp.servers.health import health_of
 from stores.mcp.servers.server_rows import linked_abilities
+from stores.mcp.servers.tool_discovery import changed_tools
 from stores.platform.answers import answered, kept_under
 from stores.platform.database import Database
 from stores.platform.journal.journal import append
@@ -48,6 +49,7 @@ def list_items(
     policies = policies_of(connection, owner)
     linked = linked_abilities(connection, [entry.server_id for entry in entries], owner)
     receipts = _last_receipts(connection, [entry.server_id for entry in entries])
+    changed = changed_tools(connection, [entry.server_id for entry in entries])
     confined, said = confinement()
     items: list[MCPServerListItem] = []
     for entry in entries:
@@ -70,6 +72,7 @@ def list_items(
                 linked_abilities=linked.get(entry.server_id, ()),
                 available_actions=available_actions(entry, profile, auth),
                 last_receipt_id=receipts.get(entry.server_id),
+                changed_tools=changed.get(entry.server_id, 0),
                 confined=confined if entry.command is not None else None,
                 confinement=said if entry.command is not None else None,
             )

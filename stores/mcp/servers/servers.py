@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, delete
 
-from contracts.base import rfc3339
+from contracts.base import counted, rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.auth import MCPAuthProfile
 from contracts.mcp.dispatch import OPEN_DISPATCH_STATUSES
@@ -218,7 +218,7 @@ def _deleted(connection: Connection, server_id: str, context: ReceiptContext) ->
     if open_calls:
         raise Refusal(
             ErrorCode.MCP_SERVER_DELETE_BLOCKED,
-            f"{open_calls} calls of this server run or wait for an approval; decide or cancel them first: "
+            f"{counted(open_calls, 'call')} of this server must end first: decide about what waits, cancel what runs: "
             "GET /api/mcp/dispatches.",
             open_dispatches=open_calls,
         )

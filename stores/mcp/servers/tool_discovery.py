@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
-from contracts.base import clipped, rfc3339
+from contracts.base import clipped, counted, rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.mcp.servers import MCPServerRegistryEntry
@@ -16,6 +16,7 @@ from domain.mcp.tool_definitions import (
     LeftOut,
     definition_diff,
     definition_hash,
+    left_out_words,
     same_but_for_the_name,
     surface_hash,
     taken,
@@ -54,6 +55,18 @@ def tool_rows(connection: Connection, server_id: str) -> Sequence[Row[Any]]:
     return connection.execute(
         select(mcp_tools).where(mcp_tools.c.server_id == server_id).order_by(mcp_tools.c.tool_name)
     ).all()
+
+
+def changed_tools(connection: Connection, server_ids: Sequence[str]) -> dict[str, int]:
+    """How many tools of each server have changed and were not looked at since; without those that have none."""
+    if not server_ids:
+        return {}
+    rows = connection.execute(
+        select(mcp_tools.c.server_id, func.count())
+        .where(mcp_tools.c.server_id.in_(server_ids), mcp_tools.c.state == MCPToolState.CHANGED.value)
+        .group_by(mcp_tools.c.server_id)
+    )
+    return {server_id: number for server_id, number in rows}
 
 
 def as_tool(row: Row[Any]) -> MCPTool:
@@ -117,8 +130,11 @@ def record_tools(
     correlation_id: str,
     *,
     protocol_revision: str | None = None,
+    left_out: tuple[LeftOut, ...] = (),
 ) -> RecordedTools:
     """Updates the rows to the discovered tools, with a receipt of the differences.
+
+    ``left_out`` are the tools that were left out of ``listed`` before.
 
     ``connection`` must be of ``Database.write``.
 
@@ -148,7 +164,7 @@ def record_tools(
         _update(
             connection,
             row,
-            state=_state(row.pinned_hash, hashes[name]).value,
+            state=_state(row, hashes[name]).value,
             definition_hash=hashes[name],
             definition=canonical_json(definition.model_dump(mode="json")),
             # The declaration was for another definition.
@@ -171,7 +187,7 @@ def record_tools(
         removed=tuple(row.tool_name for row in gone),
         returned=tuple(returned),
         renamed=_renamed(gone, {name: intake.definitions[name] for name in added}),
-        left_out=intake.left_out,
+        left_out=(*left_out, *intake.left_out),
         total=len(intake.definitions),
     )
     if not (found.added or found.changed or found.removed or found.returned):
@@ -212,10 +228,11 @@ def _update(connection: Connection, row: Row[Any], **values: Any) -> None:
     )
 
 
-def _state(pinned_hash: str | None, hash_: str) -> MCPToolState:
-    if pinned_hash is None:
-        return MCPToolState.ADDED
-    return MCPToolState.PINNED if pinned_hash == hash_ else MCPToolState.CHANGED
+def _state(row: Row[Any], hash_: str) -> MCPToolState:
+    """A tool without a pin is changed once it is not any more what was listed first."""
+    if row.pinned_hash is None:
+        return MCPToolState.ADDED if row.definition_hash == hash_ else MCPToolState.CHANGED
+    return MCPToolState.PINNED if row.pinned_hash == hash_ else MCPToolState.CHANGED
 
 
 def _seen(
@@ -246,7 +263,7 @@ def _renamed(gone: list[Row[Any]], added: dict[str, MCPToolDefinition]) -> tuple
 
 
 def _summary(found: RecordedTools, *, first: bool) -> str:
-    parts = [f"{found.total} tools"]
+    parts = [counted(found.total, "tool")]
     if not first:
         parts += [
             f"{word}: {_names(names)}"
@@ -261,9 +278,7 @@ def _summary(found: RecordedTools, *, first: bool) -> str:
     if found.renamed:
         parts.append("perhaps renamed: " + _names([f"{old} to {new}" for old, new in found.renamed]))
     if found.left_out:
-        parts.append(
-            "left out: " + _names([f"{one.tool_name[:40]} ({one.reason})" for one in found.left_out])
-        )
+        parts.append(left_out_words(found.left_out))
     start = "Discovered for the first time" if first else "Discovered again"
     return clipped(f"{start}: {'; '.join(parts)}.", 500)
 

@@ -18,6 +18,7 @@ from contracts.mcp.tools import MCPTool, MCPToolDefinition, MCPToolListResponse,
 from contracts.platform.commands import CommitKey
 from domain.mcp.policy import effective_of
 from domain.mcp.policy_facts import Policies
+from domain.mcp.tool_definitions import LeftOut
 from stores.mcp.mcp_tables import mcp_tools
 from stores.mcp.policy.policy_rows import policies_of
 from stores.mcp.receipts import ReceiptContext, receipt
@@ -89,8 +90,11 @@ class ToolStore:
         correlation_id: str,
         *,
         protocol_revision: str | None = None,
+        left_out: tuple[LeftOut, ...] = (),
     ) -> RecordedTools:
         """Records the tools that a server lists now, with a receipt of what was added, changed and removed.
+
+        ``left_out`` are those that were left out of the list before.
 
         Raises:
             Refusal: ``MCP_SERVER_NOT_FOUND`` when it went meanwhile.
@@ -104,6 +108,7 @@ class ToolStore:
                 at,
                 correlation_id,
                 protocol_revision=protocol_revision,
+                left_out=left_out,
             )
 
     def review(

@@ -1,7 +1,7 @@
 """Conversations that are open ahead of their calls: nothing is sent before the call, and none is left behind."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,13 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def desk(tmp_path: Path, misbehaving_server: MisbehavingServer) -> Iterator[CallDesk]:
+async def desk(tmp_path: Path, misbehaving_server: MisbehavingServer) -> AsyncIterator[CallDesk]:
     """Calls of a real server."""
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrated(url)
     store = Database(url)
-    desk = CallDesk(store)
+    found = await ToolClient(allow_private=True).discover(misbehaving_server.entry(), None, lambda: None)
+    desk = CallDesk(store, tools=found.tools)
     moved(desk, misbehaving_server.url)
     yield desk
     store.close()

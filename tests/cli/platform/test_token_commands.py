@@ -46,3 +46,11 @@ def test_a_token_that_is_bound_to_a_runtime_is_listed_with_it(person) -> None:
     assert (
         person.types("tokens", "create", "x", "--scope", "read", "--runtime", "a b").exit_code != ExitCode.OK
     )
+
+
+def test_the_token_in_use_is_revoked_only_where_that_is_confirmed(person) -> None:
+    own = person.gets("tokens", "list")["tokens"][-1]["token_id"]
+    refused = person.types("tokens", "revoke", own, "--json")
+    assert refused.exit_code == ExitCode.USAGE
+    assert "The token that you use now" in refused.stderr
+    assert person.types("tokens", "list").exit_code == ExitCode.OK

@@ -3,8 +3,9 @@
 import pytest
 from mcp import Tool
 
-from clients.mcp.tool_client import ToolClient, definition_of
-from contracts.mcp.tools import ToolFailureKind
+from clients.mcp.listing import definition_of
+from clients.mcp.tool_client import ToolClient
+from contracts.mcp.tools import MCPToolDefinition, ToolFailureKind
 from tests.fixtures.mcp_servers import GoodServer, MisbehavingServer, tool
 
 pytestmark = pytest.mark.anyio
@@ -38,7 +39,7 @@ def test_a_tool_that_can_only_be_called_as_a_task_is_not_taken_in(support: str, 
     listed = Tool.model_validate(
         {"name": "render_film", "inputSchema": {"type": "object"}, "execution": {"taskSupport": support}}
     )
-    assert (definition_of(listed) is not None) is kept
+    assert isinstance(definition_of(listed), MCPToolDefinition) is kept
 
 
 async def test_the_caller_is_told_right_before_the_call_goes_out(calls, tool_server: GoodServer):
@@ -133,7 +134,7 @@ async def test_a_listing_brings_every_page_by_name(calls, misbehaving_server: Mi
     assert [one.tool_name for one in found.tools] == [f"tool_{n:03}" for n in range(7)]
     assert [one.read_only for one in found.tools] == [True, False] * 3 + [True]
     assert found.tools[0].output_schema is not None
-    assert (found.server_name, found.left_out) == ("tests-bad", 0)
+    assert (found.server_name, found.left_out) == ("tests-bad", ())
 
 
 async def test_a_listing_is_bounded_in_number_and_size_and_says_what_it_left_out(
@@ -146,8 +147,15 @@ async def test_a_listing_is_bounded_in_number_and_size_and_says_what_it_left_out
         tool("big_schema") | {"inputSchema": {"type": "object", "description": "x" * 300_000}},
         tool("tool_000", description="the same name again"),
     ]
-    misbehaving_server.set_tools(*good, *bad, *(tool(f"last_{n}") for n in range(3)))
+    misbehaving_server.set_tools(*good, *bad, *(tool(f"last_{n}") for n in range(5)))
     found = await calls.client.discover(misbehaving_server.entry(), None, unheard)
     assert len(found.tools) == 500
-    assert found.left_out == 5
+    assert [(one.tool_name, one.reason) for one in found.left_out] == [
+        ("long_words", "its description has more than 20000 characters"),
+        ("n" * 119 + "…", "its name has more than 120 characters"),
+        ("big_schema", "its schemas have more than 262144 bytes"),
+        ("tool_000", "its name is there twice"),
+        ("last_3", "a server may have 500 tools"),
+        ("last_4", "a server may have 500 tools"),
+    ]
     assert found.tools[2].description != "the same name again"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from contracts.abilities.control_surface import ControlSurface as Surface
 from contracts.learning.observation import ToolEffect
 from contracts.mcp.health import MCPHealthStatus as Health
-from contracts.mcp.health import MCPThrottle
+from contracts.mcp.health import MCPThrottle, MCPToolHealth
 from contracts.mcp.policy import MCPPolicyAuthor
 from contracts.mcp.policy import MCPPolicyMode as Mode
 from contracts.mcp.provider import MCPAuthState, MCPProvider
@@ -17,12 +17,14 @@ from contracts.mcp.routing import RouteExplanation
 from domain.abilities.capability_plan import surface_choices
 from domain.abilities.hybrid_plan import USER_INTERFACE
 from domain.mcp.route_scoring import (
+    NEVER_LISTED,
     RouteDecision,
     RouteVerdict,
     RouteWanted,
     Standing,
     resolve_route,
     standing_of,
+    why_left_out,
 )
 from tests.domain.abilities.test_bridge import NOW, manifest
 from tests.domain.mcp.server_cards import auth, card, health, policy
@@ -75,7 +77,8 @@ def test_the_standing_follows_the_order_of_the_rule(item, standing: Standing) ->
 )
 def test_each_step_of_the_score_decides_where_those_before_are_equal(better, worse) -> None:
     project = {better.registry.server_id} if "project" in str(better.registry.endpoint_url) else set()
-    wanted = RouteWanted(tool_name="find", project_servers=frozenset(project))
+    tool = "find" if better.registry.supported_tools else None
+    wanted = RouteWanted(tool_name=tool, project_servers=frozenset(project))
     for servers in ([better, worse], [worse, better]):
         found = resolve_route(servers, wanted)
         assert found.server_id == better.registry.server_id
@@ -84,6 +87,24 @@ def test_each_step_of_the_score_decides_where_those_before_are_equal(better, wor
             worse.registry.server_id,
         ]
         assert all(len(one.reasons) == 6 for one in found.scores)
+
+
+def test_a_tool_that_no_server_is_known_to_have_has_no_way() -> None:
+    never_listed, another = card("a"), card("b", supported_tools=["send"])
+    wanted = RouteWanted(tool_name="find")
+    found = resolve_route([never_listed, another], wanted)
+    assert (found.verdict, found.server_id, found.scores) == (RouteVerdict.NO_ROUTE, None, ())
+    assert why_left_out(never_listed, wanted) == NEVER_LISTED
+
+
+def test_a_server_whose_tool_failed_last_comes_after_one_whose_tool_did_not() -> None:
+    failed = health().changed(tool_health={"find": MCPToolHealth(ok=False, last_checked_at=NOW)})
+    tools = {"supported_tools": ["find"]}
+    found = resolve_route(
+        [card("a", at_health=failed, **tools), card("b", **tools)], RouteWanted(tool_name="find")
+    )
+    assert found.server_id == "b"
+    assert "healthy, but the tool's last call failed" in found.scores[1].reasons
 
 
 def test_an_earlier_step_outweighs_all_later_ones() -> None:

@@ -44,6 +44,10 @@ class CallDesk:
     store: Database
     server_id: str = field(init=False)
     token_id: str = field(default_factory=lambda: str(uuid4()))
+    tools: tuple[MCPToolDefinition, ...] = (
+        MCPToolDefinition(tool_name="read_line"),
+        MCPToolDefinition(tool_name="append_line"),
+    )
 
     def __post_init__(self) -> None:
         self.opening = DispatchOpening(self.store, ask_first_expiry=EXPIRY, open_calls=10_000, notify=False)
@@ -51,8 +55,7 @@ class CallDesk:
         self.attempts = DispatchAttempts(self.store, self.opening)
         self.inspection = DispatchInspection(self.store, self.opening, self.decisions)
         self.server_id = registered(self.store).server_id
-        tools = (MCPToolDefinition(tool_name="read_line"), MCPToolDefinition(tool_name="append_line"))
-        ToolStore(self.store).take_in(self.server_id, "alice", tools, now(), "discovery")
+        ToolStore(self.store).take_in(self.server_id, "alice", self.tools, now(), "discovery")
 
     def asked(
         self, tool: str = "append_line", *, arguments: bytes = ARGUMENTS, **caller: str

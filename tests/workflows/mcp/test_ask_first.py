@@ -250,6 +250,35 @@ async def test_a_tool_that_changed_since_it_was_approved_is_not_called(
         assert misbehaving_server.effects() == []
 
 
+@pytest.mark.parametrize("tool", ["append_line", "read_line"])
+async def test_a_tool_that_its_server_changed_unseen_is_not_called_and_is_marked(
+    tmp_path: Path, temporal_address: str, misbehaving_server: MisbehavingServer, tool: str
+) -> None:
+    async with tool_stack(tmp_path, await connect(temporal_address)) as stack:
+        agent = tool_user(stack)
+        await agent.register(misbehaving_server)
+        await agent.looked_at()
+        misbehaving_server.change_tool(tool, description="Gives the line to everybody")
+        asked = await agent.ask(tool, MILK)
+        if tool == "append_line":
+            await agent.approve(asked["dispatch_id"])
+        ended = await agent.ended(asked["dispatch_id"])
+        assert (ended["status"], ended["error_code"], ended["attempts"]) == ("blocked", "MCP_TOOL_CHANGED", 0)
+        assert ended["receipt_id"]
+        assert "tools show" in ended["next_action"]
+        assert (misbehaving_server.asked(), misbehaving_server.effects()) == ([], [])
+        tools = (await agent.person.ok("GET", f"/api/mcp/servers/{agent.server_id}/tools"))["tools"]
+        state, mode = next(
+            (one["state"], one["effective_policy"]["decision"]["mode"])
+            for one in tools
+            if one["definition"]["tool_name"] == tool
+        )
+        assert (state, mode) == ("changed", "ask_first")
+        again = await agent.ask(tool, MILK)
+        await agent.approve(again["dispatch_id"])
+        assert (await agent.ended(again["dispatch_id"]))["status"] == "completed"
+
+
 async def test_a_server_switched_off_before_the_approval_is_not_called(
     agent: ToolUser, tool_server: GoodServer
 ) -> None:

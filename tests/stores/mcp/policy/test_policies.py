@@ -25,12 +25,14 @@ from contracts.mcp.policy import (
     MCPToolTarget,
 )
 from contracts.mcp.provider import MCPProvider
+from contracts.mcp.tools import MCPToolDefinition
 from domain.mcp.policy import judge
 from domain.mcp.policy_facts import CallFacts
 from stores.mcp.mcp_tables import GRANTS
 from stores.mcp.policy.grants import GrantStore, live_grants, use_grant
 from stores.mcp.policy.policies import PolicyStore, policies_of
 from stores.mcp.receipts import RECEIPTS
+from stores.mcp.servers.tools import ToolStore
 from stores.platform.database import Database, PageRequest
 from stores.platform.journal.journal import read_stream
 from stores.platform.tables import journal
@@ -232,3 +234,26 @@ def test_what_reaches_a_tool_is_all_of_the_policy_that_judging_its_calls_needs(s
         effect=ToolEffect.SEND,
     )
     assert judge(facts, reaching, [], NOW) == judge(facts, everything, [], NOW)
+
+
+def test_a_decision_about_a_tool_that_is_not_there_holds_and_says_so(store: Database) -> None:
+    server_id = registered(store).server_id
+    policies = PolicyStore(store)
+    held = policies.update(wish(MCPToolTarget(server_id=server_id, tool_name="sned")), key(), told("policy"))
+    assert (held.decision.mode, held.note) == (
+        OFF,
+        "No tool of that name is known there now; it holds if one comes.",
+    )
+    of_server = policies.update(wish(MCPServerTarget(server_id=server_id)), key(), told("policy"))
+    assert of_server.note is None
+
+
+def test_a_list_that_names_a_tool_that_is_not_there_holds_and_says_so(store: Database) -> None:
+    server_id = registered(store).server_id
+    tools = (MCPToolDefinition(tool_name="send"),)
+    ToolStore(store).take_in(server_id, "alice", tools, NOW, "discovery")
+    lists = MCPProviderPolicy(
+        provider=MCPRuntimeProvider.CODEX, denied_tools=("send", f"{server_id}/send", "sned")
+    )
+    replaced = PolicyStore(store).replace_runtime(lists, key(), told("policy"))
+    assert replaced.note == "No tool of that name is known now: sned. It holds if one comes."
