@@ -30,6 +30,8 @@ EXAMPLE_LIMIT = 60
 SHORT = 3
 """A value with fewer characters, or a bare number below a year, is only replaced inside a name."""
 
+YEAR_DIGITS = 4
+
 _LIMITS = {"title": 160, "goal_summary": 600}
 
 _LISTS = ("use_conditions", "non_use_conditions", "success_conditions")
@@ -380,13 +382,18 @@ def bounded(value: str) -> str:
         # A tag says v1.4.0 where the file says 1.4.0; 1.4.0 says nothing of 1.4.
         low, high = rf"(?<!\d\.)(?:{low}|(?<=\b[vV]))", rf"{high}(?!\.\d)"
     whole = f"{low}{re.escape(value)}{high}"
-    if len(value) >= SHORT and not (value.isdigit() and len(value) < 4):
+    if len(value) >= SHORT and not is_short_number(value):
         return whole
     if any(c.isalpha() for c in value) and any(c.isdigit() for c in value):
         return whole
     # Behind a hyphen that begins a word stands a number (-5) or the letter of an option (-a).
     hyphen = r"-" if value.isdigit() else r"\w-"
     return rf"(?:(?<=[_/=])|(?<={hyphen})){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
+
+
+def is_short_number(value: str) -> bool:
+    """Whether the value is a number that stands in many places by chance: a bare one below a year."""
+    return value.isdigit() and len(value) < YEAR_DIGITS
 
 
 def is_telling(value: str) -> bool:

@@ -121,7 +121,7 @@ def draft_skill(
             capability_id=capability_id,
             execution_mode=session.execution_mode,
             parameters=[_parameter(p) for p in interpretation.parameters],
-            method=method_facts(rehearsal, wording, evidence) if evidence else (),
+            method=method_facts(rehearsal, interpretation.parameters, evidence) if evidence else (),
             scripts=[script.path for script in scripts],
             optional_steps=[_optional(step) for step in interpretation.optional_steps],
             documents=[in_words(one) for one in interpretation.dependencies],

@@ -19,9 +19,10 @@ from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from domain.learning.commands.command_line import SHELLS, calls_in, name_set, named_paths
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
-from domain.learning.commands.shell_places import Quoting, ValuePlace, value_places, with_values
+from domain.learning.commands.shell_places import Quoting, ValuePlace, with_values
 from domain.learning.commands.typing_programs import EDITORS
-from domain.learning.comparison.parameters import bounded, fits, meant
+from domain.learning.comparison.parameter_places import ParameterPlaces
+from domain.learning.comparison.parameters import fits
 from domain.learning.lesson_folders import outermost
 from domain.learning.redaction.redaction import redact
 
@@ -208,9 +209,8 @@ class _Substitution:
         self.used: set[str] = set()
         """The values shown that were found somewhere."""
         self._values = values
-        shown = sorted(values, key=lambda value: (-len(value), value))
-        self._pattern = (
-            re.compile("|".join(_piece(value, values[value][0].type) for value in shown)) if shown else None
+        self._places = ParameterPlaces(
+            [c.command for c in commands], [parameter for parameter, _ in values.values()]
         )
         self._instructed = any(_instructs(c.command) for c in commands)
         self._reparsed = any(_reparses(c.command) for c in commands)
@@ -221,10 +221,10 @@ class _Substitution:
         Raises:
             Refusal: ``VALIDATION_FAILED``.
         """
-        if self._pattern is None:
+        if not self._values:
             return command
         instructs = _instructs(command.command)
-        places = value_places(command.command, self._pattern)
+        places = self._places.in_command(command.command)
         for place in places:
             self._refuse_place(place, number, instructs=instructs)
         text = with_values(command.command, places, lambda place: self._value(place.value))
@@ -242,16 +242,16 @@ class _Substitution:
         Raises:
             Refusal: ``VALIDATION_FAILED``.
         """
-        if self._pattern is None:
-            return text
-        for match in self._pattern.finditer(text):
+        parts: list[str] = []
+        end = 0
+        for match in self._places.in_script(text):
             self._refuse_unsafe(match.group(), f"the script {name}")
-        return self._text(text)
+            parts += [text[end : match.start()], self._value(match.group())]
+            end = match.end()
+        return "".join((*parts, text[end:]))
 
     def condition(self, condition: ProofCondition) -> ProofCondition:
         """The condition about this folder's files and values."""
-        if self._pattern is None:
-            return condition
         argument = condition.argument
         if condition.kind in _TEXT_ARGUMENTS:
             argument = self._text(argument)
@@ -265,7 +265,7 @@ class _Substitution:
         )
 
     def _text(self, text: str) -> str:
-        return self._pattern.sub(lambda match: self._value(match.group()), text) if self._pattern else text
+        return self._places.in_text(text, self._value)
 
     def _value(self, shown: str) -> str:
         self.used.add(shown)
@@ -298,19 +298,6 @@ class _Substitution:
     def _refused(self, shown: str, problem: str) -> Refusal:
         name = self._values[shown][0].name if shown in self._values else "a value"
         return _invalid([name], f"{name} cannot have this value: {problem}.")
-
-
-def _piece(value: str, kind: ParameterType) -> str:
-    """A pattern of a value that was shown: a piece of its own, or a whole word however short it is."""
-    whole = rf"(?<![^\s\"'=;|&(<>,]){re.escape(value)}(?![^\s\"';|&)<>,])"
-    if kind is not ParameterType.NUMBER or not value.isdigit():
-        return f"{meant(value, kind)}|{whole}"
-    # With the letter of an option before it (-n5), a unit or another number after it (800x600, 90px); no part of a
-    # date or a version.
-    before = r"(?:(?<![\w.:/-])|(?<=(?<![\w-])-)|(?<=(?<![\w-])-[A-Za-z]))"
-    after = r"(?=[A-Za-z%]{0,2}(?![A-Za-z0-9_.:/-])|x\d|\.(?!\d))"
-    in_name = rf"(?<!\d[-/.:_])(?:{bounded(value)})(?![-/.:_]\d)"
-    return rf"{before}{value}{after}|{in_name}"
 
 
 def _instructs(command: str) -> bool:

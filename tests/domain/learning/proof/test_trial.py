@@ -96,6 +96,30 @@ def test_a_short_number_is_found_where_it_is_a_number_of_its_own(command: str, e
     assert _commands(trial_of(_draft(command), (COUNT,), {"number": "12"})) == [expected]
 
 
+def test_a_short_number_leaves_fields_keys_and_line_numbers_alone() -> None:
+    draft = _draft(
+        "sort -t, -k5,5nr a.csv | head -n 5 | cut -d, -f1,5 > top.csv",
+        "awk -F, 'NR==5 || $5>50 {print s/5}' a.csv > b.csv",
+    )
+    assert _commands(trial_of(draft, (COUNT,), {"number": "2"})) == [
+        "sort -t, -k5,5nr a.csv | head -n 2 | cut -d, -f1,5 > top.csv",
+        "awk -F, 'NR==5 || $5>50 {print s/5}' a.csv > b.csv",
+    ]
+
+
+def test_a_condition_keeps_a_number_that_a_file_holds_by_chance() -> None:
+    def holding(text: str) -> ProofCondition:
+        return ProofCondition(kind=ConditionKind.HOLDS_TEXT, path="a", argument=text, statement="Holds")
+
+    draft = _draft(
+        "head -n 5 a > top-5.txt",
+        "echo 'The 5 best' > title",
+        conditions=(holding("anna,5"), holding("The 5 best")),
+    )
+    trial = trial_of(draft, (COUNT,), {"number": "2"})
+    assert [one.argument for one in trial.conditions] == ["anna,5", "The 2 best"]
+
+
 @pytest.mark.parametrize(
     "value",
     [
