@@ -26,7 +26,14 @@ from contracts.learning.observation import (
 )
 from contracts.learning.proposal import PARAMETERS, RehearsalCommand, parameter_entries
 from domain.learning.comparison.comparison import COMPATIBLE_SHARE, Comparison, compare
-from domain.learning.comparison.parameters import distinct, drafted_description, fits, is_drafted, type_of
+from domain.learning.comparison.parameters import (
+    distinct,
+    drafted_description,
+    fits,
+    is_drafted,
+    kind_called,
+    type_of,
+)
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
@@ -100,7 +107,7 @@ def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
         raise _refusal(f"{name}/value", f"“{clipped(value, 60)}” is in no command of the demonstration")
     return SkillParameter(
         name=name,
-        type=type_of((value,)),
+        type=kind_called(name, type_of((value,)), (value,)),
         description=clipped(f"The {name.replace('_', ' ')}: “{value}” in the demonstration", 240),
         examples=(value,),
         required=False,
@@ -183,14 +190,14 @@ def renamed_in(
 
 
 def _edited(parameter: SkillParameter, entry: Mapping[str, Any]) -> SkillParameter:
-    kind = ParameterType(entry.get("type", parameter.type))
+    called = str(entry.get("new_name", parameter.name))
+    kind = ParameterType(entry.get("type", kind_called(called, parameter.type, parameter.examples)))
     if not fits(kind, parameter.examples):
         raise _refusal(
             f"{parameter.name}/type", f"cannot be {kind}: the demonstrations gave it values of another kind"
         )
-    name = str(entry.get("new_name", parameter.name))
-    said = entry.get("description") or drafted_description(parameter.description, parameter.name, name)
-    changes = {"name": name, "type": kind, "description": said}
+    said = entry.get("description") or drafted_description(parameter.description, parameter.name, called)
+    changes = {"name": called, "type": kind, "description": said}
     return parameter.changed(**changes, required=entry.get("required", parameter.required))
 
 

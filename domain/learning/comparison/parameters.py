@@ -90,6 +90,7 @@ def parameters_of(comparison: Comparison) -> tuple[SkillParameter, ...]:
         places = tuple(_places(comparison, variable))
         kind = type_of(variable.values)
         name = distinct(_name_of(variable.values, kind, places), [p.name for p in found])
+        kind = kind_called(name, kind, variable.values)
         found.append(
             SkillParameter(
                 name=name,
@@ -190,6 +191,14 @@ def type_of(values: Sequence[str]) -> ParameterType:
     if len(values) > 2 and len(set(values)) < len(values):
         return ParameterType.CHOICE
     return ParameterType.TEXT
+
+
+def kind_called(name: str, kind: ParameterType, values: Sequence[str]) -> ParameterType:
+    """``kind``, unless the name says that what looks like a number is a version: the next may be 3.0.1."""
+    is_version = re.search(r"version|release|(?:^|_)tag(?:$|_)", name, re.IGNORECASE)
+    if kind is ParameterType.NUMBER and is_version and any("." in value for value in values):
+        return ParameterType.TEXT
+    return kind
 
 
 def _name_of(values: Sequence[str], kind: ParameterType, places: Sequence[_Place]) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.interpretation import SkillParameter
+from contracts.learning.interpretation import ParameterType, SkillParameter
 from contracts.learning.proposal import with_edits
 from domain.learning.comparison.parameter_edits import edited_parameters, renames, respoken, respoken_edits
 from domain.learning.comparison.parameters import parameter_schema
@@ -149,3 +149,11 @@ def test_renaming_again_and_again_is_as_good_as_renaming_what_is_there(
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner), max_leaves=5))
 def test_without_a_new_name_nothing_is_rewritten(value: Any) -> None:
     assert respoken(value, {}) == value
+
+
+def test_what_is_renamed_to_a_version_takes_any_text() -> None:
+    (new,) = edited_parameters(
+        (SkillParameter(name="new", type=ParameterType.NUMBER, description="d", examples=("2.1",)),),
+        edits({"name": "new", "new_name": "version"}),
+    )
+    assert (new.name, new.type) == ("version", ParameterType.TEXT)
