@@ -5,7 +5,7 @@ draft of the same capture applies them again.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -25,6 +25,7 @@ from contracts.learning.observation import (
     TerminalObservation,
 )
 from contracts.learning.proposal import PARAMETERS, RehearsalCommand, parameter_entries
+from contracts.learning.questions import LearningAnswer, LearningQuestion
 from domain.learning.comparison.comparison import COMPATIBLE_SHARE, Comparison, compare
 from domain.learning.comparison.parameters import (
     distinct,
@@ -104,7 +105,10 @@ def _refuse_taken(
 def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
     """A parameter of a value that a command shows; the value is optional, since the demonstration gives one."""
     if not _is_shown(value, commands):
-        raise _refusal(f"{name}/value", f"“{clipped(value, 60)}” is in no command of the demonstration")
+        raise _refusal(
+            f"{name}/value",
+            f"“{clipped(value, 60)}” is in no command of the demonstration, nor a folder that it worked in",
+        )
     return SkillParameter(
         name=name,
         type=kind_called(name, type_of((value,)), (value,)),
@@ -159,6 +163,21 @@ def respoken_edits(
 ) -> dict[str, object]:
     """A person's other edits, speaking of the parameters by their new names."""
     return {k: value if k == PARAMETERS else respoken(value, renamed, fixed) for k, value in edits.items()}
+
+
+def respoken_answers(
+    answers: Iterable[tuple[LearningQuestion, LearningAnswer]],
+    renamed: Mapping[str, str],
+    fixed: Mapping[str, str] = _NONE,
+) -> list[tuple[LearningQuestion, LearningAnswer]]:
+    """Answers and what was suggested, speaking of the parameters by their new names: another answer renamed them."""
+    return [
+        (
+            question.changed(suggestion=respoken(question.suggestion, renamed, fixed)),
+            answer.changed(answer=respoken(answer.answer, renamed, fixed)),
+        )
+        for question, answer in answers
+    ]
 
 
 def renamed_in(

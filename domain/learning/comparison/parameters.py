@@ -341,17 +341,18 @@ def parameterised(
     if not parameters:
         return interpretation
     wording = ParameterWording(parameters)
+    # In a person's words "the access logs" are no folder, even where one is called so.
+    told = ParameterWording([one for one in parameters if not _is_also_a_word(one)])
     changes: dict[str, object] = {"parameters": tuple(parameters)}
     if "title" not in edits and names_the_task:
-        changes["title"] = clipped(wording.spoken(interpretation.title), _LIMITS["title"])
+        changes["title"] = clipped(told.spoken(interpretation.title), _LIMITS["title"])
     if "goal_summary" not in edits:
-        changes["goal_summary"] = clipped(
-            wording.formal(interpretation.goal_summary), _LIMITS["goal_summary"]
-        )
+        changes["goal_summary"] = clipped(told.formal(interpretation.goal_summary), _LIMITS["goal_summary"])
     for name in _LISTS:
         if name not in edits:
             texts: tuple[str, ...] = getattr(interpretation, name)
-            changes[name] = tuple(clipped(wording.formal(text), 240) for text in texts)
+            speaking = wording if name == "success_conditions" else told
+            changes[name] = tuple(clipped(speaking.formal(text), 240) for text in texts)
     if "checkpoints" not in edits:
         changes["checkpoints"] = tuple(
             c.changed(
@@ -361,6 +362,10 @@ def parameterised(
             for c in interpretation.checkpoints
         )
     return interpretation.changed(**changes)
+
+
+def _is_also_a_word(parameter: SkillParameter) -> bool:
+    return parameter.type is ParameterType.PATH and all(map(str.isalpha, parameter.examples))
 
 
 def meant(value: str, kind: ParameterType) -> str:

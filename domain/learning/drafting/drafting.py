@@ -110,7 +110,7 @@ def draft_skill(
             non_use_conditions=interpretation.non_use_conditions,
             checkpoints=interpretation.checkpoints,
             success_conditions=interpretation.success_conditions,
-            inputs=[wording.formal(text) for text in _inputs(events_kept, materials, rehearsal, wording)],
+            inputs=_inputs(events_kept, materials, rehearsal, wording),
             safety=[
                 *(wording.formal(text) for text in _safety(events_kept, materials, rehearsal, names)),
                 *([_tried_with(evidence.begun)] if evidence and evidence.begun else ()),

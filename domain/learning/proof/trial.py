@@ -36,6 +36,8 @@ _PROGRAM_TEXT = SHELLS | name_set(
 """Programs that read a text of instructions among their words or from standard input."""
 
 _REPARSED = frozenset({"eval", "trap", "source", ".", "alias"})
+_DOT_COMMAND = re.compile(r"\.[a-z]+ ")
+"""A command of sqlite3's own, whose words are separated by blanks."""
 _SAFE = re.compile(r"[\w .,:@%+=-]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
 _WORD = re.compile(r"[\w./=:@,+%~*?\[\]{}^-]*")
@@ -227,7 +229,7 @@ class _Substitution:
         places = self._places.in_command(command.command)
         for place in places:
             self._refuse_place(place, number, instructs=instructs)
-        text = with_values(command.command, places, lambda place: self._value(place.value))
+        text = with_values(command.command, places, self._written)
         folder = self._text(command.working_folder)
         if folder != command.working_folder and (posixpath.isabs(folder) or ".." in folder.split("/")):
             raise self._refused(command.working_folder, "it leads out of the folder")
@@ -271,11 +273,24 @@ class _Substitution:
         self.used.add(shown)
         return self._values[shown][1]
 
+    def _written(self, place: ValuePlace) -> str:
+        """The value as the program behind the shell reads it: a word of a dot command of sqlite3 is quoted for it."""
+        value = self._value(place.value)
+        return f'"{value}"' if _is_split_by_sqlite(place, value) else value
+
     def _refuse_place(self, place: ValuePlace, number: int, *, instructs: bool) -> None:
         where = f"step {number}"
         value = self._values[place.value][1]
         if place.begins_word and value.startswith("-") and not place.value.startswith("-"):
             raise self._refused(place.value, f"in {where} it would be taken for an option")
+        if _is_split_by_sqlite(place, value) and place.value not in place.word.split():
+            raise self._refused(
+                place.value, f"in {where} it is a piece of a word, which a dot command splits"
+            )
+        if self._reparsed and " " in value and place.value in place.word.split()[1:]:
+            raise self._refused(
+                place.value, f"in {where} a shell reads it once more and takes it for several words"
+            )
         in_program = instructs and not _names_file(place)
         if self._reparsed or in_program or place.quoting is Quoting.SPECIAL or self._may_be_run(place):
             self._refuse_unsafe(place.value, where)
@@ -317,6 +332,12 @@ def _reparses(command: str) -> bool:
     return any(
         c.program in _REPARSED or (c.program in SHELLS and (c.has_flag("c") or not c.operands)) for c in calls
     )
+
+
+def _is_split_by_sqlite(place: ValuePlace, value: str) -> bool:
+    """Whether the value would become several words of a dot command."""
+    is_quoted = any(f"{mark}{place.value}{mark}" in place.word for mark in "\"'")
+    return " " in value and not is_quoted and _DOT_COMMAND.match(place.word) is not None
 
 
 def _names_file(place: ValuePlace) -> bool:

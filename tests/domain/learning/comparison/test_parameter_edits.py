@@ -1,5 +1,6 @@
 """A person renames, retypes and describes what the demonstrations have shown to differ."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +10,14 @@ from hypothesis import strategies as st
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.interpretation import ParameterType, SkillParameter
 from contracts.learning.proposal import with_edits
-from domain.learning.comparison.parameter_edits import edited_parameters, renames, respoken, respoken_edits
+from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
+from domain.learning.comparison.parameter_edits import (
+    edited_parameters,
+    renames,
+    respoken,
+    respoken_answers,
+    respoken_edits,
+)
 from domain.learning.comparison.parameters import parameter_schema
 
 
@@ -157,3 +165,19 @@ def test_what_is_renamed_to_a_version_takes_any_text() -> None:
         edits({"name": "new", "new_name": "version"}),
     )
     assert (new.name, new.type) == ("version", ParameterType.TEXT)
+
+
+def test_a_suggestion_that_was_taken_speaks_of_a_parameter_by_the_name_that_another_answer_gave_it() -> None:
+    number, now = "01890000-0000-7000-8000-000000000001", datetime(2026, 5, 1, tzinfo=UTC)
+    question = LearningQuestion(
+        question_id=number,
+        proposal_id=number,
+        field=QuestionField.USE_CONDITIONS,
+        prompt="When?",
+        suggestion="When {new} is out",
+        created_at=now,
+    )
+    answer = LearningAnswer(question_id=number, proposal_id=number, answer="as suggested", created_at=now)
+
+    ((asked, _),) = respoken_answers([(question, answer)], {"new": "version"})
+    assert asked.suggestion == "When {version} is out"
