@@ -44,6 +44,7 @@ from domain.learning.comparison.parameter_edits import (
     edited_parameters,
     fixed_values,
     renames,
+    respoken_answers,
     respoken_edits,
 )
 from domain.learning.comparison.parameters import parameterised, parameters_of
@@ -296,9 +297,11 @@ class Drafter:
             doubts = doubtful_values(marked_goal(boundaries), commands, drafted) if single else ()
             inputs = made_up_inputs(all_events(steps), evidence) if comparison is None and evidence else ()
             said = with_answers(request.edits, answers, doubts, drafted)
-            parameters = edited_parameters(drafted, said, [line for _, line in commands])
-        fixed = fixed_values(drafted, parameters)
-        edits = respoken_edits(said, renames(drafted, parameters), fixed)
+            folders = {e.terminal.working_folder for e in all_events(steps) if e.terminal}
+            parameters = edited_parameters(drafted, said, [*(line for _, line in commands), *sorted(folders)])
+        fixed, renamed = fixed_values(drafted, parameters), renames(drafted, parameters)
+        edits = respoken_edits(said, renamed, fixed)
+        answers = respoken_answers(answers, renamed, fixed)
         shared = shared_task(demonstrations, parameters)
         interpretation = interpret(
             InterpretationInput(
@@ -336,7 +339,7 @@ class Drafter:
             stated=stated_fields(interpretation, boundaries, edits),
             edits=named,
             further=further_demonstrations(demonstrations, self._states.of_session(session.learn_session_id)),
-            renamed=renames(drafted, parameters),
+            renamed=renamed,
             fixed=fixed,
             doubts=(*inputs, *doubts),
             evidence=evidence,

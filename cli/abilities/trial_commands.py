@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Group
-from rich.markup import escape
 from rich.text import Text
 
 from cli.platform.folders import packed, refuse_unfit, unpacked
@@ -15,6 +14,7 @@ from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import FAILED, PASSED, SKIPPED, ExitCode, fail
 from clients.apprentice.abilities import AbilityApi, TrialApi
 from clients.apprentice.transport import ApiFailure
+from contracts.abilities.availability import AbilityState
 from contracts.abilities.parameters import AbilityFolder
 from contracts.learning.trials import (
     StartTrialRequest,
@@ -64,7 +64,15 @@ def try_ability(
     Exit code 0: every command worked, and no condition failed.
     """
     given = _values(values or [])
-    folders = _folders(folder, AbilityApi(call.api.http).ability(ability).folders)
+    tried = AbilityApi(call.api.http).ability(ability)
+    folders = _folders(folder, tried.folders)
+    if tried.state is not AbilityState.ACTIVE:
+        call.show(
+            Text(
+                f"{ability} is {tried.state.value}: it is tried all the same, and used by nobody.",
+                style="yellow",
+            )
+        )
     refuse_unfit(out, folders.values())
     archive = packed(folders)
     api = TrialApi(call.api.http)
@@ -89,14 +97,14 @@ def trial_view(run: TrialRun, out: Path, left_out: tuple[str, ...] = ()) -> Grou
     """What was run, which conditions hold, where the result is, and what to do where something failed."""
     lines: list[Text] = []
     for command in run.commands:
-        place = "" if command.working_folder == "." else f"  [dim](in {escape(command.working_folder)})[/]"
-        lines.append(Text.from_markup(f"{_COMMAND_MARKS[command.result]} {escape(command.command)}{place}"))
+        place = "" if command.working_folder == "." else f"  (in {command.working_folder})"
+        lines.append(_marked(_COMMAND_MARKS[command.result], command.command).append(place, style="dim"))
         if command.details:
             lines.append(Text(f"  {command.details}", style="dim"))
     if run.conditions:
         lines.append(Text("Conditions:", style="bold"))
     for condition in run.conditions:
-        lines.append(Text.from_markup(f"{_CONDITION_MARKS[condition.result]} {escape(condition.statement)}"))
+        lines.append(_marked(_CONDITION_MARKS[condition.result], condition.statement))
         if condition.details:
             lines.append(
                 Text(f"  {condition.result.value.replace('_', ' ')}: {condition.details}", style="dim")
@@ -110,6 +118,11 @@ def trial_view(run: TrialRun, out: Path, left_out: tuple[str, ...] = ()) -> Grou
         lines.append(Text(f"Left out, as they lead out of the folder: the links {names}.", style="yellow"))
     lines.append(Text.assemble((f"{run.state.value}: ", "bold"), run.note))
     return Group(*lines)
+
+
+def _marked(mark: str, text: str) -> Text:
+    """The text as it is behind its mark: what a command says in brackets is no markup."""
+    return Text.from_markup(mark).append(f" {text}", style="default")
 
 
 def _values(given: list[str]) -> dict[str, str]:

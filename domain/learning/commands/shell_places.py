@@ -6,7 +6,7 @@ A value is spelled as the place asks for: bare in a word, between quotes, in a h
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -104,10 +104,15 @@ def value_places(command: str, pattern: re.Pattern[str]) -> tuple[ValuePlace, ..
 
 def with_values(command: str, places: tuple[ValuePlace, ...], value: Callable[[ValuePlace], str]) -> str:
     """The command with another value at each place, spelled as the place asks for."""
+    return with_texts(command, places, lambda place: place.spelled(value(place)))
+
+
+def with_texts(command: str, places: Iterable[ValuePlace], text: Callable[[ValuePlace], str]) -> str:
+    """The command with another text at each place, as it is."""
     parts: list[str] = []
     end = 0
     for place in places:
-        parts += [command[end : place.start], place.spelled(value(place))]
+        parts += [command[end : place.start], text(place)]
         end = place.end
     return "".join((*parts, command[end:]))
 

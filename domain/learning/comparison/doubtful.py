@@ -17,7 +17,7 @@ from domain.learning.commands.command_line import name_set
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.comparison.parameters import distinct
 from domain.learning.comparison.purposes import piece_with, purpose_of
-from domain.learning.comparison.single_demonstration import NUMBER_WORDS
+from domain.learning.comparison.single_demonstration import NUMBER_WORDS, is_split_at
 from domain.learning.interpretation.naming import identifier
 from domain.learning.method.arguments import Argument
 from domain.learning.method.command_items import read_calls
@@ -211,8 +211,11 @@ def _is_doubtful(value: str, parameter: SkillParameter | None, goal: str, text: 
     said = {NUMBER_WORDS.get(word.lower(), word) for word in re.findall(r"[\w.]+", goal)}
     figure = re.match(r"[-+]?(\d+)", value)
     in_goal = value in said or (figure is not None and figure.group(1) in said) or re.search(whole, goal)
-    # A single one is the form of the work: the first, the last.
-    return not in_goal and value.lstrip("+-") != "1" and len(re.findall(whole, text)) < 2
+    # A single one is the form of the work (the first, the last), and so is where lines are split.
+    is_split = (value.isdigit() and is_split_at(text, int(value))) or (
+        re.fullmatch(r"\+\d+", value) is not None and is_split_at(text, int(value) - 1)
+    )
+    return not in_goal and not is_split and value.lstrip("+-") != "1" and len(re.findall(whole, text)) < 2
 
 
 def _is_a_setting(parameter: SkillParameter) -> bool:

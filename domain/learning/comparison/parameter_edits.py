@@ -5,7 +5,7 @@ draft of the same capture applies them again.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -25,12 +25,14 @@ from contracts.learning.observation import (
     TerminalObservation,
 )
 from contracts.learning.proposal import PARAMETERS, RehearsalCommand, parameter_entries
+from contracts.learning.questions import LearningAnswer, LearningQuestion
 from domain.learning.comparison.comparison import COMPATIBLE_SHARE, Comparison, compare
 from domain.learning.comparison.parameters import (
     distinct,
     drafted_description,
     fits,
     is_drafted,
+    kind_called,
     meant,
     type_of,
 )
@@ -105,10 +107,13 @@ def _refuse_taken(
 def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
     """A parameter of a value that a command shows; the value is optional, since the demonstration gives one."""
     if not _is_shown(value, commands):
-        raise _refusal(f"{name}/value", f"“{clipped(value, 60)}” is in no command of the demonstration")
+        raise _refusal(
+            f"{name}/value",
+            f"“{clipped(value, 60)}” is in no command of the demonstration, nor a folder that it worked in",
+        )
     return SkillParameter(
         name=name,
-        type=type_of((value,)),
+        type=kind_called(name, type_of((value,)), (value,)),
         description=clipped(f"The {name.replace('_', ' ')}: “{value}” in the demonstration", 240),
         examples=(value,),
         required=False,
@@ -162,6 +167,21 @@ def respoken_edits(
     return {k: value if k == PARAMETERS else respoken(value, renamed, fixed) for k, value in edits.items()}
 
 
+def respoken_answers(
+    answers: Iterable[tuple[LearningQuestion, LearningAnswer]],
+    renamed: Mapping[str, str],
+    fixed: Mapping[str, str] = _NONE,
+) -> list[tuple[LearningQuestion, LearningAnswer]]:
+    """Answers and what was suggested, speaking of the parameters by their new names: another answer renamed them."""
+    return [
+        (
+            question.changed(suggestion=respoken(question.suggestion, renamed, fixed)),
+            answer.changed(answer=respoken(answer.answer, renamed, fixed)),
+        )
+        for question, answer in answers
+    ]
+
+
 def renamed_in(
     interpretation: SemanticWorkflowInterpretation,
     parameters: Sequence[SkillParameter],
@@ -191,14 +211,14 @@ def renamed_in(
 
 
 def _edited(parameter: SkillParameter, entry: Mapping[str, Any]) -> SkillParameter:
-    kind = ParameterType(entry.get("type", parameter.type))
+    called = str(entry.get("new_name", parameter.name))
+    kind = ParameterType(entry.get("type", kind_called(called, parameter.type, parameter.examples)))
     if not fits(kind, parameter.examples):
         raise _refusal(
             f"{parameter.name}/type", f"cannot be {kind}: the demonstrations gave it values of another kind"
         )
-    name = str(entry.get("new_name", parameter.name))
-    said = entry.get("description") or drafted_description(parameter.description, parameter.name, name)
-    changes = {"name": name, "type": kind, "description": said}
+    said = entry.get("description") or drafted_description(parameter.description, parameter.name, called)
+    changes = {"name": called, "type": kind, "description": said}
     return parameter.changed(**changes, required=entry.get("required", parameter.required))
 
 

@@ -30,6 +30,8 @@ EXAMPLE_LIMIT = 60
 SHORT = 3
 """A value with fewer characters, or a bare number below a year, is only replaced inside a name."""
 
+YEAR_DIGITS = 4
+
 _LIMITS = {"title": 160, "goal_summary": 600}
 
 _LISTS = ("use_conditions", "non_use_conditions", "success_conditions")
@@ -88,6 +90,7 @@ def parameters_of(comparison: Comparison) -> tuple[SkillParameter, ...]:
         places = tuple(_places(comparison, variable))
         kind = type_of(variable.values)
         name = distinct(_name_of(variable.values, kind, places), [p.name for p in found])
+        kind = kind_called(name, kind, variable.values)
         found.append(
             SkillParameter(
                 name=name,
@@ -188,6 +191,14 @@ def type_of(values: Sequence[str]) -> ParameterType:
     if len(values) > 2 and len(set(values)) < len(values):
         return ParameterType.CHOICE
     return ParameterType.TEXT
+
+
+def kind_called(name: str, kind: ParameterType, values: Sequence[str]) -> ParameterType:
+    """``kind``, unless the name says that what looks like a number is a version: the next may be 3.0.1."""
+    is_version = re.search(r"version|release|(?:^|_)tag(?:$|_)", name, re.IGNORECASE)
+    if kind is ParameterType.NUMBER and is_version and any("." in value for value in values):
+        return ParameterType.TEXT
+    return kind
 
 
 def _name_of(values: Sequence[str], kind: ParameterType, places: Sequence[_Place]) -> str:
@@ -330,17 +341,18 @@ def parameterised(
     if not parameters:
         return interpretation
     wording = ParameterWording(parameters)
+    # In a person's words "the access logs" are no folder, even where one is called so.
+    told = ParameterWording([one for one in parameters if not _is_also_a_word(one)])
     changes: dict[str, object] = {"parameters": tuple(parameters)}
     if "title" not in edits and names_the_task:
-        changes["title"] = clipped(wording.spoken(interpretation.title), _LIMITS["title"])
+        changes["title"] = clipped(told.spoken(interpretation.title), _LIMITS["title"])
     if "goal_summary" not in edits:
-        changes["goal_summary"] = clipped(
-            wording.formal(interpretation.goal_summary), _LIMITS["goal_summary"]
-        )
+        changes["goal_summary"] = clipped(told.formal(interpretation.goal_summary), _LIMITS["goal_summary"])
     for name in _LISTS:
         if name not in edits:
             texts: tuple[str, ...] = getattr(interpretation, name)
-            changes[name] = tuple(clipped(wording.formal(text), 240) for text in texts)
+            speaking = wording if name == "success_conditions" else told
+            changes[name] = tuple(clipped(speaking.formal(text), 240) for text in texts)
     if "checkpoints" not in edits:
         changes["checkpoints"] = tuple(
             c.changed(
@@ -350,6 +362,10 @@ def parameterised(
             for c in interpretation.checkpoints
         )
     return interpretation.changed(**changes)
+
+
+def _is_also_a_word(parameter: SkillParameter) -> bool:
+    return parameter.type is ParameterType.PATH and all(map(str.isalpha, parameter.examples))
 
 
 def meant(value: str, kind: ParameterType) -> str:
@@ -380,13 +396,18 @@ def bounded(value: str) -> str:
         # A tag says v1.4.0 where the file says 1.4.0; 1.4.0 says nothing of 1.4.
         low, high = rf"(?<!\d\.)(?:{low}|(?<=\b[vV]))", rf"{high}(?!\.\d)"
     whole = f"{low}{re.escape(value)}{high}"
-    if len(value) >= SHORT and not (value.isdigit() and len(value) < 4):
+    if len(value) >= SHORT and not is_short_number(value):
         return whole
     if any(c.isalpha() for c in value) and any(c.isdigit() for c in value):
         return whole
     # Behind a hyphen that begins a word stands a number (-5) or the letter of an option (-a).
     hyphen = r"-" if value.isdigit() else r"\w-"
     return rf"(?:(?<=[_/=<>])|(?<={hyphen})){whole}|{whole}(?=[-_/]\w|\.[A-Za-z])"
+
+
+def is_short_number(value: str) -> bool:
+    """Whether the value is a number that stands in many places by chance: a bare one below a year."""
+    return value.isdigit() and len(value) < YEAR_DIGITS
 
 
 def is_telling(value: str) -> bool:

@@ -13,7 +13,7 @@ from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
-from domain.learning.comparison.parameters import bounded, distinct, is_telling
+from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called
 from domain.learning.comparison.purposes import purpose_of
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
@@ -35,8 +35,11 @@ _DATES = (
     ("version", ParameterType.TEXT, re.compile(rf"{_BEHIND_V}\d+\.\d+(?![\w.]*\d)")),
     ("year", ParameterType.NUMBER, re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w.-]*\d)")),
 )
-_EXPORTED = re.compile(r"(?:^|[;&|]\s*)export\s+([A-Za-z_]\w*)=([\w.,:/+-]+)(?=\s*(?:$|[;&|]))")
-_GIVEN = re.compile(r"(?:^|[;&|]\s*)((?:[A-Za-z_]\w*=[\w.,:/+-]+\s+)+)(?=[^\s=;&|]+)")
+_ASSIGNMENTS = r"((?:[A-Za-z_]\w*=[\w.,:/+-]+(?=[\s;&|]|\Z)[ \t]*)+)"
+_EXPORTED = re.compile(rf"(?:^|[;&|])[ \t]*export[ \t]+{_ASSIGNMENTS}(?=$|[;&|])", re.MULTILINE)
+_GIVEN = re.compile(rf"(?:^|[;&|])[ \t]*{_ASSIGNMENTS}(?=[^\s=;&|])", re.MULTILINE)
+_TYPED_ALONE = re.compile(rf"\s*{_ASSIGNMENTS}\s*")
+"""Variables that a whole command line sets, for the lines after it."""
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=([\w.,:/+-]+)")
 _NOT_SETTINGS = frozenset({"PATH", "LC_ALL", "LANG", "LC_COLLATE", "LC_NUMERIC", "TZ", "IFS", "HOME", "TERM"})
 _LONG_NUMBER = re.compile(r"(?<!\S)--([a-z][\w-]*)[= ](\d+(?:\.\d+)?)(?!\S)")
@@ -92,7 +95,7 @@ def shown_parameters(
     text = "\n".join(lines)
     found: dict[str, _Found] = {}
     for one in (
-        *_settings(text),
+        *_settings(lines),
         *_files(commands, inputs, made),
         *_files_in_texts(commands, inputs, made),
         *_folders(commands, folders),
@@ -142,14 +145,24 @@ def _only_inside_others(value: str, found: Collection[str], text: str) -> bool:
     return value not in rest
 
 
-def _settings(text: str) -> Iterator[_Found]:
-    pairs = [m.groups() for m in _EXPORTED.finditer(text)]
-    for given in _GIVEN.finditer(text):
-        pairs += [m.groups() for m in _ASSIGNED.finditer(given.group(1))]
-    for name, value in pairs:
-        if name not in _NOT_SETTINGS:
-            kind = ParameterType.NUMBER if re.fullmatch(r"\d+(?:\.\d+)?", value) else ParameterType.TEXT
-            yield _Found(identifier(name), kind, value)
+def _settings(lines: Sequence[str]) -> Iterator[_Found]:
+    text = "\n".join(lines)
+    written = {path for line in lines for part in parts_of(line) for path in part.writes}
+    for line in lines:
+        alone = _TYPED_ALONE.fullmatch(line)
+        given = [alone] if alone else [*_EXPORTED.finditer(line), *_GIVEN.finditer(line)]
+        for name, value in (pair for one in given for pair in _ASSIGNED.findall(one.group(1))):
+            if name not in _NOT_SETTINGS and value not in written:
+                yield _Found(identifier(name), _kind_of_setting(name, value, text), value)
+
+
+def _kind_of_setting(name: str, value: str, text: str) -> ParameterType:
+    """A number, unless it names a release: ``versions/$NEW/app`` is about no quantity."""
+    if not re.fullmatch(r"\d+(?:\.\d+)?", value):
+        return ParameterType.TEXT
+    held = rf"(?:\$\{{?{name}\b\}}?|{re.escape(value)})"
+    in_path = "." in value and re.search(rf"[/v]{held}(?![\w.])|{held}/", text)
+    return ParameterType.TEXT if in_path else kind_called(name, ParameterType.NUMBER, (value,))
 
 
 def _files(
@@ -213,9 +226,19 @@ def _numbers(text: str) -> Iterator[_Found]:
     for option, value in _LONG_NUMBER.findall(text):
         yield _Found(identifier(option), ParameterType.NUMBER, value)
     for value in _COUNT.findall(text):
+        if value == "1" or is_split_at(text, int(value)):
+            continue
         yield _Found("count", ParameterType.NUMBER, value)
     for value, unit in _SPAN.findall(text):
         yield _Found(f"{unit}s", ParameterType.NUMBER, value)
+
+
+def is_split_at(text: str, count: int) -> bool:
+    """Whether the first lines are taken by ``head`` and those after them by ``tail``: the form of the work."""
+    return all(
+        re.search(rf"\b{program}\b[^|;&]*?(?<!\S)-(?:n\s*|-lines=)?{lines}(?!\S)", text)
+        for program, lines in (("head", count), ("tail", rf"\+{count + 1}"))
+    )
 
 
 def _of_goal(goal: str, text: str) -> Iterator[_Found]:
@@ -245,10 +268,17 @@ def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
 def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
     """What several files of a text have as their name (table.c, table.h, table.o), where the goal speaks of it."""
     said = f" {_spoken(goal)} "
+    moved = {
+        part.operands[0]
+        for line in lines
+        for part in parts_of(line)
+        if part.program == "mv" and part.operands
+    }
     for line in lines:
         files: dict[str, set[str]] = {}
         for found in _PATH_IN_TEXT.finditer(line):
-            files.setdefault(found[1], set()).add(found[0])
+            if found[0] not in moved:
+                files.setdefault(found[1], set()).add(found[0])
         for stem, names in files.items():
             if len(names) > 1 and f" {_spoken(stem)} " in said:
                 yield _Found(identifier(stem), ParameterType.TEXT, stem)

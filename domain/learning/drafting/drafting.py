@@ -123,7 +123,7 @@ def draft_skill(
             also_tested=also_tested(
                 stated.tested, interpretation.success_conditions, interpretation.parameters
             ),
-            inputs=[wording.formal(text) for text in _inputs(events_kept, materials, rehearsal, wording)],
+            inputs=_inputs(events_kept, materials, rehearsal, wording),
             safety=[
                 *(wording.formal(text) for text in _safety(events_kept, materials, rehearsal, names)),
                 *([_tried_with(evidence.begun)] if evidence and evidence.begun else ()),
@@ -134,7 +134,7 @@ def draft_skill(
             capability_id=capability_id,
             execution_mode=session.execution_mode,
             parameters=[_parameter(p) for p in interpretation.parameters],
-            method=method_facts(rehearsal, wording, evidence) if evidence else (),
+            method=method_facts(rehearsal, interpretation.parameters, evidence) if evidence else (),
             scripts=[script.path for script in scripts],
             optional_steps=[_optional(step) for step in interpretation.optional_steps],
             documents=[in_words(one) for one in interpretation.dependencies],

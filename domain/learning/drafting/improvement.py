@@ -192,9 +192,10 @@ def _interpretation(
         changes["dependencies"] = source.edits[DEPENDENCIES]
     values = {**base.interpretation.model_dump(mode="python"), **changes}
     found = SemanticWorkflowInterpretation.model_validate(values)
-    commands = [one.command for one in base.draft.rehearsal]
+    commands = [text for one in base.draft.rehearsal for text in (one.command, one.working_folder)]
     if source.shown is not None:
-        commands += [e.terminal.command for e in all_events(source.shown.steps) if e.terminal]
+        lines = (e.terminal for e in all_events(source.shown.steps) if e.terminal)
+        commands += [text for one in lines for text in (one.command, one.working_folder)]
     parameters = edited_parameters(found.parameters, source.edits, commands)
     gone = fixed_values(base.interpretation.parameters, (*found.parameters, *parameters))
     speaking = _Speaking(

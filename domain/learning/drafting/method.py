@@ -13,6 +13,7 @@ from contracts.learning.evidence import LessonEvidence, WrittenScript
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.proposal import DraftedFile, RehearsalCommand
 from domain.learning.commands.command_line import scripts_run
+from domain.learning.comparison.parameter_places import ParameterPlaces
 from domain.learning.comparison.parameters import ParameterWording, placeholder
 from domain.learning.drafting.skill_markdown import MethodFact
 from domain.learning.interpretation.checkpoint_lint import personal_value_in
@@ -30,7 +31,7 @@ SCRIPTS_FOLDER, EXAMPLE = "scripts", "references/demonstration.md"
 
 
 def method_facts(
-    commands: Sequence[RehearsalCommand], wording: ParameterWording, evidence: LessonEvidence
+    commands: Sequence[RehearsalCommand], parameters: Sequence[SkillParameter], evidence: LessonEvidence
 ) -> list[MethodFact]:
     """For each command its facts in words, program by program, and the command itself where it is short.
 
@@ -38,24 +39,37 @@ def method_facts(
     the first version of what was corrected later is no part of the method.
     """
     lines: dict[MethodFact, None] = {}
+    places = ParameterPlaces([one.command for one in commands], parameters)
     kept = {script.path for script in _whole_scripts(evidence)}
     writing = {use.event_id for use in evidence.uses if use.written and kept.issuperset(use.written)}
     for command in commands:
         if command.event_id in writing:
             continue
-        by_program: dict[str, list[str]] = {}
-        for fact in facts_of(command.command):
-            if personal_value_in(fact.text) is None:
-                by_program.setdefault(fact.program, []).append(fact.text)
-        said = "; ".join(
-            f"{program}: {', '.join(dict.fromkeys(texts))}" if program else ", ".join(dict.fromkeys(texts))
-            for program, texts in by_program.items()
-        )
-        if said and command.working_folder != "." and personal_value_in(command.working_folder) is None:
-            said = f"in '{command.working_folder}': {said}"
-        if said:
-            lines[MethodFact(_shown(said, wording), _shown(_typed(command.command), wording))] = None
+        place = _place(command.working_folder)
+        for said in places.facts(
+            command.command, lambda text, place=place: [place + one for one in in_words(text)]
+        ):
+            typed = _masked(places.formal(_typed(command.command)))
+            lines[MethodFact(said, typed)] = None
     return list(lines)[:MOST_FACTS]
+
+
+def _place(folder: str) -> str:
+    """Says in which folder a command ran, where it is not the lesson's own."""
+    return "" if folder == "." or personal_value_in(folder) is not None else f"in '{folder}': "
+
+
+def in_words(command: str) -> list[str]:
+    """The facts of a command, program by program, on one line; none where it fixes nothing."""
+    by_program: dict[str, list[str]] = {}
+    for fact in facts_of(command):
+        if personal_value_in(fact.text) is None:
+            by_program.setdefault(fact.program, []).append(fact.text)
+    said = "; ".join(
+        f"{program}: {', '.join(dict.fromkeys(texts))}" if program else ", ".join(dict.fromkeys(texts))
+        for program, texts in by_program.items()
+    )
+    return [_masked(said)] if said else []
 
 
 def _typed(command: str) -> str:
@@ -106,6 +120,7 @@ def example_file(
     """How it was done once, the parameters marked; none where no command was shown."""
     if not commands:
         return []
+    places = ParameterPlaces([one.command for one in commands], parameters)
     wording = ParameterWording(parameters)
     lines = [
         f"# {title}: how it was done once",
@@ -119,11 +134,11 @@ def example_file(
         lines += ["Values of the demonstration:", "", *shown, ""]
     for number, command in enumerate(commands, start=1):
         where = f" (in `{wording.formal(command.working_folder)}`)" if command.working_folder != "." else ""
-        text = wording.formal(redact(command.command, personal=True).text)
+        text = places.formal(redact(command.command, personal=True).text)
         fence = "````" if "```" in text else "```"
         lines += [f"{number}. {where.strip() or 'In the working folder'}", "", f"{fence}sh", text, fence, ""]
     return [DraftedFile(path=EXAMPLE, content="\n".join(lines))]
 
 
-def _shown(text: str, wording: ParameterWording) -> str:
-    return clipped(wording.formal(redact(text, personal=True).text), 1200)
+def _masked(text: str) -> str:
+    return clipped(redact(text, personal=True).text, 1200)

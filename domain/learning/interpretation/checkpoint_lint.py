@@ -1,4 +1,4 @@
-"""Checkpoint lint, rules CKP-001 to CKP-007 (decisions "Checkpoints"; DOC3 §0C.9A rule 6, §0C.25 R11.2-22…27).
+"""Checkpoint lint, rules CKP-001 to CKP-008 (decisions "Checkpoints"; DOC3 §0C.9A rule 6, §0C.25 R11.2-22…27).
 
 Checkpoints state what is true when a part of the work is done. A draft with an error may not become
 ``ready_for_review``; every finding proposes what to write instead. The patterns match the spelling of machine
@@ -13,6 +13,7 @@ from functools import lru_cache
 from contracts.base import clipped
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import CheckpointLintReport, LintFinding, LintSeverity, SkillDraft
+from domain.learning.interpretation.parameter_lint import unknown_parameters
 from domain.learning.interpretation.statements import Said, said_by
 from domain.learning.redaction.redaction import MASK, redact
 
@@ -279,7 +280,12 @@ def lint(
     if interpretation.learn_session_id is None:
         warned = tuple(one.changed(severity=LintSeverity.WARNING) for one in said)
         return CheckpointLintReport(passed=True, findings=warned)
-    findings = [*_checkpoint_findings(interpretation), *_relation_findings(interpretation), *said]
+    findings = [
+        *_checkpoint_findings(interpretation),
+        *_relation_findings(interpretation),
+        *unknown_parameters(interpretation, draft),
+        *said,
+    ]
     return CheckpointLintReport(
         passed=all(f.severity is not LintSeverity.ERROR for f in findings), findings=tuple(findings)
     )

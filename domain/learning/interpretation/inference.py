@@ -64,6 +64,12 @@ _VARYING = re.compile(
 )
 
 
+_COMPUTED = re.compile(r".*(?:\$[\w({]|`).*")
+"""A line whose text the shell completes: ``echo "$(date +%F) done" >> log``."""
+_REVISIONS = re.compile(r"[^/.]\.{2,3}[^/.]")
+"""A range of revisions, such as ``v1.4.0..HEAD``."""
+
+
 @dataclass(frozen=True)
 class DefaultExclusion:
     """A reason for not using a skill that the rules suggest, with wordings that give such a wish away."""
@@ -306,8 +312,9 @@ def _typed_paths(steps: Sequence[DemonstratedStep]) -> set[str]:
             terminal = event.terminal
             if terminal is None:
                 continue
-            by_hand = main_operation(DemonstratedStep(step.label, (event,))) is WRITE or waits_for_a_person(
-                terminal.command
+            by_hand = waits_for_a_person(terminal.command) or (
+                main_operation(DemonstratedStep(step.label, (event,))) is WRITE
+                and not _COMPUTED.fullmatch(terminal.command)
             )
             for produced in terminal.produced_files:
                 typed[produced.path] = by_hand and typed.get(produced.path, True)
@@ -339,7 +346,8 @@ def _read_paths(steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
         produced = {f.path: f.change for f in event.terminal.produced_files}
         for path in named_paths(event.terminal.command, event.terminal.working_folder):
             fresh = produced.get(path) == "created"
-            if path not in written and not fresh and posixpath.splitext(path)[1]:
+            is_file = posixpath.splitext(path)[1] and not _REVISIONS.search(path)
+            if path not in written and not fresh and is_file:
                 read[path] = None
         written |= set(produced)
     return tuple(read)

@@ -19,9 +19,10 @@ from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from domain.learning.commands.command_line import SHELLS, calls_in, name_set, named_paths
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
-from domain.learning.commands.shell_places import Quoting, ValuePlace, value_places, with_values
+from domain.learning.commands.shell_places import Quoting, ValuePlace, with_values
 from domain.learning.commands.typing_programs import EDITORS
-from domain.learning.comparison.parameters import bounded, fits, meant, placeholder
+from domain.learning.comparison.parameter_places import ParameterPlaces
+from domain.learning.comparison.parameters import fits, placeholder
 from domain.learning.lesson_folders import outermost
 from domain.learning.redaction.redaction import redact
 
@@ -35,6 +36,8 @@ _PROGRAM_TEXT = SHELLS | name_set(
 """Programs that read a text of instructions among their words or from standard input."""
 
 _REPARSED = frozenset({"eval", "trap", "source", ".", "alias"})
+_DOT_COMMAND = re.compile(r"\.[a-z]+ ")
+"""A command of sqlite3's own, whose words are separated by blanks."""
 _SAFE = re.compile(r"[\w .,:@%+=-]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
 _WORD = re.compile(r"[\w./=:@,+%~*?\[\]{}^-]*")
@@ -218,9 +221,8 @@ class _Substitution:
         self.used: set[str] = set()
         """The values shown that were found somewhere."""
         self._values = values
-        shown = sorted(values, key=lambda value: (-len(value), value))
-        self._pattern = (
-            re.compile("|".join(_piece(value, values[value][0].type) for value in shown)) if shown else None
+        self._places = ParameterPlaces(
+            [c.command for c in commands], [parameter for parameter, _ in values.values()]
         )
         self._instructed = any(_instructs(c.command) for c in commands)
         self._reparsed = any(_reparses(c.command) for c in commands)
@@ -231,13 +233,13 @@ class _Substitution:
         Raises:
             Refusal: ``VALIDATION_FAILED``.
         """
-        if self._pattern is None:
+        if not self._values:
             return command
         instructs = _instructs(command.command)
-        places = value_places(command.command, self._pattern)
+        places = self._places.in_command(command.command)
         for place in places:
             self._refuse_place(place, number, instructs=instructs)
-        text = with_values(command.command, places, lambda place: self._value(place.value))
+        text = with_values(command.command, places, self._written)
         folder = self._text(command.working_folder)
         if folder != command.working_folder and (posixpath.isabs(folder) or ".." in folder.split("/")):
             raise self._refused(command.working_folder, "it leads out of the folder")
@@ -252,16 +254,16 @@ class _Substitution:
         Raises:
             Refusal: ``VALIDATION_FAILED``.
         """
-        if self._pattern is None:
-            return text
-        for match in self._pattern.finditer(text):
+        parts: list[str] = []
+        end = 0
+        for match in self._places.in_script(text):
             self._refuse_unsafe(match.group(), f"the script {name}")
-        return self._text(text)
+            parts += [text[end : match.start()], self._value(match.group())]
+            end = match.end()
+        return "".join((*parts, text[end:]))
 
     def condition(self, condition: ProofCondition) -> ProofCondition:
         """The condition about this folder's files and values."""
-        if self._pattern is None:
-            return condition
         argument = condition.argument
         if condition.kind in _TEXT_ARGUMENTS:
             argument = self._text(argument)
@@ -275,17 +277,30 @@ class _Substitution:
         )
 
     def _text(self, text: str) -> str:
-        return self._pattern.sub(lambda match: self._value(match.group()), text) if self._pattern else text
+        return self._places.in_text(text, self._value)
 
     def _value(self, shown: str) -> str:
         self.used.add(shown)
         return self._values[shown][1]
+
+    def _written(self, place: ValuePlace) -> str:
+        """The value as the program behind the shell reads it: a word of a dot command of sqlite3 is quoted for it."""
+        value = self._value(place.value)
+        return f'"{value}"' if _is_split_by_sqlite(place, value) else value
 
     def _refuse_place(self, place: ValuePlace, number: int, *, instructs: bool) -> None:
         where = f"step {number}"
         value = self._values[place.value][1]
         if place.begins_word and value.startswith("-") and not place.value.startswith("-"):
             raise self._refused(place.value, f"in {where} it would be taken for an option")
+        if _is_split_by_sqlite(place, value) and place.value not in place.word.split():
+            raise self._refused(
+                place.value, f"in {where} it is a piece of a word, which a dot command splits"
+            )
+        if self._reparsed and " " in value and place.value in place.word.split()[1:]:
+            raise self._refused(
+                place.value, f"in {where} a shell reads it once more and takes it for several words"
+            )
         in_program = instructs and not _names_file(place)
         if self._reparsed or in_program or place.quoting is Quoting.SPECIAL or self._may_be_run(place):
             self._refuse_unsafe(place.value, where)
@@ -310,19 +325,6 @@ class _Substitution:
         return _invalid([name], f"{name} cannot have this value: {problem}.")
 
 
-def _piece(value: str, kind: ParameterType) -> str:
-    """A pattern of a value that was shown: a piece of its own, or a whole word however short it is."""
-    whole = rf"(?<![^\s\"'=;|&(<>,]){re.escape(value)}(?![^\s\"';|&)<>,])"
-    if kind is not ParameterType.NUMBER or not value.isdigit():
-        return f"{meant(value, kind)}|{whole}"
-    # With the letter of an option before it (-n5), a unit or another number after it (800x600, 90px); no part of a
-    # date or a version.
-    before = r"(?:(?<![\w.:/-])|(?<=(?<![\w-])-)|(?<=(?<![\w-])-[A-Za-z]))"
-    after = r"(?=[A-Za-z%]{0,2}(?![A-Za-z0-9_.:/-])|x\d|\.(?!\d))"
-    in_name = rf"(?<!\d[-/.:_])(?:{bounded(value)})(?![-/.:_]\d)"
-    return rf"{before}{value}{after}|{in_name}"
-
-
 def _instructs(command: str) -> bool:
     """Whether a program in the command reads instructions among its words."""
     try:
@@ -340,6 +342,12 @@ def _reparses(command: str) -> bool:
     return any(
         c.program in _REPARSED or (c.program in SHELLS and (c.has_flag("c") or not c.operands)) for c in calls
     )
+
+
+def _is_split_by_sqlite(place: ValuePlace, value: str) -> bool:
+    """Whether the value would become several words of a dot command."""
+    is_quoted = any(f"{mark}{place.value}{mark}" in place.word for mark in "\"'")
+    return " " in value and not is_quoted and _DOT_COMMAND.match(place.word) is not None
 
 
 def _names_file(place: ValuePlace) -> bool:

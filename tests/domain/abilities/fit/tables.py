@@ -13,7 +13,6 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import calls_in
-from domain.learning.comparison.parameters import ParameterWording
 from domain.learning.drafting.method import method_facts
 from domain.learning.drafting.triggers import trigger_phrases
 from domain.learning.interpretation.naming import slug_from_title, title_from_goal
@@ -90,7 +89,7 @@ def _taught(told: Told) -> AbilityAvailabilityEntry:
     files = [posixpath.basename(path) for path in told.results.split()]
     taught = [RehearsalCommand(event_id=_ANY, command=one, working_folder=".") for one in commands]
     evidence = LessonEvidence(state_id=_ANY, reproduced=True, made_at=_THEN)
-    facts = method_facts(taught, ParameterWording(()), evidence)
+    facts = method_facts(taught, (), evidence)
     programs = dict.fromkeys(call.program for one in commands for call in calls_in(one))
     return ability(
         slug_from_title(title),

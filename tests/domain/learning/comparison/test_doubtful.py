@@ -30,6 +30,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], list[tuple[str, str]]]] = {
     ),
     "a number of commits": ("Log it", ("git log -n 5 --oneline > log",), [("5", "commits")]),
     "a single one": ("Find it", ("git log -1 --format=%H > found", "tail -1 a > b"), []),
+    "where lines are split": ("Add a title", ("{ head -2 a; echo x; tail -n +3 a; } > b",), []),
     "in the goal": ("Shrink to 800 pixels", ("mogrify -resize 800 photos/*.jpg",), []),
     "in the goal as a word": ("List the three largest", ("sort -n a | head -n 3 > b",), []),
     "shown twice": ("Shrink", ("convert a.png -resize 800 b.png", "convert c.png -resize 800 d.png"), []),

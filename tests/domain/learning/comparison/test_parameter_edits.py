@@ -1,5 +1,6 @@
 """A person renames, retypes and describes what the demonstrations have shown to differ."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.interpretation import SkillParameter
+from contracts.learning.interpretation import ParameterType, SkillParameter
 from contracts.learning.proposal import with_edits
-from domain.learning.comparison.parameter_edits import edited_parameters, renames, respoken, respoken_edits
+from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
+from domain.learning.comparison.parameter_edits import (
+    edited_parameters,
+    renames,
+    respoken,
+    respoken_answers,
+    respoken_edits,
+)
 from domain.learning.comparison.parameters import parameter_schema
 
 
@@ -149,3 +157,27 @@ def test_renaming_again_and_again_is_as_good_as_renaming_what_is_there(
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner), max_leaves=5))
 def test_without_a_new_name_nothing_is_rewritten(value: Any) -> None:
     assert respoken(value, {}) == value
+
+
+def test_what_is_renamed_to_a_version_takes_any_text() -> None:
+    (new,) = edited_parameters(
+        (SkillParameter(name="new", type=ParameterType.NUMBER, description="d", examples=("2.1",)),),
+        edits({"name": "new", "new_name": "version"}),
+    )
+    assert (new.name, new.type) == ("version", ParameterType.TEXT)
+
+
+def test_a_suggestion_that_was_taken_speaks_of_a_parameter_by_the_name_that_another_answer_gave_it() -> None:
+    number, now = "01890000-0000-7000-8000-000000000001", datetime(2026, 5, 1, tzinfo=UTC)
+    question = LearningQuestion(
+        question_id=number,
+        proposal_id=number,
+        field=QuestionField.USE_CONDITIONS,
+        prompt="When?",
+        suggestion="When {new} is out",
+        created_at=now,
+    )
+    answer = LearningAnswer(question_id=number, proposal_id=number, answer="as suggested", created_at=now)
+
+    ((asked, _),) = respoken_answers([(question, answer)], {"new": "version"})
+    assert asked.suggestion == "When {version} is out"

@@ -191,3 +191,16 @@ def test_an_example_that_is_personal_is_masked_in_the_skill() -> None:
     found = parameter_schema([parameter("to", "anna@example.org", "bob@example.org")])["properties"]
 
     assert "example.org" not in str(found)
+
+
+def test_a_word_of_the_goal_is_no_folder_that_is_called_so(teach: Teaching) -> None:
+    learned = teach.learn(
+        [teach.command(1, "cat logs/a.log > top.txt", "+top.txt")],
+        [teach.mark("mark_goal", 0, "List the pages of the access logs")],
+    )
+    folder = parameter("folder", "logs", kind="path")
+
+    assert (
+        parameterised(learned.interpretation, [folder], {}).goal_summary
+        == "List the pages of the access logs"
+    )

@@ -123,3 +123,30 @@ def test_a_version_is_replaced_behind_a_v_too() -> None:
     assert ParameterWording([version]).formal("git tag -a v1.4.0 -m 'Release 1.4.0'") == (
         "git tag -a v{version} -m 'Release {version}'"
     )
+
+
+def test_a_setting_of_any_line_is_a_parameter_unless_a_command_made_what_it_names() -> None:
+    lines = ("ls", "export MONTH=11", "python3 list.py a.csv", "LIMIT=5", "sort a > b.csv", "LIST=b.csv")
+    found = shown("Who has a birthday", *lines)
+    assert found == {"month": "11", "limit": "5"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        (("NEW=2.1", "ln -sfn versions/$NEW current"), ParameterType.TEXT),
+        (("VERSION=2.1", "echo $VERSION"), ParameterType.TEXT),
+        (("RATE=2.1", "echo $RATE"), ParameterType.NUMBER),
+    ],
+)
+def test_a_number_that_names_a_release_is_a_text(lines: tuple[str, ...], kind: ParameterType) -> None:
+    (found,) = shown_parameters("Switch", [(line, ".") for line in lines], (), ())
+    assert found.type is kind
+
+
+def test_a_name_for_the_time_of_the_work_is_no_shared_stem() -> None:
+    assert shown("Add the changes", "sort CHANGES.md > CHANGES.new", "mv CHANGES.new CHANGES.md") == {}
+
+
+def test_the_first_line_and_where_lines_are_split_are_the_form_of_the_work() -> None:
+    assert shown("Add a head", "{ head -2 a; echo x; tail -n +3 a; } > b", "sort b | tail -n 1 > c") == {}

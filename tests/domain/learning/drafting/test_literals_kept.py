@@ -7,7 +7,8 @@ import pytest
 
 from contracts.learning.evidence import LessonEvidence
 from domain.learning.commands.typed_lines import with_typed_lines
-from domain.learning.comparison.parameters import ParameterWording, parameterised
+from domain.learning.comparison.parameter_places import ParameterPlaces
+from domain.learning.comparison.parameters import parameterised
 from domain.learning.comparison.single_demonstration import shown_parameters
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.interpretation.interpretation import marked_goal
@@ -47,12 +48,12 @@ def test_each_literal_of_a_retained_command_is_in_the_bundle(teach: Any, lesson:
     interpretation = parameterised(learned.interpretation, parameters, {})
     draft = draft_skill(interpretation, learned.steps, teach.session(), evidence=evidence)
     bundle = plain("".join(file.content for file in draft.files if not file.path.endswith(".json")))
-    wording = ParameterWording(parameters)
+    places = ParameterPlaces([t.command for t in retained], parameters)
     assert retained
     lost = [
         literal
         for terminal in retained
-        for literal in literals_of(terminal.command)
-        if plain(literal) not in bundle and plain(wording.formal(literal)) not in bundle
+        for literal in literals_of(places.formal(terminal.command))
+        if plain(literal) not in bundle
     ]
     assert lost == []

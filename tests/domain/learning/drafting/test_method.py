@@ -5,7 +5,6 @@ from uuid import uuid4
 
 from contracts.learning.evidence import CommandUse, LessonEvidence, WrittenScript
 from contracts.learning.proposal import RehearsalCommand
-from domain.learning.comparison.parameters import ParameterWording
 from domain.learning.drafting.method import method_facts, script_files
 
 LINES = (
@@ -35,7 +34,7 @@ def evidence_of(content: str) -> tuple[tuple[RehearsalCommand, ...], LessonEvide
 
 def test_commands_that_only_wrote_a_kept_program_are_left_to_the_program() -> None:
     commands, evidence = evidence_of("{ print $2 }\n")
-    (fact,) = method_facts(commands, ParameterWording(()), evidence)
+    (fact,) = method_facts(commands, (), evidence)
     assert "b.txt" in fact.words
     assert [file.path for file in script_files(evidence)] == ["scripts/page.awk"]
 
@@ -43,11 +42,11 @@ def test_commands_that_only_wrote_a_kept_program_are_left_to_the_program() -> No
 def test_they_stay_where_the_program_is_not_kept_for_a_secret_in_it() -> None:
     commands, evidence = evidence_of('BEGIN { password = "Xk29vLqp81hZ" } # AKIAIOSFODNN7EXAMPLE\n')
     assert script_files(evidence) == []
-    assert len(method_facts(commands, ParameterWording(()), evidence)) == 3
+    assert len(method_facts(commands, (), evidence)) == 3
 
 
 def test_a_command_that_ran_in_a_folder_says_which() -> None:
     commands, evidence = evidence_of("{ print $2 }\n")
     inner = commands[2].changed(working_folder="albums/old")
-    (fact,) = method_facts([inner], ParameterWording(()), evidence)
+    (fact,) = method_facts([inner], (), evidence)
     assert fact.words.startswith("in 'albums/old': awk: ")

@@ -275,3 +275,14 @@ def test_every_finding_says_what_to_write_instead(read: SemanticWorkflowInterpre
     report = lint(with_states(read, *bad))
     assert {f.rule for f in report.findings} == {f"CKP-00{n}" for n in range(1, 8)}
     assert all(len(f.suggestion) > 40 for f in report.findings)
+
+
+def test_a_placeholder_that_no_parameter_has_is_found_in_every_text(teach: Any) -> None:
+    learned = teach.learn(teach.reports())
+    said = learned.interpretation.changed(goal_summary="Switch to {new}")
+    draft = learned.draft.changed(description="Switch to {new}", trigger_phrases=("switch to {new}",))
+    found = [f for f in lint(said, draft).findings if f.rule == "CKP-008"]
+
+    assert [f.location for f in found] == ["goal_summary", "description", "trigger_phrases/0"]
+    assert {f.severity for f in found} == {LintSeverity.WARNING}
+    assert "{new}" in found[0].message

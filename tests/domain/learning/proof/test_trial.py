@@ -96,6 +96,30 @@ def test_a_short_number_is_found_where_it_is_a_number_of_its_own(command: str, e
     assert _commands(trial_of(_draft(command), (COUNT,), {"number": "12"})) == [expected]
 
 
+def test_a_short_number_leaves_fields_keys_and_line_numbers_alone() -> None:
+    draft = _draft(
+        "sort -t, -k5,5nr a.csv | head -n 5 | cut -d, -f1,5 > top.csv",
+        "awk -F, 'NR==5 || $5>50 {print s/5}' a.csv > b.csv",
+    )
+    assert _commands(trial_of(draft, (COUNT,), {"number": "2"})) == [
+        "sort -t, -k5,5nr a.csv | head -n 2 | cut -d, -f1,5 > top.csv",
+        "awk -F, 'NR==5 || $5>50 {print s/5}' a.csv > b.csv",
+    ]
+
+
+def test_a_condition_keeps_a_number_that_a_file_holds_by_chance() -> None:
+    def holding(text: str) -> ProofCondition:
+        return ProofCondition(kind=ConditionKind.HOLDS_TEXT, path="a", argument=text, statement="Holds")
+
+    draft = _draft(
+        "head -n 5 a > top-5.txt",
+        "echo 'The 5 best' > title",
+        conditions=(holding("anna,5"), holding("The 5 best")),
+    )
+    trial = trial_of(draft, (COUNT,), {"number": "2"})
+    assert [one.argument for one in trial.conditions] == ["anna,5", "The 2 best"]
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -270,3 +294,26 @@ def test_a_working_folder_cannot_lead_out() -> None:
 def test_the_parameters_of_an_ability_name_the_value_shown() -> None:
     (shown,) = ability_parameters((FILE,))
     assert (shown.name, shown.shown, shown.required) == ("input_file", "march data.csv", True)
+
+
+def test_a_value_with_a_space_is_quoted_for_a_dot_command_of_sqlite() -> None:
+    draft = _draft("sqlite3 a.db '.mode csv' '.import in/march.csv t'")
+    assert "splits" in _refused(draft, (MONTH,), {"month": "bank feb"}).message
+    file = _parameter("bank_file", "in/march.csv", kind=ParameterType.PATH)
+    assert _commands(trial_of(draft, (file,), {"bank_file": "in/bank feb.csv"})) == [
+        "sqlite3 a.db '.mode csv' '.import \"in/bank feb.csv\" t'"
+    ]
+
+
+def test_a_value_with_a_space_is_refused_where_a_shell_reads_it_again() -> None:
+    draft = _draft("bash -c 'cat march'")
+    assert "several words" in _refused(draft, (MONTH,), {"month": "may june"}).message
+
+
+def test_a_folder_that_was_entered_takes_another_name() -> None:
+    draft = _draft("ls > list").changed(
+        rehearsal=(RehearsalCommand(event_id=str(uuid4()), command="ls > list", working_folder="Fotos Köln"),)
+    )
+    folder = _parameter("photo_folder", "Fotos Köln", required=False)
+    (command,) = trial_of(draft, (folder,), {"photo_folder": "Fotos Ulm"}).commands
+    assert command.working_folder == "Fotos Ulm"
