@@ -15,6 +15,7 @@ _CHOOSES = re.compile(r"==|!=|[<>~]|\bif\b|&&|/[^/]+/")
 _ALWAYS_PRINTS = re.compile(r"\b(?:BEGIN|END)\b|NR\s*==\s*1|NR\s*<\s*2|FNR\s*==\s*1")
 _CHOOSING_SCRIPT = re.compile(r"\bfor\b[^\n]*\bin\b[^\n]*\bif\b|\bcontinue\b|\bWHERE\b", re.IGNORECASE)
 _UNKNOWN = re.compile(r"\$\{[^}]*\}|\$\w+|\$\([^()]*\)|`[^`]*`")
+_HERE = re.compile(r"^(?:\.{1,2}/)+")
 _SCRIPTS = re.compile(r"python3?|perl|ruby|node|bash|sh|Rscript")
 
 
@@ -71,5 +72,5 @@ def _chooses(stages: Sequence[SimpleCommand], before: Sequence[str], spoken: str
 
 
 def _names(word: str, path: str) -> bool:
-    pattern = _UNKNOWN.sub("*", word).removeprefix("./").lstrip("./")
+    pattern = _HERE.sub("", _UNKNOWN.sub("*", word))
     return bool(pattern.strip("*")) and (fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"))
