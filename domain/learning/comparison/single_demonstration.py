@@ -152,7 +152,8 @@ def _settings(lines: Sequence[str]) -> Iterator[_Found]:
         alone = _TYPED_ALONE.fullmatch(line)
         given = [alone] if alone else [*_EXPORTED.finditer(line), *_GIVEN.finditer(line)]
         for name, value in (pair for one in given for pair in _ASSIGNED.findall(one.group(1))):
-            if name not in _NOT_SETTINGS and value not in written:
+            counts = re.search(rf"\b{name}=\$\(\(|\(\(\s*{name}\s*(?:\+\+|[-+]=)|\blet {name}\b", text)
+            if name not in _NOT_SETTINGS and value not in written and not counts:
                 yield _Found(identifier(name), _kind_of_setting(name, value, text), value)
 
 

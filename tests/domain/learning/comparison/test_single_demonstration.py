@@ -150,3 +150,7 @@ def test_a_name_for_the_time_of_the_work_is_no_shared_stem() -> None:
 
 def test_the_first_line_and_where_lines_are_split_are_the_form_of_the_work() -> None:
     assert shown("Add a head", "{ head -2 a; echo x; tail -n +3 a; } > b", "sort b | tail -n 1 > c") == {}
+
+
+def test_a_variable_that_counts_is_no_setting() -> None:
+    assert shown("Number them", "n=1", 'for f in *.tif; do mv "$f" "p-$n.tif"; n=$((n + 1)); done') == {}
