@@ -123,7 +123,7 @@ def draft_skill(
             also_tested=also_tested(
                 stated.tested, interpretation.success_conditions, interpretation.parameters
             ),
-            inputs=_inputs(events_kept, materials, rehearsal, wording),
+            inputs=_inputs(events_kept, materials, rehearsal, wording, evidence),
             safety=[
                 *(wording.formal(text) for text in _safety(events_kept, materials, rehearsal, names)),
                 *([_tried_with(evidence.begun)] if evidence and evidence.begun else ()),
@@ -143,6 +143,7 @@ def draft_skill(
                     (
                         *(wording.formal(p) for p in _paths(events_kept, materials, names)),
                         *map(wording.formal, _deleted_patterns(rehearsal)),
+                        *_supplied(materials, rehearsal, evidence),
                         *(one.dependency_ref for one in interpretation.dependencies),
                         *(evidence.begun if evidence else ()),
                     )
@@ -255,6 +256,7 @@ def _inputs(
     materials: Materials,
     rehearsal: Sequence[RehearsalCommand],
     wording: ParameterWording,
+    evidence: LessonEvidence | None,
 ) -> list[str]:
     found = browser_inputs(steps)
     folders = ability_folders(lesson_folders(all_events(steps)))
@@ -264,8 +266,8 @@ def _inputs(
         for one in folders
         if len(folders) > 1
     ]
-    if materials.supplied:
-        names = _named(materials.supplied)
+    if supplied := _supplied(materials, rehearsal, evidence):
+        names = _named(supplied)
         found.append(f"The input to work on; in the demonstration this was {names}")
     if materials.scripts:
         found.append(f"The script {_named(materials.scripts)}, which does a part of the work")
@@ -283,6 +285,16 @@ def _inputs(
     if materials.results:
         found.append("Other names for the results, if those of the demonstration do not suit")
     return found or ["Nothing beyond the request itself"]
+
+
+def _supplied(
+    materials: Materials, rehearsal: Sequence[RehearsalCommand], evidence: LessonEvidence | None
+) -> list[str]:
+    """The files to work on; a name with a blank in it is known as one by the replay alone."""
+    blank = [path for path in (evidence.inputs if evidence else ()) if " " in path and may_be_shown(path)]
+    named = (p for p in blank if any(p.rpartition("/")[2] in one.command for one in rehearsal))
+    others = {*materials.by_hand, *materials.results, *materials.removed, *materials.scripts}
+    return [path for path in dict.fromkeys((*materials.supplied, *named)) if path not in others]
 
 
 def _safety(

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from contracts.abilities.availability import AbilityAvailabilityEntry, AbilitySource, InstallLane
 from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.abilities.lookup import Fit
+from contracts.learning.evidence import LessonEvidence
+from contracts.learning.interpretation import ParameterType, SkillParameter
 from contracts.learning.proposal import SkillDraft
 from domain.abilities.fit.fit_index import FitIndex
 from domain.learning.drafting.bundle import workflow_graph
@@ -265,3 +267,30 @@ def test_every_draft_is_a_valid_skill_whose_trigger_tests_hold(
             assert (judged.fit is not Fit.NO) == case["should_trigger"], (case, judged)
     for kind in ("positive", "negative", "paraphrase"):
         assert sum(c["kind"] == kind for c in cases) >= 3, (kind, cases)
+
+
+def test_the_inputs_are_named_as_they_were_and_all_of_them(teach: Any) -> None:
+    events = [
+        teach.command(1, "sort orders.csv 'clients March.csv' > all.csv", "+all.csv"),
+        teach.command(2, "git log v1.4.0..HEAD > log.txt", "+log.txt"),
+        teach.command(3, 'echo "$(date +%F) done" >> history.log', "~history.log"),
+    ]
+    learned = teach.learn(events)
+    orders = SkillParameter(
+        name="orders_file", type=ParameterType.PATH, description="d", examples=("orders.csv",), required=False
+    )
+    evidence = LessonEvidence(
+        state_id=teach.id(7),
+        reproduced=True,
+        kept=tuple(event.event_id for event in events),
+        inputs=("clients March.csv", "orders.csv"),
+        made_at=teach.now,
+    )
+    said = learned.interpretation.changed(parameters=(orders,))
+    draft = draft_skill(said, learned.steps, teach.session(), evidence=evidence)
+    markdown = next(file.content for file in draft.files if file.path == "SKILL.md")
+    inputs = markdown.partition("## Inputs to ask for")[2].partition("##")[0]
+
+    assert "in the demonstration this was `orders.csv` and `clients March.csv`." in inputs
+    assert "HEAD" not in inputs
+    assert "by hand" not in inputs

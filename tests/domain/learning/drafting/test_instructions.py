@@ -151,6 +151,7 @@ INSTRUCTIONS: dict[str, dict[str, Any]] = {
     "call 85 quality": parameter("quality", value="85", fixed=False),
     "make width optional": parameter("width", required=False),
     "width is a text": parameter("width", type="text"),
+    "make the parameter width a text": parameter("width", type="text"),
     "describe width as the width in pixels": parameter("width", description="the width in pixels"),
     # The skill
     "rename the title to Shrink the photos": {"title": "Shrink the photos"},
