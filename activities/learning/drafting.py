@@ -26,6 +26,7 @@ from contracts.learning.proposal import (
     with_edits,
 )
 from contracts.learning.session import LearningEntryMode
+from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
     captured_parts,
@@ -54,7 +55,6 @@ from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
 from domain.learning.drafting.instructions import read_instructions
 from domain.learning.drafting.revision import support_packs
-from domain.learning.interpretation.checkpoint_lint import lint
 from domain.learning.interpretation.failed_work import failed_work, not_proved, nothing_shown
 from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
 from domain.learning.interpretation.naming import other_slug

@@ -24,8 +24,8 @@ from contracts.learning.validation import (
     ValidationStepResult,
 )
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
+from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.commands.command_safety import safety_class
-from domain.learning.interpretation.checkpoint_lint import lint
 from domain.learning.starting_state import beginnings
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.condition_report import (

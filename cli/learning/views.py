@@ -27,8 +27,8 @@ from contracts.learning.validation import (
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.learning.views.portability import ProposalPortability
 from domain.learning.comparison.demonstrations import in_some_only
+from domain.learning.conditions.stated_conditions import marked
 from domain.learning.interpretation.meaningful import lets_in
-from domain.learning.proof.stated_conditions import marked
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from contracts.learning.observation import ObservedActionEvent
 from contracts.learning.starting_state import MAX_DEPTH, EntryKind, StartingEntry, StartingState
-from domain.learning.proof.rows import may_hold_rows
+from domain.learning.conditions.rows import may_hold_rows
 from domain.learning.redaction.kept_files import path_holds_secret, reason_by_content, reason_by_name
 from domain.learning.redaction.redaction import redact
 

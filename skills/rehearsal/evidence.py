@@ -25,8 +25,8 @@ from contracts.learning.evidence import (
 )
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
+from domain.learning.conditions.conditions import objection
 from domain.learning.proof.candidates import candidates, selected
-from domain.learning.proof.conditions import objection
 from domain.learning.proof.file_flow import (
     earlier_results,
     folders_of,

@@ -23,7 +23,7 @@ from domain.learning.commands.command_safety import (
     holds_masked_secret,
     removes_any,
 )
-from domain.learning.proof.conditions import objection
+from domain.learning.conditions.conditions import objection
 from domain.learning.redaction.redaction import redact
 from host.locked_folders import temporary_folder
 from skills.rehearsal.effects import EffectWitness, TargetWatch, UnsafeTarget, place_safe_targets

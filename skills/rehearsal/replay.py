@@ -10,8 +10,8 @@ from pathlib import Path
 
 from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
+from domain.learning.conditions.conditions import FolderContents
 from domain.learning.interpretation.slicing import collapsed
-from domain.learning.proof.conditions import FolderContents
 from domain.learning.proof.outcomes import is_compared
 from domain.learning.proof.variations import Variation
 from skills.rehearsal.folder_contents import Facts, ReadContents

@@ -12,7 +12,7 @@ from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.starting_state import StartingEntry
 from contracts.learning.validation import StepResult
-from domain.learning.proof.stated_conditions import NOT_TESTED
+from domain.learning.conditions.stated_conditions import NOT_TESTED
 from host.sandbox.launch_order import HostIsolation
 
 _LABEL_LIMIT, _DETAILS_LIMIT = 240, 1000

@@ -16,9 +16,9 @@ from contracts.learning.trials import (
     TrialCondition,
     TrialConditionResult,
 )
-from domain.learning.proof.conditions import objection
-from domain.learning.proof.path_patterns import is_pattern, matching
-from domain.learning.proof.stated_conditions import NOT_TESTED
+from domain.learning.conditions.conditions import objection
+from domain.learning.conditions.path_patterns import is_pattern, matching
+from domain.learning.conditions.stated_conditions import NOT_TESTED
 from domain.learning.proof.trial import Trial
 from domain.learning.redaction.redaction import redact
 from skills.rehearsal.folder_contents import Facts, ReadContents

@@ -29,7 +29,7 @@ from contracts.learning.validation import (
 )
 from contracts.workflow_ids import import_validation_id, skill_import_workflow_id
 from domain.imports.import_draft import imported_draft, imported_graph, imported_interpretation
-from domain.learning.interpretation.checkpoint_lint import lint
+from domain.learning.checkpoints.checkpoint_lint import lint
 from stores.abilities.ability_rows import VERSIONS, tell_capability
 from stores.imports.import_tables import IMPORTS, skill_import_files
 from stores.learning.learning_tables import PROPOSALS, VALIDATION_RUNS

@@ -32,9 +32,9 @@ from contracts.learning.responses import (
 from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
 from contracts.learning.validation import ValidationRun, unproved_digest
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
+from domain.learning.conditions.stated_conditions import also_tested
 from domain.learning.drafting.graph_picture import review_graph
 from domain.learning.drafting.revision import document_dependencies
-from domain.learning.proof.stated_conditions import also_tested
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import load_bundle

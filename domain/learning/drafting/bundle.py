@@ -31,11 +31,11 @@ from contracts.learning.observation import ObservationAdapterKind, StepKindHint
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.session import LearnSession
 from domain.abilities.hybrid_plan import CONNECTORS
+from domain.learning.checkpoints.checkpoints import main_operation
 from domain.learning.commands.command_line import hosts_in
 from domain.learning.commands.operations import TEST, VERIFY
 from domain.learning.comparison.parameters import ParameterWording, parameter_schema
 from domain.learning.interpretation.browser import submits
-from domain.learning.interpretation.checkpoints import main_operation
 from domain.learning.interpretation.inference import operations_in, sites_of
 from domain.learning.interpretation.meaningful import went_wrong
 from domain.learning.interpretation.naming import plain, slug_from_title

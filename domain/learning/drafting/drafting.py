@@ -12,6 +12,8 @@ from contracts.learning.observation import BrowserAction, BrowserObservation
 from contracts.learning.proposal import DraftedFile, RehearsalCommand, SkillDraft
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, QuestionField
 from contracts.learning.session import LearnSession
+from domain.learning.checkpoints.checkpoint_lint import is_semantic, may_be_named
+from domain.learning.checkpoints.checkpoints import may_be_shown, shown_path
 from domain.learning.commands.command_line import hosts_in
 from domain.learning.commands.command_safety import deleted_patterns, programs_used
 from domain.learning.commands.operations import NetChange
@@ -22,6 +24,12 @@ from domain.learning.comparison.demonstrations import (
     unrehearsed_commands,
 )
 from domain.learning.comparison.parameters import ParameterWording, placeholder
+from domain.learning.conditions.stated_conditions import (
+    StatedConditions,
+    also_tested,
+    marked,
+    stated_conditions,
+)
 from domain.learning.drafting.bundle import TOOL_BINDINGS, capability_manifest
 from domain.learning.drafting.method import example_file, method_facts, script_files
 from domain.learning.drafting.removals import moved_away, removals
@@ -34,20 +42,12 @@ from domain.learning.drafting.triggers import (
     trigger_phrases,
 )
 from domain.learning.interpretation.browser import PASSWORD, submits
-from domain.learning.interpretation.checkpoint_lint import is_semantic, may_be_named
-from domain.learning.interpretation.checkpoints import may_be_shown, shown_path
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS
 from domain.learning.interpretation.inference import Materials, materials_of, operations_in, sites_of
 from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import listed, slug_from_title
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
 from domain.learning.lesson_folders import lesson_folders
-from domain.learning.proof.stated_conditions import (
-    StatedConditions,
-    also_tested,
-    marked,
-    stated_conditions,
-)
 from domain.learning.proof.trial import ability_folders
 from domain.learning.proof.wording import proven_files, proven_statements
 from domain.learning.redaction.redaction import redact

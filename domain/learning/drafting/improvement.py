@@ -33,12 +33,12 @@ from domain.learning.comparison.parameter_edits import (
     with_known,
 )
 from domain.learning.comparison.parameters import parameterised, placeholder
+from domain.learning.conditions.stated_conditions import StatedConditions, stated_conditions
 from domain.learning.drafting.drafting import draft_skill, states_success
 from domain.learning.drafting.method import EXAMPLE, example_file, with_scripts_still_run
 from domain.learning.drafting.revision import DEPENDENCIES
 from domain.learning.drafting.skill_markdown import parse_frontmatter, parts_of, texts_of
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
-from domain.learning.proof.stated_conditions import StatedConditions, stated_conditions
 
 SKILL_FILE = "SKILL.md"
 

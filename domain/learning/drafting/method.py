@@ -12,11 +12,11 @@ from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence, WrittenScript
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.proposal import DraftedFile, RehearsalCommand
+from domain.learning.checkpoints.checkpoint_lint import personal_value_in
 from domain.learning.commands.command_line import scripts_run
 from domain.learning.comparison.parameter_places import ParameterPlaces
 from domain.learning.comparison.parameters import ParameterWording, placeholder
 from domain.learning.drafting.skill_markdown import MethodFact
-from domain.learning.interpretation.checkpoint_lint import personal_value_in
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.method.option_meanings import facts_of
 from domain.learning.redaction.redaction import redact

@@ -7,6 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
+from domain.learning.checkpoints.checkpoint_lint import contradict, same_state
+from domain.learning.checkpoints.checkpoints import (
+    PageOutcome,
+    existence,
+    main_operation,
+    may_be_shown,
+    shown_path,
+    telling_outcomes,
+)
 from domain.learning.commands.command_line import named_paths, sources_in
 from domain.learning.commands.operations import (
     COMPUTE,
@@ -23,15 +32,6 @@ from domain.learning.commands.operations import (
     gives_way,
 )
 from domain.learning.interpretation.browser import sends_or_fetches, signs_in
-from domain.learning.interpretation.checkpoint_lint import contradict, same_state
-from domain.learning.interpretation.checkpoints import (
-    PageOutcome,
-    existence,
-    main_operation,
-    may_be_shown,
-    shown_path,
-    telling_outcomes,
-)
 from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import (
     cut_at_word,

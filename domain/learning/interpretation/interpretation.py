@@ -29,10 +29,10 @@ from contracts.learning.observation import (
 from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
 from contracts.learning.session import Coaching, CoachingConstraint, HintKind, LearnSession
 from domain.learning.adapters import ADAPTERS
+from domain.learning.checkpoints.checkpoints import checkpoints_for
 from domain.learning.commands.command_line import is_unreadable, names_outside_path, programs_in
 from domain.learning.drafting.revision import check_edits, declared_dependencies
 from domain.learning.interpretation import inference
-from domain.learning.interpretation.checkpoints import checkpoints_for
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS, Basis, confidences_for
 from domain.learning.interpretation.lasting_names import LastingNames, ProvenFiles
 from domain.learning.interpretation.naming import plain, title_from_goal, without_lead_in, without_stop

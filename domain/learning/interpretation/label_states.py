@@ -3,7 +3,7 @@
 import re
 
 from contracts.base import clipped
-from domain.learning.interpretation.checkpoint_lint import is_semantic
+from domain.learning.checkpoints.checkpoint_lint import is_semantic
 from domain.learning.interpretation.naming import is_verb, upper_first, without_stop
 from domain.learning.interpretation.statements import Said, said_by, starts_as_order
 

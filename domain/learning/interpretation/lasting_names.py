@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from domain.learning.commands.operations import NetChange, NetEffect
+from domain.learning.conditions.made_dates import makes_date, without_date
+from domain.learning.conditions.path_patterns import captured, is_pattern
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
-from domain.learning.proof.made_dates import makes_date, without_date
-from domain.learning.proof.path_patterns import captured, is_pattern
 
 _ANY_FOLDER = "**/"
 

@@ -20,12 +20,12 @@ from contracts.learning.proposal import CheckpointLintReport, LintSeverity, Rehe
 from contracts.learning.questions import QuestionField
 from contracts.learning.session import LearnSession
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
+from domain.learning.checkpoints.checkpoint_lint import lint, personal_value_in
 from domain.learning.commands.command_line import name_set
 from domain.learning.commands.command_safety import programs_used
 from domain.learning.comparison.parameter_edits import respoken
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.revision import MAX_LIST, check_edits
-from domain.learning.interpretation.checkpoint_lint import lint, personal_value_in
 from domain.learning.interpretation.questions import Doubt
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 

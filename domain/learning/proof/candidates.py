@@ -8,12 +8,11 @@ conditions hold for other names as well.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCondition
-from domain.learning.proof.condition_wording import condition
-from domain.learning.proof.conditions import FolderContents, is_there, lines_of, objection
-from domain.learning.proof.file_conditions import Work, conditions_of_file, mode_asked
-from domain.learning.proof.made_dates import without_date
-from domain.learning.proof.outcomes import is_compared
-from domain.learning.proof.path_patterns import (
+from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.conditions import FolderContents, is_there, lines_of, objection
+from domain.learning.conditions.file_conditions import Work, conditions_of_file, mode_asked
+from domain.learning.conditions.made_dates import without_date
+from domain.learning.conditions.path_patterns import (
     Family,
     captured,
     families,
@@ -23,8 +22,9 @@ from domain.learning.proof.path_patterns import (
     matching,
     pattern_of,
 )
-from domain.learning.proof.rows import has_rows
-from domain.learning.proof.state_conditions import state_conditions
+from domain.learning.conditions.rows import has_rows
+from domain.learning.conditions.state_conditions import state_conditions
+from domain.learning.proof.outcomes import is_compared
 
 MOST_FOR_ONE_FILE = 8
 """Conditions of one file or of one family of files."""

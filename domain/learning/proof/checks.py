@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from contracts.learning.evidence import CommandUse, ConditionKind, ConditionProof, ProofCondition
 from domain.learning.commands.command_line import BUILTINS, name_set, parts_of, programs_in
 from domain.learning.commands.operations import TEST, VERIFY, operation_of
+from domain.learning.conditions.path_patterns import pattern_of
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.noise import looks_around
 from domain.learning.method.option_meanings import facts_of
-from domain.learning.proof.path_patterns import pattern_of
 
 MOST_CHECKS = 4
 """Checks of one lesson, the last ones."""

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.shell_grammar import UnreadableCommand
+from domain.learning.conditions.conditions import FolderContents
 from domain.learning.interpretation.slicing import collapsed, parent_folders
 from domain.learning.lesson_folders import placed
 from domain.learning.method.command_items import read_calls, settings_in
-from domain.learning.proof.conditions import FolderContents
 
 
 def inputs_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from domain.learning.conditions.conditions import FolderContents
 from domain.learning.interpretation.slicing import GENERATED, collapsed
-from domain.learning.proof.conditions import FolderContents
 
 _DIGITS = re.compile(r"\d+")
 

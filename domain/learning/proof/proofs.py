@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from contracts.learning.evidence import ConditionKind, ConditionProof, ProofCondition
-from domain.learning.proof.condition_wording import condition
-from domain.learning.proof.conditions import FolderContents
-from domain.learning.proof.path_patterns import matching
-from domain.learning.proof.typed_orders import typed_order
+from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.conditions import FolderContents
+from domain.learning.conditions.path_patterns import matching
+from domain.learning.conditions.typed_orders import typed_order
 from domain.learning.proof.vacuity import Effect, Trial, counts_for
 
 MOST_WORDS = 6

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ConditionVerdict, JudgedCondition, ProofCondition
-from domain.learning.proof.conditions import (
+from domain.learning.conditions.conditions import (
     FolderContents,
     is_there,
     lines_of,
@@ -19,8 +19,8 @@ from domain.learning.proof.conditions import (
     touched_by,
     was_left_alone,
 )
-from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
-from domain.learning.proof.sort_orders import order_of
+from domain.learning.conditions.path_patterns import captured, filled, is_pattern, matching
+from domain.learning.conditions.sort_orders import order_of
 
 _ORDINARY_MODES = frozenset({"644", "664", "600"})
 _SHAPES = frozenset(

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from domain.learning.proof.conditions import FolderContents, lines_of
-from domain.learning.proof.path_patterns import FEWEST_MEMBERS
-from domain.learning.proof.rows import FEWEST_ROWS, has_rows, looks_like_header, with_exchanged_numbers
+from domain.learning.conditions.conditions import FolderContents, lines_of
+from domain.learning.conditions.path_patterns import FEWEST_MEMBERS
+from domain.learning.conditions.rows import FEWEST_ROWS, has_rows, looks_like_header, with_exchanged_numbers
 
 __all__ = ["FEWEST_ROWS", "Variation", "quiet_variations", "variations"]
 

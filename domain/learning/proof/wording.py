@@ -1,7 +1,7 @@
 """Words of proven conditions for people: what a skill states as success, and what its checkpoints look at."""
 
 from contracts.learning.evidence import ConditionKind, LessonEvidence, ProofCondition
-from domain.learning.interpretation.checkpoint_lint import contradict, is_semantic, same_state
+from domain.learning.checkpoints.checkpoint_lint import contradict, is_semantic, same_state
 from domain.learning.interpretation.lasting_names import ProvenFiles
 
 CONDITIONS_SHOWN = 20

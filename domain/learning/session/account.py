@@ -36,7 +36,7 @@ from contracts.learning.views.account import (
     TestsAccount,
     UseAccount,
 )
-from domain.learning.proof.stated_conditions import marked
+from domain.learning.conditions.stated_conditions import marked
 
 _ACTIVE_RUNTIMES = {
     ObservationMode.NONE: "none",

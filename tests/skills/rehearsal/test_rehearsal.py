@@ -12,7 +12,7 @@ from contracts.learning.interpretation import ObservedEffect
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.test_policy import RehearsalSafeTarget, SafeTargetKind, TestPolicy, TestPolicyMode
 from contracts.learning.validation import StepResult
-from domain.learning.proof.condition_wording import condition
+from domain.learning.conditions.condition_wording import condition
 from skills.rehearsal.rehearsal import LessonStart, rehearse
 from skills.rehearsal.report import (
     CheckReport,

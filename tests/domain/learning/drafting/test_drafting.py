@@ -14,10 +14,10 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import ParameterType, SkillParameter
 from contracts.learning.proposal import SkillDraft
 from domain.abilities.fit.fit_index import FitIndex
+from domain.learning.checkpoints.checkpoint_lint import coordinates_in, gesture_in, selector_in
 from domain.learning.drafting.bundle import workflow_graph
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.skill_markdown import parse_frontmatter
-from domain.learning.interpretation.checkpoint_lint import coordinates_in, gesture_in, selector_in
 
 
 def as_ability(draft: SkillDraft, lane: InstallLane) -> AbilityAvailabilityEntry:

@@ -2,8 +2,8 @@
 
 from contracts.learning.evidence import ConditionKind
 from contracts.learning.proposal import SkillDraft
+from domain.learning.conditions.condition_wording import condition
 from domain.learning.drafting.drafting import draft_skill
-from domain.learning.proof.condition_wording import condition
 from domain.learning.proof.wording import proven_statements
 from tests.domain.learning.drafting.test_improved_proof import (
     SORTED,

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from contracts.learning.observation import BrowserAction, BrowserObservation, ObservedActionEvent
 from contracts.learning.questions import QuestionField
 from contracts.learning.session import ObservationMode
+from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.comparison.demonstrations import compared, shown_demonstrations
 from domain.learning.interpretation.browser import action_label, target_of
-from domain.learning.interpretation.checkpoint_lint import lint
 from domain.learning.interpretation.meaningful import is_meaningful, is_on_target
 
 SITE = "https://shop.example"

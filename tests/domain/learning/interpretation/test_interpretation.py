@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.interpretation import FieldConfidence, SemanticWorkflowInterpretation
-from domain.learning.interpretation.checkpoint_lint import lint
+from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.interpretation.interpretation import interpret
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contracts.learning.observation import ObservedActionEvent
-from domain.learning.interpretation.checkpoint_lint import lint
+from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.interpretation.inference import operations_in
 from domain.learning.interpretation.interpretation import interpret
 from domain.learning.interpretation.lasting_names import LastingNames, ProvenFiles

@@ -6,7 +6,7 @@ import pytest
 
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
 from contracts.learning.proposal import CheckpointLintReport, LintSeverity
-from domain.learning.interpretation.checkpoint_lint import is_semantic, lint
+from domain.learning.checkpoints.checkpoint_lint import is_semantic, lint
 from domain.learning.interpretation.statements import Said, said_by
 
 FINE = Checkpoint(

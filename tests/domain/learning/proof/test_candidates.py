@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
+from domain.learning.conditions.conditions import objection
 from domain.learning.proof.candidates import candidates
-from domain.learning.proof.conditions import objection
 from tests.domain.learning.proof.folders import Folder
 
 KINDS = ConditionKind

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from domain.learning.proof.conditions import lines_of
-from domain.learning.proof.rows import with_exchanged_numbers
+from domain.learning.conditions.conditions import lines_of
+from domain.learning.conditions.rows import with_exchanged_numbers
 from domain.learning.proof.variations import quiet_variations, variations
 from tests.domain.learning.proof.folders import Folder
 

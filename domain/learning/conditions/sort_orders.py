@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 
-from domain.learning.proof.orders import SEPARATORS, Order
+from domain.learning.conditions.orders import SEPARATORS, Order
 
 TO_THE_END = -1
 """In the place of a last field: the key goes on to the end of the line."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
-from domain.learning.proof.path_patterns import is_named
+from domain.learning.conditions.path_patterns import is_named
 
 _DATE = re.compile(
     r"(?<!\d)(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.T ]?\d\d[-_.:]?\d\d(?:[-_.:]?\d\d)?)?(?!\d)"

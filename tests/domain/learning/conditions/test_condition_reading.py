@@ -3,8 +3,8 @@
 import pytest
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof.condition_reading import read_condition
-from domain.learning.proof.condition_wording import condition
+from domain.learning.conditions.condition_reading import read_condition
+from domain.learning.conditions.condition_wording import condition
 
 KINDS = ConditionKind
 

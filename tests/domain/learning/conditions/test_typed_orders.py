@@ -3,10 +3,10 @@
 import pytest
 
 from contracts.learning.evidence import ConditionKind
+from domain.learning.conditions.orders import Order
+from domain.learning.conditions.sort_orders import SortKey, SortOrder, order_of
+from domain.learning.conditions.typed_orders import typed_order
 from domain.learning.proof.candidates import candidates
-from domain.learning.proof.orders import Order
-from domain.learning.proof.sort_orders import SortKey, SortOrder, order_of
-from domain.learning.proof.typed_orders import typed_order
 from tests.domain.learning.proof.folders import Folder
 
 STAFF = "Ann,7,90\nBob,5,80\nCyd,3,70\nDee,1,60\n"

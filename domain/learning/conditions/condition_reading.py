@@ -13,9 +13,9 @@ from itertools import product
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof.condition_wording import condition
-from domain.learning.proof.orders import SEPARATORS, Order
-from domain.learning.proof.sort_orders import TO_THE_END, SortKey, SortOrder
+from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.orders import SEPARATORS, Order
+from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, SortOrder
 
 THERE = "there"
 """The argument of a condition that a file exists, be it as it was before the work."""

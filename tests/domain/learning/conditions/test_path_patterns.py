@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.learning.proof.path_patterns import (
+from domain.learning.conditions.path_patterns import (
     captured,
     families,
     families_at_any_depth,

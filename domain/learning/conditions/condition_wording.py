@@ -2,10 +2,10 @@
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof import permissions
-from domain.learning.proof.orders import Order
-from domain.learning.proof.path_patterns import is_pattern
-from domain.learning.proof.sort_orders import TO_THE_END, SortKey, order_of
+from domain.learning.conditions import permissions
+from domain.learning.conditions.orders import Order
+from domain.learning.conditions.path_patterns import is_pattern
+from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, order_of
 
 _DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
 

@@ -3,9 +3,9 @@
 import pytest
 
 from contracts.learning.evidence import ConditionKind
-from domain.learning.proof.conditions import is_there, objection
-from domain.learning.proof.orders import Order
-from domain.learning.proof.sort_orders import order_of
+from domain.learning.conditions.conditions import is_there, objection
+from domain.learning.conditions.orders import Order
+from domain.learning.conditions.sort_orders import order_of
 from tests.domain.learning.proof.folders import Folder, stating
 
 KINDS = ConditionKind

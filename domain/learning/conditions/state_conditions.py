@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof.condition_wording import condition
-from domain.learning.proof.conditions import FolderContents, lines_of
-from domain.learning.proof.rows import has_rows
+from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.conditions import FolderContents, lines_of
+from domain.learning.conditions.rows import has_rows
 
 MOST_STATE_CONDITIONS = 20
 _COUNTED = re.compile(r": (?:merge )?commits$")

@@ -3,8 +3,8 @@
 import pytest
 
 from contracts.learning.evidence import ConditionKind
+from domain.learning.conditions.filters import may_be_empty
 from domain.learning.proof.candidates import candidates
-from domain.learning.proof.filters import may_be_empty
 from tests.domain.learning.proof.folders import Folder
 
 KINDS = ConditionKind

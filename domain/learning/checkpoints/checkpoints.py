@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from contracts.base import clipped
 from contracts.learning.interpretation import Checkpoint
 from contracts.learning.observation import BrowserAction, BrowserObservation, PageSummary, TerminalObservation
+from domain.learning.checkpoints.checkpoint_lint import contradict, is_semantic, same_state
+from domain.learning.checkpoints.checkpoint_titles import named_title, title_of
 from domain.learning.commands.command_line import named_paths, sources_in
 from domain.learning.commands.operations import (
     BUILD,
@@ -29,8 +31,6 @@ from domain.learning.commands.operations import (
     operation_of,
 )
 from domain.learning.interpretation.browser import is_refused, signs_in, submits
-from domain.learning.interpretation.checkpoint_lint import contradict, is_semantic, same_state
-from domain.learning.interpretation.checkpoint_titles import named_title, title_of
 from domain.learning.interpretation.label_states import state_of
 from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import listed, plain

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.proof import permissions
-from domain.learning.proof.orders import SEPARATORS
-from domain.learning.proof.path_patterns import captured, filled, is_pattern, matching
-from domain.learning.proof.sort_orders import order_of
+from domain.learning.conditions import permissions
+from domain.learning.conditions.orders import SEPARATORS
+from domain.learning.conditions.path_patterns import captured, filled, is_pattern, matching
+from domain.learning.conditions.sort_orders import order_of
 
 _MORE = re.compile(r"\+\d+")
 

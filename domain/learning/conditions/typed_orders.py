@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.learning.commands.command_line import Part, name_set, parts_of
+from domain.learning.conditions.orders import SEPARATORS
+from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, SortOrder
 from domain.learning.method.arguments import ReadCall, read_call
-from domain.learning.proof.orders import SEPARATORS
-from domain.learning.proof.sort_orders import TO_THE_END, SortKey, SortOrder
 
 _AS_THEY_ARE = name_set("cat head tail tee uniq grep egrep fgrep")
 """Programs that hand on lines as they are, in their order, unless an option changes what they give."""

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.learning.evidence import ConditionKind
-from domain.learning.proof.condition_wording import condition
-from domain.learning.proof.sort_orders import SortKey, SortOrder, order_of
-from domain.learning.proof.typed_orders import typed_order
+from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.sort_orders import SortKey, SortOrder, order_of
+from domain.learning.conditions.typed_orders import typed_order
 
 OPTIONS = (
     "",

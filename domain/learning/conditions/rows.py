@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from domain.learning.proof.conditions import FolderContents, lines_of
+from domain.learning.conditions.conditions import FolderContents, lines_of
 
 FEWEST_ROWS = 4
 """A file with fewer lines after its first is not varied by rows, unless it is a table."""

@@ -2,8 +2,8 @@
 
 import pytest
 
+from domain.learning.checkpoints.checkpoint_titles import title_of
 from domain.learning.commands.operations import NetChange, NetEffect, operation_of
-from domain.learning.interpretation.checkpoint_titles import title_of
 
 MADE, CHANGED, GONE = NetChange.CREATED, NetChange.MODIFIED, NetChange.DELETED
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from contracts.base import clipped
 from contracts.learning.evidence import MAX_CONDITIONS, ProofCondition
 from contracts.learning.interpretation import SkillParameter
+from domain.learning.checkpoints.checkpoint_lint import same_state
 from domain.learning.comparison.parameters import ParameterWording, placeholder
-from domain.learning.interpretation.checkpoint_lint import same_state
-from domain.learning.proof.condition_reading import read_condition
+from domain.learning.conditions.condition_reading import read_condition
 
 NOT_TESTED = "not tested: a person looks"
 """Said of a condition that no rehearsal and no trial can check."""

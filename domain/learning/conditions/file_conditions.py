@@ -7,21 +7,21 @@ from functools import cached_property
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
 from domain.learning.commands.command_line import parts_of, scripts_run
-from domain.learning.proof.condition_wording import condition
-from domain.learning.proof.conditions import (
+from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.conditions import (
     FolderContents,
     columns_of,
     has_word,
     lines_of,
     members_wanted,
 )
-from domain.learning.proof.filters import may_be_empty
-from domain.learning.proof.orders import SEPARATORS, Order, are_numbers, fields_of
-from domain.learning.proof.path_patterns import pattern_of
-from domain.learning.proof.permissions import asked_of, is_relative
-from domain.learning.proof.rows import has_rows, looks_like_header
-from domain.learning.proof.sort_orders import SortOrder, collates_by_code_points, in_locale
-from domain.learning.proof.typed_orders import TypedOrder, may_order, typed_order
+from domain.learning.conditions.filters import may_be_empty
+from domain.learning.conditions.orders import SEPARATORS, Order, are_numbers, fields_of
+from domain.learning.conditions.path_patterns import pattern_of
+from domain.learning.conditions.permissions import asked_of, is_relative
+from domain.learning.conditions.rows import has_rows, looks_like_header
+from domain.learning.conditions.sort_orders import SortOrder, collates_by_code_points, in_locale
+from domain.learning.conditions.typed_orders import TypedOrder, may_order, typed_order
 
 _ENOUGH_LINES = 3
 _DIFFERENT = 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.learning.proof.made_dates import without_date
+from domain.learning.conditions.made_dates import without_date
 
 MADE = {
     "a year and a day": (

@@ -3,9 +3,9 @@
 import pytest
 
 from contracts.learning.evidence import ConditionKind
+from domain.learning.conditions.conditions import objection
+from domain.learning.conditions.permissions import asked_of, holds, in_words
 from domain.learning.proof.candidates import candidates
-from domain.learning.proof.conditions import objection
-from domain.learning.proof.permissions import asked_of, holds, in_words
 from tests.domain.learning.proof.folders import Folder
 
 TEXT = {"versionen/2.1/start": "x"}

@@ -13,7 +13,7 @@ from functools import lru_cache
 from contracts.base import clipped
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import CheckpointLintReport, LintFinding, LintSeverity, SkillDraft
-from domain.learning.interpretation.parameter_lint import unknown_parameters
+from domain.learning.checkpoints.parameter_lint import unknown_parameters
 from domain.learning.interpretation.statements import Said, said_by
 from domain.learning.redaction.redaction import MASK, redact
 
