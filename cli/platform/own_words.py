@@ -90,7 +90,7 @@ ROUTES: Mapping[str, str] = {
 
 _ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /api/[\w/{}.-]*[\w}](?: with enabled: true)?")
 _PATTERNS = tuple(
-    (re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route)), command) for route, command in ROUTES.items()
+    (re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/ ]+)", route)), command) for route, command in ROUTES.items()
 )
 _NOT_TAKEN = re.compile(r"(?<= does not take )(?:retry )?[a-z][a-z_-]*")
 
