@@ -236,7 +236,7 @@ def runtime(
     if allow is None and not lists:
         raise NothingToDo("say what to change: --on, --off or a list, as `--deny-tool mail_send`.")
     changed = {
-        **known.model_dump(exclude={"updated_at"}),
+        **known.model_dump(exclude={"updated_at", "note"}),
         **lists,
         "allow_mcp": known.allow_mcp if allow is None else allow,
     }
