@@ -284,7 +284,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "memory_list": ("kind",),
     "memory_goals": ("state",),
     "skill_invocation_list": ("status",),
-    "skill_import_list": ("stage_state",),
+    "skill_import_list": ("stage_state", "set_aside"),
 }
 
 FREE_TEXT: Mapping[str, tuple[str, ...]] = {
