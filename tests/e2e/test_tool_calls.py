@@ -28,7 +28,9 @@ async def test_a_write_waits_for_a_person_and_is_made_once_when_approved(
     assert [one["dispatch_id"] for one in pending["dispatches"]] == [paused["dispatch_id"]]
     (item,) = (await agent.person.ok("GET", "/api/inbox"))["items"]
     assert (item["kind"], item["item_id"]) == ("approval", paused["dispatch_id"])
-    assert item["text"] == pending["dispatches"][0]["request_summary"]
+    said, asker = item["text"].split("\n")
+    assert said == pending["dispatches"][0]["request_summary"]
+    assert asker.startswith("Asked by token ")
 
     answer = await agent.approve(paused["dispatch_id"])
     assert answer["resumed"] is True
