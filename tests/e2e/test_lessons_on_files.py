@@ -64,7 +64,9 @@ async def test_a_doubtful_number_is_asked_about_first_and_becomes_a_parameter_by
     path = f"/api/learn/proposals/{alice.proposal_id}/detail"
     questions = detail["questions"]
     assert len(questions) <= 5
-    assert questions[0]["question_text"].startswith("Is 7 always the number of lines in “split -l 7 stock.csv piece_”")
+    assert questions[0]["question_text"].startswith(
+        "Is 7 always the number of lines in “split -l 7 stock.csv piece_”"
+    )
 
     said = {question["question_id"]: question.get("suggestion") or "none" for question in questions}
     said[questions[0]["question_id"]] = "No, call it rows"
