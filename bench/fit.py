@@ -23,7 +23,7 @@ from bench.restated import said_again
 from domain.abilities.fit import together_trees, weighing_trees
 from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.goals import goal_said
+from domain.abilities.fit.goals import goal_read
 from domain.abilities.fit.meaning import Meanings, plain_works, told_by
 from domain.abilities.fit.reading import read
 from domain.abilities.fit.ruling import Profile, ruled, wanted_by
@@ -76,7 +76,7 @@ class _Capture:
     @staticmethod
     def read(row: Row, said: str) -> float:
         """What a model finds that reads the request with the ability's goal."""
-        return pair_model().log_odds(said, goal_said(row.entry))
+        return pair_model().log_odds(said, goal_read(row.entry))
 
     def evidence(self, row: Row, said: str) -> tuple[float, ...]:
         """What is known of the request and the ability."""

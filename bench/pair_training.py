@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from bench.restated import restated, shortened
+from domain.abilities.fit.goals import with_techniques
+from domain.learning.method.techniques import techniques_of
 from host.pair_model import BEGIN, BIAS, END, HEAD, MAX_TOKENS, WEIGHTS
 from host.sentence_model import Encoder, packaged_weights, sentence_model
 from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Told, groups_of
@@ -64,29 +66,34 @@ Labelled = tuple[str, str, float]
 Group = Sequence[Told]
 
 
+def read_as(one: Told) -> str:
+    """The goal as a request is read together with it: with what the commands do, where some are shown."""
+    return with_techniques(one.goal, techniques_of(one.commands))
+
+
 def near_misses(group: Group) -> list[Labelled]:
     """What must not find an ability of the group although it is about the same."""
     others = [
-        (said, one.goal) for one in group for other in group if other is not one for said in other.finds
+        (said, read_as(one)) for one in group for other in group if other is not one for said in other.finds
     ]
     return [(said, goal, 0.0) for said, goal in others]
 
 
 def labelled(group: Group) -> list[Labelled]:
     """What is said of the abilities of a group themselves."""
-    finds = [(said, one.goal, 1.0) for one in group for said in one.finds]
-    return finds + [(said, one.goal, 0.0) for one in group for said in one.misses]
+    finds = [(said, read_as(one), 1.0) for one in group for said in one.finds]
+    return finds + [(said, read_as(one), 0.0) for one in group for said in one.misses]
 
 
 def said_again(group: Group, chance: random.Random) -> list[Labelled]:
     """The goal of each ability of the group as a request for it, and as one that must not find another of the group."""
-    pairs = [(restated(one.goal, chance), one.goal, 1.0) for one in group]
+    pairs = [(restated(one.goal, chance), read_as(one), 1.0) for one in group]
     for one in group:
         if chance.random() < SHORTENED:
-            pairs.append((restated(shortened(one.goal), chance), one.goal, 1.0))
+            pairs.append((restated(shortened(one.goal), chance), read_as(one), 1.0))
         others = [other for other in group if other is not one]
         if others:
-            pairs.append((restated(chance.choice(others).goal, chance), one.goal, 0.0))
+            pairs.append((restated(chance.choice(others).goal, chance), read_as(one), 0.0))
     return pairs
 
 
@@ -120,10 +127,10 @@ def one_pass(
         pairs += own + said_again(group, chance)
         pairs += chance.sample(others, min(len(others), max(0, int(finds * NEAR_MISSES) - len(own) + finds)))
         for _ in range(int(finds * STRANGERS)):
-            pairs.append((chance.choice(requests), chance.choice(group).goal, 0.0))
+            pairs.append((chance.choice(requests), read_as(chance.choice(group)), 0.0))
         for _ in range(int(finds * NEIGHBOURS)):
-            goal = chance.choice(group).goal
-            pairs.append((chance.choice(near[goal] or requests), goal, 0.0))
+            one = chance.choice(group)
+            pairs.append((chance.choice(near[one.goal] or requests), read_as(one), 0.0))
     return pairs
 
 

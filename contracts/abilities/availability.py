@@ -136,6 +136,9 @@ class CheckpointHealth(StrEnum):
 MAX_METHOD = 9
 """The most lines of a method that an ability is found by: its goal and eight facts."""
 
+MAX_TECHNIQUES = 4
+"""The most techniques that an ability is found by."""
+
 
 class AbilityAvailabilityEntry(VersionedContract):
     """One ability's truth."""
@@ -158,6 +161,11 @@ class AbilityAvailabilityEntry(VersionedContract):
         default=(),
         max_length=MAX_METHOD,
         description="Its whole goal, then what its result depends on; it is found by them.",
+    )
+    techniques: tuple[Text120, ...] = Field(
+        default=(),
+        max_length=MAX_TECHNIQUES,
+        description="What its commands do in technical words; it is found by them.",
     )
     project_scopes: tuple[Text160, ...] = ()
     preferred_control_surfaces: tuple[ControlSurface, ...] = ()

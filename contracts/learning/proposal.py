@@ -236,6 +236,9 @@ class CheckpointLintReport(VersionedContract):
 GOAL_SECTION, PARAMETER_SECTION, METHOD_SECTION = "Goal", "Parameters", "What the result depends on"
 """Headings in SKILL.md under which other rules read."""
 
+TECHNIQUES = "techniques"
+"""The entry of its front matter, under ``metadata``, that says what the commands do in technical words."""
+
 
 class DraftedFile(Contract):
     """One file of a drafted bundle, by its path inside the skill folder."""

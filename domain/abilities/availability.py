@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from contracts.abilities.availability import (
     MAX_METHOD,
+    MAX_TECHNIQUES,
     AbilityAvailabilityEntry,
     AbilityFreshness,
     AbilitySource,
@@ -48,6 +49,7 @@ from contracts.learning.proposal import (
     GOAL_SECTION,
     METHOD_SECTION,
     PARAMETER_SECTION,
+    TECHNIQUES,
     SkillBundleProposal,
     SkillDraft,
 )
@@ -146,6 +148,7 @@ def availability_entry(
         negative_triggers=_without_blanks(draft.negative_triggers),
         aliases=working_names(draft),
         method=method_of(draft),
+        techniques=techniques_stated(draft),
         project_scopes=(confining_project,) if confining_project else (),
         preferred_control_surfaces=_known_surfaces(interpretation.preferred_control_surfaces),
         support_pack_refs=proposal.support_pack_refs,
@@ -204,6 +207,16 @@ def method_of(draft: SkillDraft) -> tuple[str, ...]:
     said = (goal, *(" ".join(fact.replace("`", " ").split()) for fact in facts))
     return tuple(clipped(one, 400) for one in said if one)[:MAX_METHOD]
 
+
+def techniques_stated(draft: SkillDraft) -> tuple[str, ...]:
+    """What the front matter of SKILL.md says of its commands in technical words."""
+    shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+    stated = _TECHNIQUES.search(shown.partition("\n---\n")[0])
+    said = (" ".join(one.split()) for one in stated[1].split(";")) if stated else ()
+    return tuple(clipped(one, 120) for one in said if one)[:MAX_TECHNIQUES]
+
+
+_TECHNIQUES = re.compile(rf"^  {TECHNIQUES}: \"(.*)\"$", re.MULTILINE)
 
 _SHOWN_VALUE = re.compile(r"^- \{(\w+)\} \(.*?\): [^“\n]*“([^”\n]{1,60})”", re.MULTILINE)
 """A parameter of SKILL.md with the value that it had in the first demonstration, where that is short."""

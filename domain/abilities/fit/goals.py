@@ -5,6 +5,7 @@ many: its phrases are uses beside each other, "merge PDF files" and "fill in a f
 """
 
 import re
+from collections.abc import Sequence
 
 from contracts.abilities.availability import IMPORTED_FAMILY, AbilityAvailabilityEntry
 
@@ -26,6 +27,7 @@ def goals_of(entry: AbilityAvailabilityEntry) -> tuple[AbilityAvailabilityEntry,
             trigger_phrases=(),
             aliases=(),
             method=(),
+            techniques=(),
         )
         for number, use in enumerate(said)
     )
@@ -40,3 +42,13 @@ def goal_said(entry: AbilityAvailabilityEntry) -> str:
     """The whole goal as a person says it, or the title where none is known; a parameter by its name."""
     goal = entry.method[0] if entry.method else entry.title
     return PARAMETER.sub(lambda found: found[1].replace("_", " "), goal)
+
+
+def goal_read(entry: AbilityAvailabilityEntry) -> str:
+    """The goal with the techniques that were shown, which a request in technical words is read together with."""
+    return with_techniques(goal_said(entry), entry.techniques)
+
+
+def with_techniques(goal: str, techniques: Sequence[str]) -> str:
+    """A goal as it is told, and behind it in brackets what its commands do."""
+    return f"{goal} ({', '.join(techniques)})" if techniques else goal

@@ -32,7 +32,7 @@ MAX_TEXTS = 10
 """The most texts of an ability that are compared: about half a second of work for forty of them."""
 
 MAX_FACTS = 6
-"""The most facts of its method that are compared besides."""
+"""The most facts of its method that are compared besides, after its techniques."""
 
 MAX_VERBS, MAX_NOUNS = 8, 14
 """The most of its verbs and of the words of its objects that are compared, each by itself."""
@@ -162,11 +162,17 @@ class Told:
 
 def told_by(entry: AbilityAvailabilityEntry) -> Told:
     """What an ability says of itself."""
-    return _told(entry.title, entry.trigger_phrases, entry.aliases, entry.method)
+    return _told(entry.title, entry.trigger_phrases, entry.aliases, entry.method, entry.techniques)
 
 
 @lru_cache(4096)
-def _told(title: str, phrases: tuple[str, ...], aliases: tuple[str, ...], method: tuple[str, ...]) -> Told:
+def _told(
+    title: str,
+    phrases: tuple[str, ...],
+    aliases: tuple[str, ...],
+    method: tuple[str, ...],
+    techniques: tuple[str, ...],
+) -> Told:
     goal = method[0] if method else title
     other_words = [phrase for phrase in phrases if title.lower() not in phrase.lower()]
     parts = [part for part in _PARTS.split(title) if len(part.split()) > 2]
@@ -180,7 +186,7 @@ def _told(title: str, phrases: tuple[str, ...], aliases: tuple[str, ...], method
         object=_object_of(title),
         said=tuple(dict.fromkeys((title, *other_words, *parts)))[:MAX_TEXTS],
         goal=goal,
-        facts=method[1 : 1 + MAX_FACTS],
+        facts=(*techniques, *method[1 : 1 + MAX_FACTS]),
         leading=tuple(dict.fromkeys(leading))[:MAX_VERBS],
         verbs=tuple(dict.fromkeys((*leading, *further)))[:MAX_VERBS],
         nouns=tuple(dict.fromkeys(word.token for clause in first for word in clause.object))[:MAX_NOUNS],

@@ -146,7 +146,7 @@ class Profile:
             targets=frozenset(word for one in said for word in one.target),
             method=frozenset(
                 word_of(token).meaning
-                for text in (*entry.method, *entry.aliases)
+                for text in (*entry.method, *entry.techniques, *entry.aliases)
                 for token in tokens(text.replace("_", " "))
                 if is_content(token)
             ),

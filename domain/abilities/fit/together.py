@@ -10,7 +10,7 @@ from dataclasses import replace
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import Fit
 from contracts.base import clipped
-from domain.abilities.fit.goals import goal_said
+from domain.abilities.fit.goals import goal_read, goal_said
 from domain.abilities.fit.ruling import Judgement, refused
 from domain.abilities.fit.weighing import FITS_FROM, likelihood_together
 
@@ -48,7 +48,7 @@ def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[
     for number in likeliest:
         goal, before = found[number]
         said = goal_said(goal)
-        judged[number] = goal, _after(before, said, read(text, said))
+        judged[number] = goal, _after(before, said, read(text, goal_read(goal)))
     return judged
 
 

@@ -48,6 +48,7 @@ from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import listed, slug_from_title
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
 from domain.learning.lesson_folders import lesson_folders
+from domain.learning.method.techniques import techniques_of
 from domain.learning.proof.trial import ability_folders
 from domain.learning.proof.wording import proven_files, proven_statements
 from domain.learning.redaction.redaction import redact
@@ -135,6 +136,7 @@ def draft_skill(
             execution_mode=session.execution_mode,
             parameters=[_parameter(p) for p in interpretation.parameters],
             method=method_facts(rehearsal, interpretation.parameters, evidence) if evidence else (),
+            techniques=techniques_of(one.command for one in rehearsal),
             scripts=[script.path for script in scripts],
             optional_steps=[_optional(step) for step in interpretation.optional_steps],
             documents=[in_words(one) for one in interpretation.dependencies],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.interpretation import Checkpoint
-from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, PARAMETER_SECTION
+from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, PARAMETER_SECTION, TECHNIQUES
 from contracts.learning.session import LearnExecutionMode
 from domain.learning.interpretation.naming import listed, lower_first, plain, sentence, without_stop
 from domain.platform.frontmatter import FrontmatterLimits, FrontmatterProblem, read_frontmatter
@@ -88,6 +88,7 @@ class SkillDocument:
     also_tested: Sequence[str] = ()
     parameters: Sequence[str] = ()
     method: Sequence[MethodFact] = ()
+    techniques: Sequence[str] = ()
     scripts: Sequence[str] = ()
     optional_steps: Sequence[str] = ()
     documents: Sequence[str] = ()
@@ -177,6 +178,7 @@ def _frontmatter(document: SkillDocument) -> str:
         "source": "learned from a demonstration",
         "triggers": "; ".join(document.triggers),
         "negative-triggers": "; ".join(document.negative_triggers),
+        TECHNIQUES: "; ".join(document.techniques),
         "documents": "; ".join(document.documents),
     }
     lines = [

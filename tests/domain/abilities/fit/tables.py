@@ -16,14 +16,15 @@ from domain.learning.commands.command_line import calls_in
 from domain.learning.drafting.method import method_facts
 from domain.learning.drafting.triggers import trigger_phrases
 from domain.learning.interpretation.naming import slug_from_title, title_from_goal
+from domain.learning.method.techniques import techniques_of
 from tests.fixtures.abilities import ability
 
 _HERE = Path(__file__).parent
 
-TABLES = {name: _HERE / f"{name}.txt" for name in ("requests", "tasks", "methods", "shell")}
+TABLES = {name: _HERE / f"{name}.txt" for name in ("requests", "tasks", "methods", "shell", "technical")}
 """What the trees of ``domain.abilities.fit.weighing`` are fitted to."""
 
-HELD_OUT = {name: _HERE / f"{name}.txt" for name in ("siblings", "general", "wider")}
+HELD_OUT = {name: _HERE / f"{name}.txt" for name in ("siblings", "general", "wider", "searched")}
 """What they are not fitted to."""
 
 
@@ -99,6 +100,7 @@ def _taught(told: Told) -> AbilityAvailabilityEntry:
         method=tuple(clipped(one, 400) for one in (goal, *(f"{f.words} ( {f.typed} )" for f in facts)))[
             :MAX_METHOD
         ],
+        techniques=techniques_of(commands),
     )
 
 
