@@ -94,11 +94,10 @@ class Ledger:
             append(connection, entries.drafts)
             return _wallet(connection, address)
 
-    def wallet(self, address: str, owner: str | None = None) -> Wallet | None:
-        """A wallet as it stands; with ``owner``, only that owner's."""
+    def wallet(self, address: str) -> Wallet | None:
+        """A wallet as it stands, whoever owns it."""
         with self._database.read() as connection:
-            found = find_wallet(connection, address.lower())
-        return found if found is None or owner in (None, found.owner_user_id) else None
+            return find_wallet(connection, address.lower())
 
     def list_for(self, owner: str | None, wanted: PageRequest) -> tuple[tuple[Wallet, ...], PageCounts]:
         """Wallets by address; only those of ``owner``, if one is named."""
