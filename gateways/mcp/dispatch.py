@@ -1,4 +1,4 @@
-"""Gateway to the workflow of a tool call: dispatch, decide, cancel, reconsider."""
+"""Gateway to the workflow of a tool call: dispatch, decide, cancel, re-check."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
