@@ -94,9 +94,7 @@ def safety_rules(work: DemonstratedWork) -> list[str]:
 
 
 def _named(paths: Sequence[str]) -> str:
-    shown = [shown_path(p) for p in paths[:_FILES_LISTED]]
-    rest = len(paths) - len(shown)
-    return listed([*shown, *([f"{rest} more"] if rest else [])])
+    return listed([shown_path(path) for path in paths], most=_FILES_LISTED)
 
 
 def _browser_inputs(steps: Sequence[DemonstratedStep]) -> list[str]:
