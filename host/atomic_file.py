@@ -1,4 +1,4 @@
-"""Changes a file in one step, one writer at a time: whoever reads it, and whoever is killed, sees old or new."""
+"""Atomic replacement of a file under a lock: a reader, and what a killed writer leaves, has the old or the new text."""
 
 import fcntl
 import os

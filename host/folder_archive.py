@@ -47,15 +47,15 @@ class Unpacked:
     """Links that lead out of the folder."""
 
 
-def pack_folder(folder: Path, limits: ArchiveLimits, left_out: Collection[str] = ()) -> bytes:
-    """The folder as an archive, whole but for the top-level names ``left_out``; the same folder gives the same bytes.
+def pack_folder(folder: Path, limits: ArchiveLimits) -> bytes:
+    """The folder as an archive; the same folder gives the same bytes.
 
     Raises:
         FolderTooLarge: it holds more than ``limits``.
         UnsafeArchive: something in it is no file, folder or link.
         OSError: a file cannot be read.
     """
-    return _packed(((path, path.relative_to(folder).as_posix()) for path in _walk(folder, left_out)), limits)
+    return _packed(((path, path.relative_to(folder).as_posix()) for path in _walk(folder)), limits)
 
 
 def pack_folders(folders: Mapping[str, Path], limits: ArchiveLimits) -> bytes:
@@ -70,7 +70,7 @@ def pack_folders(folders: Mapping[str, Path], limits: ArchiveLimits) -> bytes:
         (
             (path, _below(name, path.relative_to(folder).as_posix()))
             for name, folder in folders.items()
-            for path in (*((folder,) if name != "." else ()), *_walk(folder, ()))
+            for path in (*((folder,) if name != "." else ()), *_walk(folder))
         ),
         limits,
     )
@@ -168,16 +168,13 @@ def links_of(folders: Mapping[str, Path]) -> frozenset[tuple[str, str]]:
     return frozenset(
         (_below(name, path.relative_to(folder).as_posix()), str(path.readlink()))
         for name, folder in folders.items()
-        for path in _walk(folder, ())
+        for path in _walk(folder)
         if path.is_symlink()
     )
 
 
-def _walk(folder: Path, left_out: Collection[str]) -> Iterator[Path]:
+def _walk(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder, onerror=_raise):
-        if Path(place) == folder:
-            folders[:] = [name for name in folders if name not in left_out]
-            files = [name for name in files if name not in left_out]
         folders.sort()
         yield from sorted(Path(place, name) for name in (*folders, *files))
 

@@ -84,7 +84,10 @@ def used_bytes(ancestor: int) -> int:
 
 
 def _below(ancestor: int) -> set[int]:
-    """As ``_descendants``, by the kernel's own lists of children: cheap where the host has many processes."""
+    """As ``_descendants``, by the kernel's own lists of children: cheap where the host has many processes.
+
+    A list may lack a child while others end (proc(5)): good enough to measure, not to kill by.
+    """
     found: set[int] = set()
     waiting = [ancestor]
     while waiting:

@@ -31,10 +31,10 @@ _SPARE_SECONDS = 3.0
 class AcrobatTools:
     """Calls the adapter's tools, in the shape of the client that speaks to servers."""
 
-    def __init__(self, database: Database, reader: DocumentReader | None = None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
         self._artifacts = AcrobatArtifacts(database)
-        self._reader = reader or DocumentReader()
+        self._reader = DocumentReader()
 
     async def call(
         self,

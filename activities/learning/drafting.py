@@ -25,7 +25,7 @@ from contracts.learning.proposal import (
     parameter_entries,
     with_edits,
 )
-from contracts.learning.session import LearningEntryMode
+from contracts.learning.session import LearningEntryMode, LearnSession
 from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
@@ -38,9 +38,9 @@ from domain.learning.comparison.demonstrations import (
     with_optional_steps,
     without_undone_effects,
 )
-from domain.learning.comparison.doubtful import doubtful_values, with_answers
+from domain.learning.comparison.doubtful import DoubtfulValue, doubtful_values, with_answers
 from domain.learning.comparison.given_inputs import input_note
-from domain.learning.comparison.made_up import made_up_inputs
+from domain.learning.comparison.made_up import MadeUpInput, made_up_inputs
 from domain.learning.comparison.parameter_edits import (
     edited_parameters,
     fixed_values,
@@ -95,6 +95,18 @@ class Improved:
         found = self.improvement
         report = lint(found.interpretation, found.draft)
         return ChosenDraft(found.interpretation, found.draft, report, WRITTEN_BY, "")
+
+
+@dataclass(frozen=True)
+class _Capture:
+    """What was recorded in a session, as a draft is made of it."""
+
+    events: Sequence[ObservedActionEvent]
+    boundaries: Sequence[WorkflowBoundary]
+    evidence: LessonEvidence | None
+    demonstrations: Sequence[Sequence[DemonstratedStep]]
+    failed: tuple[ObservedActionEvent, ...]
+    """The commands whose work failed, where none of what was shown was done."""
 
 
 @dataclass(frozen=True)
@@ -272,33 +284,25 @@ class Drafter:
                 edit is about a parameter that was not shown.
         """
         session = request.session
-        events = self._log.all_of(session.learn_session_id)
-        boundaries = self._log.boundaries_of(session.learn_session_id)
-        evidence = usable_evidence(self._evidence.of_session(session.learn_session_id), events)
-        events = as_repeated(events, evidence)
-        demonstrations = shown_demonstrations(events, boundaries, evidence)
-        failed = () if evidence and evidence.kept else _failed(events, boundaries)
+        capture = self._capture(session)
+        demonstrations, evidence, failed = capture.demonstrations, capture.evidence, capture.failed
         if not demonstrations or not session.active_trace_ids:
             raise Refusal(
                 ErrorCode.INSUFFICIENT_TRACES,
                 nothing_shown(failed),
-                captured_events=len(events),
+                captured_events=len(capture.events),
                 failed_events=[event.event_id for event in failed],
             )
         steps = demonstrations[0]
         comparison = compared(demonstrations)
-        drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)
-        commands = [(e.event_id, e.terminal.command) for e in all_events(steps) if e.terminal]
+        drafted = parameters_of(comparison) if comparison else _shown(capture)
         answers = self._proposals.answers_to(request)
         # An improvement's parameters are the base's: their edits are put on where both come together.
-        parameters, doubts, inputs, said = drafted, (), (), dict(request.edits)
+        parameters, doubts, said = drafted, (), dict(request.edits)
         if request.base is None:
-            single = comparison is None and evidence is not None
-            doubts = doubtful_values(marked_goal(boundaries), commands, drafted) if single else ()
-            inputs = made_up_inputs(all_events(steps), evidence) if comparison is None and evidence else ()
-            said = with_answers(request.edits, answers, doubts, drafted)
-            folders = {e.terminal.working_folder for e in all_events(steps) if e.terminal}
-            parameters = edited_parameters(drafted, said, [*(line for _, line in commands), *sorted(folders)])
+            inputs, unsure = _doubts(capture, drafted) if comparison is None else ((), ())
+            said = with_answers(request.edits, answers, unsure, drafted)
+            parameters, doubts = edited_parameters(drafted, said, _spoken_in(steps)), (*inputs, *unsure)
         fixed, renamed = fixed_values(drafted, parameters), renames(drafted, parameters)
         edits = respoken_edits(said, renamed, fixed)
         answers = respoken_answers(answers, renamed, fixed)
@@ -308,8 +312,8 @@ class Drafter:
                 interpretation_id=request.interpretation_id,
                 proposal_id=request.proposal_id,
                 session=session,
-                events=events,
-                boundaries=boundaries,
+                events=capture.events,
+                boundaries=capture.boundaries,
                 answers=answers,
                 edits=edits,
                 unconfirmed=bool(request.questions),
@@ -336,13 +340,26 @@ class Drafter:
             steps=steps,
             interpretation=interpretation,
             draft=draft,
-            stated=stated_fields(interpretation, boundaries, edits),
+            stated=stated_fields(interpretation, capture.boundaries, edits),
             edits=named,
             further=further_demonstrations(demonstrations, self._states.of_session(session.learn_session_id)),
             renamed=renamed,
             fixed=fixed,
-            doubts=(*inputs, *doubts),
+            doubts=doubts,
             evidence=evidence,
+        )
+
+    def _capture(self, session: LearnSession) -> _Capture:
+        events = self._log.all_of(session.learn_session_id)
+        boundaries = self._log.boundaries_of(session.learn_session_id)
+        evidence = usable_evidence(self._evidence.of_session(session.learn_session_id), events)
+        events = as_repeated(events, evidence)
+        return _Capture(
+            events=events,
+            boundaries=boundaries,
+            evidence=evidence,
+            demonstrations=shown_demonstrations(events, boundaries, evidence),
+            failed=() if evidence and evidence.kept else _failed(events, boundaries),
         )
 
     def _is_to_be_renamed(self, request: DraftRequest, draft: SkillDraft) -> bool:
@@ -378,18 +395,32 @@ def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSum
     return summary.changed(proposal=summary.proposal.changed(drafter_note=note))
 
 
-def _shown(
-    steps: Sequence[DemonstratedStep],
-    evidence: LessonEvidence | None,
-    events: Sequence[ObservedActionEvent],
-    boundaries: Sequence[WorkflowBoundary],
-) -> tuple[SkillParameter, ...]:
+def _shown(capture: _Capture) -> tuple[SkillParameter, ...]:
     """The parameters of a single demonstration; none where it was not replayed, as its inputs are unknown then."""
-    if evidence is None:
+    if capture.evidence is None:
         return ()
-    commands = [(e.terminal.command, e.terminal.working_folder) for e in all_events(steps) if e.terminal]
-    goal = marked_goal(boundaries)
-    return shown_parameters(goal, commands, evidence.inputs, folders_used(evidence))
+    events = all_events(capture.demonstrations[0])
+    commands = [(e.terminal.command, e.terminal.working_folder) for e in events if e.terminal]
+    goal = marked_goal(capture.boundaries)
+    return shown_parameters(goal, commands, capture.evidence.inputs, folders_used(capture.evidence))
+
+
+def _doubts(
+    capture: _Capture, drafted: Sequence[SkillParameter]
+) -> tuple[tuple[MadeUpInput, ...], tuple[DoubtfulValue, ...]]:
+    """What to ask about a single demonstration that was replayed: inputs that were made up, and doubtful values."""
+    if capture.evidence is None:
+        return (), ()
+    events = all_events(capture.demonstrations[0])
+    commands = [(e.event_id, e.terminal.command) for e in events if e.terminal]
+    doubtful = doubtful_values(marked_goal(capture.boundaries), commands, drafted)
+    return made_up_inputs(events, capture.evidence), doubtful
+
+
+def _spoken_in(steps: Sequence[DemonstratedStep]) -> list[str]:
+    """The commands and the folders they ran in: where a parameter's value must stand."""
+    ran = [event.terminal for event in all_events(steps) if event.terminal]
+    return [*(one.command for one in ran), *sorted({one.working_folder for one in ran})]
 
 
 def _proposal(

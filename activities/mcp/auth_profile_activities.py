@@ -282,7 +282,7 @@ class AuthProfileActivities:
 
 
 def _said(order: FinishSignIn, flow: SignInFlow) -> str:
-    """Why there is no code. Another server's word for it is not believed, and that is what went wrong then."""
+    """The error code of a sign-in that brought no code: a wrong issuer first, as its own error is not to be trusted."""
     try:
         check_issuer(flow.server, order.iss)
     except IssuerMismatch as error:

@@ -186,16 +186,15 @@ LASTS_AT_MOST_SECONDS = 10.0
 
 
 class HeldCallWakeUp:
-    """Done by whoever took in the good answer, within its activity; best effort, since every call that is not
-    told goes when its wait is over.
+    """Signals the held calls of a server that has recovered, within the activity that took in the good answer.
 
-    It is no stampede. The oldest are told first, and the next one only when Temporal has the word for the one
-    before. Each call that is told asks for admission as if its wait were over, in two transactions, so that a
-    server that is half-open again takes one and one that asks for patience takes none; whoever is turned away has
-    counted no attempt, and its next wait is spread. Before each word the server is looked at once more: when it
-    fails again, nobody else is told. Only the way from degraded to well has calls told, and three failures in a
-    row lie before the next time, so that a server that wavers is not asked again and again. A pause that a
-    throttling server asked for is cut short for nobody.
+    Best effort: a call that is not signalled goes when its wait is over. The server is not flooded: the oldest calls
+    are signalled first, and each one only when Temporal has the signal to the one before. Each asks for admission
+    as if its wait were over, in two transactions: a half-open server takes one, a throttling one none; a call that is
+    refused counts no attempt, and its next wait is spread. Before each signal the server's health is read again; once
+    it fails, no further call is signalled. This happens only on the way from degraded to well, and three failures in
+    a row lie before the next time, so that an unstable server is not asked again and again. A pause that a throttling
+    server asked for is not shortened.
     """
 
     def __init__(self, held: HeldCalls) -> None:

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/api/categories", tags=["categories"])
 
 _CATEGORIES = ListOf("categories", Category, "title color created_at updated_at", filters="color")
 
-_NEWBORN = UUID("5b0c6a55-6a0b-4f0e-9b2c-3f6c1f9a7d10")
+_CATEGORY_IDS = UUID("5b0c6a55-6a0b-4f0e-9b2c-3f6c1f9a7d10")
 """The namespace of the ids of categories that were asked for with a key."""
 
 
@@ -50,7 +50,7 @@ async def create(body: CategoryRequest, frame: LearnerFrame) -> Category:
     key = frame.client_key(body)
     category = Category(
         # The same request again makes the same category, should its answer have been lost.
-        category_id=str(uuid5(_NEWBORN, f"{frame.owner} {key.key}") if key else uuid7()),
+        category_id=str(uuid5(_CATEGORY_IDS, f"{frame.owner} {key.key}") if key else uuid7()),
         owner_user_id=frame.owner,
         title=masked(body.title),
         color=body.color,

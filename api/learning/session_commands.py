@@ -34,7 +34,7 @@ from contracts.learning.responses import (
 )
 from contracts.learning.session import LearnSessionState, ObservationMode
 from contracts.learning.state_machine import SessionCommand
-from domain.learning.test_policy import policy_objections
+from domain.learning.policy_objections import policy_objections
 from workflows.learning.learn_session_messages import (
     AnswerQuestionsCommand,
     GenerateProposalCommand,

@@ -43,7 +43,7 @@ from contracts.learning.state_machine import AT_REST, SessionCommand
 from contracts.learning.test_policy import TestPolicy
 from contracts.learning.views.allowed_actions import LearnSessionView
 from domain.learning.adapters import DEPLOYED, refuse_misnamed
-from domain.learning.test_policy import policy_for_target, policy_objections
+from domain.learning.policy_objections import policy_for_target, policy_objections
 from gateways.learning.sessions import new_session
 from workflows.learning.learn_session_messages import LearnCommand
 

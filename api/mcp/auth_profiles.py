@@ -35,7 +35,7 @@ _PROFILES = ListOf(
     filters="provider auth_mode status",
 )
 
-_NEWBORN = UUID("c2a2f7f4-9f0a-4e55-9a43-6d0f2b7c8e11")
+_PROFILE_IDS = UUID("c2a2f7f4-9f0a-4e55-9a43-6d0f2b7c8e11")
 """The namespace of the ids of sign-ins that were asked for with a key."""
 
 
@@ -60,7 +60,7 @@ async def create(body: MCPAuthProfileCreateRequest, frame: InstallerFrame) -> MC
     key = frame.client_key(body)
     profile = MCPAuthProfile(
         # The same request again makes the same sign-in, should its answer have been lost.
-        auth_profile_id=str(uuid5(_NEWBORN, f"{frame.owner} {key.key}") if key else uuid7()),
+        auth_profile_id=str(uuid5(_PROFILE_IDS, f"{frame.owner} {key.key}") if key else uuid7()),
         provider=body.provider,
         auth_mode=body.auth_mode,
         scopes=body.scopes,

@@ -120,7 +120,6 @@ async def whole_part(caller: Annotated[Principal, Depends(authenticated)], reque
 Reader = Annotated[Principal, Depends(require(Scope.READ))]
 Learner = Annotated[Principal, Depends(require(Scope.LEARN))]
 Observer = Annotated[Principal, Depends(require(Scope.OBSERVE))]
-Approver = Annotated[Principal, Depends(require(Scope.APPROVE))]
 Installer = Annotated[Principal, Depends(require(Scope.INSTALL))]
 ToolUser = Annotated[Principal, Depends(require(Scope.CALL))]
 Admin = Annotated[Principal, Depends(require(Scope.ADMIN))]

@@ -42,9 +42,9 @@ class ReadingFailure(TypedDict):
 class ReadingProblem(Exception):
     """Raised inside a reading process to give up with a code and words for people."""
 
-    def __init__(self, code: str, message: str, page: int | None = None) -> None:
+    def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
-        self.failure = ReadingFailure(code=code, message=message, page=page)
+        self.failure = ReadingFailure(code=code, message=message, page=None)
 
 
 READING = ("pdfplumber", "pypdfium2")

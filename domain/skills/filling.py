@@ -16,7 +16,6 @@ from contracts.memory.memory import Name120, Name200, WorldFact
 from contracts.skills.manifest import BrokerService, SkillManifest
 
 REFERENCE = "$fact"
-MOST_REFERENCES = 50
 MOST_LEVELS = 16
 
 Known = Callable[[str, str], Sequence[WorldFact]]

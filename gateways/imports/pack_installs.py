@@ -1,7 +1,6 @@
 """Gateway to the workflows of pack installs: open one, give it up, start those that were lost."""
 
-from collections.abc import Awaitable, Callable
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from temporalio.client import Client, WithStartWorkflowOperation
 from uuid_utils import uuid7
@@ -11,9 +10,11 @@ from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import pack_install_workflow_id
 from gateways.platform.updates import (
     ANSWER_WITHIN,
-    OWN_KEY_PREFIX,
+    Message,
     Recall,
     StartOptions,
+    Update,
+    id_of_key,
     start_options,
     start_or_join,
     update_id_of,
@@ -31,9 +32,7 @@ _CONFLICT = "The install is changing too fast; repeat the command."
 
 def pack_install_id_for(key: CommitKey) -> str:
     """The id of the install that a request under this key opens: the same key, the same install."""
-    if key.key.startswith(OWN_KEY_PREFIX):
-        return str(uuid7())
-    return str(uuid5(_INSTALLS, f"{key.owner_user_id}/{key.key}"))
+    return id_of_key(_INSTALLS, key) or str(uuid7())
 
 
 def _options(pack_install_id: str, owner: str, task_queue: str) -> StartOptions:
@@ -70,18 +69,9 @@ class PackInstallGateway:
         Raises:
             Refusal: as ``PackInstalls.open``; ``TEMPORAL_UNAVAILABLE``.
         """
-
-        async def attempt() -> PackOutcome:
-            return await update_with_start(
-                self._client,
-                self._start(order.pack_install_id, order.owner_user_id),
-                PackInstallWorkflow.open,
-                order,
-                update_id=update_id_of(order.commit_key),
-                within=ANSWER_WITHIN,
-            )
-
-        return await self._sent(attempt, order.pack_install_id, order.commit_key)
+        return await self._sent(
+            PackInstallWorkflow.open, order, order.pack_install_id, order.commit_key, order.owner_user_id
+        )
 
     async def cancel(self, order: PackCancel) -> PackOutcome:
         """Gives an install up, and answers when that is noted; what it did is undone then.
@@ -89,22 +79,29 @@ class PackInstallGateway:
         Raises:
             Refusal: as ``PackInstalls.cancel``; ``TEMPORAL_UNAVAILABLE``.
         """
+        owner = order.commit_key.owner_user_id
+        return await self._sent(
+            PackInstallWorkflow.cancel, order, order.pack_install_id, order.commit_key, owner
+        )
 
+    async def _sent(
+        self,
+        update: Update[Message, PackOutcome],
+        order: Message,
+        pack_install_id: str,
+        key: CommitKey,
+        owner: str,
+    ) -> PackOutcome:
         async def attempt() -> PackOutcome:
             return await update_with_start(
                 self._client,
-                self._start(order.pack_install_id, order.commit_key.owner_user_id),
-                PackInstallWorkflow.cancel,
+                self._start(pack_install_id, owner),
+                update,
                 order,
-                update_id=update_id_of(order.commit_key),
+                update_id=update_id_of(key),
                 within=ANSWER_WITHIN,
             )
 
-        return await self._sent(attempt, order.pack_install_id, order.commit_key)
-
-    async def _sent(
-        self, attempt: Callable[[], Awaitable[PackOutcome]], pack_install_id: str, key: CommitKey
-    ) -> PackOutcome:
         return await update_or_recall(
             attempt,
             workflow_id=pack_install_workflow_id(pack_install_id),

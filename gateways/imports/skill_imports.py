@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import anyio.to_thread
 from temporalio.client import Client, WithStartWorkflowOperation
@@ -15,9 +15,9 @@ from contracts.learning.validation import ValidationRun, ValidationRunInput, Val
 from contracts.platform.commands import CommitKey
 from contracts.workflow_ids import import_validation_id, skill_import_workflow_id
 from gateways.platform.updates import (
-    OWN_KEY_PREFIX,
     Recall,
     StartOptions,
+    id_of_key,
     start_options,
     start_or_join,
     update_id_of,
@@ -39,9 +39,7 @@ ANSWERS_WITHIN = timedelta(seconds=60)
 
 def import_id_for(key: CommitKey) -> str:
     """The id of what a request under this key opens, an import or a run: the same key, the same one."""
-    if key.key.startswith(OWN_KEY_PREFIX):
-        return new_import_id()
-    return str(uuid5(_IMPORTS, f"{key.owner_user_id}/{key.key}"))
+    return id_of_key(_IMPORTS, key) or new_import_id()
 
 
 def _options(import_id: str, owner: str, task_queue: str) -> StartOptions:

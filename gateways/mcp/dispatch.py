@@ -1,4 +1,4 @@
-"""Gateway to the workflow of a tool call: dispatch, decide, cancel, reconsider."""
+"""Gateway to the workflow of a tool call: dispatch, decide, cancel, re-check."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -270,24 +270,12 @@ class McpDispatchGateway:
             if kept is None or kept.record.status in OPEN_DISPATCH_STATUSES:
                 await self._send(call, McpDispatchWorkflow.cancel, order, key)
 
-    async def reconsider(
-        self, owner: str, *, server_id: str | None = None, tool_name: str | None = None
-    ) -> int:
-        """Signals the owner's waiting calls to re-check policy and standing approvals; how many were signalled."""
-        look = partial(
-            self._dispatches.waiting, owner, datetime.now(UTC), server_id=server_id, tool_name=tool_name
-        )
-        return await self._tell(await anyio.to_thread.run_sync(look))
-
     async def recheck(self, dispatch_ids: Iterable[str]) -> int:
         """Signals these calls to re-check, where they still wait; how many were signalled.
 
         Raises:
             Refusal: ``TEMPORAL_UNAVAILABLE``.
         """
-        return await self._tell(dispatch_ids)
-
-    async def _tell(self, dispatch_ids: Iterable[str]) -> int:
         signalled = 0
         for dispatch_id in dispatch_ids:
             workflow_id = mcp_dispatch_id(dispatch_id)
@@ -408,9 +396,9 @@ class McpDispatchGateway:
             await run_dispatch(
                 self._client, self._task_queue, order, console_url=self._console_url, look=True
             )
-            await self._tell(taken.siblings)
+            await self.recheck(taken.siblings)
         else:
-            await self._tell([dispatch_id])
+            await self.recheck([dispatch_id])
 
     def _recall(self, key: CommitKey) -> DecisionTaken | None:
         kept = self._answers.recall(key)

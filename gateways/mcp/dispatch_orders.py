@@ -12,7 +12,7 @@ from contracts.mcp.dispatch_work import MAX_ARGUMENTS_BYTES, DispatchOrder
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal
 from domain.mcp.policy_facts import calling_as
-from gateways.platform.updates import OWN_KEY_PREFIX
+from gateways.platform.updates import id_of_key
 from stores.mcp.dispatch.argument_rows import content_kept
 from stores.platform.canonical import canonical_json, digest_of
 
@@ -55,9 +55,7 @@ def order_of(
 
 def dispatch_id_of(key: CommitKey) -> str | None:
     """The id of the call that a client's key names; ``None`` for a server-generated key: each request is a call."""
-    if key.key.startswith(OWN_KEY_PREFIX):
-        return None
-    return str(uuid5(_CALLS, f"{key.owner_user_id} {key.key}"))
+    return id_of_key(_CALLS, key, between=" ")
 
 
 def arguments_bytes(given: dict[str, object]) -> bytes:

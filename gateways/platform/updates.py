@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, NotRequired, TypedDict, TypeVar
+from uuid import UUID, uuid5
 from weakref import WeakValueDictionary
 
 import anyio.to_thread
@@ -160,6 +161,16 @@ class Recall(Generic[Answer]):
                 # What is answered is durable; the recovery of the workers looks for what nobody was told of.
                 log.warning("a workflow was not told of a recalled answer", error=refusal.message)
         return found
+
+
+def id_of_key(space: UUID, key: CommitKey, between: str = "/") -> str | None:
+    """The id of what a client's key names, the same at each request; ``None`` for a server-generated key.
+
+    ``between`` divides owner and key; it stays as it is, since a key may be repeated after an upgrade.
+    """
+    if key.key.startswith(OWN_KEY_PREFIX):
+        return None
+    return str(uuid5(space, f"{key.owner_user_id}{between}{key.key}"))
 
 
 def update_id_of(key: CommitKey, seen: int | None = None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import anyio
 import anyio.to_thread
@@ -46,12 +46,12 @@ from domain.skills.policy import effect_of
 from domain.skills.selection import tools_for
 from gateways.platform.updates import (
     ANSWER_WITHIN,
-    OWN_KEY_PREFIX,
     Answer,
     Message,
     Recall,
     StartOptions,
     Update,
+    id_of_key,
     start_options,
     start_or_join,
     update_id_of,
@@ -301,12 +301,11 @@ class SkillInvocationGateway:
         effect: ToolEffect,
     ) -> InvocationOrder:
         manifest, record = chosen.manifest, chosen.record
-        keyed = not key.key.startswith(OWN_KEY_PREFIX)
-        invocation_id = str(uuid5(_INVOCATIONS, f"{key.owner_user_id} {key.key}")) if keyed else str(uuid7())
+        keyed_id = id_of_key(_INVOCATIONS, key, between=" ")
         assert record.digest is not None, "what is ready has a digest"
         tool_id = next((tool.tool_id for tool in tools_for(manifest, self._environment)), None)
         return InvocationOrder(
-            invocation_id=invocation_id,
+            invocation_id=keyed_id or str(uuid7()),
             correlation_id=correlation_id,
             owner_user_id=caller.user_id,
             token_id=caller.token_id,
@@ -322,7 +321,7 @@ class SkillInvocationGateway:
             facts=facts_of(manifest, effect, request.context, tool_id),
             confirmation_prompt=manifest.confirmation_prompt,
             cache_key=_cache_key(manifest, params),
-            request_digest=key.request_digest if keyed else None,
+            request_digest=key.request_digest if keyed_id is not None else None,
             dry_run=request.dry_run,
             learned=chosen.learned,
             unapproved_path=None if chosen.is_approved else record.path,

@@ -29,7 +29,6 @@ _END_64 = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
 _MEMBER = struct.Struct("<4s6H3I5H2I")
 _FULL = 0xFFFFFFFF
-_ENCRYPTED = 1
 
 
 class ArchiveWitness:

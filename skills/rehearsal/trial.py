@@ -21,7 +21,7 @@ from domain.learning.conditions.path_patterns import is_pattern, matching
 from domain.learning.conditions.stated_conditions import NOT_TESTED
 from domain.learning.proof.trial import Trial
 from domain.learning.redaction.redaction import redact
-from skills.rehearsal.folder_contents import Facts, ReadContents
+from skills.rehearsal.folder_contents import ReadContents
 from skills.rehearsal.rehearsal import fresh_folder
 from skills.rehearsal.sandbox import Sandbox, SandboxLimits
 from skills.rehearsal.shell_session import (
@@ -31,7 +31,6 @@ from skills.rehearsal.shell_session import (
     prepare_jail,
     run_session,
 )
-from skills.rehearsal.state_facts import state_facts
 
 TRIAL_LIMITS = SandboxLimits(wall_seconds=300.0, cpu_seconds=300)
 """What all commands of a trial may take together."""
@@ -76,7 +75,6 @@ def run_trial(
     progress: Callable[[int], None],
     surroundings: Surroundings | None = None,
     limits: SandboxLimits = TRIAL_LIMITS,
-    facts: Facts = state_facts,
 ) -> TrialReport:
     """Runs the commands in a fresh folder below ``parent``, which is removed at the end.
 
@@ -92,14 +90,14 @@ def run_trial(
         place(work)
         for script in trial.scripts:
             _put_script(work, script.path, script.text)
-        before = ReadContents(work, facts)
+        before = ReadContents(work)
         session = run_session(
             Sandbox(root, limits), trial.commands, surroundings, cancelled=cancelled, progress=progress
         )
         if session.outcome.cancelled:
             return TrialReport(_commands(trial, session), (), cancelled=True, result=None)
         _make_readable(work)
-        after = ReadContents(work, facts, session.written)
+        after = ReadContents(work, written=session.written)
         return TrialReport(
             _commands(trial, session),
             _conditions(trial, session, before, after),

@@ -165,7 +165,7 @@ def area_label(area: str) -> str:
     return f"area:{key_of(area)}"
 
 
-def memory_of_item(kind: str, body: str, score: float | None = None) -> Memory:
+def memory_of_item(kind: str, body: str) -> Memory:
     """A stored memory or event as it is found."""
     if kind == MemoryKind.EVENT.value:
         event = PerceptualEvent.model_validate_json(body)
@@ -175,7 +175,6 @@ def memory_of_item(kind: str, body: str, score: float | None = None) -> Memory:
             text=event.summary,
             **_labels(event.labels),
             at=event.at,
-            score=score,
         )
     item = MemoryItem.model_validate_json(body)
     return Memory(
@@ -185,11 +184,10 @@ def memory_of_item(kind: str, body: str, score: float | None = None) -> Memory:
         **_labels(item.labels),
         source=item.source,
         at=item.happened_at,
-        score=score,
     )
 
 
-def memory_of_fact(fact: WorldFact, score: float | None = None) -> Memory:
+def memory_of_fact(fact: WorldFact) -> Memory:
     """A stored fact as it is found."""
     return Memory(
         memory_id=fact.fact_id,
@@ -197,7 +195,6 @@ def memory_of_fact(fact: WorldFact, score: float | None = None) -> Memory:
         text=fact.text,
         source=fact.sources[0],
         at=fact.updated_at,
-        score=score,
     )
 
 

@@ -1,4 +1,4 @@
-"""An installed ability between two rests: one command at a time, each decided and written by the store."""
+"""Workflow of an installed ability: its commands run one at a time, each decided and written by the store."""
 
 import asyncio
 from contextlib import suppress

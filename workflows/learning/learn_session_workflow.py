@@ -1,4 +1,4 @@
-"""A learning session from its creation to its rest: one person teaches one ability.
+"""Workflow of a learning session, in which one person teaches one ability: its updates and its run loop.
 
 With the options of its start, for gateways and recovery.
 """

@@ -1,6 +1,6 @@
-"""The machinery under a session's commands: one decision at a time, each committed before it is believed.
+"""Core of the session workflow: serialises commands, commits each decision, and keeps the timer of the deadline.
 
-Its alarm, which is set to the deadline of the present state.
+The aggregate in memory changes only when the store has written the decision.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 class Alarm:
-    """Rings at the latest when it was set to.
+    """Timer of the session's deadline: rings at the latest when it was set to.
 
     A deadline that moves later, or goes away, leaves the running timer alone: it rings early, the workflow
     looks again and sets it anew. That costs one timer where cancelling and starting would cost three events
@@ -234,7 +234,7 @@ class SessionCore:
         """The store may have a decision that this run does not know."""
         self._is_to_look = True
 
-    # ---- the story of the run ----
+    # ---- what the run loop asks and does ----
 
     def is_to_look(self) -> bool:
         """Whether the store may be ahead."""
@@ -247,7 +247,7 @@ class SessionCore:
             await self._take_over()
 
     def may_close(self) -> bool:
-        """At rest, nothing under way, everybody answered; or never born; or overtaken by the store."""
+        """Whether the run may end: at rest with everybody answered, or never created, or the store is ahead."""
         if not workflow.all_handlers_finished():
             return False
         busy = self.aggregate.validation is not None or self.aggregate.install is not None

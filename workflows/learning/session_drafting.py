@@ -1,6 +1,6 @@
 """Decisions about the draft: propose, ask, answer, go on without answers, revise.
 
-Asking a model for the wording of a draft, as a workflow does it: one at a time, and never in the way.
+Before a draft: the replay of the demonstration and the wording by a model, whose failure leaves it to the rules.
 """
 
 from contextlib import suppress

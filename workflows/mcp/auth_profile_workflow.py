@@ -1,4 +1,4 @@
-"""A sign-in's one writer: orders one after another, and the timer that renews its token ahead of its end."""
+"""Workflow of a sign-in (auth profile): orders run one at a time, and a timer renews its token before it expires."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

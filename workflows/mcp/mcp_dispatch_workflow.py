@@ -157,7 +157,7 @@ class McpDispatchWorkflow:
     def reconsider(self) -> None:
         self._resting.look_again = True
 
-    # ---- the story of the run ----
+    # ---- what the run loop does ----
 
     async def _pause(self, start: DispatchStart) -> None:
         """Waits for an answer, the deadline, a cancellation, or a reason to look again; and does the one."""

@@ -136,7 +136,7 @@ NOTICE_CALL = RemoteCall(
         initial_interval=timedelta(seconds=2), maximum_interval=timedelta(minutes=1), maximum_attempts=8
     ),
 )
-"""A webhook: tried for some minutes, and never in the way of the call."""
+"""A webhook: tried for some minutes; the call goes on whether it arrives or not."""
 
 _AROUND_A_CALL = timedelta(seconds=60)
 """What renewing a token and writing the answer may take beyond the tool's own time."""

@@ -1,4 +1,4 @@
-"""The catalog of skills: one command at a time, whoever sends it."""
+"""Workflow of the skill catalog: its commands (reload, approve, inspect, register) run one at a time."""
 
 import asyncio
 from collections.abc import AsyncGenerator

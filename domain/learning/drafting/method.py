@@ -46,10 +46,10 @@ def method_facts(
         if command.event_id in writing:
             continue
         place = _place(command.working_folder)
+        typed = _masked(places.formal(_typed(command.command)))
         for said in places.facts(
-            command.command, lambda text, place=place: [place + one for one in in_words(text)]
+            command.command, lambda text, place=place: [place + one for one in facts_in_words(text)]
         ):
-            typed = _masked(places.formal(_typed(command.command)))
             lines[MethodFact(said, typed)] = None
     return list(lines)[:MOST_FACTS]
 
@@ -59,7 +59,7 @@ def _place(folder: str) -> str:
     return "" if folder == "." or personal_value_in(folder) is not None else f"in '{folder}': "
 
 
-def in_words(command: str) -> list[str]:
+def facts_in_words(command: str) -> list[str]:
     """The facts of a command, program by program, on one line; none where it fixes nothing."""
     by_program: dict[str, list[str]] = {}
     for fact in facts_of(command):
@@ -133,10 +133,11 @@ def example_file(
         shown = (f"- `{placeholder(p)}`: {p.examples[0]}" for p in parameters)
         lines += ["Values of the demonstration:", "", *shown, ""]
     for number, command in enumerate(commands, start=1):
-        where = f" (in `{wording.formal(command.working_folder)}`)" if command.working_folder != "." else ""
+        folder = command.working_folder
+        where = "In the working folder" if folder == "." else f"(in `{wording.formal(folder)}`)"
         text = places.formal(redact(command.command, personal=True).text)
         fence = "````" if "```" in text else "```"
-        lines += [f"{number}. {where.strip() or 'In the working folder'}", "", f"{fence}sh", text, fence, ""]
+        lines += [f"{number}. {where}", "", f"{fence}sh", text, fence, ""]
     return [DraftedFile(path=EXAMPLE, content="\n".join(lines))]
 
 

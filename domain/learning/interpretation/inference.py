@@ -50,6 +50,8 @@ CONDITIONS_SHOWN = 8
 PAGE_EFFECTS = 20
 """The most page outcomes that count as observed effects."""
 
+_FILES_IN_GOAL = 4
+
 FILES_IN_CONDITION = 3
 """The most results that a made-up condition names."""
 
@@ -281,10 +283,8 @@ def lasting_effects(steps: Sequence[DemonstratedStep]) -> tuple[NetEffect, ...]:
     )
 
 
-def _files(paths: Sequence[str], most: int = 4) -> str:
-    shown = [shown_path(p) for p in paths[:most]]
-    rest = len(paths) - len(shown)
-    return listed([*shown, *([f"{rest} more"] if rest else [])])
+def _files(paths: Sequence[str]) -> str:
+    return listed([shown_path(path) for path in paths], most=_FILES_IN_GOAL)
 
 
 def _subject(materials: Materials) -> str:

@@ -6,7 +6,7 @@ which of these the field rests on.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
@@ -27,12 +27,13 @@ from contracts.learning.observation import (
     WorkflowBoundary,
 )
 from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
-from contracts.learning.session import Coaching, CoachingConstraint, HintKind, LearnSession
+from contracts.learning.session import LearnSession
 from domain.learning.adapters import ADAPTERS
 from domain.learning.checkpoints.checkpoints import checkpoints_for
-from domain.learning.commands.command_line import is_unreadable, names_outside_path, programs_in
+from domain.learning.commands.command_line import names_outside_path
 from domain.learning.drafting.revision import check_edits, declared_dependencies
 from domain.learning.interpretation import inference
+from domain.learning.interpretation.coaching import Coached, coached, refuse_broken_constraints
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS, Basis, confidences_for
 from domain.learning.interpretation.lasting_names import LastingNames, ProvenFiles
 from domain.learning.interpretation.naming import plain, title_from_goal, without_lead_in, without_stop
@@ -86,20 +87,12 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
     goal, goal_basis = _goal(edits, answers, goal_mark, inference.inferred_goal(steps, title, names))
     if goal_basis is Basis.MARKED and not marked:
         goal_basis = Basis.ANSWERED
-    use, use_basis = _conditions(
-        "use_conditions", QuestionField.USE_CONDITIONS, edits, answers,
-        inference.inferred_use_conditions(title, steps, names),
-    )  # fmt: skip
-    non_use, non_use_basis = _conditions(
-        "non_use_conditions", QuestionField.NON_USE_CONDITIONS, edits, answers,
-        inference.inferred_non_use_conditions(steps),
-    )  # fmt: skip
-    if coach.use and use_basis is Basis.INFERRED:
-        use, use_basis = coach.use, Basis.ANSWERED
-    if coach.non_use and non_use_basis is Basis.INFERRED:
-        non_use, non_use_basis = (*coach.non_use, *non_use), Basis.ANSWERED
-    if coach.constraints and non_use_basis is not Basis.EDITED:
-        non_use = tuple(dict.fromkeys((*coach.constraints, *non_use)))
+    use, use_basis = _use_conditions(
+        edits, answers, coach, inference.inferred_use_conditions(title, steps, names)
+    )
+    non_use, non_use_basis = _non_use_conditions(
+        edits, answers, coach, inference.inferred_non_use_conditions(steps)
+    )
     checkpoints = _checkpoints(edits, steps, names)
     success, success_basis = _conditions(
         "success_conditions", QuestionField.SUCCESS_CONDITION, edits, answers,
@@ -110,7 +103,6 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
         checkpoints = coach.checkpoints_after(checkpoints)
     scope, scope_basis = _scope(edits, answers, source.session, steps)
     surfaces, surface_basis = _surfaces(answers, steps)
-    effects = inference.lasting_effects(steps)
     confidences = confidences_for(
         {
             QuestionField.NAME: title_basis,
@@ -135,16 +127,7 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
         preferred_control_surfaces=surfaces,
         success_conditions=success,
         checkpoints=checkpoints,
-        observed_effects=tuple(
-            ObservedEffect(
-                kind="file_exists" if e.survives else "file_absent", path=e.path, source_event_id=e.event_id
-            )
-            for e in effects
-        )
-        + tuple(
-            ObservedEffect(kind=o.kind, path=o.subject, source_event_id=o.event_id)
-            for o in inference.page_effects(steps)
-        ),
+        observed_effects=_effects(steps),
         dependencies=declared_dependencies(edits),
         confidences=confidences,
         user_confirmed=not source.unconfirmed and _all_confirmed(confidences),
@@ -198,6 +181,43 @@ def _conditions(
     return inferred, Basis.INFERRED
 
 
+def _use_conditions(
+    edits: _Edits, answers: _Answers, coach: Coached, inferred: tuple[str, ...]
+) -> tuple[tuple[str, ...], Basis]:
+    found, basis = _conditions("use_conditions", QuestionField.USE_CONDITIONS, edits, answers, inferred)
+    return (coach.use, Basis.ANSWERED) if coach.use and basis is Basis.INFERRED else (found, basis)
+
+
+def _non_use_conditions(
+    edits: _Edits, answers: _Answers, coach: Coached, inferred: tuple[str, ...]
+) -> tuple[tuple[str, ...], Basis]:
+    """A coach's constraints stand before what was answered or inferred; an edit is taken as it is."""
+    found, basis = _conditions(
+        "non_use_conditions", QuestionField.NON_USE_CONDITIONS, edits, answers, inferred
+    )
+    if coach.non_use and basis is Basis.INFERRED:
+        found, basis = (*coach.non_use, *found), Basis.ANSWERED
+    if coach.constraints and basis is not Basis.EDITED:
+        found = tuple(dict.fromkeys((*coach.constraints, *found)))
+    return found, basis
+
+
+def _effects(steps: Sequence[DemonstratedStep]) -> tuple[ObservedEffect, ...]:
+    """What lasts of the work: files, then what pages showed."""
+    return (
+        *(
+            ObservedEffect(
+                kind="file_exists" if e.survives else "file_absent", path=e.path, source_event_id=e.event_id
+            )
+            for e in inference.lasting_effects(steps)
+        ),
+        *(
+            ObservedEffect(kind=o.kind, path=o.subject, source_event_id=o.event_id)
+            for o in inference.page_effects(steps)
+        ),
+    )
+
+
 def _checkpoints(
     edits: _Edits, steps: Sequence[DemonstratedStep], names: LastingNames
 ) -> tuple[Checkpoint, ...]:
@@ -240,91 +260,6 @@ def _all_confirmed(confidences: Sequence[FieldConfidence]) -> bool:
 def surface_of(event: ObservedActionEvent) -> ControlSurface:
     """The control surface that an event acted on: the one it names, else its adapter's."""
     return event.control_surface or ADAPTERS[event.adapter_kind].surface
-
-
-@dataclass(frozen=True)
-class Coached:
-    """A coach's words by the field they belong to; empty without coaching."""
-
-    goal: str = ""
-    use: tuple[str, ...] = ()
-    non_use: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-    """As conditions: when not to use it."""
-    outcomes: tuple[str, ...] = ()
-    kept_paths: tuple[str, ...] = ()
-
-    def checkpoints_after(self, found: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-        """``found`` with the coach's own behind them, and one that looks at what had to stay as it was."""
-        wanted = [(text, text) for text in self.outcomes]
-        wanted += [(f"Leave {path} alone", f"The file {path} is unchanged") for path in self.kept_paths]
-        known = {checkpoint.success_condition for checkpoint in found}
-        added = [(goal, condition) for goal, condition in wanted if condition not in known]
-        first = max((c.order_hint for c in found), default=0) + 1
-        return (
-            *found,
-            *(
-                Checkpoint(
-                    checkpoint_id=f"cp-{first + n:02d}",
-                    goal=clipped(goal, 240),
-                    success_condition=clipped(condition, 240),
-                    order_hint=first + n,
-                )
-                for n, (goal, condition) in enumerate(added)
-            ),
-        )
-
-
-def coached(coaching: Coaching | None) -> Coached:
-    """The coach's words, each once."""
-    if coaching is None:
-        return Coached()
-
-    def of(kind: HintKind) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(plain(hint.text) for hint in coaching.hints if hint.kind is kind))
-
-    return Coached(
-        goal=plain(coaching.goal),
-        use=of(HintKind.USE_WHEN),
-        non_use=of(HintKind.NOT_WHEN),
-        constraints=tuple(
-            clipped(f"It cannot be done while keeping to this: {plain(one.text)}", 240)
-            for one in coaching.constraints
-        ),
-        outcomes=of(HintKind.CHECKPOINT),
-        kept_paths=tuple(dict.fromkeys(p for one in coaching.constraints for p in one.kept_paths)),
-    )
-
-
-def refuse_broken_constraints(coaching: Coaching | None, steps: Sequence[DemonstratedStep]) -> None:
-    """Holds the agent's receipts against the constraints: what breaks one is not taught.
-
-    Raises:
-        Refusal: ``CONSTRAINT_BROKEN`` with ``event_ids``; the actions can be removed or trimmed away.
-    """
-    for constraint in coaching.constraints if coaching else ():
-        broken = [event for event in all_events(steps) if any(_breaks(constraint, event))]
-        if broken:
-            raise Refusal(
-                ErrorCode.CONSTRAINT_BROKEN,
-                clipped(f"{broken[0].action_label[:80]} breaks the constraint: {constraint.text}", 240),
-                event_ids=[event.event_id for event in broken],
-            )
-
-
-_WORD = re.compile(r"[\w.+-]+")
-
-
-def _breaks(constraint: CoachingConstraint, event: ObservedActionEvent) -> Iterator[bool]:
-    forbidden = set(constraint.forbidden_programs)
-    terminal = event.terminal
-    if terminal is not None:
-        command = terminal.command
-        programs = _WORD.findall(command) if is_unreadable(command) else programs_in(command)
-        yield not forbidden.isdisjoint(programs)
-        yield any(file.path in constraint.kept_paths for file in terminal.produced_files)
-    elif event.target_ref is not None:
-        yield event.target_ref in forbidden or event.target_ref.rpartition("/")[2] in forbidden
 
 
 _CONSENT = re.compile(

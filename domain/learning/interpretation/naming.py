@@ -142,8 +142,13 @@ def is_verb(word: str) -> bool:
     return word.lower() in _VERBS
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
-    """``a, b and c``, or with another word before the last; an empty text for nothing."""
+def listed(names: Sequence[str], last: str = "and", *, most: int | None = None) -> str:
+    """``a, b and c``, or with another word before the last; an empty text for nothing.
+
+    Of more than ``most`` names the others are counted: ``a, b and 3 more``.
+    """
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
     return f" {last} ".join(filter(None, (", ".join(names[:-1]), names[-1] if names else "")))
 
 

@@ -29,6 +29,7 @@ LABEL_LIMIT = 240
 """The most characters of a step's label."""
 
 _HASHED = "sha256:"
+_FILES_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,9 @@ def _label(group: Sequence[ObservedActionEvent], produced: Sequence[NetEffect]) 
     commands = [e.terminal.command for e in group if e.terminal]
     if any(map(is_unreadable, commands)):
         names = [e.path for e in produced]
-        return f"Run a command that cannot be read{f', on {_listed(names)}' if names else ''}"
+        return (
+            f"Run a command that cannot be read{f', on {listed(names, most=_FILES_NAMED)}' if names else ''}"
+        )
     if not commands:
         return page_step_label(group) or group[-1].action_label
     verb = operation_of(commands[-1]).verb.capitalize()
@@ -207,18 +210,18 @@ def _label(group: Sequence[ObservedActionEvent], produced: Sequence[NetEffect]) 
     if not names:
         last = group[-1].terminal
         read = named_paths(last.command, last.working_folder) if last else ()
-        return f"{verb} {_listed(read)}" if read else f"{verb} ({', '.join(programs_in(commands[-1]))})"
+        return (
+            f"{verb} {listed(read, most=_FILES_NAMED)}"
+            if read
+            else f"{verb} ({', '.join(programs_in(commands[-1]))})"
+        )
     if all(not e.survives for e in produced):
         verb = verb if gives_way(commands[-1]) else "Remove"
     elif verb == "Remove":
         verb = "Update"
     elif verb not in ("Write", "Create"):
-        return f"{verb} into {_listed(names)}"
-    return f"{verb} {_listed(names)}"
-
-
-def _listed(names: Sequence[str], most: int = 3) -> str:
-    return listed([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
+        return f"{verb} into {listed(names, most=_FILES_NAMED)}"
+    return f"{verb} {listed(names, most=_FILES_NAMED)}"
 
 
 def given_label(group: Sequence[ObservedActionEvent]) -> str:

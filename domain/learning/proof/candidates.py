@@ -62,7 +62,6 @@ def candidates(
     commands: Sequence[str],
     inputs: Sequence[str],
     *,
-    named: Collection[str] | None = None,
     sources: Mapping[str, Sequence[str]] | None = None,
     most: int = MAX_CONDITIONS,
     most_for_one_file: int = MOST_FOR_ONE_FILE,
@@ -71,9 +70,8 @@ def candidates(
     """Conditions that hold ``after`` the work and say more than that nothing happened.
 
     ``inputs`` are the files of the starting state that the commands read, ``commands`` the lines that did the work,
-    ``named`` the changed files that a command names (by default those whose path stands in one), ``sources`` what
-    the commands that wrote a file read (by default all inputs).
-    ``locale`` is the one that the commands ran in.
+    ``sources`` what the commands that wrote a file read (by default all inputs). ``locale`` is the one that the
+    commands ran in.
     """
     work = Work(before, after, tuple(commands), locale)
     changed = [p for p in sorted(after.paths()) if after.digest(p) != before.digest(p) and is_compared(p)]
@@ -81,9 +79,7 @@ def candidates(
     modes = [
         p for p in sorted(after.paths()) if p not in changed and is_compared(p) and _has_other_mode(p, work)
     ]
-    literal = (
-        set(named) if named is not None else {p for p in (*changed, *gone, *modes) if is_named(p, work.given)}
-    )
+    literal = {path for path in (*changed, *gone, *modes) if is_named(path, work.given)}
     found: list[ProofCondition] = []
     made = [path for path in changed if path not in before.paths()]
     edited = [path for path in changed if path in before.paths()]

@@ -42,7 +42,6 @@ from stores.mcp.dispatch.rows import (
     paused_records,
     read_dispatch,
     receipt_context,
-    waiting_ids,
 )
 from stores.mcp.mcp_tables import DISPATCHES
 from stores.mcp.mcp_tables import mcp_dispatches as table
@@ -159,15 +158,6 @@ class DispatchStore:
         ]
         asked.sort(key=lambda one: (one.created_at, one.dispatch_id), reverse=True)
         return MCPAskFirstPendingListResponse(dispatches=tuple(as_of(one, now) for one in asked))
-
-    def waiting(
-        self, owner: str, now: datetime, *, server_id: str | None = None, tool_name: str | None = None
-    ) -> tuple[str, ...]:
-        """The ids of the owner's calls that wait for an approval, the oldest first."""
-        with self._database.read() as connection:
-            return waiting_ids(
-                connection, owner, server_id=server_id, tool_name=tool_name, now=now, limit=100_000
-            )
 
     def open_records(self) -> tuple[DispatchRecord, ...]:
         """Every open call (running or pending) of every owner."""

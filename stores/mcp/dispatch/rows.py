@@ -106,21 +106,19 @@ def waiting_ids(
     connection: Connection,
     owner: str,
     *,
-    server_id: str | None = None,
-    tool_name: str | None = None,
+    server_id: str,
+    tool_name: str,
     now: datetime,
     limit: int,
 ) -> tuple[str, ...]:
-    """The owner's pending calls whose approval has not expired, the oldest first."""
+    """The owner's pending calls of a tool whose approval has not expired, the oldest first."""
     query = select(table.c.dispatch_id).where(
         table.c.owner == owner,
         table.c.status == DispatchStatus.PENDING_APPROVAL.value,
         table.c.expires_at > rfc3339(now),
+        table.c.server_id == server_id,
+        table.c.tool_name == tool_name,
     )
-    if server_id is not None:
-        query = query.where(table.c.server_id == server_id)
-    if tool_name is not None:
-        query = query.where(table.c.tool_name == tool_name)
     return tuple(connection.scalars(query.order_by(table.c.created_at, table.c.dispatch_id).limit(limit)))
 
 

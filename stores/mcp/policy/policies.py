@@ -53,18 +53,14 @@ __all__ = ["PolicyStore", "decide", "decision_of", "effective_at", "policies_of"
 
 
 def effective_at(
-    connection: Connection,
-    owner: str,
-    target: MCPPolicyTarget,
-    now: datetime,
-    policies: Policies | None = None,
+    connection: Connection, owner: str, target: MCPPolicyTarget, now: datetime
 ) -> MCPEffectivePolicy:
     """The effective policy of a target and its source; an unknown tool counts as one that writes.
 
     Raises:
         Refusal: ``MCP_SERVER_NOT_FOUND``.
     """
-    known = policies if policies is not None else policies_of(connection, owner)
+    known = policies_of(connection, owner)
     server, tool = named_by(connection, owner, target)
     if server is None:
         return effective_of(target, known, now)

@@ -1,6 +1,6 @@
 """Records discovered tools: added, changed, removed, returned, renamed, left out; the rows of tools."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -149,10 +149,55 @@ def record_tools(
     hashes = {name: definition_hash(found) for name, found in intake.definitions.items()}
     now = rfc3339(at)
 
+    added, changed, returned = _record_definitions(
+        connection, server_id, intake.definitions, hashes, known, now
+    )
+    gone = [
+        row
+        for name, row in known.items()
+        if name not in intake.definitions and row.state != MCPToolState.REMOVED.value
+    ]
+    for row in gone:
+        _update(connection, row, state=MCPToolState.REMOVED.value, updated_at=now)
+
+    mark_discovered(connection, _seen(server, hashes, protocol_revision, at), at)
+    found = RecordedTools(
+        added=added,
+        changed=changed,
+        removed=tuple(row.tool_name for row in gone),
+        returned=returned,
+        renamed=_renamed(gone, {name: intake.definitions[name] for name in added}),
+        left_out=(*left_out, *intake.left_out),
+        total=len(intake.definitions),
+    )
+    if not (found.added or found.changed or found.removed or found.returned):
+        return found
+    context = ReceiptContext(f"mcp-server/{server_id}", owner, correlation_id, at)
+    quiet = first or not (found.changed or found.removed)
+    receipt_id, entry = receipt(
+        context,
+        MCPReceiptKind.TOOLS_CHANGED,
+        MCPReceiptStatus.OK if quiet else MCPReceiptStatus.DEGRADED,
+        _summary(found, first=first),
+        server_id=server_id,
+    )
+    append(connection, [entry])
+    return replace(found, receipt_id=receipt_id)
+
+
+def _record_definitions(
+    connection: Connection,
+    server_id: str,
+    definitions: Mapping[str, MCPToolDefinition],
+    hashes: Mapping[str, str],
+    known: Mapping[str, Any],
+    now: str,
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Writes the rows of new and changed tools; their names: new, changed, there again as they were."""
     added: list[str] = []
     changed: list[str] = []
     returned: list[str] = []
-    for name, definition in intake.definitions.items():
+    for name, definition in definitions.items():
         row = known.get(name)
         if row is None:
             connection.execute(insert(mcp_tools).values(_new_row(server_id, definition, hashes[name], now)))
@@ -172,37 +217,7 @@ def record_tools(
             updated_at=now,
         )
         (returned if came_back and row.definition_hash == hashes[name] else changed).append(name)
-    gone = [
-        row
-        for name, row in known.items()
-        if name not in intake.definitions and row.state != MCPToolState.REMOVED.value
-    ]
-    for row in gone:
-        _update(connection, row, state=MCPToolState.REMOVED.value, updated_at=now)
-
-    mark_discovered(connection, _seen(server, hashes, protocol_revision, at), at)
-    found = RecordedTools(
-        added=tuple(added),
-        changed=tuple(changed),
-        removed=tuple(row.tool_name for row in gone),
-        returned=tuple(returned),
-        renamed=_renamed(gone, {name: intake.definitions[name] for name in added}),
-        left_out=(*left_out, *intake.left_out),
-        total=len(intake.definitions),
-    )
-    if not (found.added or found.changed or found.removed or found.returned):
-        return found
-    context = ReceiptContext(f"mcp-server/{server_id}", owner, correlation_id, at)
-    quiet = first or not (found.changed or found.removed)
-    receipt_id, entry = receipt(
-        context,
-        MCPReceiptKind.TOOLS_CHANGED,
-        MCPReceiptStatus.OK if quiet else MCPReceiptStatus.DEGRADED,
-        _summary(found, first=first),
-        server_id=server_id,
-    )
-    append(connection, [entry])
-    return replace(found, receipt_id=receipt_id)
+    return tuple(added), tuple(changed), tuple(returned)
 
 
 def _new_row(server_id: str, definition: MCPToolDefinition, hash_: str, now: str) -> dict[str, Any]:

@@ -94,11 +94,10 @@ class Ledger:
             append(connection, entries.drafts)
             return _wallet(connection, address)
 
-    def wallet(self, address: str, owner: str | None = None) -> Wallet | None:
-        """A wallet as it stands; with ``owner``, only that owner's."""
+    def wallet(self, address: str) -> Wallet | None:
+        """A wallet as it stands, whoever owns it."""
         with self._database.read() as connection:
-            found = find_wallet(connection, address.lower())
-        return found if found is None or owner in (None, found.owner_user_id) else None
+            return find_wallet(connection, address.lower())
 
     def list_for(self, owner: str | None, wanted: PageRequest) -> tuple[tuple[Wallet, ...], PageCounts]:
         """Wallets by address; only those of ``owner``, if one is named."""
@@ -209,18 +208,9 @@ def _book(
 ) -> LedgerEntry:
     """Books a change of a wallet whose lock is held; under a known key, the first entry."""
     request = digest_of(canonical_json([wallet.wallet_address, str(minor), other, description]))
-    known = connection.execute(
-        select(ledger_entries.c.request_digest, ledger_entries.c.body).where(
-            ledger_entries.c.owner == wallet.owner_user_id, ledger_entries.c.key == key
-        )
-    ).one_or_none()
+    known = _entry_under(connection, wallet.owner_user_id, key, request)
     if known is not None:
-        if known.request_digest != request:
-            raise LedgerRefused(
-                "IDEMPOTENCY_KEY_REUSED",
-                "This idempotency key was used for a different booking; use a new key.",
-            )
-        return LedgerEntry.model_validate_json(known.body)
+        return known
     after = to_minor(wallet.balance, wallet.currency) + minor
     if after < 0:
         raise LedgerRefused(
@@ -250,23 +240,7 @@ def _book(
         "body": canonical_json(entry),
     }
     connection.execute(insert(ledger_entries).values(row))
-    connection.execute(
-        insert(ledger_postings),
-        [
-            {"tx_id": entry.tx_id, "account": wallet.wallet_address, "amount": str(minor)},
-            {"tx_id": entry.tx_id, "account": other, "amount": str(-minor)},
-        ],
-    )
-    connection.execute(
-        update(wallets)
-        .where(wallets.c.address == wallet.wallet_address)
-        .values(balance=str(after), updated_at=rfc3339(now))
-    )
-    connection.execute(
-        delete(skill_results).where(
-            skill_results.c.owner == wallet.owner_user_id, skill_results.c.skill.in_(SHOWS_BALANCES)
-        )
-    )
+    _post(connection, wallet, entry, minor, other, after)
     entries = JournalEntries(f"wallet/{wallet.wallet_address}", wallet.owner_user_id, correlation_id, now)
     entries.add(
         AUDIT,
@@ -282,6 +256,45 @@ def _book(
     )
     append(connection, entries.drafts)
     return entry
+
+
+def _entry_under(connection: Connection, owner: str, key: str, request: str) -> LedgerEntry | None:
+    """The entry that was booked under the key, if any; a key of another ``request`` is refused."""
+    known = connection.execute(
+        select(ledger_entries.c.request_digest, ledger_entries.c.body).where(
+            ledger_entries.c.owner == owner, ledger_entries.c.key == key
+        )
+    ).one_or_none()
+    if known is None:
+        return None
+    if known.request_digest != request:
+        raise LedgerRefused(
+            "IDEMPOTENCY_KEY_REUSED", "This idempotency key was used for a different booking; use a new key."
+        )
+    return LedgerEntry.model_validate_json(known.body)
+
+
+def _post(
+    connection: Connection, wallet: Wallet, entry: LedgerEntry, minor: int, other: str, after: int
+) -> None:
+    """Moves the amount between the two accounts; stored results of skills that show balances are forgotten."""
+    connection.execute(
+        insert(ledger_postings),
+        [
+            {"tx_id": entry.tx_id, "account": wallet.wallet_address, "amount": str(minor)},
+            {"tx_id": entry.tx_id, "account": other, "amount": str(-minor)},
+        ],
+    )
+    connection.execute(
+        update(wallets)
+        .where(wallets.c.address == wallet.wallet_address)
+        .values(balance=str(after), updated_at=rfc3339(entry.booked_at))
+    )
+    connection.execute(
+        delete(skill_results).where(
+            skill_results.c.owner == wallet.owner_user_id, skill_results.c.skill.in_(SHOWS_BALANCES)
+        )
+    )
 
 
 def _refuse_beyond(

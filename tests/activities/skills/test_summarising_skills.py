@@ -46,6 +46,7 @@ async def test_without_a_model_a_summary_is_what_was_said() -> None:
     done = await run_bundled("summarise-conversation-segment", {"turns": TURNS}, services())
     assert (done.outputs["method"], done.outputs["model_used"]) == ("extractive", "local-extract")
     said = " ".join(turn["text"] for turn in TURNS)
+    assert done.outputs["sentences"]
     assert all(one["text"] in said for one in done.outputs["sentences"])
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from contracts.learning.test_policy import RehearsalSafeTarget, SafeTargetKind, TestPolicy, TestPolicyMode
-from domain.learning.test_policy import policy_objections
+from domain.learning.policy_objections import policy_objections
 
 FOLDER = RehearsalSafeTarget(target_kind=SafeTargetKind.TEMP_FOLDER, ref="scratch")
 

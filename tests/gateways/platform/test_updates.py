@@ -14,6 +14,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from contracts.base import Contract
 from contracts.errors import ErrorCode, Refusal
 from contracts.platform.commands import CommitKey
+from gateways.imports.skill_imports import import_id_for
+from gateways.mcp.dispatch_orders import dispatch_id_of
 from gateways.platform import updates
 from gateways.platform.updates import (
     MOST_IN_FLIGHT,
@@ -122,6 +124,18 @@ async def test_a_server_generated_key_is_looked_up_only_after_a_refusal() -> Non
     stored = Receipt(number=7)
     recalled = recall(stored, key=key)
     assert await update_or_recall(refusing.update, conflict=CONFLICT, recall=recalled) == stored
+
+
+def test_a_key_names_the_id_that_it_named_in_earlier_versions() -> None:
+    key = CommitKey(owner_user_id="alice", key="k-1", request_digest="0" * 64)
+    assert import_id_for(key) == "eb2c5bab-aea4-5f96-b0a7-16c7f990146c"
+    assert dispatch_id_of(key) == "0f62e656-0770-562c-b819-cbf42fef84d3"
+
+
+def test_a_server_generated_key_names_a_new_id_each_time() -> None:
+    key = CommitKey(owner_user_id="alice", key=f"{OWN_KEY_PREFIX}1", request_digest="0" * 64)
+    assert import_id_for(key) != import_id_for(key)
+    assert dispatch_id_of(key) is None
 
 
 async def test_the_running_workflow_is_tried_before_it_is_started() -> None:

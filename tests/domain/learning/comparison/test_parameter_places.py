@@ -4,7 +4,7 @@ import pytest
 
 from contracts.learning.interpretation import ParameterType, SkillParameter
 from domain.learning.comparison.parameter_places import ParameterPlaces
-from domain.learning.drafting.method import in_words
+from domain.learning.drafting.method import facts_in_words
 
 BEST = (
     "tail -n +2 punkte.csv | sort -t, -k3,3nr | head -n 3 | cut -d, -f1,3 > beste.csv",
@@ -48,7 +48,7 @@ def test_a_short_number_is_replaced_only_where_it_is_what_it_was_found_as(
 
 def test_the_words_about_a_command_speak_of_the_same_places() -> None:
     places = ParameterPlaces(BEST, [number("count", "3")])
-    first, second = (places.facts(command, in_words)[0] for command in BEST)
+    first, second = (places.facts(command, facts_in_words)[0] for command in BEST)
 
     assert "sorted by field 3 only" in first
     assert "only the first {count} lines" in first
@@ -62,6 +62,6 @@ def test_a_variable_is_no_value_even_where_it_is_called_like_one() -> None:
     )
     command = 'echo "issued: $issued, ${issued}"'
 
-    assert ParameterPlaces([command], [word]).facts(command, in_words) == [
+    assert ParameterPlaces([command], [word]).facts(command, facts_in_words) == [
         "echo: the text '{status}: $issued, ${issued}'"
     ]

@@ -89,6 +89,8 @@ def test_lists_are_spelled_out() -> None:
     assert listed(["a", "b"], last="or") == "a or b"
     assert listed(["a"]) == "a"
     assert listed([]) == ""
+    assert listed(["a", "b", "c", "d"], most=2) == "a, b and 2 more"
+    assert listed(["a", "b"], most=2) == "a and b"
 
 
 @pytest.mark.parametrize(

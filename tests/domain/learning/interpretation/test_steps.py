@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.session import Coaching, CoachingConstraint
 from domain.learning.commands.operations import NetChange
-from domain.learning.interpretation.interpretation import refuse_broken_constraints
+from domain.learning.interpretation.coaching import refuse_broken_constraints
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps, total_effects
 
 
