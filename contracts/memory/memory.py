@@ -26,9 +26,6 @@ MAX_LIST = 100
 MAX_ITEMS = 100_000
 """The most memories, events and facts that are kept for one user."""
 
-MAX_EVENT_DATA_BYTES = 16_384
-"""The most that the data of an event may take as JSON."""
-
 MemoryText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Name80 = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 Name120 = Annotated[str, StringConstraints(min_length=1, max_length=120)]

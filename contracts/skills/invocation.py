@@ -1,9 +1,9 @@
 """Invocations of skills: request, status, outcome, record (skills_interface.md; CH-03, AI-20…AI-24, X-13, O-2)."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, model_validator
 
 from contracts.base import (
     Contract,
@@ -60,6 +60,13 @@ class CallContext(Contract):
     id: Text200 | None = None
     caller_id: Text200 | None = Field(default=None, alias="callerId")
     transcript: str | None = Field(default=None, max_length=60_000)
+
+    @model_validator(mode="after")
+    def _is_not_too_long(self) -> Self:
+        taken = len(self.model_dump_json(by_alias=True, exclude_none=True).encode())
+        if taken > MAX_CONTEXT_BYTES:
+            raise ValueError(f"the call takes {taken} bytes as JSON, at most {MAX_CONTEXT_BYTES} are taken")
+        return self
 
 
 class InvocationContext(Contract):

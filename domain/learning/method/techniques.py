@@ -143,7 +143,7 @@ awk, gawk, mawk
   /[<>!=]=|[<>]\s*["\d]|~|(^|[\s'])\/.+\// : filter rows by a condition
   : select columns
   + /print[^|]*>\s*[("$a-z]/ : split into files by key
-  + // : of {files}
+  + : of {files}
 find
   -empty : find empty files
   -delete : delete {files}
