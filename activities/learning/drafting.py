@@ -60,6 +60,7 @@ from domain.learning.interpretation.interpretation import InterpretationInput, i
 from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import questions_for, weakest_required
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, within_capture
+from domain.learning.lesson_folders import lesson_folders
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
 from domain.learning.proof.wording import proven_files, proven_statements
 from domain.practice.conditions import unread_note
@@ -387,9 +388,11 @@ def _shown(
     """The parameters of a single demonstration; none where it was not replayed, as its inputs are unknown then."""
     if evidence is None:
         return ()
-    commands = [(e.terminal.command, e.terminal.working_folder) for e in all_events(steps) if e.terminal]
+    shown = all_events(steps)
+    commands = [(e.terminal.command, e.terminal.working_folder) for e in shown if e.terminal]
     goal = marked_goal(boundaries)
-    return shown_parameters(goal, commands, evidence.inputs, folders_used(evidence))
+    folders = folders_used(evidence, lesson_folders(shown))
+    return shown_parameters(goal, commands, evidence.inputs, folders)
 
 
 def _proposal(
