@@ -16,6 +16,7 @@ from domain.learning.conditions.conditions import (
     members_wanted,
 )
 from domain.learning.conditions.filters import may_be_empty
+from domain.learning.conditions.input_globs import InputGlobs
 from domain.learning.conditions.orders import SEPARATORS, Order, are_numbers, fields_of
 from domain.learning.conditions.path_patterns import pattern_of
 from domain.learning.conditions.permissions import asked_of, is_relative
@@ -50,6 +51,13 @@ class Work:
     after: FolderContents
     commands: tuple[str, ...]
     locale: str = "C"
+    folders: tuple[str, ...] = ()
+    """The folders that the commands were entered in, where that is not the lesson's own."""
+
+    @cached_property
+    def globs(self) -> InputGlobs:
+        """The patterns that the commands take their files by."""
+        return InputGlobs(self.commands, self.folders)
 
     @cached_property
     def given(self) -> str:

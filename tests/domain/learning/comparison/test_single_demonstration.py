@@ -117,7 +117,7 @@ def test_a_folder_in_front_of_a_pattern_is_a_parameter() -> None:
         ((("wc *", "data"), ("wc *", "data/2025")), ("data/a", "data/2025/b"), {"folder": "data"}),
         ((("wc *", "jan"), ("wc *", "feb")), ("jan/a", "feb/b"), {"folder": "feb", "folder_2": "jan"}),
         ((("python3 total.py", "shots"),), ("shots/a.csv", "shots/total.py"), {"folder": "shots"}),
-        ((("wc *", "shots"), ("sort shots/a.txt", ".")), ("shots/a.txt",), {"folder": "shots", "input_file": "shots/a.txt"}),
+        ((("wc *", "in"), ("sort in/a", ".")), ("in/a",), {"folder": "in", "input_file": "in/a"}),
         ((("make report", "build"),), ("src/a.c",), {}),
         ((("sort *.txt > all", "."),), ("a.txt",), {}),
         ((("cat *.csv > all", "made"),), ("a.csv",), {}),
