@@ -14,12 +14,15 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from contracts.learning.observation import LessonFolder
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
+from domain.learning.commands.shell_places import value_places
+from domain.learning.comparison.parameter_places import is_name_at
 from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called
 from domain.learning.comparison.purposes import purpose_of
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.lesson_folders import is_within, outermost
 from domain.learning.method.literals import literals_of
+from domain.learning.method.program_names import may_be_name
 from domain.learning.redaction.redaction import redact
 
 _MONTH_NAMES = (
@@ -112,6 +115,7 @@ def shown_parameters(
         if is_telling(one.value) and redact(one.value).text == one.value:
             found.setdefault(one.value, one)
     kept = [one for one in found.values() if not _only_inside_others(one.value, found, everywhere)]
+    kept = [one for one in kept if not _only_a_name(one.value, lines)]
     parameters: list[SkillParameter] = []
     for one in kept[:MAX_PARAMETERS]:
         name = distinct(one.name, [p.name for p in parameters])
@@ -151,6 +155,15 @@ def _only_inside_others(value: str, found: Collection[str], text: str) -> bool:
     for other in sorted(longer, key=len, reverse=True):
         rest = rest.replace(other, "\0")
     return value not in rest
+
+
+def _only_a_name(value: str, lines: Sequence[str]) -> bool:
+    """Whether programs in the commands call something so, and nothing else in them is this value."""
+    if not may_be_name(value):
+        return False
+    pattern = re.compile(bounded(value))
+    at = [(line, place) for line in lines for place in value_places(line, pattern)]
+    return bool(at) and all(is_name_at(line, place) for line, place in at)
 
 
 def _settings(lines: Sequence[str]) -> Iterator[_Found]:

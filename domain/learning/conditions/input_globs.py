@@ -47,9 +47,15 @@ class InputGlobs:
         """The pattern of a result that is called like an input that a pattern reaches; ``None`` for any other."""
         for one in sorted(inputs, key=lambda one: (-len(posixpath.basename(one)), one)):
             pattern = self.pattern(one) if one != path else None
-            if pattern is not None and (named := _named_after(path, one, pattern)) != path:
+            if pattern is not None and (named := self._named_after(path, one, pattern)) != path:
                 return named
         return None
+
+    def _named_after(self, path: str, source: str, pattern: str) -> str:
+        """The path with the pattern where it is called like the source; what a command says of it stays."""
+        pairs = _alike(source, pattern)
+        text = "\n".join(self.commands)
+        return "/".join(one if is_named(one, text) else _replaced(one, pairs) for one in path.split("/"))
 
     def families(self, paths: Collection[str]) -> tuple[Family, ...]:
         """The files that patterns reach, by these; be it only one."""
@@ -159,8 +165,8 @@ def _without_braces(word: str) -> Iterator[str]:
         yield from _without_braces(f"{word[: found.start()]}{one}{word[found.end() :]}")
 
 
-def _named_after(path: str, source: str, pattern: str) -> str:
-    """The path of a result with the pattern where it is called like its source; the path itself where it is not."""
+def _alike(source: str, pattern: str) -> list[tuple[str, str]]:
+    """How a result may be called like its source, each with what the pattern has in its place; the longest first."""
     name, name_pattern = posixpath.basename(source), posixpath.basename(pattern)
     pairs = [(name, name_pattern)]
     stem, extension = posixpath.splitext(name)
@@ -169,7 +175,10 @@ def _named_after(path: str, source: str, pattern: str) -> str:
     elif extension:
         pairs.append((stem, "*"))
     pairs += [(one.rstrip("/"), "*") for one in captured(pattern, source) or () if one.count("/") < 2]
+    return [(text, instead) for text, instead in pairs if text and is_pattern(instead)]
+
+
+def _replaced(name: str, pairs: Sequence[tuple[str, str]]) -> str:
     for text, instead in pairs:
-        if text and is_pattern(instead):
-            path = re.sub(rf"(?<![^\W_*]){re.escape(text)}(?![^\W_*])", lambda _, i=instead: i, path)
-    return re.sub(r"\*+(?!/)", "*", path)
+        name = re.sub(rf"(?<![^\W_*]){re.escape(text)}(?![^\W_*])", lambda _, i=instead: i, name)
+    return re.sub(r"\*+", "*", name)

@@ -197,3 +197,18 @@ def test_the_first_line_and_where_lines_are_split_are_the_form_of_the_work() -> 
 
 def test_a_variable_that_counts_is_no_setting() -> None:
     assert shown("Number them", "n=1", 'for f in *.tif; do mv "$f" "p-$n.tif"; n=$((n + 1)); done') == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "is_one"),
+    [
+        ("awk '{total+=$2} END{print total}' a > b", False),
+        ("sqlite3 a.db 'select Total from t' > b", False),
+        ("sqlite3 a.db \"select x from t where y = 'Total'\" > b", True),
+        ("awk '{Total+=$2} END{print Total}' a > Total.txt", True),
+    ],
+)
+def test_a_word_of_the_goal_that_is_only_a_name_in_a_program_is_no_parameter(
+    command: str, is_one: bool
+) -> None:
+    assert bool(shown("Write the Total of it", command)) is is_one

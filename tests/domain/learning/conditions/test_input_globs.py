@@ -23,7 +23,7 @@ TEXT = "one\ntwo\nthree\nfour\nfive\n"
         ('for f in *.txt; do wc -w < "$f" > "${f%.txt}.n"; done', ".", "ann.txt", "*.txt", {"ann.n": "*.n"}),
         ('for f in *.md; do d=${f%.md}; mkdir $d; cp $f $d/; done', ".", "ann.md", "*.md", {"ann/ann.md": "*/*.md"}),
         ("for f in in/*; do sort $f > out/${f#in/}; done", ".", "in/ann.md", "in/*", {"out/ann.md": "out/*"}),
-        ("find in -name '*.log' -exec cp {} all/ \\;", ".", "in/a/ann.log", "in/**/*.log", {"all/ann.log": "all/*.log"}),
+        ("find in -name '*.log' -exec cp {} a/ \\;", ".", "in/a/ann.log", "in/**/*.log", {"a/ann.log": "a/*.log"}),
         ("find . -type f -name '*.log' | xargs gzip", ".", "ann.log", "**/*.log", {"ann.log.gz": "*.log.gz"}),
         ("gzip *.txt", "shots", "shots/ann.txt", "shots/*.txt", {"shots/ann.txt.gz": "shots/*.txt.gz"}),
         ("cd shots && gzip *.txt", ".", "shots/ann.txt", "shots/*.txt", {"shots/ann.txt.gz": "shots/*.txt.gz"}),
@@ -119,7 +119,7 @@ LINKS = (
     ("ln -s ../have/ann.conf on/ann.conf", {"on/ann.conf": "../have/ann.conf"}, {"on/ann.conf": "../have/ann.conf"}),
     ('for f in have/*.conf; do ln -s "../$f" on/; done', HAVE, {"on/*.conf": "../have/*.conf"}),
     ("cd on && ln -s ../have/*.conf .", HAVE, {"on/*.conf": "../have/*.conf"}),
-    ('for f in have/*.conf; do ln -s $f $(basename $f .conf).to; done', {"ann.to": "have/ann.conf"}, {"*.to": "have/*.conf"}),
+    ('for f in have/*.conf; do ln -s $f "$(basename $f .conf)"; done', {"ann": "have/ann.conf"}, {"*": "have/*.conf"}),
     ('latest=$(ls -t have | head -1); ln -sf "have/$latest" conf', {"conf": "have/bob.conf"}, {"conf": "have/*"}),
 )  # fmt: skip
 
