@@ -168,6 +168,9 @@ def _program_texts(command: str) -> Iterator[tuple[str, str]]:
     for call, _ in read_calls(command):
         language = language_of(call.program)
         for one in call.arguments if language is not None else ():
+            if language == "jq" and one.name in ("--arg", "--argjson"):
+                yield "jq", one.values[0]
+                continue
             for value in one.values:
                 if language == "awk" and one.name == "-v":
                     yield "awk", value.partition("=")[0]

@@ -1,7 +1,7 @@
 """Guesses of conditions about one file: its order, its size against its sources, its columns, its texts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -72,11 +72,15 @@ class Work:
         return f"{self.given}\n{said}" if settings else self.given
 
     @cached_property
+    def scripts(self) -> Mapping[str, str]:
+        """The texts of the programs that the commands run, by path."""
+        scripts = {path for command in self.commands for path in scripts_run(command, ".")}
+        return {path: self.after.text(path) or self.before.text(path) or "" for path in sorted(scripts)}
+
+    @cached_property
     def spoken(self) -> str:
         """The text of all commands, and of the programs that these run."""
-        scripts = {path for command in self.commands for path in scripts_run(command, ".")}
-        texts = (self.after.text(path) or self.before.text(path) or "" for path in sorted(scripts))
-        return "\n".join((self.given, *texts))
+        return "\n".join((self.given, *self.scripts.values()))
 
     @cached_property
     def given_lines(self) -> frozenset[str]:
@@ -167,7 +171,7 @@ def _ordered(path: str, text: str, work: Work) -> Iterator[ProofCondition]:
 
     Orders by a field come before those of whole lines, numbers before text.
     """
-    typed = typed_order(path, work.commands)
+    typed = typed_order(path, work.commands, work.scripts)
     if typed is None and not may_order(work.spoken):
         return
     lines = lines_of(text)

@@ -102,7 +102,7 @@ class _Globs:
         if whole:
             return max(whole, key=lambda one: one.says).pattern
         folders = [one.pattern.rstrip("/").split("/") for one in self.globs if one.pattern.endswith("/")]
-        begin = next((f for f in folders if len(f) < len(parts) and _fits(f, parts[: len(f)])), [])
+        begin = next((f for f in folders if len(f) < len(parts) and _fits(f, parts[: len(f)])), list[str]())
         ends = [one.end.split("/") for one in files if _ANY_FOLDERS not in one.end]
         ends = [e for e in ends if len(e) <= len(parts) - len(begin) and _fits(e, parts[-len(e) :])]
         if not ends:

@@ -85,6 +85,7 @@ NAMES = (
     "sed ':again;s/«again»/x/;t again' a",
     "sed -e ':loop' -e 'N;$!bloop' -e 's/«loop»/x/' «loop».txt",
     "jq '.[] | select(.paid == \"«paid»\")' «paid».json",
+    "jq --arg north «north» '.[] | select(.area == $north)' a.json",
     "python3 -c 'amount = \"«amount»\"; print(amount)' «amount».csv",
     "cat > sum.awk <<'E'\n{ hours += $3 }\nEND { print \"«hours»\", hours }\nE",
     "cat > note.txt <<'E'\nthe «hours» of May\nE",

@@ -78,7 +78,7 @@ def test_what_is_stated_of_a_loop_holds_for_other_names_and_for_more_files(
 def test_a_result_by_one_name_is_compared_with_the_pattern_of_its_sources() -> None:
     rows = "name,amount\n" + "".join(f"row {n},{n}\n" for n in range(6))
     before = Folder({"ann.csv": rows})
-    after = Folder(before.texts | {"all.csv": rows.replace("row 3,3\n", "")})
+    after = Folder({**before.texts, "all.csv": rows.replace("row 3,3\n", "")})
     found = candidates(before, after, ["cat *.csv | grep -v 3 > all.csv"], ["ann.csv"])
     # How many lines go is another number each time, which varied input shows.
     stated = [one for one in found if one.kind is not KINDS.LINE_COUNT]
@@ -93,7 +93,7 @@ def test_a_result_by_one_name_is_compared_with_the_pattern_of_its_sources() -> N
 
 def test_files_of_two_patterns_are_counted_each_by_its_own() -> None:
     before = Folder({"a.csv": TEXT, "b.tsv": TEXT})
-    after = Folder(before.texts | {"o/a.csv": TEXT.upper(), "o/b.tsv": TEXT.upper()})
+    after = Folder({**before.texts, "o/a.csv": TEXT.upper(), "o/b.tsv": TEXT.upper()})
     stated = candidates(before, after, ["for f in *.csv *.tsv; do x $f > o/$f; done"], ["a.csv", "b.tsv"])
 
     counted = {(one.path, one.other) for one in stated if one.kind is KINDS.FILE_COUNT}
