@@ -60,6 +60,7 @@ from domain.learning.interpretation.interpretation import InterpretationInput, i
 from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import questions_for, weakest_required
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, within_capture
+from domain.learning.lesson_folders import lesson_folders
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
 from domain.learning.proof.wording import proven_files, proven_statements
 from domain.practice.conditions import unread_note
@@ -402,7 +403,8 @@ def _shown(capture: _Capture) -> tuple[SkillParameter, ...]:
     events = all_events(capture.demonstrations[0])
     commands = [(e.terminal.command, e.terminal.working_folder) for e in events if e.terminal]
     goal = marked_goal(capture.boundaries)
-    return shown_parameters(goal, commands, capture.evidence.inputs, folders_used(capture.evidence))
+    folders = folders_used(capture.evidence, lesson_folders(events))
+    return shown_parameters(goal, commands, capture.evidence.inputs, folders)
 
 
 def _doubts(

@@ -26,6 +26,7 @@ from contracts.learning.evidence import (
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
 from domain.learning.conditions.conditions import objection
+from domain.learning.conditions.input_globs import InputGlobs
 from domain.learning.proof.candidates import candidates, selected
 from domain.learning.proof.file_flow import (
     earlier_results,
@@ -235,6 +236,7 @@ class EvidenceFinder:
             most=_MOST_CANDIDATES,
             most_for_one_file=_MOST_CANDIDATES_OF_A_FILE,
             locale=self._lesson.surroundings.locale,
+            folders=[c.working_folder for c in kept],
         )
         stable = (one for one in with_presence(found, run.before) if one.path not in self._volatile.facts)
         return tuple(one for one in stable if objection(one, again.before, again.after) is None)
@@ -330,8 +332,10 @@ class EvidenceFinder:
         """
         named = {path for c in kept for path in named_paths(c.command, c.working_folder)}
         named |= {path for path in used if any(path in c.command for c in kept)}
+        globs = InputGlobs(tuple(c.command for c in kept), tuple(c.working_folder for c in kept))
+        taken = [path for path in used if globs.pattern(path) is not None]
         tried = (
-            *variations(run.before, used, named),
+            *variations(run.before, used, named, taken),
             *quiet_variations(run.before, used, named, _changed_texts(run)),
         )
 

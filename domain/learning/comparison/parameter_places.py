@@ -9,11 +9,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum, auto
 
 from contracts.learning.interpretation import ParameterType, SkillParameter
-from domain.learning.commands.shell_grammar import UnreadableCommand
+from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from domain.learning.commands.shell_places import Quoting, ValuePlace, value_places, with_texts
 from domain.learning.comparison.parameters import bounded, is_short_number, meant, placeholder
 from domain.learning.method.arguments import Argument
 from domain.learning.method.command_items import Setting, read_calls, settings_in
+from domain.learning.method.program_names import is_name, language_of, language_of_file, may_be_name
 
 
 class PlaceKind(Enum):
@@ -64,13 +65,19 @@ class ParameterPlaces:
             return ()
         found = value_places(command, self._in_commands)
         return tuple(
-            p for p in found if p.value not in self._kinds or _kind(command, p) in self._kinds[p.value]
+            p
+            for p in found
+            if (p.value not in self._kinds or _kind(command, p) in self._kinds[p.value])
+            and not is_name_at(command, p)
         )
 
-    def in_script(self, text: str) -> Iterator[re.Match[str]]:
-        """The places in the text of a program, from its beginning."""
+    def in_script(self, text: str, name: str = "") -> Iterator[re.Match[str]]:
+        """The places in the text of a program, from its beginning; ``name`` is that of its file."""
+        language = language_of_file(name)
         for match in self._in_commands.finditer(text) if self._in_commands else ():
             kinds = self._kinds.get(match.group(), _ALL)
+            if language and may_be_name(match.group()) and is_name(language, text, *match.span()):
+                continue
             if _kind_in_program(text[: match.start()], text[match.end() :]) in kinds:
                 yield match
 
@@ -90,13 +97,20 @@ class ParameterPlaces:
     def facts(self, command: str, worded: Callable[[str], Sequence[str]]) -> list[str]:
         """What ``worded`` says of the command, with ``{name}`` where it speaks of the values.
 
-        Before it is worded, a short number becomes one that is nowhere else in the command, and is found again so.
+        Before it is worded, a short number becomes one that is nowhere else in the command, and is found again so; and
+        what is a name in a program becomes one that is no value.
         """
         base = _mark(command)
         marks = {value: f"{base}{number:02d}" for number, value in enumerate(self._kinds)}
-        places = tuple(place for place in self.in_command(command) if place.value in marks)
-        said = worded(with_texts(command, places, lambda place: marks[place.value]))
-        return [self._spoken(text, marks) for text in said]
+        names = {value: f"q{base}{number:02d}" for number, value in enumerate(self._by_value)}
+        every = value_places(command, self._in_commands) if self._in_commands else ()
+        held = {place.start: names[place.value] for place in every if is_name_at(command, place)}
+        held |= {
+            place.start: marks[place.value] for place in self.in_command(command) if place.value in marks
+        }
+        places = tuple(place for place in every if place.start in held)
+        said = worded(with_texts(command, places, lambda place: held[place.start]))
+        return [_with_names(self._spoken(text, marks), names) for text in said]
 
     def _spoken(self, text: str, marks: Mapping[str, str]) -> str:
         if self._in_texts is None:
@@ -107,7 +121,7 @@ class ParameterPlaces:
         return text
 
     def _said(self, match: re.Match[str], marks: Collection[str]) -> str:
-        is_variable = match.string[: match.start()].endswith(("$", "${"))
+        is_variable = match.string[: match.start()].endswith(("$", "${", "-v ", "awk variable "))
         return match.group() if is_variable or match.group() in marks else self._placeholder(match.group())
 
     def _placeholder(self, value: str) -> str:
@@ -117,6 +131,55 @@ class ParameterPlaces:
         known = sorted(self._by_value, key=lambda value: (-len(value), value))
         pieces = [piece(value, self._by_value[value].type) for value in known]
         return re.compile("|".join(pieces)) if pieces else None
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    for value, mark in names.items():
+        text = text.replace(mark, value)
+    return text
+
+
+def is_name_at(command: str, place: ValuePlace) -> bool:
+    """Whether the value at a place is a name within the text of a program there: a variable, a column, a label."""
+    if not may_be_name(place.value):
+        return False
+    mark = f"q{_mark(command)}"
+    marked = with_texts(command, (place,), lambda _: mark)
+    try:
+        texts = [one for one in _program_texts(marked) if mark in one[1]]
+    except UnreadableCommand:
+        return False
+    if not texts:
+        return False
+    # The innermost text says what it is.
+    language, text = min(texts, key=lambda one: len(one[1]))
+    return is_name(language, text, text.index(mark), text.index(mark) + len(mark))
+
+
+def _program_texts(command: str) -> Iterator[tuple[str, str]]:
+    """The program texts of a command line, each with its language."""
+    for simple in split_commands(command):
+        written = [one.target for one in simple.redirections if one.writes]
+        programs = (language_of(word.rpartition("/")[2]) for word in simple.words)
+        languages = [*programs, *map(language_of_file, written)]
+        language = next(filter(None, languages), None)
+        if simple.here_text is not None and language is not None:
+            yield language, simple.here_text
+    for call, _ in read_calls(command):
+        language = language_of(call.program)
+        for one in call.arguments if language is not None else ():
+            if language == "jq" and one.name in ("--arg", "--argjson"):
+                yield "jq", one.values[0]
+                continue
+            for value in one.values:
+                if language == "awk" and one.name == "-v":
+                    yield "awk", value.partition("=")[0]
+                elif (
+                    one.role == "expression"
+                    or one.meaning.endswith("program {}")
+                    or (language == "sql" and " " in value and one.role != "input")
+                ):
+                    yield language or "", value
 
 
 def _in_command(value: str, kind: ParameterType) -> str:

@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
+from contracts.learning.observation import LessonFolder
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
+from domain.learning.commands.shell_places import value_places
+from domain.learning.comparison.parameter_places import is_name_at
 from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called
 from domain.learning.comparison.purposes import purpose_of
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
+from domain.learning.lesson_folders import is_within, outermost
 from domain.learning.method.literals import literals_of
+from domain.learning.method.program_names import may_be_name
 from domain.learning.redaction.redaction import redact
 
 _MONTH_NAMES = (
@@ -93,12 +98,14 @@ def shown_parameters(
     """
     lines = [command for command, _ in commands]
     text = "\n".join(lines)
+    everywhere = "\n".join((text, *(working for _, working in commands)))
     found: dict[str, _Found] = {}
     for one in (
         *_settings(lines),
         *_files(commands, inputs, made),
         *_files_in_texts(commands, inputs, made),
         *_folders(commands, folders),
+        *_entered(commands, inputs, folders),
         *_dates(text),
         *_numbers(text),
         *_of_goal(goal, text),
@@ -107,7 +114,8 @@ def shown_parameters(
     ):
         if is_telling(one.value) and redact(one.value).text == one.value:
             found.setdefault(one.value, one)
-    kept = [one for one in found.values() if not _only_inside_others(one.value, found, text)]
+    kept = [one for one in found.values() if not _only_inside_others(one.value, found, everywhere)]
+    kept = [one for one in kept if not _only_a_name(one.value, lines)]
     parameters: list[SkillParameter] = []
     for one in kept[:MAX_PARAMETERS]:
         name = distinct(one.name, [p.name for p in parameters])
@@ -125,13 +133,17 @@ def shown_parameters(
     return tuple(parameters)
 
 
-def folders_used(evidence: LessonEvidence) -> tuple[str, ...]:
-    """The folders that were there before the first command and that a retained command used."""
+def folders_used(evidence: LessonEvidence, lesson: Sequence[LessonFolder] = ()) -> tuple[str, ...]:
+    """The folders that were there before the first command and that a retained command used.
+
+    Not those of a ``lesson`` in several folders: a trial asks for each of them by itself.
+    """
     uses = [use for use in evidence.uses if use.event_id in evidence.kept]
     made = {path for use in evidence.uses for path in use.written}
     used = {path for use in uses for path in (*use.read, *use.written, *use.removed)}
     parents = {parent for path in used for parent in parent_folders(path)}
-    return tuple(sorted((parents | {*evidence.folders}) - made))
+    asked = {name for one in outermost(lesson) for name in (one.name, *parent_folders(one.name))}
+    return tuple(sorted((parents | {*evidence.folders}) - made - asked))
 
 
 def _only_inside_others(value: str, found: Collection[str], text: str) -> bool:
@@ -143,6 +155,15 @@ def _only_inside_others(value: str, found: Collection[str], text: str) -> bool:
     for other in sorted(longer, key=len, reverse=True):
         rest = rest.replace(other, "\0")
     return value not in rest
+
+
+def _only_a_name(value: str, lines: Sequence[str]) -> bool:
+    """Whether programs in the commands call something so, and nothing else in them is this value."""
+    if not may_be_name(value):
+        return False
+    pattern = re.compile(bounded(value))
+    at = [(line, place) for line in lines for place in value_places(line, pattern)]
+    return bool(at) and all(is_name_at(line, place) for line, place in at)
 
 
 def _settings(lines: Sequence[str]) -> Iterator[_Found]:
@@ -200,6 +221,18 @@ def _folders(commands: Sequence[tuple[str, str]], folders: Collection[str]) -> I
                 rf"(?<![\w./-]){re.escape(name)}{_AFTER_PATH if '/' in name else _AFTER_FOLDER}", command
             ):
                 yield _Found("folder", ParameterType.PATH, name)
+
+
+def _entered(
+    commands: Sequence[tuple[str, str]], inputs: Collection[str], folders: Collection[str]
+) -> Iterator[_Found]:
+    """The folders that commands were entered in and that held inputs."""
+    held = [one for one in folders if any(is_within(path, one) for path in inputs)]
+    entered = {working for _, working in commands if working in held}
+    for working in sorted(entered):
+        # One within another is called otherwise where that one is.
+        if not any(other != working and is_within(working, other) for other in entered):
+            yield _Found("folder", ParameterType.PATH, working)
 
 
 def _operands(command: str, folder: str) -> Iterator[tuple[str, str]]:

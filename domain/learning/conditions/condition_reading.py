@@ -14,6 +14,7 @@ from itertools import product
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
 from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.conditions import TARGET
 from domain.learning.conditions.orders import SEPARATORS, Order
 from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, SortOrder
 
@@ -179,7 +180,8 @@ def _of_state() -> Iterator[ProofCondition]:
         yield condition(ConditionKind.STATE, key, argument=argument)
     for difference in ("0", "-1"):
         yield condition(ConditionKind.STATE, key, other=_OTHER, argument=difference)
-    yield condition(ConditionKind.STATE, f"{_PATH}: target", argument=_TEXT)
+    for link in (f"{_PATH}*", _PATH):
+        yield condition(ConditionKind.STATE, f"{link}{TARGET}", argument=_TEXT)
 
 
 def _orders() -> Iterator[Order | SortOrder]:
@@ -202,14 +204,14 @@ _PARTS = (
     (ConditionKind.ABSENT, _NONE, ("",)),
     (ConditionKind.DISTINCT_LINES, _NONE, ("",)),
     (ConditionKind.VALID_JSON, _NONE, ("",)),
-    (ConditionKind.LINES_OF, (_OTHER,), ("",)),
-    (ConditionKind.HEADER_OF, (_OTHER,), ("",)),
+    (ConditionKind.LINES_OF, (f"{_OTHER}*", _OTHER), ("",)),
+    (ConditionKind.HEADER_OF, (f"{_OTHER}*", _OTHER), ("",)),
     (ConditionKind.HOLDS_TEXT, _NONE, (_TEXT,)),
     (ConditionKind.LACKS_TEXT, _NONE, (_TEXT,)),
     (ConditionKind.LACKS_WORD, _NONE, (_TEXT,)),
     (ConditionKind.MODE, _NONE, (str(_NUMBER), *map("".join, product("ugoa", "+-", "rwx")))),
     (ConditionKind.LINE_COUNT, _NONE, ("0", str(_NUMBER))),
-    (ConditionKind.LINE_COUNT, (_OTHER,), ("0", "-1", "1", str(_NUMBER))),
+    (ConditionKind.LINE_COUNT, (f"{_OTHER}*", _OTHER), ("0", "-1", "1", str(_NUMBER))),
     (ConditionKind.COLUMNS, _NONE, tuple(f"{separator}:{_NUMBER}" for separator in SEPARATORS)),
     (ConditionKind.SORTED, _NONE, tuple(order.argument for order in _orders())),
     (ConditionKind.MEMBERS_OF, (f"{_OTHER}*", _OTHER), ("",)),

@@ -84,7 +84,8 @@ def _state(key: str, other: str, argument: str) -> str:
     if argument.startswith("+"):
         return f"{of}, {aspect} are {argument[1:]} more than before"
     if aspect == "target":
-        return f"The link {subject} leads to {argument}"
+        lead = "Every link" if is_pattern(subject) else "The link"
+        return f"{lead} {subject} leads to {argument}"
     return f"{of}, {aspect}: {argument}"
 
 

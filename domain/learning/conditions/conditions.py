@@ -18,6 +18,8 @@ from domain.learning.conditions.path_patterns import captured, filled, is_patter
 from domain.learning.conditions.sort_orders import order_of
 
 _MORE = re.compile(r"\+\d+")
+TARGET = ": target"
+"""How the fact ends where a link leads to."""
 
 
 class FolderContents(Protocol):
@@ -78,6 +80,8 @@ def objection(condition: ProofCondition, before: FolderContents, after: FolderCo
 
 def _state(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
     """State behind files: a value, ``*`` for any, nothing for none any more; ``+N`` for so many more than before."""
+    if condition.path.endswith(TARGET) and condition.argument:
+        return _leads_elsewhere(condition, before, after)
     was, found = before.facts().get(condition.path), after.facts().get(condition.path)
     if not condition.argument or found is None:
         is_gone = found is None and not condition.argument
@@ -90,6 +94,26 @@ def _state(condition: ProofCondition, before: FolderContents, after: FolderConte
     else:
         wanted = condition.argument
     return None if wanted in ("*", found) else f"{condition.path} is {found} and not {wanted}"
+
+
+def links_made(condition: ProofCondition, before: FolderContents, after: FolderContents) -> list[str]:
+    """The facts of links that the condition names, and that are new or lead elsewhere than before."""
+    was, now = before.facts(), after.facts()
+    named = [condition.path] if condition.path in now else matching(condition.path, now)
+    return [key for key in named if was.get(key) != now[key]]
+
+
+def _leads_elsewhere(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    link = condition.path.removesuffix(TARGET)
+    made = links_made(condition, before, after) if is_pattern(condition.path) else [condition.path]
+    if not made:
+        return f"no link {link} was made or changed"
+    for key in made:
+        target = after.facts().get(key)
+        wanted = filled(condition.argument, captured(condition.path, key) or ()) or condition.argument
+        if target is None or (target != wanted and captured(wanted, target) is None):
+            return f"{key} is {target or 'not there'} and not {wanted}"
+    return None
 
 
 def is_there(condition: ProofCondition, before: FolderContents, after: FolderContents) -> bool:
@@ -193,9 +217,19 @@ def _line_count(condition: ProofCondition, before: FolderContents, after: Folder
 
 
 def _source(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str:
-    other = condition.other or ""
-    text = before.text(other)
-    return (after.text(other) or "") if text is None else text
+    return text_of(condition.other or "", before, after)
+
+
+def text_of(source: str, before: FolderContents, after: FolderContents) -> str:
+    """The text of a file that was there, else of one that was made; of a pattern that of all of them in a row."""
+    if is_pattern(source) and source not in before.paths():
+        return "".join(_ended(before.text(path) or "") for path in matching(source, before.paths()))
+    text = before.text(source)
+    return (after.text(source) or "") if text is None else text
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 def _lines_of(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:

@@ -1,7 +1,7 @@
 """Guesses of conditions about one file: its order, its size against its sources, its columns, its texts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from domain.learning.conditions.conditions import (
     members_wanted,
 )
 from domain.learning.conditions.filters import may_be_empty
+from domain.learning.conditions.input_globs import InputGlobs
 from domain.learning.conditions.orders import SEPARATORS, Order, are_numbers, fields_of
 from domain.learning.conditions.path_patterns import pattern_of
 from domain.learning.conditions.permissions import asked_of, is_relative
@@ -50,6 +51,13 @@ class Work:
     after: FolderContents
     commands: tuple[str, ...]
     locale: str = "C"
+    folders: tuple[str, ...] = ()
+    """The folders that the commands were entered in, where that is not the lesson's own."""
+
+    @cached_property
+    def globs(self) -> InputGlobs:
+        """The patterns that the commands take their files by."""
+        return InputGlobs(self.commands, self.folders)
 
     @cached_property
     def given(self) -> str:
@@ -64,11 +72,15 @@ class Work:
         return f"{self.given}\n{said}" if settings else self.given
 
     @cached_property
+    def scripts(self) -> Mapping[str, str]:
+        """The texts of the programs that the commands run, by path."""
+        scripts = {path for command in self.commands for path in scripts_run(command, ".")}
+        return {path: self.after.text(path) or self.before.text(path) or "" for path in sorted(scripts)}
+
+    @cached_property
     def spoken(self) -> str:
         """The text of all commands, and of the programs that these run."""
-        scripts = {path for command in self.commands for path in scripts_run(command, ".")}
-        texts = (self.after.text(path) or self.before.text(path) or "" for path in sorted(scripts))
-        return "\n".join((self.given, *texts))
+        return "\n".join((self.given, *self.scripts.values()))
 
     @cached_property
     def given_lines(self) -> frozenset[str]:
@@ -159,7 +171,7 @@ def _ordered(path: str, text: str, work: Work) -> Iterator[ProofCondition]:
 
     Orders by a field come before those of whole lines, numbers before text.
     """
-    typed = typed_order(path, work.commands)
+    typed = typed_order(path, work.commands, work.scripts)
     if typed is None and not may_order(work.spoken):
         return
     lines = lines_of(text)

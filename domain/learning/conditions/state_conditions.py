@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
 from domain.learning.conditions.condition_wording import condition
-from domain.learning.conditions.conditions import FolderContents, lines_of
+from domain.learning.conditions.conditions import TARGET, FolderContents, lines_of
+from domain.learning.conditions.file_conditions import Work
+from domain.learning.conditions.made_dates import without_date
+from domain.learning.conditions.path_patterns import is_named, is_pattern
 from domain.learning.conditions.rows import has_rows
 
 MOST_STATE_CONDITIONS = 20
@@ -16,16 +19,36 @@ _PACKAGE = re.compile(r": (?:package|environment) ?")
 _LEFT_OUT = re.compile(r": (?:tables|tracked files|table .*: kind|repository)$")
 
 
-def state_conditions(
-    before: FolderContents, after: FolderContents, inputs: Sequence[str]
-) -> tuple[ProofCondition, ...]:
+def state_conditions(work: Work, inputs: Sequence[str]) -> tuple[ProofCondition, ...]:
     """A condition for each fact that the work changed; numbers only where they follow from something."""
-    was, now = before.facts(), after.facts()
+    was, now = work.before.facts(), work.after.facts()
+    reached = [path for path in work.before.paths() if work.globs.pattern(path) is not None]
     found: list[ProofCondition] = []
     for key in sorted({*was, *now}):
         if was.get(key) != now.get(key) and len(key) <= 240 and _LEFT_OUT.search(key) is None:
-            found += _of_fact(key, was.get(key), now.get(key), before, inputs)
-    return tuple(found[:MOST_STATE_CONDITIONS])
+            if key.endswith(TARGET) and (target := now.get(key)) is not None:
+                found.append(_of_link(key.removesuffix(TARGET), target, work, reached))
+            else:
+                found += _of_fact(key, was.get(key), now.get(key), work.before, inputs)
+    return tuple(dict.fromkeys(found))[:MOST_STATE_CONDITIONS]
+
+
+def _of_link(link: str, target: str, work: Work, reached: Sequence[str]) -> ProofCondition:
+    """Where a link leads to: what the commands name of it, and patterns for what they make or find."""
+    if not work.globs.is_named(link):
+        dated = without_date(link, work.given)
+        link = work.globs.result_pattern(dated, reached) or dated
+    if not is_named(target, work.meant):
+        target = without_date(target, work.given)
+        # A link by one name leads to one place, whatever that is called by then.
+        if is_pattern(link):
+            target = work.globs.pattern(target) or work.globs.result_pattern(target, reached) or target
+        target = "/".join(one if _is_given(one, work) else "*" for one in target.split("/"))
+    return condition(ConditionKind.STATE, f"{link}{TARGET}", argument=target)
+
+
+def _is_given(piece: str, work: Work) -> bool:
+    return piece in ("", ".", "..") or is_pattern(piece) or is_named(piece, work.meant)
 
 
 def _of_fact(

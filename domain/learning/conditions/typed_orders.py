@@ -6,10 +6,10 @@ what only moves or cuts the fields of lines leaves its direction and its kind.
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from domain.learning.commands.command_line import Part, name_set, parts_of
+from domain.learning.commands.command_line import Part, name_set, parts_of, scripts_run
 from domain.learning.conditions.orders import SEPARATORS
 from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, SortOrder
 from domain.learning.method.arguments import ReadCall, read_call
@@ -47,6 +47,7 @@ _LETTERS = {
 }
 """What ``--sort`` names, as the letter of the option that says the same."""
 
+_SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 _MOST_KEYS = 6
 _UNSTATED = frozenset("MRdi")
 """Ways to compare that no condition states."""
@@ -67,9 +68,14 @@ class TypedOrder:
 _NONE = TypedOrder()
 
 
-def typed_order(path: str, commands: Sequence[str]) -> TypedOrder | None:
-    """What the commands say of the order of a file's lines; ``None`` where a program that they run may have its own."""
-    flow = _Flow()
+def typed_order(
+    path: str, commands: Sequence[str], scripts: Mapping[str, str] | None = None
+) -> TypedOrder | None:
+    """What the commands say of the order of a file's lines; ``None`` where a program that they run may have its own.
+
+    ``scripts`` are the texts of the programs that they run, by path: those of a shell are followed as well.
+    """
+    flow = _Flow({name: text for name, text in (scripts or {}).items() if _is_of_shell(name, text)})
     for command in commands:
         flow.run(command)
     return flow.order_of(path)
@@ -83,11 +89,16 @@ def may_order(text: str) -> bool:
 class _Flow:
     """What is known of the order of each file while one program after the other runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, scripts: Mapping[str, str]) -> None:
+        self._scripts = dict(scripts)
         self._files: dict[str, TypedOrder | None] = {}
         """By the words that the files are named with, the newest last."""
 
     def run(self, command: str) -> None:
+        for path in scripts_run(command, "."):
+            if text := self._scripts.pop(path, ""):
+                self.run(text)
+                self._scripts[path] = text
         passed: TypedOrder | None = _NONE
         held: list[Part] = []
         for part in parts_of(command):
@@ -135,6 +146,10 @@ class _Flow:
     def _write(self, name: str, order: TypedOrder | None) -> None:
         self._files.pop(name, None)
         self._files[name] = order
+
+
+def _is_of_shell(path: str, text: str) -> bool:
+    return _SHEBANG.match(text) is not None or (not text.startswith("#!") and path.endswith((".sh", ".bash")))
 
 
 def _after(part: Part, given: TypedOrder | None) -> TypedOrder | None:

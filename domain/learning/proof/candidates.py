@@ -11,6 +11,7 @@ from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCond
 from domain.learning.conditions.condition_wording import condition
 from domain.learning.conditions.conditions import FolderContents, is_there, lines_of, objection
 from domain.learning.conditions.file_conditions import Work, conditions_of_file, mode_asked
+from domain.learning.conditions.input_globs import families_by
 from domain.learning.conditions.made_dates import without_date
 from domain.learning.conditions.path_patterns import (
     Family,
@@ -18,7 +19,6 @@ from domain.learning.conditions.path_patterns import (
     families,
     families_at_any_depth,
     filled,
-    is_named,
     matching,
     pattern_of,
 )
@@ -66,34 +66,42 @@ def candidates(
     most: int = MAX_CONDITIONS,
     most_for_one_file: int = MOST_FOR_ONE_FILE,
     locale: str = "C",
+    folders: Sequence[str] = (),
 ) -> tuple[ProofCondition, ...]:
     """Conditions that hold ``after`` the work and say more than that nothing happened.
 
     ``inputs`` are the files of the starting state that the commands read, ``commands`` the lines that did the work,
     ``sources`` what the commands that wrote a file read (by default all inputs). ``locale`` is the one that the
-    commands ran in.
+    commands ran in, ``folders`` are those that each was entered in.
     """
-    work = Work(before, after, tuple(commands), locale)
+    work = Work(before, after, tuple(commands), locale, tuple(folders))
     changed = [p for p in sorted(after.paths()) if after.digest(p) != before.digest(p) and is_compared(p)]
     gone = [p for p in sorted(before.paths()) if p not in after.paths() and is_compared(p)]
     modes = [
         p for p in sorted(after.paths()) if p not in changed and is_compared(p) and _has_other_mode(p, work)
     ]
-    literal = {path for path in (*changed, *gone, *modes) if is_named(path, work.given)}
+    literal = {path for path in (*changed, *gone, *modes) if work.globs.is_named(path)}
     found: list[ProofCondition] = []
     made = [path for path in changed if path not in before.paths()]
     edited = [path for path in changed if path in before.paths()]
-    of_files = (*_of_the_day(_grouped(made, literal), work), *_grouped(edited, literal, is_anywhere=True))
+    called = _called_alike(made, literal, work, inputs)
+    made = [path for path in made if not any(path in family.members for family in called)]
+    of_files = (
+        *called,
+        *_of_the_day(_grouped(made, literal), work),
+        *_taken(edited, literal, work, is_anywhere=True),
+    )
     for one in of_files[:_MOST_FILES]:
         if isinstance(one, Family):
             found += _of_family(one, work, inputs, sources, gone)
         else:
-            found += conditions_of_file(one, work, inputs if sources is None else sources.get(one, ()))
-    for one in _grouped(gone, literal):
+            own = inputs if sources is None else sources.get(one, ())
+            found += (_of_patterns(c, one, work) for c in conditions_of_file(one, work, own))
+    for one in _taken(gone, literal, work, is_whole=True):
         found.append(condition(ConditionKind.ABSENT, _path(one)))
-    for one in _grouped(modes, literal, is_anywhere=True):
+    for one in _taken(modes, literal, work, is_anywhere=True):
         found += _modes(one, work)
-    found += state_conditions(before, after, inputs)
+    found += state_conditions(work, inputs)
     holding = [
         c
         for c in dict.fromkeys(found)
@@ -131,6 +139,51 @@ def _grouped(
     grouped = families_at_any_depth(unnamed) if is_anywhere else families(unnamed)
     members = {path for family in grouped for path in family.members}
     return [*(path for path in paths if path not in members), *grouped]
+
+
+def _taken(
+    paths: Sequence[str],
+    literal: Collection[str],
+    work: Work,
+    *,
+    is_anywhere: bool = False,
+    is_whole: bool = False,
+) -> list[str | Family]:
+    """Files that were there: those that the commands take by a pattern by it, the others as ``_grouped`` does.
+
+    With ``is_whole`` a pattern counts only where all that it names is among the paths.
+    """
+    families = [
+        one
+        for one in work.globs.families([path for path in paths if path not in literal])
+        if not is_whole or len(matching(one.pattern, work.before.paths())) == len(one.members)
+    ]
+    members = {path for one in families for path in one.members}
+    rest = [path for path in paths if path not in members]
+    return [*families, *_grouped(rest, literal, is_anywhere=is_anywhere)]
+
+
+def _called_alike(
+    made: Sequence[str], literal: Collection[str], work: Work, inputs: Sequence[str]
+) -> tuple[Family, ...]:
+    """The results that are called like inputs which the commands take by a pattern."""
+    patterns = {
+        path: pattern
+        for path in made
+        if path not in literal
+        and (pattern := work.globs.result_pattern(without_date(path, work.given), inputs)) is not None
+    }
+    return families_by(patterns)
+
+
+def _of_patterns(one: ProofCondition, path: str, work: Work) -> ProofCondition:
+    """The condition with the pattern of a source in place of the name that it had when it was shown."""
+    pattern = None if one.other is None else work.globs.pattern(one.other)
+    if pattern is None:
+        return one
+    stays = one.other is not None and work.after.digest(one.other) == work.before.digest(one.other)
+    is_new = path not in work.before.paths()
+    return condition(one.kind, path, other=pattern, argument=one.argument, is_new=is_new, other_stays=stays)
 
 
 def _of_the_day(paths: Sequence[str | Family], work: Work) -> list[str | Family]:
@@ -178,11 +231,18 @@ def _of_family(
 
 def _generalised(other: str, member: str, family: Family, work: Work) -> str:
     """The source by a pattern, where every member has a source of its own name."""
+    if (taken := work.globs.pattern(other)) is not None:
+        return taken
     pattern = other
     for capture in captured(family.pattern, member) or ():
         pattern = pattern.replace(capture, "*", 1) if capture else pattern
     own = [filled(pattern, captured(family.pattern, one) or ()) for one in family.members]
     return pattern if all(path in work.before.paths() for path in own) else other
+
+
+def _families(paths: Sequence[str], work: Work) -> list[Family]:
+    """Inputs by the patterns that the commands take them by, the others by those of their names."""
+    return [one for one in _taken(paths, (), work) if isinstance(one, Family)]
 
 
 def _counted(family: Family, work: Work, inputs: Sequence[str]) -> Iterator[ProofCondition]:
@@ -192,7 +252,10 @@ def _counted(family: Family, work: Work, inputs: Sequence[str]) -> Iterator[Proo
             difference = count - len(lines_of(work.before.text(one) or ""))
             if difference in (0, -1):
                 yield condition(ConditionKind.FILE_COUNT, family.pattern, other=one, argument=str(difference))
-    for source in families([one for one in inputs if is_compared(one)]):
+    sources = _families([one for one in inputs if is_compared(one)], work)
+    # A result that is called like some of the inputs is one for each of these, and for others by chance.
+    own = [one for one in sources if work.globs.result_pattern(family.members[0], one.members)]
+    for source in own or sources:
         everything = matching(source.pattern, work.before.paths())
         if len(everything) == count and source.pattern != family.pattern:
             yield condition(ConditionKind.FILE_COUNT, family.pattern, other=source.pattern, argument="0")
@@ -203,7 +266,7 @@ def _copies(family: Family, work: Work, gone: Sequence[str]) -> Iterator[ProofCo
     digests = {work.after.digest(path) for path in family.members}
     origins = [path for path in sorted(work.before.paths()) if work.before.digest(path) in digests]
     origins = [path for path in origins if path in gone] or [p for p in origins if p not in family.members]
-    for source in families(origins):
+    for source in _families(origins, work):
         stays = all(work.after.digest(path) == work.before.digest(path) for path in source.members)
         for argument in ("all", ""):
             one = condition(

@@ -256,7 +256,7 @@ class _Substitution:
         """
         parts: list[str] = []
         end = 0
-        for match in self._places.in_script(text):
+        for match in self._places.in_script(text, name):
             self._refuse_unsafe(match.group(), f"the script {name}")
             parts += [text[end : match.start()], self._value(match.group())]
             end = match.end()

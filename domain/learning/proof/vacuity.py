@@ -14,12 +14,14 @@ from domain.learning.conditions.conditions import (
     FolderContents,
     is_there,
     lines_of,
+    links_made,
     members_wanted,
     objection,
+    text_of,
     touched_by,
     was_left_alone,
 )
-from domain.learning.conditions.path_patterns import captured, filled, is_pattern, matching
+from domain.learning.conditions.path_patterns import captured, filled, is_pattern
 from domain.learning.conditions.sort_orders import order_of
 
 _ORDINARY_MODES = frozenset({"644", "664", "600"})
@@ -124,6 +126,7 @@ def says_nothing(condition: ProofCondition, before: FolderContents, after: Folde
         return None if condition.argument else "no check is named"
     if condition.kind is ConditionKind.STATE:
         same = before.facts().get(condition.path) == after.facts().get(condition.path)
+        same = same and not (condition.argument and links_made(condition, before, after))
         return "it was so before the first command" if same else None
     if condition.kind is ConditionKind.MEMBERS_OF and not members_wanted(condition.other or "", before):
         return f"there is no file in {condition.other}"
@@ -193,13 +196,11 @@ def _empty_against_source(
 
 def _source_of(
     condition: ProofCondition, path: str, before: FolderContents, after: FolderContents
-) -> tuple[str | None, str]:
+) -> tuple[str, str]:
     name = condition.other or ""
     if is_pattern(name):
-        own = filled(name, captured(condition.path, path) or ())
-        name = own if own is not None else next(iter(matching(name, before.paths())), name)
-    text = before.text(name)
-    return (after.text(name) if text is None else text), name
+        name = filled(name, captured(condition.path, path) or ()) or name
+    return text_of(name, before, after), name
 
 
 def _never_more(most: int, before: FolderContents) -> bool:

@@ -48,10 +48,14 @@ class Variation:
 
 
 def variations(
-    before: FolderContents, inputs: Sequence[str], named: Collection[str]
+    before: FolderContents, inputs: Sequence[str], named: Collection[str], taken: Collection[str] = ()
 ) -> tuple[Variation, ...]:
-    """The variations of the files that the commands use. ``named`` are those that a command names literally."""
-    return (*_by_rows(before, inputs), *_by_files(before, inputs, named))
+    """The variations of the files that the commands use.
+
+    ``named`` are those that a command names literally, ``taken`` those that a pattern in one reaches: these may be
+    more, or be called otherwise, even where one alone was shown.
+    """
+    return (*_by_rows(before, inputs), *_by_files(before, inputs, named, taken))
 
 
 def _by_rows(before: FolderContents, inputs: Sequence[str]) -> Iterator[Variation]:
@@ -156,18 +160,24 @@ def _with_records(text: str, change: Callable[[list[object], str], list[object]]
     return text if after == found else json.dumps(after, ensure_ascii=False, indent=2) + "\n"
 
 
-def _kinds(before: FolderContents, inputs: Sequence[str], named: Collection[str]) -> list[list[str]]:
+def _kinds(
+    before: FolderContents, inputs: Sequence[str], named: Collection[str], taken: Collection[str] = ()
+) -> list[list[str]]:
     """The inputs of one folder and extension that no command names, at least so many that a pattern takes them."""
     groups: dict[tuple[str, str], list[str]] = {}
     for path in inputs:
         if path not in named and path in before.paths():
             groups.setdefault((posixpath.dirname(path), posixpath.splitext(path)[1]), []).append(path)
-    return [sorted(group) for group in groups.values() if len(group) >= FEWEST_MEMBERS]
+    return [
+        sorted(group) for group in groups.values() if len(group) >= FEWEST_MEMBERS or {*group} <= {*taken}
+    ]
 
 
-def _by_files(before: FolderContents, inputs: Sequence[str], named: Collection[str]) -> Iterator[Variation]:
+def _by_files(
+    before: FolderContents, inputs: Sequence[str], named: Collection[str], taken: Collection[str]
+) -> Iterator[Variation]:
     """One more file, one file less and one renamed, of the kinds that the commands take by pattern."""
-    kinds = _kinds(before, inputs, named)
+    kinds = _kinds(before, inputs, named, taken)
     if not kinds:
         return
     last = [group[-1] for group in kinds]

@@ -1,5 +1,7 @@
 """A value is replaced where it is what the parameter is about, in texts as in a trial."""
 
+import re
+
 import pytest
 
 from contracts.learning.interpretation import ParameterType, SkillParameter
@@ -65,3 +67,51 @@ def test_a_variable_is_no_value_even_where_it_is_called_like_one() -> None:
     assert ParameterPlaces([command], [word]).facts(command, facts_in_words) == [
         "echo: the text '{status}: $issued, ${issued}'"
     ]
+
+
+def text(value: str, kind: ParameterType = ParameterType.TEXT) -> SkillParameter:
+    return SkillParameter(name="p", type=kind, description="p", examples=(value,), required=False)
+
+
+NAMES = (
+    "awk -F, '{total+=$2} END{print \"«total»\", total}' a > «total».txt",
+    "awk -v north=«north» '$1==north && /«north»/' a",
+    "awk '{region[$1]++} END{for(r in region) print r/region[r]}' «region».csv",
+    "sqlite3 a.db \"select status, count(*) from t where kind='«status»'\"",
+    "sqlite3 a.db <<'E'\n.import in/«sales».csv sales\nselect sum(x) from sales where note like '%«sales»%';\nE",
+    "duckdb -c 'select depot, \"depot.csv\" from depot' > «depot».txt",
+    "sqlite3 a.db \"select a from b where c = '«Linz»'\" > «Linz».csv",
+    "sqlite3 a.db 'select a from b where c = \"«Linz»\"'",
+    "sed ':again;s/«again»/x/;t again' a",
+    "sed -e ':loop' -e 'N;$!bloop' -e 's/«loop»/x/' «loop».txt",
+    "jq '.[] | select(.paid == \"«paid»\")' «paid».json",
+    "jq --arg north «north» '.[] | select(.area == $north)' a.json",
+    "python3 -c 'amount = \"«amount»\"; print(amount)' «amount».csv",
+    "cat > sum.awk <<'E'\n{ hours += $3 }\nEND { print \"«hours»\", hours }\nE",
+    "cat > note.txt <<'E'\nthe «hours» of May\nE",
+    r"sed -i 's/\b«Linden»\b/Maple/g' «Linden».txt",
+    "grep «paid» a | awk '/«paid»/ {print}' | sort > «paid».txt",
+)
+"""Commands with marks around the places that are the value; elsewhere the word is a name."""
+
+
+def marked(line: str) -> tuple[SkillParameter, str, str]:
+    """The parameter, the command, and the command with its placeholder."""
+    value = re.findall("«(.*?)»", line)[0]
+    return text(value), re.sub("[«»]", "", line), re.sub("«.*?»", "{p}", line)
+
+
+@pytest.mark.parametrize("line", NAMES)
+def test_a_value_that_is_a_name_in_a_program_stays_there(line: str) -> None:
+    parameter, command, said = marked(line)
+    places = ParameterPlaces([command], [parameter])
+
+    assert places.formal(command) == said
+    assert places.facts(command, lambda one: [one]) == [said]
+
+
+def test_a_script_keeps_its_names() -> None:
+    places = ParameterPlaces(["sort total"], [text("total")])
+    script = '{ total += $1 } END { print "total", total }'
+
+    assert [match.start() for match in places.in_script(script, "sum.awk")] == [script.index('"total') + 1]

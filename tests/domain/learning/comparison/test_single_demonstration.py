@@ -1,10 +1,14 @@
 """Parameters from one demonstration: what its form or the goal shows to be a choice of the day."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import ParameterType
+from contracts.learning.observation import LessonFolder
 from domain.learning.comparison.parameters import ParameterWording
-from domain.learning.comparison.single_demonstration import shown_parameters
+from domain.learning.comparison.single_demonstration import folders_used, shown_parameters
 
 
 def shown(
@@ -104,6 +108,45 @@ def test_a_folder_in_front_of_a_pattern_is_a_parameter() -> None:
 
 
 @pytest.mark.parametrize(
+    ("commands", "inputs", "expected"),
+    [
+        ((("mogrify *.jpg", "shots"),), ("shots/a.jpg",), {"folder": "shots"}),
+        ((("mkdir up", "shots"), ("cp *.txt up/", "shots")), ("shots/a.txt",), {"folder": "shots"}),
+        ((("cat *.csv > all", "data/2025"),), ("data/2025/a.csv",), {"folder": "data/2025"}),
+        ((("cat *.csv > all", "Fotos Köln"),), ("Fotos Köln/a.csv",), {"folder": "Fotos Köln"}),
+        ((("wc *", "data"), ("wc *", "data/2025")), ("data/a", "data/2025/b"), {"folder": "data"}),
+        ((("wc *", "jan"), ("wc *", "feb")), ("jan/a", "feb/b"), {"folder": "feb", "folder_2": "jan"}),
+        ((("python3 total.py", "shots"),), ("shots/a.csv", "shots/total.py"), {"folder": "shots"}),
+        ((("wc *", "in"), ("sort in/a", ".")), ("in/a",), {"folder": "in", "input_file": "in/a"}),
+        ((("make report", "build"),), ("src/a.c",), {}),
+        ((("sort *.txt > all", "."),), ("a.txt",), {}),
+        ((("cat *.csv > all", "made"),), ("a.csv",), {}),
+    ],
+)  # fmt: skip
+def test_a_folder_that_was_entered_and_held_inputs_is_a_parameter(
+    commands: tuple[tuple[str, str], ...], inputs: tuple[str, ...], expected: dict[str, str]
+) -> None:
+    folders = {"/".join(path.split("/")[:n]) for path in inputs for n in range(1, path.count("/") + 1)}
+    found = shown_parameters("Do the work", commands, inputs, {*folders, "build"})
+    assert {one.name: one.examples[0] for one in found} == expected
+
+
+def test_the_folders_of_a_lesson_in_several_ones_are_no_parameters() -> None:
+    evidence = LessonEvidence(
+        state_id="00000000-0000-4000-8000-000000000001",
+        reproduced=True,
+        made_at=datetime(2026, 1, 1, tzinfo=UTC),
+        folders=("photos", "photos/raw", "site"),
+    )
+    lesson = (
+        LessonFolder(name="photos", places=("~/photos",)),
+        LessonFolder(name="site", places=("~/site",)),
+    )
+    assert folders_used(evidence) == ("photos", "photos/raw", "site")
+    assert folders_used(evidence, lesson) == ("photos/raw",)
+
+
+@pytest.mark.parametrize(
     "command", ["find . -type f", "cp ../usb/a .", "PYTHONPATH=. SEP=, ./count", "cd ~; ls /"]
 )
 def test_a_sign_alone_is_no_parameter(command: str) -> None:
@@ -154,3 +197,18 @@ def test_the_first_line_and_where_lines_are_split_are_the_form_of_the_work() -> 
 
 def test_a_variable_that_counts_is_no_setting() -> None:
     assert shown("Number them", "n=1", 'for f in *.tif; do mv "$f" "p-$n.tif"; n=$((n + 1)); done') == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "is_one"),
+    [
+        ("awk '{total+=$2} END{print total}' a > b", False),
+        ("sqlite3 a.db 'select Total from t' > b", False),
+        ("sqlite3 a.db \"select x from t where y = 'Total'\" > b", True),
+        ("awk '{Total+=$2} END{print Total}' a > Total.txt", True),
+    ],
+)
+def test_a_word_of_the_goal_that_is_only_a_name_in_a_program_is_no_parameter(
+    command: str, is_one: bool
+) -> None:
+    assert bool(shown("Write the Total of it", command)) is is_one

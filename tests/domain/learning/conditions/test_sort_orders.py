@@ -1,8 +1,10 @@
 """What ``sort`` gives is in the order that its options say, and nothing that is in another one."""
 
 import os
+import shlex
 import subprocess
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,8 @@ from contracts.learning.evidence import ConditionKind
 from domain.learning.conditions.condition_wording import condition
 from domain.learning.conditions.sort_orders import SortKey, SortOrder, order_of
 from domain.learning.conditions.typed_orders import typed_order
+from domain.learning.proof.candidates import candidates
+from tests.domain.learning.proof.folders import Folder
 
 OPTIONS = (
     "",
@@ -214,3 +218,58 @@ def test_all_keys_are_said_in_words() -> None:
         "The lines of out are sorted by field 2 (comma), in ascending order;"
         " where that is equal by field 3 (comma), largest first"
     )
+
+
+CELLS = st.sampled_from(["a", "a b", "b", "B c", "10", "9", "9 x", "-1", "a-b", "c  d", "", "2K", "é"])
+ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS).map(",".join), min_size=2, max_size=7)
+AWKS = (
+    "{print}",
+    "{print $1, $3}",
+    '{print $3","$1}',
+    '{print $2";"$1}',
+    '{s[$1]+=$2} END {for (k in s) print k","s[k]}',
+    "{s[$1]+=$2} END {for (k in s) print s[k], k}",
+    "-v OFS=, {print $3, $1, $2}",
+)
+BLANKS = (
+    "",
+    "-r",
+    "-n",
+    "-rn",
+    "-k2",
+    "-k2,2",
+    "-k2n",
+    "-k2,2nr",
+    "-k2,2 -k1,1r",
+    "-b -k2,2",
+    "-f",
+    "-k1,1V",
+    "-u",
+)
+
+
+@given(st.sampled_from(AWKS), st.sampled_from(BLANKS), ROWS, ROWS)
+def test_sort_behind_awk_reads_fields_at_blanks_whatever_awk_reads_them_at(
+    program: str, options: str, shown: list[str], other: list[str]
+) -> None:
+    *settings, script = program.split(" ", 2) if program.startswith("-v") else [program]
+    awk = ["awk", "-F,", *settings, script]
+    line = f"{shlex.join(awk)} in.csv | sort {options} > out.csv"
+
+    def made(rows: list[str]) -> str:
+        text = "".join(f"{row}\n" for row in rows)
+        run = partial(subprocess.run, capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
+        columns = run(awk, input=text.encode()).stdout
+        return run(["sort", *options.split()], input=columns).stdout.decode()
+
+    for commands, before in (
+        ([line], {}),
+        (["bash go.sh"], {"go.sh": f"{line}\n"}),
+        ([f"cat > go.sh <<'END'\n{line}\nEND", "bash go.sh"], {}),
+    ):
+        after = Folder({"go.sh": f"{line}\n", "out.csv": made(shown)})
+        stated = candidates(Folder(before), after, commands, ())
+        orders = [order_of(one.argument) for one in stated if one.kind is ConditionKind.SORTED]
+        # What is stated of the rows that were shown is true of any others.
+        assert [order for order in orders if not order.holds(made(other).splitlines())] == []
+        assert all(isinstance(order, SortOrder) and order.separator == "space" for order in orders)

@@ -179,8 +179,34 @@ def test_the_locale_of_the_demonstration_decides_what_is_stated_of_texts() -> No
     assert orders("out.txt", text, "sort in.txt > out.txt", locale="et_EE.UTF-8") == []
     numbers = "1 b\n2 a\n"
     assert len(orders("out.txt", numbers, "sort -n in.txt > out.txt", locale="et_EE.UTF-8")) == 1
-    assert orders("out.txt", "a\nb\nc\n", "bash run.sh", before=SORTING, locale="en_US.UTF-8") == []
-    assert len(orders("out.txt", "a\nb\nc\n", "bash run.sh", before=SORTING)) == 1
+    assert orders("out.txt", "a\nb\nc\n", "python3 run.py", before=SORTING, locale="en_US.UTF-8") == []
+    assert len(orders("out.txt", "a\nb\nc\n", "python3 run.py", before=SORTING)) == 1
+    (found,) = orders("out.txt", text, "bash run.sh", before=SORTING, locale="en_US.UTF-8")
+    assert order_of(found) == SortOrder(is_local=True)
 
 
-SORTING = Folder({"run.sh": "sort in.txt > out.txt\n"})
+SORTING = Folder({"run.sh": "sort in.txt > out.txt\n", "run.py": "os.system('sort in.txt > out.txt')\n"})
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "run", "order"),
+    [
+        ("go.sh", "awk -F, '{print $1\",\"$3}' in.csv | sort > out.csv", "bash go.sh", WHOLE),
+        ("go.sh", "#!/bin/sh\nsort -t, -k3,3nr in.csv > out.csv\n", "./go.sh", BY_PAY),
+        ("go", '#!/usr/bin/env bash\nsort -t, -k3,3nr "$1" > out.csv\n', "./go in.csv", BY_PAY),
+        ("go.sh", "sort in.csv > tmp\nmv tmp out.csv\n", "sh go.sh", WHOLE),
+        ("go.sh", "bash go.sh; sort in.csv > out.csv\n", "sh go.sh", WHOLE),
+    ],
+)
+def test_the_order_that_a_script_of_the_shell_gives_is_known(
+    script: str, text: str, run: str, order: SortOrder
+) -> None:
+    found = typed_order("out.csv", [run], {script: text})
+    assert found is not None
+    assert (found.order, found.is_exact) == (order, True)
+
+
+def test_of_a_script_in_another_language_no_order_is_known() -> None:
+    text = "#!/usr/bin/python3\nprint(sorted(rows))\n"
+    assert typed_order("out.csv", ["./go > out.csv"], {"go": text}) is None
+    assert typed_order("out.csv", ["python3 go.py"], {"go.py": "sort = 1\n"}) is None

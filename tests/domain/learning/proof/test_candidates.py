@@ -46,10 +46,10 @@ def test_moved_files_are_stated_with_their_content_and_as_gone() -> None:
     before = Folder({f"inbox/IMG_2024010{n}.jpg": f"picture {n}" for n in range(1, 4)})
     after = Folder({f"photos/2024/01/IMG_2024010{n}.jpg": f"picture {n}" for n in range(1, 4)})
     stated = found(before, after, "for f in inbox/*; do mv $f $target; done", inputs=tuple(before.paths()))
-    assert stated[KINDS.SAME_CONTENT].path == "photos/2024/01/IMG_*.jpg"
-    assert stated[KINDS.SAME_CONTENT].other == "inbox/IMG_*.jpg"
+    assert stated[KINDS.SAME_CONTENT].path == "photos/2024/01/*"
+    assert stated[KINDS.SAME_CONTENT].other == "inbox/*"
     assert stated[KINDS.SAME_CONTENT].argument == "all"
-    assert stated[KINDS.ABSENT].statement == "No file inbox/IMG_*.jpg is left"
+    assert stated[KINDS.ABSENT].statement == "No file inbox/* is left"
 
 
 def test_permissions_are_stated_by_extension_wherever_the_files_lie() -> None:
