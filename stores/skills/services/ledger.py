@@ -94,10 +94,11 @@ class Ledger:
             append(connection, entries.drafts)
             return _wallet(connection, address)
 
-    def wallet(self, address: str) -> Wallet | None:
-        """A wallet as it stands, whoever owns it."""
+    def wallet(self, address: str, owner: str | None = None) -> Wallet | None:
+        """A wallet as it stands; with ``owner``, only that owner's."""
         with self._database.read() as connection:
-            return find_wallet(connection, address.lower())
+            found = find_wallet(connection, address.lower())
+        return found if found is None or owner in (None, found.owner_user_id) else None
 
     def list_for(self, owner: str | None, wanted: PageRequest) -> tuple[tuple[Wallet, ...], PageCounts]:
         """Wallets by address; only those of ``owner``, if one is named."""
