@@ -100,7 +100,9 @@ async def admit(connection: HTTPConnection, needed: frozenset[Scope]) -> None:
     if principal is None:
         raise Refusal(
             ErrorCode.UNAUTHENTICATED,
-            "Send a valid access token: Authorization: Bearer apr_…; `apprentice tokens create` makes one.",
+            "Send a valid access token: Authorization: Bearer apr_…. The admin's is in the file admin_token of the "
+            "data directory; where it holds no longer, starting `apprentice up` anew puts another there. "
+            "`apprentice tokens create` makes more.",
         )
     for scope in sorted(needed, key=list(Scope).index):
         principal.require(scope)

@@ -52,7 +52,8 @@ def test_a_refusal_keeps_its_code_and_keys_for_a_program(capsys: pytest.CaptureF
 def test_whoever_names_a_wrong_token_is_told_that_the_machines_own_needs_no_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert "admin_token" in said(capsys, "Send a valid access token.", "UNAUTHENTICATED")
+    told = said(capsys, "Send a valid access token.", "UNAUTHENTICATED")
+    assert "in the file admin_token of its data directory" in told
 
 
 def test_what_is_possible_instead_is_named_as_it_is_typed(capsys: pytest.CaptureFixture[str]) -> None:
