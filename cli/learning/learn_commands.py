@@ -292,8 +292,8 @@ def _refuse_unknown(applications: Sequence[str]) -> None:
     if unknown is not None:
         raise NothingToDo(
             f"--only: no recorder reports “{unknown}”. There are {' and '.join(sorted(APPLICATIONS))}; `apprentice "
-            "record adapters` lists what they record. Name a site by its address (shop.example), a program of a recorder of "
-            "your own by its bundle id (org.example.editor)."
+            "record adapters` lists what they record. Name a site by its address (shop.example), a program of a "
+            "recorder of your own by its bundle id (org.example.editor)."
         )
 
 
