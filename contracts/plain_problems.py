@@ -86,7 +86,7 @@ def _errors(error: ValidationError | Sequence[Mapping[str, Any]]) -> Iterable[Ma
 
 def _problem(one: Mapping[str, Any]) -> str:
     place = one.get("loc", ())
-    kind, context = str(one.get("type", "")), one.get("ctx") or {}
+    kind, context = str(one.get("type", "")), cast("Mapping[str, Any]", one.get("ctx") or {})
     if kind == "json_invalid" and place and isinstance(place[-1], int):
         context = {**context, "position": place[-1]}
     said = plain_problem(kind, str(one.get("msg", "")), context)

@@ -254,8 +254,9 @@ def _sentence(refusal: ApiRefusal, names: OptionNames) -> str:
     places = _places(refusal.extra.get("fields"), message, names)
     if places:
         lines.append(f"Look at: {places}.")
-    if refusal.code in _ADVICE:
-        lines.append(_ADVICE[refusal.code])
+    advice = _ADVICE.get(refusal.code, "")
+    if advice and not (advice.startswith("`") and advice.split("`")[1] in message):
+        lines.append(advice)
     lines.append(f"Correlation id {refusal.correlation_id}.")
     return "\n".join(lines)
 

@@ -63,8 +63,8 @@ TYPICAL = {
         ),
     ),
     "is involved": (
-        "Use this skill any time a slide deck is involved: making a pitch deck, reading the text of a .pptx, or changing"
-        " an existing presentation.",
+        "Use this skill any time a slide deck is involved: making a pitch deck, reading the text of a .pptx, or"
+        " changing an existing presentation.",
         ("making a pitch deck", "reading the text of a .pptx", "changing an existing presentation"),
     ),
     "help with, or wants done": (
