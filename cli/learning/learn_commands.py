@@ -354,6 +354,7 @@ def delete(
     if not yes:
         if call.json:
             raise NothingToDo("deleting cannot be undone: say --yes")
+        call.api.learn.session(session)
         typer.confirm(f"Delete session {session} and what was observed in it?", abort=True)
     call.api.learn.delete_session(session)
     call.answer(Text(f"Session {session} is deleted."))

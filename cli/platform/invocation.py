@@ -267,9 +267,11 @@ def _places(fields: object, message: str, names: OptionNames) -> str:
     for one in cast("list[object]", fields) if isinstance(fields, list) else []:
         field = cast("dict[str, object]", one) if isinstance(one, dict) else {"path": one}
         path, problem = names.of(str(field.get("path", ""))), str(field.get("problem", "")).rstrip(".")
-        # A sentence that is the problem itself may leave open where it is.
-        parts = (path,) if problem in message else (path, problem)
-        told.append(": ".join(part for part in parts if part and part not in message))
+        if problem not in message:
+            told.append(": ".join(filter(None, (path, problem))))
+        elif path not in message:
+            # A sentence that is the problem itself may leave open where it is.
+            told.append(path)
     return "; ".join(dict.fromkeys(filter(None, told)))
 
 
