@@ -133,6 +133,8 @@ def _pattern(context: Mapping[str, Any]) -> str:
     pattern = str(context.get("pattern"))
     if choice := _CHOICE.fullmatch(pattern):
         return f"has to be one of: {', '.join(choice[1].split('|'))}"
+    if pattern in FORMS:
+        return f"has to be {FORMS[pattern]}"
     return f"is not of the form that is asked for ({pattern})"
 
 
@@ -157,6 +159,33 @@ def _json(context: Mapping[str, Any]) -> str:
 
 
 _PYDANTICS = frozenset[str](get_args(ErrorType))
+_SIGNS = "letters, digits and the signs"
+FORMS: Mapping[str, str] = {
+    r"\S": "a text that is not blank",
+    r"^#[0-9a-fA-F]{6}$": "a colour such as #aa3366",
+    r"^0x[a-fA-F0-9]{40}$": "an address: 0x and 40 hexadecimal digits",
+    r"^[ -~]+$": "plain characters of ASCII on one line",
+    r"^[0-9a-f]{64}$": "a SHA-256 digest: 64 hexadecimal digits in small letters",
+    r"^[A-Z][A-Z0-9_]*$": "a code of capital letters, digits and _, such as NOT_READY",
+    r"^[A-Za-z0-9._-]+$": f"{_SIGNS} . _ -",
+    r"^[A-Za-z0-9_.-]+$": f"{_SIGNS} . _ -",
+    r"^[A-Za-z0-9._@-]+$": f"{_SIGNS} . _ @ -",
+    r"^[A-Za-z0-9_-]+$": f"{_SIGNS} _ -",
+    r"^[A-Za-z0-9_./-]{1,120}$": f"1 to 120 {_SIGNS} . _ / -",
+    r"^[^@\s]+@[^@\s]+\.[^@\s]+$": "a mail address, such as ann@example.org",
+    r"^[^\x00-\x1f\x7f]*$": "one line without control characters",
+    r"^[^\x00-\x1f\x7f]+$": "one line without control characters",
+    r"^[a-z0-9-]{2,64}$": "2 to 64 small letters, digits and hyphens",
+    r"^[a-z0-9][a-z0-9-]{1,63}$": "2 to 64 small letters, digits and hyphens, a letter or digit first",
+    r"^[a-z0-9][a-z0-9_.-]{1,119}$": "2 to 120 small letters, digits and the signs _ . -, a letter or digit first",
+    r"^\s*\d{1,6}(-\d{0,6})?(\s*,\s*\d{1,6}(-\d{0,6})?)*\s*$": "numbers of pages, such as 1-3, 7",
+    r"^\w[\w.-]*$": "the name of a file, such as list.csv",
+    r"^\w[\w.-]*(?:/\w[\w.-]*)*$": "a path below the folder, such as out/list.csv",
+    r"^cp-\d{2,3}$": "the id of a checkpoint, such as cp-01",
+    r"^trial-folder/[0-9a-f]{64}$": "the reference that the answer to a folder gave",
+}
+"""What texts of a pattern are, in words; every pattern that a request can break is here."""
+
 _OWN_WORDS = frozenset({"value_error", "assertion_error"})
 """Kinds of pydantic with a message of ours; so has every kind that is none of pydantic's."""
 

@@ -166,12 +166,16 @@ AnyOf = Annotated[
 """A filter that may be named several times: ``?state=armed&state=paused``."""
 
 
-def parse_uuid(value: str, code: ErrorCode, what: str) -> str:
-    """``value`` as a canonical UUID; anything else is refused with ``code`` as something that is not there."""
+def parse_uuid(value: str, code: ErrorCode, what: str, listed: str = "") -> str:
+    """``value`` as a canonical UUID; anything else is refused with ``code`` as something that is not there.
+
+    ``listed`` is the route that lists what there is.
+    """
     try:
         return str(UUID(value))
     except ValueError:
-        raise Refusal(code, f"There is no {what} with that id.") from None
+        hint = f"; list them: {listed}" if listed else ""
+        raise Refusal(code, f"There is no {what} with that id{hint}.") from None
 
 
 def _session_id(session_id: Annotated[str, Path(max_length=200)]) -> str:
@@ -205,7 +209,7 @@ def _trial_id(trial_id: Annotated[str, Path(max_length=200)]) -> str:
 
 
 def _category_id(category_id: Annotated[str, Path(max_length=200)]) -> str:
-    return parse_uuid(category_id, ErrorCode.NOT_FOUND, "category")
+    return parse_uuid(category_id, ErrorCode.NOT_FOUND, "category", "GET /api/categories")
 
 
 def _adapter_kind(adapter_kind: Annotated[str, Path(max_length=80)]) -> ObservationAdapterKind:

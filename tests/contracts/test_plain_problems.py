@@ -80,7 +80,9 @@ def test_a_list_that_may_not_be_empty_asks_for_one() -> None:
 
 
 def test_a_text_of_another_form_shows_the_form() -> None:
-    assert problem_of(PracticePath, "../up").startswith("is not of the form that is asked for (")
+    assert problem_of(PracticePath, "../up") == "has to be a path below the folder, such as out/list.csv"
+    other = Annotated[str, StringConstraints(pattern="^a+$")]
+    assert problem_of(other, "b") == "is not of the form that is asked for (^a+$)"
 
 
 def test_what_is_missing_and_what_is_not_known_is_said_with_what_to_do() -> None:

@@ -7,9 +7,10 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from api.platform.openapi import examples
-from contracts.plain_problems import field_problems
+from contracts.plain_problems import field_problems, plain_problem
+from tests.api.platform.test_strictness import in_requests
 from tests.api.route_table import WITH_BODY
-from tests.api.world import CANARY, ROUTES, resolved, schema_of
+from tests.api.world import CANARY, ROUTES, document, resolved, schema_of
 from tests.fixtures.foreign_words import pydantics_words
 
 VALUES: tuple[Any, ...] = (
@@ -56,6 +57,25 @@ def problems_of(model: type[BaseModel], body: Any) -> list[tuple[str, str]]:
     except ValidationError as error:
         return [(one.path, one.problem) for one in field_problems(error, whole="body", given=body)]
     return []
+
+
+def patterns_in(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("pattern"), str):
+            yield schema["pattern"]
+        yield from (one for part in schema.values() for one in patterns_in(part))
+    elif isinstance(schema, list):
+        yield from (one for part in schema for one in patterns_in(part))
+
+
+def test_every_pattern_of_a_request_has_words() -> None:
+    schemas = document()["components"]["schemas"]
+    operations = [one for path in document()["paths"].values() for one in path.values()]
+    asked = [[one.get("parameters"), one.get("requestBody")] for one in operations]
+    found = set(patterns_in([asked, [schemas[name] for name in in_requests()]]))
+    assert len(found) > 15
+    told = {one: plain_problem("string_pattern_mismatch", "", {"pattern": one}) for one in found}
+    assert [one for one, words in told.items() if not words.startswith("has to be ")] == []
 
 
 @pytest.mark.parametrize("name", WITH_BODY)
