@@ -6,7 +6,7 @@ Each command's module is imported when that command is used, so that help and co
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -124,7 +124,7 @@ def _say_plainly(error: Exception) -> None:
 
     if isinstance(error.__cause__, ValidationError):
         problem = field_problems(error.__cause__, whole="it")[0].problem
-        error.message = problem if problem.endswith(".") else f"{problem}."
+        cast("Any", error).message = problem if problem.endswith(".") else f"{problem}."
 
 
 class _LazyGroup(TyperGroup):
