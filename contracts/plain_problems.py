@@ -13,7 +13,7 @@ from pydantic_core.core_schema import ErrorType
 from contracts.base import clipped
 
 MAX_PLACE_CHARS = 160
-MAX_PROBLEM_CHARS = 200
+MAX_PROBLEM_CHARS = 400
 
 _KEY = "[key]"
 """How pydantic marks the name of an entry, in place of its value."""

@@ -107,6 +107,15 @@ def test_json_that_cannot_be_read_is_said_to_be_with_its_place() -> None:
     )
 
 
+def test_a_long_list_of_what_there_is_is_told_whole() -> None:
+    of = Literal[
+        "constitutional", "cases", "statutes", "regulations", "treatises", "exhibits", "rules", "orders"
+    ]
+    assert all(one in problem_of(of, "x") for one in ("constitutional", "orders"))
+    server = Literal[tuple(f"a_rather_long_name_{n}" for n in range(12))]  # pyright: ignore
+    assert "a_rather_long_name_11" in problem_of(server, "x")
+
+
 def test_a_value_is_never_repeated() -> None:
     for of, value in ((Pet, {"kind": "hidden"}), (int, "hidden"), (Literal["a"], "hidden"), (Cat, "hidden")):
         assert "hidden" not in str(field_problems(refused(of, value), whole="it"))
