@@ -121,7 +121,7 @@ def test_get_shows_which_values_are_the_persons_own(person) -> None:
         (("passim=5",), "passim_threshold"),
         (("passim_threshold=1",), "has to be 2 or more"),
         (("passim_threshold=often",), "has to be a whole number"),
-        (("default_pagination=custom",), "one of: consecutive"),
+        (("default_pagination=custom",), "or consecutive"),
         (("default_category_order=cases,exhibits",), "treatises"),
         (("default_category_order=cases,cases",), "once"),
         (("default_style=texas", "default_style=custom"), "twice"),
