@@ -6,7 +6,7 @@ Each command's module is imported when that command is used, so that help and co
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -113,6 +113,20 @@ def load_command(name: str) -> Any:
     return command
 
 
+def _say_plainly(error: Exception) -> None:
+    """Puts a value of an option that does not fit into our own words; typer has it checked by pydantic."""
+    if type(error.__cause__).__name__ != "ValidationError" or not hasattr(error, "message"):
+        return
+    # Not before: pydantic is not loaded for every command.
+    from pydantic import ValidationError
+
+    from contracts.plain_problems import field_problems
+
+    if isinstance(error.__cause__, ValidationError):
+        problem = field_problems(error.__cause__, whole="it")[0].problem
+        cast("Any", error).message = problem if problem.endswith(".") else f"{problem}."
+
+
 class _LazyGroup(TyperGroup):
     """Lists commands without importing them; imports the one that is called."""
 
@@ -131,6 +145,7 @@ class _LazyGroup(TyperGroup):
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:
+            _say_plainly(error)
             # The class of usage errors is not typer's public name; what people see of them is.
             said = getattr(error, "format_message", None)
             code = ExitCode.USAGE if said else ExitCode.FAILURE

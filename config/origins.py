@@ -12,6 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
+from contracts.plain_problems import plain_problem
+
 CONFIG_VARIABLE = "APPRENTICE_CONFIG"
 FILE_NAME = "apprentice.toml"
 _PREFIX = "APPRENTICE_"
@@ -88,7 +90,7 @@ def explain(
     lines: list[str] = []
     for problem in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in problem["loc"])
-        reason = problem["msg"].removeprefix("Value error, ")
+        reason = plain_problem(problem["type"], problem["msg"], problem.get("ctx", {}))
         if problem["type"] == "default_factory_not_called":
             continue
         if not name:

@@ -146,7 +146,7 @@ def _canonical_uuid(value: str) -> str:
         return str(UUID(value))
     except ValueError:
         # The standard message repeats the value, which may be a secret in the wrong field.
-        raise ValueError("not a UUID") from None
+        raise ValueError("is no id; an id looks like 0199aa10-7c00-7000-8000-00000000002a") from None
 
 
 Uuid = Annotated[str, StringConstraints(max_length=36), AfterValidator(_canonical_uuid)]

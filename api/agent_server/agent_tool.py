@@ -14,6 +14,7 @@ from uuid_utils import uuid7
 from api.services import Services
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
+from contracts.plain_problems import field_problems, in_a_sentence
 from contracts.platform.commands import CommitKey
 from contracts.platform.identity import Principal, Scope
 from domain.mcp.policy_facts import runtime_of
@@ -146,16 +147,9 @@ def refused(refusal: Refusal, correlation_id: str) -> CallToolResult:
 
 def invalid_arguments(error: ValidationError) -> Refusal:
     """Which argument is wrong, and how; never its value, which may be a secret in the wrong place."""
-    fields = [
-        {
-            "path": clipped(".".join(str(part) for part in found["loc"]) or "arguments", 160),
-            "problem": clipped(found["msg"], 200),
-        }
-        for found in error.errors(include_url=False, include_context=False, include_input=False)
-    ]
-    more = f" ({len(fields) - 1} more)" if len(fields) > 1 else ""
+    problems = field_problems(error, whole="arguments")
     return Refusal(
         ErrorCode.VALIDATION_FAILED,
-        clipped(f"{fields[0]['path']}: {fields[0]['problem']}{more}", 240),
-        fields=fields[:20],
+        clipped(in_a_sentence(problems), 240),
+        fields=[one._asdict() for one in problems[:20]],
     )

@@ -6,14 +6,18 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
+from pydantic_core import from_json
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from api.agent_server.server import AgentServer
 from api.platform.dependencies import admit
-from api.platform.middleware import MAX_BODY_BYTES
+from api.platform.middleware import MAX_BODY_BYTES, Replayed
 from config.settings import Settings
 from contracts.errors import ErrorCode, Refusal
 
@@ -63,7 +67,12 @@ class AgentEndpoint:
         await admit(request, frozenset())
         if self._manager is None:
             raise Refusal(ErrorCode.TOO_MANY_REQUESTS, "The service is shutting down; try again shortly.")
-        await self._manager.handle_request(scope, receive, send)
+        body = await request.body()
+        refused = _not_of_the_protocol(body) if request.method == "POST" else None
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        await self._manager.handle_request(scope, Replayed(body, receive), send)
 
     def _refuse_rebinding(self, request: Request) -> None:
         """A page in a browser, or a name that was pointed at this machine, is not how agents come here."""
@@ -78,6 +87,28 @@ class AgentEndpoint:
             raise Refusal(
                 ErrorCode.FORBIDDEN, "Pages of other sites may not call this; use a client of yours."
             )
+
+
+def _not_of_the_protocol(body: bytes) -> JSONResponse | None:
+    """The answer to what is no message; the library's own would quote its checks, and what was sent."""
+    try:
+        message = from_json(body)
+    except ValueError:
+        return _protocol_error(PARSE_ERROR, "The body cannot be read as JSON.")
+    try:
+        jsonrpc_message_adapter.validate_python(message, by_name=False)
+    except ValidationError:
+        return _protocol_error(
+            INVALID_REQUEST,
+            'The body is no message of JSON-RPC: send one object with "jsonrpc": "2.0", "method", "params", and an '
+            '"id" where you want an answer.',
+        )
+    return None
+
+
+def _protocol_error(code: int, message: str) -> JSONResponse:
+    error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))
+    return JSONResponse(error.model_dump(mode="json", by_alias=True, exclude_unset=True), status_code=400)
 
 
 def _own_names(settings: Settings) -> frozenset[str] | None:

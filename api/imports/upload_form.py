@@ -19,6 +19,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from api.platform.middleware import repeated_name
 from contracts.errors import ErrorCode, Refusal
 from contracts.imports.uploads import MOST_UPLOAD_BYTES, SkillImportUploadMetadata
+from contracts.plain_problems import field_problems
 
 MULTIPART = "multipart/form-data"
 ARCHIVE_TYPES = frozenset({"application/zip", "application/x-zip-compressed", "application/octet-stream"})
@@ -156,10 +157,7 @@ def _metadata(given: list[UploadFile | str]) -> SkillImportUploadMetadata:
     try:
         return SkillImportUploadMetadata.model_validate_json(text)
     except ValidationError as error:
-        fields = [
-            {"path": ".".join(["metadata", *map(str, one["loc"])])[:200], "problem": one["msg"][:200]}
-            for one in error.errors(include_url=False, include_input=False, include_context=False)
-        ]
+        fields = [one._asdict() for one in field_problems(error, whole="metadata", under=("metadata",))]
         shown = [one if _is_known(one["path"]) else {**one, "path": "metadata"} for one in fields]
         raise Refusal(
             ErrorCode.VALIDATION_FAILED, f"metadata: {shown[0]['problem']}"[:240], fields=shown

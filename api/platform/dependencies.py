@@ -100,7 +100,9 @@ async def admit(connection: HTTPConnection, needed: frozenset[Scope]) -> None:
     if principal is None:
         raise Refusal(
             ErrorCode.UNAUTHENTICATED,
-            "Send a valid access token: Authorization: Bearer apr_…; `apprentice tokens create` makes one.",
+            "Send a valid access token: Authorization: Bearer apr_…. The admin's is in the file admin_token of the "
+            "data directory; where it holds no longer, starting `apprentice up` anew puts another there. "
+            "`apprentice tokens create` makes more.",
         )
     for scope in sorted(needed, key=list(Scope).index):
         principal.require(scope)
@@ -163,12 +165,16 @@ AnyOf = Annotated[
 """A filter that may be named several times: ``?state=armed&state=paused``."""
 
 
-def parse_uuid(value: str, code: ErrorCode, what: str) -> str:
-    """``value`` as a canonical UUID; anything else is refused with ``code`` as something that is not there."""
+def parse_uuid(value: str, code: ErrorCode, what: str, listed: str = "") -> str:
+    """``value`` as a canonical UUID; anything else is refused with ``code`` as something that is not there.
+
+    ``listed`` is the route that lists what there is.
+    """
     try:
         return str(UUID(value))
     except ValueError:
-        raise Refusal(code, f"There is no {what} with that id.") from None
+        hint = f"; list them: {listed}" if listed else ""
+        raise Refusal(code, f"There is no {what} with that id{hint}.") from None
 
 
 def _session_id(session_id: Annotated[str, Path(max_length=200)]) -> str:
@@ -202,7 +208,7 @@ def _trial_id(trial_id: Annotated[str, Path(max_length=200)]) -> str:
 
 
 def _category_id(category_id: Annotated[str, Path(max_length=200)]) -> str:
-    return parse_uuid(category_id, ErrorCode.NOT_FOUND, "category")
+    return parse_uuid(category_id, ErrorCode.NOT_FOUND, "category", "GET /api/categories")
 
 
 def _adapter_kind(adapter_kind: Annotated[str, Path(max_length=80)]) -> ObservationAdapterKind:

@@ -1,7 +1,7 @@
 """Error responses: every refusal and failure in one envelope, with the status of its code."""
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -16,6 +16,7 @@ from starlette.routing import Match, Route
 from api.platform.dependencies import correlation_id_of
 from contracts.base import clipped
 from contracts.errors import ERROR_RULES, ApiError, ApiErrorEnvelope, ErrorCode, Refusal
+from contracts.plain_problems import field_problems, in_a_sentence
 
 log = structlog.get_logger(__name__)
 
@@ -71,30 +72,15 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    fields = [_field(found) for found in error.errors()]
-    first = fields[0] if fields else {"path": "body", "problem": "unreadable"}
-    more = f" ({len(fields) - 1} more)" if len(fields) > 1 else ""
-    return error_response(
-        request,
-        ErrorCode.VALIDATION_FAILED,
-        f"{first['path']}: {first['problem']}{more}",
-        fields=fields[:20],
-    )
+    problems = field_problems(error.errors(), whole="body", given={"body": error.body})
+    fields = [one._asdict() for one in problems[:20]]
+    return error_response(request, ErrorCode.VALIDATION_FAILED, in_a_sentence(problems), fields=fields)
 
 
 def _as_field(field: object, message: str) -> object:
     return (
         {"path": clipped(field, 160), "problem": clipped(message, 200)} if isinstance(field, str) else field
     )
-
-
-def _field(found: Mapping[str, Any]) -> dict[str, str]:
-    location: Sequence[object] = found.get("loc", ())
-    # Never the offending value itself: it may be a secret typed into the wrong field.
-    return {
-        "path": clipped(".".join(str(part) for part in location) or "body", 160),
-        "problem": clipped(str(found.get("msg", "invalid")), 200),
-    }
 
 
 def _methods(request: Request) -> str:

@@ -30,7 +30,7 @@ Caller = Annotated[Principal, Depends(authenticated)]
 
 
 def _token_id(token_id: Annotated[str, Path(max_length=200)]) -> str:
-    return parse_uuid(token_id, ErrorCode.NOT_FOUND, "access token")
+    return parse_uuid(token_id, ErrorCode.NOT_FOUND, "access token", "GET /api/tokens")
 
 
 @router.get("/me", operation_id="me")

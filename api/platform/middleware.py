@@ -190,7 +190,7 @@ class BodyLimitMiddleware:
         if refused is not None:
             await refused(scope, receive, send)
             return
-        await self._app(scope, _Replayed(body, receive), send)
+        await self._app(scope, Replayed(body, receive), send)
 
 
 def _too_large(request: Request, limit: int) -> JSONResponse:
@@ -239,7 +239,7 @@ async def _whole_body(receive: Receive, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-class _Replayed:
+class Replayed:
     """Replays the body that was already read, then receives from the connection."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:

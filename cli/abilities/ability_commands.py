@@ -18,11 +18,14 @@ from cli.platform.list_options import (
     list_query,
 )
 from cli.platform.output import FAILED, PASSED, facts, listing, unproved_list
+from cli.platform.own_words import OF_ABILITIES
 from clients.apprentice.abilities import AbilityLifeApi
 from contracts.abilities.availability import (
     AbilityAvailabilityItem,
     AbilityDetailResponse,
     AbilityFreshness,
+    AbilityLifecycleAction,
+    AbilityState,
     FreshnessState,
     ImportOrigin,
 )
@@ -63,13 +66,22 @@ def lookup(
     words: QueryArgument,
     project: ProjectOption = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what only shares words with it, with the documented score.")
+        bool,
+        typer.Option(
+            "--all",
+            help="Also what only shares words with it, with the documented score, and what is quarantined or "
+            "switched off.",
+        ),
     ] = False,
 ) -> None:
     """Find the abilities that fit what somebody says."""
     found = call.api.abilities.lookup(AbilityLookupQuery(user_query=words, project_id=project))
+    if call.json:
+        call.answer()
+        return
     shown = _fits_view(found, everything=everything)
-    call.answer(*shown, *(_behind(found.freshness) if shown != [_NONE_FITS] else ()))
+    behind = _behind(found.freshness) if shown != [_NONE_FITS] else ()
+    call.show(*shown, *_aside_view(call, listed=everything, hinted=not found.fitting), *behind)
 
 
 @api_command(app, "explain")
@@ -223,6 +235,35 @@ def _fits_view(found: AbilityLookupResult, *, everything: bool) -> list[Renderab
             verdict, *score, one.ability_id, one.install_lane.value, usable, escape("; ".join(reasons))
         )
     return [table, *([Text.from_markup(hint)] if others and not everything else [])]
+
+
+_ASIDE = (AbilityState.QUARANTINED, AbilityState.DEACTIVATED, AbilityState.ARCHIVED)
+_BACK = (AbilityLifecycleAction.UNQUARANTINE, AbilityLifecycleAction.ACTIVATE)
+_MOST_ASIDE = 10
+
+
+def _aside_view(call: Invocation, *, listed: bool, hinted: bool) -> list[RenderableType]:
+    """What no lookup finds, as it is quarantined or switched off: a list with what brings it back, or a hint."""
+    if not (listed or hinted):
+        return []
+    aside = [one for one in call.api.abilities.availability().abilities if one.state in _ASIDE]
+    if not aside:
+        return []
+    if not listed:
+        return [Text.from_markup(f"{len(aside)} quarantined or switched off; [cyan]--all[/] lists them.")]
+    shown = sorted(aside, key=lambda one: _ASIDE.index(one.state))[:_MOST_ASIDE]
+    lines = ["Never found, whatever is asked:", *map(_way_back, shown)]
+    if len(aside) > len(shown):
+        lines.append(f"  {len(aside) - len(shown)} more; [cyan]apprentice abilities list[/] has all.")
+    return [Text.from_markup("\n".join(lines))]
+
+
+def _way_back(ability: AbilityAvailabilityItem) -> str:
+    """A line that says how the ability stands, and the command that brings it back."""
+    action = next((one for one in _BACK if one in ability.allowed_actions), None)
+    why = " --reason WHY" if action is AbilityLifecycleAction.UNQUARANTINE else ""
+    back = f"[cyan]apprentice {OF_ABILITIES[action]} {ability.ability_id}{why}[/]" if action else "its owner"
+    return f"  {ability.ability_id} is {ability.state.value}; {back} brings it back"
 
 
 def abilities_view(abilities: tuple[AbilityAvailabilityItem, ...]) -> RenderableType:

@@ -17,6 +17,7 @@ from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import listing
 from clients.apprentice.api import ConfigurationApi
 from contracts.documents.legal_tables import LegalTablesConfig
+from contracts.plain_problems import field_problems
 from contracts.platform.configuration import ConfigurationTarget
 from domain.documents.legal_tables import PREFIX, effective, intent_of, own, unusable
 
@@ -79,7 +80,7 @@ def _config(values: list[str]) -> LegalTablesConfig:
     try:
         return LegalTablesConfig.model_validate(given)
     except ValidationError as error:
-        wrong = "; ".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors())
+        wrong = "; ".join(f"{one.path} {one.problem}" for one in field_problems(error, whole="it"))
         raise NothingToDo(f"Nothing was set. {wrong}. Next: give another value, as in {_EXAMPLE}") from error
 
 

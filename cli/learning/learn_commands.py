@@ -13,7 +13,6 @@ from cli.learning.progress import follow_events
 from cli.learning.session_arguments import (
     SessionArgument,
     answer_session,
-    are_lifted,
     read_session,
     session_id_of,
 )
@@ -35,6 +34,7 @@ from contracts.learning.session import (
     LearnTargetKind,
     ObservationMode,
 )
+from domain.learning.adapters import APPLICATIONS, is_unknown_word
 
 _PANEL = "Coaching an agent"
 
@@ -248,6 +248,7 @@ def create(
     without: WithoutOption = None,
 ) -> None:
     """Begin a session: it is armed and waits for the first observed action."""
+    _refuse_unknown(only or ())
     coaching = coaching_of(
         goal,
         hints=hint or (),
@@ -281,14 +282,28 @@ def create(
     answer_session(call, created.session)
 
 
+def _refuse_unknown(applications: Sequence[str]) -> None:
+    """Ends the command where a session would watch what no recorder here reports, and so nothing.
+
+    Raises:
+        NothingToDo: one of the names is a word that is no application here.
+    """
+    unknown = next(filter(is_unknown_word, applications), None)
+    if unknown is not None:
+        raise NothingToDo(
+            f"--only: no recorder reports “{unknown}”. There are {' and '.join(sorted(APPLICATIONS))}; `apprentice "
+            "record adapters` lists what they record. Name a site by its address (shop.example), a program of a "
+            "recorder of your own by its bundle id (org.example.editor)."
+        )
+
+
 @api_command(app, "list")
 def list_sessions(
     call: Invocation, page: PageOption = 1, page_size: PageSizeOption = 25, search: SearchOption = None
 ) -> None:
     """List your sessions, newest first."""
     listed = call.api.learn.sessions(page=page, page_size=page_size, search=search)
-    lifted = () if call.json else are_lifted(call, listed.sessions)
-    call.answer(sessions_view(listed.sessions, listed.total, lifted))
+    call.answer(sessions_view(listed.sessions, listed.total))
 
 
 @api_command(app, "history")
@@ -339,6 +354,7 @@ def delete(
     if not yes:
         if call.json:
             raise NothingToDo("deleting cannot be undone: say --yes")
+        call.api.learn.session(session)
         typer.confirm(f"Delete session {session} and what was observed in it?", abort=True)
     call.api.learn.delete_session(session)
     call.answer(Text(f"Session {session} is deleted."))

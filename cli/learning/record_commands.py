@@ -417,4 +417,8 @@ def _line(adapter: RegisteredAdapter) -> str:
         return f"–  {status.kind.value:18} {adapter.reason}; use {instead} instead"
     health = f"cannot record: {status.last_error_code}" if status.last_error_code else "ok"
     seen = f", last seen {status.last_seen_at:%Y-%m-%d %H:%M} UTC" if status.last_seen_at else ""
-    return f"{'✓' if status.healthy else '!'}  {status.kind.value:18} {health}{seen}: {adapter.captures}"
+    application = ADAPTERS[status.kind].application
+    only = f" (--only {application})" if application else ""
+    return (
+        f"{'✓' if status.healthy else '!'}  {status.kind.value:18} {health}{seen}: {adapter.captures}{only}"
+    )

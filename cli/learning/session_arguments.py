@@ -1,15 +1,12 @@
 """The session that a ``learn`` command acts on: the one named, else the caller's latest that takes it."""
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from cli.learning.views import guide, session_view
 from cli.platform.invocation import Invocation, NothingToDo
-from clients.apprentice.transport import ApiRefusal
-from contracts.abilities.availability import InstallLane
-from contracts.learning.session import LearnSession, LearnSessionState
+from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import SessionCommand
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.workflow_ids import learn_session_id
@@ -67,22 +64,6 @@ def proposal_of(
     return session, session.proposal_id
 
 
-def are_lifted(call: Invocation, sessions: Iterable[LearnSession]) -> frozenset[str]:
-    """The ids of quarantined sessions whose ability is out of quarantine; their own state stays (its table)."""
-    return frozenset(
-        one.learn_session_id
-        for one in sessions
-        if one.state is LearnSessionState.QUARANTINED and one.ability_id and _is_lifted(call, one.ability_id)
-    )
-
-
-def _is_lifted(call: Invocation, ability_id: str) -> bool:
-    try:
-        return call.api.abilities.ability(ability_id).ability.install_lane is not InstallLane.QUARANTINED
-    except ApiRefusal:
-        return False
-
-
 def answer_session(call: Invocation, session: LearnSession) -> None:
     """End a command by showing the session it acted on, as it takes commands now."""
     if call.json:
@@ -91,7 +72,4 @@ def answer_session(call: Invocation, session: LearnSession) -> None:
     view = (
         session if isinstance(session, LearnSessionView) else call.api.learn.session(session.learn_session_id)
     )
-    lifted = bool(are_lifted(call, [view]))
-    call.show(
-        session_view(view, call.temporal_url(learn_session_id(view.learn_session_id)), is_lifted=lifted)
-    )
+    call.show(session_view(view, call.temporal_url(learn_session_id(view.learn_session_id))))

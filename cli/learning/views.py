@@ -1,6 +1,6 @@
 """Terminal views of sessions (with the next commands to type), proposals, validation runs and installs."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -173,18 +173,13 @@ _SAGA_COLOUR = {SagaState.INSTALLED: "green", SagaState.RUNNING: "cyan", SagaSta
 _LIFTED = "nothing; its ability is in use again: the quarantine was lifted"
 
 
-def session_view(
-    session: LearnSessionView, temporal_url: str | None = None, *, is_lifted: bool = False
-) -> RenderableType:
-    """A session: its state, what it waits for, and what to type next.
-
-    ``is_lifted`` where its ability came out of the quarantine that it ended with.
-    """
+def session_view(session: LearnSessionView, temporal_url: str | None = None) -> RenderableType:
+    """A session: its state, what it waits for, and what to type next."""
     guidance = guide(session)
     heading = f"Session [bold]{session.learn_session_id}[/] is {_coloured_state(session)}"
     about = facts(
         (
-            ("waits for", _LIFTED if is_lifted else guidance.waits_for),
+            ("waits for", _LIFTED if session.quarantine_lifted else guidance.waits_for),
             ("watches", ", ".join(session.target_app_whitelist)),
             *(("not yet", reason) for reason in guidance.not_yet),
             ("since", session.updated_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
@@ -196,10 +191,8 @@ def session_view(
     return Group(Text.from_markup(heading), about, *_commands(guidance.commands))
 
 
-def sessions_view(
-    sessions: Sequence[LearnSession], total: int, lifted: Collection[str] = ()
-) -> RenderableType:
-    """A page of sessions; ``lifted`` are the ids of those whose ability came out of quarantine."""
+def sessions_view(sessions: Sequence[LearnSessionView], total: int) -> RenderableType:
+    """A page of sessions."""
     if not sessions:
         return Text.from_markup("No sessions yet. Begin one with [cyan]apprentice learn create[/].")
     table = listing("session", "state", "how", "created", "ability", whole="session")
@@ -207,7 +200,7 @@ def sessions_view(
         created = session.created_at.strftime("%Y-%m-%d %H:%M")
         table.add_row(
             session.learn_session_id,
-            _coloured_state(session) + (" (lifted)" if session.learn_session_id in lifted else ""),
+            _coloured_state(session) + (" (lifted)" if session.quarantine_lifted else ""),
             session.entry_mode.value,
             created,
             session.ability_id or "",
@@ -342,6 +335,7 @@ def history_view(items: Sequence[LearnHistoryItem], total: int) -> RenderableTyp
     table = listing("session", "outcome", "title", "created", whole="session")
     for item in items:
         outcome = item.outcome.value if item.outcome else item.state
+        outcome += " (lifted)" if item.quarantine_lifted else ""
         created = item.created_at.strftime("%Y-%m-%d %H:%M")
         table.add_row(item.learn_session_id, outcome, escape(item.title or ""), created)
     return Group(table, Text(f"{len(items)} of {total}", style="dim"))

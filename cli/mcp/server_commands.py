@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import typer
-from pydantic import AnyUrl
+from pydantic import AnyUrl, ValidationError
 from rich.markup import escape
 from rich.text import Text
 
@@ -28,6 +28,7 @@ from contracts.mcp.servers import (
     MCPServerListItem,
     MCPServerPatchRequest,
 )
+from contracts.plain_problems import problem_sentence
 from domain.platform.visible_text import visible
 
 app = typer.Typer(no_args_is_help=True, help="Tool servers: list, show, register, edit, remove.")
@@ -89,6 +90,13 @@ def list_servers(
         answer_list(call, found, table, nothing, query)
 
 
+def _address(url: str) -> AnyUrl:
+    try:
+        return AnyUrl(url)
+    except ValidationError as error:
+        raise NothingToDo(f"{problem_sentence(error, whole='--url')}.") from None
+
+
 @api_command(app, "register")
 def register(
     call: Invocation,
@@ -125,7 +133,7 @@ def register(
         MCPServerCreateRequest(
             provider=provider,
             display_name=name,
-            endpoint_url=None if url is None else AnyUrl(url),
+            endpoint_url=None if url is None else _address(url),
             command=None
             if program is None
             else MCPServerCommand(

@@ -15,15 +15,13 @@ from rich.console import Console, RenderableType
 
 from cli.platform.option_names import OptionNames
 from cli.platform.output import ExitCode, JsonFlag, TerminalConsole, fail, harmless, print_parts, tell_error
-from cli.platform.plain_problems import plain_problem
 from cli.platform.run_state import RunState, read_run_state
 from clients.apprentice.api import ApprenticeApi
 from clients.apprentice.transport import ApiAnswerUnreadable, ApiFailure, ApiRefusal, ApiUnreachable
 from contracts.errors import ErrorCode
+from contracts.plain_problems import field_problems
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
     from config.settings import Settings
 
 
@@ -222,23 +220,16 @@ def reporting_errors(names: OptionNames | None = None) -> Generator[None]:
     except ApiAnswerUnreadable as error:
         fail(str(error), ExitCode.FAILURE)
     except ValidationError as error:
-        problems = (
-            ": ".join(filter(None, (names.of(".".join(map(str, one["loc"]))), _problem(one))))
-            for one in error.errors()
-        )
+        found = field_problems(error, whole="")
+        problems = (": ".join(filter(None, (names.of(one.path), one.problem))) for one in found)
         fail("the service would not take this: " + "; ".join(problems), ExitCode.USAGE)
     except (NothingToDo, SettingsError) as error:
         fail(str(error), ExitCode.USAGE)
 
 
-def _problem(one: "ErrorDetails") -> str:
-    return plain_problem(one["type"], one["msg"], one.get("ctx", {}))
-
-
 _ADVICE = {
     ErrorCode.UNAUTHENTICATED.value: "Name a valid token with --token or APPRENTICE_TOKEN. Where `apprentice up` runs, "
-    "name none: the token in its data directory (admin_token) is used then; if that one was revoked, "
-    "`apprentice up` makes another when it is started again.",
+    "name none: the one in the file admin_token of its data directory is used then.",
     ErrorCode.LEARN_SESSION_ALREADY_ACTIVE.value: "See it with `apprentice learn status`.",
     ErrorCode.LEARN_SESSION_NOT_FOUND.value: "`apprentice learn list` shows yours.",
     ErrorCode.ABILITY_NOT_FOUND.value: "`apprentice abilities list` shows yours.",
@@ -263,8 +254,9 @@ def _sentence(refusal: ApiRefusal, names: OptionNames) -> str:
     places = _places(refusal.extra.get("fields"), message, names)
     if places:
         lines.append(f"Look at: {places}.")
-    if refusal.code in _ADVICE:
-        lines.append(_ADVICE[refusal.code])
+    advice = _ADVICE.get(refusal.code, "")
+    if advice and not (advice.startswith("`") and advice.split("`")[1] in message):
+        lines.append(advice)
     lines.append(f"Correlation id {refusal.correlation_id}.")
     return "\n".join(lines)
 
@@ -275,9 +267,11 @@ def _places(fields: object, message: str, names: OptionNames) -> str:
     for one in cast("list[object]", fields) if isinstance(fields, list) else []:
         field = cast("dict[str, object]", one) if isinstance(one, dict) else {"path": one}
         path, problem = names.of(str(field.get("path", ""))), str(field.get("problem", "")).rstrip(".")
-        # A sentence that is the problem itself may leave open where it is.
-        parts = (path,) if problem in message else (path, problem)
-        told.append(": ".join(part for part in parts if part and part not in message))
+        if problem not in message:
+            told.append(": ".join(filter(None, (path, problem))))
+        elif path not in message:
+            # A sentence that is the problem itself may leave open where it is.
+            told.append(path)
     return "; ".join(dict.fromkeys(filter(None, told)))
 
 

@@ -84,6 +84,7 @@ ROUTES: Mapping[str, str] = {
     "POST /api/skills/import/retry": "import retry",
     "POST /api/skills/import/scan": "import scan",
     "POST /api/skills/import/uploads": "import upload",
+    "GET /api/tokens": "tokens list",
     "GET /api/skills/packs": "packs list",
 }
 """The command that does what a route does; a segment in braces is put into the command."""

@@ -10,6 +10,7 @@ from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.list_options import OnePageOption, answer_list
 from cli.platform.output import facts, listing
 from clients.apprentice.agents import AgentApi
+from contracts.plain_problems import problem_sentence
 from contracts.skills.agents import CreateAgentRequest
 
 app = typer.Typer(no_args_is_help=True, help="Agents that skills work for: create, list.")
@@ -33,8 +34,7 @@ def create(
             name=name, owner_user_id=owner, wallet_address=wallet, capabilities=tuple(capability or ())
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        raise NothingToDo(f"{first['loc'][0]}: {first['msg']}") from None
+        raise NothingToDo(f"{problem_sentence(error, whole='the agent')}.") from None
     made = AgentApi(call.api.http).create(request)
     call.answer(
         facts(

@@ -12,6 +12,7 @@ from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.json_arguments import read_object
 from cli.platform.output import facts
 from clients.apprentice.skills import SkillApi
+from contracts.plain_problems import problem_sentence
 from contracts.skills.publishing import MAX_TOKEN_SECONDS, ApproveContentRequest
 from domain.platform.visible_text import visible
 
@@ -37,9 +38,7 @@ def approve(
     try:
         request = ApproveContentRequest.model_validate_json(json.dumps(given))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise NothingToDo(f"{where}: {first['msg']}.") from None
+        raise NothingToDo(f"{problem_sentence(error, whole='CONTENT')}.") from None
     shown = request.content.model_dump(mode="json", exclude_none=True)
     call.show(Text(visible(json.dumps(shown, indent=2, ensure_ascii=False))))
     if not yes:

@@ -12,6 +12,7 @@ from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.output import listing
 from clients.apprentice.skills import SkillApi
 from contracts.learning.observation import ToolEffect
+from contracts.plain_problems import problem_sentence
 from contracts.skills.manifest import SafetyLevel
 from contracts.skills.policy import PutSkillPolicyRequest, SkillDecision, SkillPolicy, SkillPolicyRule
 
@@ -76,9 +77,7 @@ def set_policy(
     except OSError as error:
         raise NothingToDo(f"{file} cannot be read: {error.strerror}.") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise NothingToDo(f"{file}: {where}: {first['msg']}.") from None
+        raise NothingToDo(f"{file}: {problem_sentence(error, whole='the whole')}.") from None
     call.answer(_table(SkillApi(call.api.http).put_policy(PutSkillPolicyRequest(rules=rules))))
 
 

@@ -23,6 +23,7 @@ from clients.apprentice.sse import SILENCE_LIMIT_SECONDS, StreamContext
 from clients.platform.retry_after import retry_after_seconds
 from contracts.backoff import Backoff
 from contracts.errors import ApiErrorEnvelope, ErrorCode
+from contracts.plain_problems import problem_sentence
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -252,9 +253,8 @@ class ApiTransport:
         try:
             return answer.model_validate_json(response.content, extra="ignore")
         except ValidationError as cause:
-            first = cause.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the body"
-            raise ApiAnswerUnreadable(self.base_url, f"{answer.__name__}, {where}: {first['msg']}") from cause
+            wrong = problem_sentence(cause, whole="the body")
+            raise ApiAnswerUnreadable(self.base_url, f"{answer.__name__}, {wrong}") from cause
 
 
 class ApiRoutes:

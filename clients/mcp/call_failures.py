@@ -25,6 +25,7 @@ from clients.mcp.local_program import ProgramNotStarted
 from clients.mcp.wire_record import HttpRefusal, WireRecord
 from contracts.base import clipped
 from contracts.mcp.tools import ToolFailure, ToolFailureKind
+from contracts.plain_problems import field_problems
 from domain.mcp.auth_status import kept_scopes
 from domain.platform.visible_text import visible
 
@@ -180,11 +181,8 @@ def _said(cause: ValidationError | RuntimeError) -> str:
     """What is wrong and where; of what the server sent no more than its names and its revision."""
     if isinstance(cause, RuntimeError):
         return visible(str(cause))
-    wrong = [
-        f"{'.'.join(map(str, one['loc']))} ({one['msg']})"
-        for one in cause.errors(include_input=False, include_url=False)[:3]
-    ]
-    return visible("; ".join(wrong))
+    wrong = field_problems(cause, whole="it")[:3]
+    return visible("; ".join(f"{one.path} {one.problem}" for one in wrong))
 
 
 def _after_the_call(record: WireRecord, cause: BaseException) -> ToolFailure:

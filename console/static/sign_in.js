@@ -30,6 +30,7 @@ export function signIn(onDone, problem = null) {
       h("h2", {}, "Where to find it"),
       h("p", {}, prose("If you started the service, it is in the file `admin_token` of its data directory, which `apprentice up` prints at its start:")),
       copyable("cat ~/.apprentice/admin_token"),
+      h("p", {}, prose("If that one holds no longer, start `apprentice up` anew: it puts a new one into the file.")),
       h("p", {}, "Or make one with fewer rights; it is shown once:"),
       copyable("apprentice tokens create console --scope read --scope learn --scope approve"),
     ),

@@ -82,6 +82,12 @@ export const OUTCOMES = {
   quarantined: ["Quarantined", "bad"],
 };
 
+/** Of a session that ended in quarantine, once its ability is out of it. */
+export const LIFTED = ["Quarantined, lifted since", "quiet"];
+
+/** What a session waits for. */
+export const waitsFor = (session) => (session.quarantine_lifted ? "Its ability is in use again: the quarantine was lifted." : STATES[session.state]?.waits);
+
 export const LANES = {
   pending: "Pending",
   experimental_private: "For you alone",

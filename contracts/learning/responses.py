@@ -221,6 +221,9 @@ class LearnHistoryItem(Contract):
     proposal_id: Uuid | None = None
     ability_id: Text160 | None = None
     outcome: HistoryOutcome | None = None
+    quarantine_lifted: bool = Field(
+        default=False, description="Its ability is out of the quarantine that it ended with."
+    )
 
 
 class LearnHistoryResponse(Page):

@@ -28,6 +28,7 @@ from contracts.abilities.lookup import (
 from contracts.base import clipped
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
+from contracts.plain_problems import problem_sentence
 from domain.abilities.availability import method_of, working_names
 from domain.abilities.fit.fit_index import FitIndex
 
@@ -259,9 +260,7 @@ def _read_cases(draft: SkillDraft) -> tuple[TriggerCase, ...] | str:
     try:
         return TRIGGER_CASES.validate_json(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(part) for part in first["loc"]) or "the whole file"
-        return f"It cannot be read, at {where}: {first['msg']}."
+        return f"It cannot be read, at {problem_sentence(error, whole='the whole file')}."
 
 
 _DECOYS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (

@@ -4,6 +4,7 @@ A new kind is a member of ``ObservationAdapterKind`` and a row here. The phases 
 L3668-3672); a kind of phase 2 or 3 is known by name and refused with what to use instead (L3674, R11.2-44).
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -199,6 +200,19 @@ _MEANT: Mapping[str, str] = {
 _SURE = 0.8
 """How alike two words are, of 1, when one is taken for a slip of the other."""
 
+_BARE_WORD = re.compile(r"[\w-]+")
+"""Neither a site, a bundle id nor the title of a window, which have a dot, a colon or a space nearly always."""
+
+
+def is_unknown_word(application: str) -> bool:
+    """Whether it is a single word that no recorder here reports, and is no slip of one that it does: ``figma``."""
+    word = application.strip().casefold()
+    return _BARE_WORD.fullmatch(word) is not None and word != "localhost" and not _likely(word)
+
+
+def _likely(word: str) -> list[str]:
+    return get_close_matches(word, _MEANT, n=1, cutoff=_SURE)
+
 
 def refuse_misnamed(applications: Iterable[str]) -> None:
     """Refuses a name that must be meant as a recorder's and that no recorder reports: ``termnal``.
@@ -210,7 +224,7 @@ def refuse_misnamed(applications: Iterable[str]) -> None:
     """
     for place, given in enumerate(applications):
         word = given.strip().casefold()
-        likely = get_close_matches(word, _MEANT, n=1, cutoff=_SURE)
+        likely = _likely(word)
         if not likely or word in APPLICATIONS:
             continue
         there = " and ".join(sorted(APPLICATIONS))

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from contracts.mcp.m365_operations import M365OperationFamily as Family
 from contracts.mcp.servers import MCPServerRegistryEntry
+from contracts.plain_problems import field_problems
 from contracts.projects.source_binding import (
     AmbiguityPolicy,
     ProjectMatch,
@@ -64,9 +65,8 @@ def problem_in(payload: Mapping[str, Any]) -> tuple[str, str] | None:
     try:
         found = _LIST.validate_python(payload.get(PREFERENCE) or [])
     except ValidationError as error:
-        first = error.errors(include_input=False, include_context=False, include_url=False)[0]
-        place = ".".join(("payload", PREFERENCE, *map(str, first["loc"])))
-        return place, f"A project binding: {first['msg']}."
+        first = field_problems(error, whole=PREFERENCE, under=("payload", PREFERENCE))[0]
+        return first.path, f"A project binding {first.problem}."
     ids = [binding.project_id.strip() for binding in found]
     if not all(ids) or len(set(ids)) < len(ids):
         return f"payload.{PREFERENCE}", "Each binding names its project, and a project has one binding."

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from contracts.base import Contract, clipped
+from contracts.plain_problems import plain_problem
 from contracts.skills.amber import AmberManifest
 from contracts.skills.manifest import SKILL_NAME, SkillManifest
 from domain.platform.frontmatter import (
@@ -225,5 +226,5 @@ def _problems(error: ValidationError) -> Iterable[str]:
         place = ""
         for part in found["loc"]:
             place += f"[{part}]" if isinstance(part, int) else f"{'.' if place else ''}{part[:60]}"
-        said = found["msg"].removeprefix("Value error, ")
+        said = plain_problem(found["type"], found["msg"], found.get("ctx", {}))
         yield f"{place}: {said}" if place else said

@@ -10,6 +10,7 @@ from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.errors import Refusal
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
+from contracts.plain_problems import problem_sentence
 from domain.learning.drafting.skill_markdown import parse_frontmatter
 from skills.rehearsal.report import CheckReport, CheckStep
 
@@ -64,7 +65,9 @@ def _manifest_problem(content: str | None) -> str | None:
         return "The draft has no capability manifest."
     try:
         CapabilityManifest.model_validate(json.loads(content))
-    except (ValidationError, ValueError) as error:
+    except ValidationError as error:
+        return problem_sentence(error, whole="the manifest")
+    except ValueError as error:
         return str(error)
     return None
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from contracts.errors import ErrorCode, Refusal
+from contracts.plain_problems import problem_sentence
 from contracts.skills.catalog import ApprovedSkill, SkillAllowlist, SkillRoot
 
 FILE_NAME = "SKILL_MANIFEST.json"
@@ -70,9 +71,8 @@ class Allowlist:
         try:
             return SkillAllowlist.model_validate_json(text)
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the document"
-            raise self._refusal(f"is malformed: {where}: {first['msg']}"[:400]) from error
+            wrong = problem_sentence(error, whole="the document")
+            raise self._refusal(f"is malformed: {wrong}") from error
 
     def _write(self, allowlist: SkillAllowlist) -> None:
         body = allowlist.model_dump(mode="json", exclude_none=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, case, select
 
+from contracts.abilities.availability import InstallLane
 from contracts.base import rfc3339
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftRequest, LearnSessionAggregate, StagedDraft
@@ -29,6 +30,7 @@ from contracts.learning.responses import (
     QuestionView,
     ValidationRunsListResponse,
 )
+from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
 from contracts.learning.validation import ValidationRun, unproved_digest
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
@@ -127,9 +129,15 @@ class AllowedActions:
 
     def of_sessions(self, aggregates: Sequence[LearnSessionAggregate]) -> tuple[LearnSessionView, ...]:
         """The sessions as clients read them, in the order given."""
+        with self._database.read() as connection:
+            lifted = lifted_quarantines(connection, aggregates)
         return tuple(
-            LearnSessionView.model_validate(dict(facts.aggregate.session) | dict(session_actions(facts)))
-            for facts in self._facts(aggregates)
+            LearnSessionView.model_validate(
+                dict(one.session)
+                | dict(session_actions(facts))
+                | {"quarantine_lifted": one.session.learn_session_id in lifted}
+            )
+            for one, facts in zip(aggregates, self._facts(aggregates), strict=True)
         )
 
     def of_proposals(self, proposals: Sequence[SkillBundleProposal]) -> tuple[ProposalView, ...]:
@@ -185,6 +193,22 @@ class AllowedActions:
         query = select(table.c.session_id).where(table.c.session_id.in_(asked), table.c.accepted > 0)
         with self._database.read() as connection:
             return frozenset(asked.difference(connection.scalars(query)))
+
+
+def lifted_quarantines(connection: Connection, aggregates: Sequence[LearnSessionAggregate]) -> frozenset[str]:
+    """The sessions that ended in quarantine and whose ability is out of it; their own state stays."""
+    sessions = {
+        one.session.ability_id: one.session.learn_session_id
+        for one in aggregates
+        if one.session.state is LearnSessionState.QUARANTINED and one.session.ability_id
+    }
+    if not sessions:
+        return frozenset()
+    table = tables.abilities
+    out = select(table.c.ability_id).where(
+        table.c.ability_id.in_(sessions), table.c.lane != InstallLane.QUARANTINED.value
+    )
+    return frozenset(sessions[one] for one in connection.scalars(out))
 
 
 def _with_actions(proposal: SkillBundleProposal, facts: SessionFacts | None) -> ProposalView:

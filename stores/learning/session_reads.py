@@ -4,7 +4,7 @@ An open session is one that is not at rest: its workflow should be running, and 
 it refers to (DOC3 §0C.16D). Nothing here calls Temporal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
@@ -27,7 +27,7 @@ from domain.learning.session.account import history_outcome
 from domain.maintenance.retention import ids_in_use
 from stores.learning.checkpoints import receipts_page
 from stores.learning.learning_tables import SESSIONS
-from stores.learning.proposals import AllowedActions
+from stores.learning.proposals import AllowedActions, lifted_quarantines
 from stores.learning.sessions import scope_of, snapshot_of
 from stores.platform import tables
 from stores.platform.database import Database, PageRequest, containing
@@ -79,7 +79,10 @@ class SessionReads:
     ) -> LearnHistoryResponse:
         """All the owner's sessions, archived ones included; ``states`` and ``search`` as for ``sessions``."""
         found = self._page(owner, wanted, states, search)
-        return LearnHistoryResponse(items=tuple(map(_history_item, found.documents)), **found.counts)
+        with self._database.read() as connection:
+            lifted = lifted_quarantines(connection, found.documents)
+        items = tuple(_history_item(one, lifted) for one in found.documents)
+        return LearnHistoryResponse(items=items, **found.counts)
 
     def _page(
         self,
@@ -146,7 +149,7 @@ class SessionReads:
             return snapshot_of(connection, aggregate)
 
 
-def _history_item(aggregate: LearnSessionAggregate) -> LearnHistoryItem:
+def _history_item(aggregate: LearnSessionAggregate, lifted: Collection[str]) -> LearnHistoryItem:
     session = aggregate.session
     return LearnHistoryItem(
         learn_session_id=session.learn_session_id,
@@ -158,6 +161,7 @@ def _history_item(aggregate: LearnSessionAggregate) -> LearnHistoryItem:
         proposal_id=session.proposal_id,
         ability_id=session.ability_id,
         outcome=history_outcome(session.state),
+        quarantine_lifted=session.learn_session_id in lifted,
     )
 
 

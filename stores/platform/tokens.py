@@ -21,7 +21,9 @@ from stores.platform.document_table import DocumentTable
 from stores.platform.journal.journal import JournalEntries, append
 from stores.platform.tables import access_tokens
 
-TOKENS = DocumentTable(access_tokens, AccessToken, message="There is no access token of this id.")
+TOKENS = DocumentTable(
+    access_tokens, AccessToken, message="There is no access token with that id; list them: GET /api/tokens."
+)
 """Callers give ``secret_hash``; that a token is revoked is in its column alone."""
 
 AUDIT_STREAM = "system/audit/tokens"

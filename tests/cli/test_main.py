@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import COMMANDS, app, load_command
+from tests.fixtures.foreign_words import pydantics_words
 
 
 def test_help_lists_every_command_without_importing_one() -> None:
@@ -38,6 +39,23 @@ def test_a_mistyped_command_is_a_usage_error_that_suggests_the_right_one() -> No
     result = CliRunner().invoke(app, ["confg"])
     assert result.exit_code == 2
     assert "'config'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["skills", "list", "--page", "0"], "Invalid value for '--page': has to be 1 or more."),
+        (["import", "list", "--page", "x"], "Invalid value for '--page': has to be a whole number."),
+        (["learn", "create", "--mode", "foo"], "Invalid value for '--mode': 'foo' is not one of"),
+    ],
+)
+def test_a_value_of_an_option_that_does_not_fit_is_told_in_plain_words(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", " ").split())
+    told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["error"]["message"]
+    assert said in told
+    assert not pydantics_words(result.output + told)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -21,6 +21,9 @@ async def test_a_wrong_token_is_refused_in_plain_words_and_a_right_one_stays_in_
     await console.sign_in("apr_wrong")
     alert = page.get_by_role("alert")
     await expect(alert).to_contain_text("does not know this token")
+    await expect(
+        page.get_by_text("start apprentice up anew: it puts a new one into the file")
+    ).to_be_visible()
     await expect(alert).to_contain_text("Correlation id")
 
     await console.sign_in()

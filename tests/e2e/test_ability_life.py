@@ -9,7 +9,7 @@ from contracts.errors import ErrorCode
 from contracts.workflow_ids import ability_workflow_id
 from stores.platform.journal.chains import verify_chains
 from stores.platform.journal.journal import EVENTS, JournalFilter, read_entries
-from tests.e2e.ability_owner import WHY, owner_of_one
+from tests.e2e.ability_owner import WHY, Owner, owner_of_one
 from tests.fixtures.stack import Stack
 
 pytestmark = pytest.mark.anyio
@@ -56,15 +56,26 @@ async def test_a_quarantined_ability_is_shown_with_its_reason_and_never_routed_t
 
     status, error = await owner.may_not("unquarantine")
     assert (status, error["code"]) == (409, "VALIDATION_REQUIRED")
+    assert await lifted_of(owner) == [False] * 3
     assert await owner.does("unquarantine", {"reason": "The folder was moved"}) == {
         "ability_id": owner.ability_id,
         "quarantined": False,
         "reason": "The folder was moved",
     }
+    assert await lifted_of(owner) == [True] * 3
     entry = await owner.learner.ok("GET", f"{owner.path}/availability")
     assert (entry["install_lane"], entry["usable_now"]) == ("approved_workspace", True)
     assert await owner.found_by(bob)
     assert owner.file("SKILL.md") is not None
+
+
+async def lifted_of(owner: Owner) -> list[bool]:
+    """What the session's page, the list and the history say of the quarantine that it ended with."""
+    learner = owner.learner
+    page = await learner.ok("GET", f"/api/learn/sessions/{learner.session_id}/detail")
+    listed = (await learner.ok("GET", "/api/learn/sessions"))["sessions"]
+    history = (await learner.ok("GET", "/api/learn/history"))["items"]
+    return [one["quarantine_lifted"] for one in (page, *listed, *history)]
 
 
 async def test_validating_the_same_content_again_lifts_a_quarantine_without_a_reason(stack: Stack) -> None:

@@ -17,6 +17,7 @@ from contracts.errors import Refusal
 from contracts.platform.identity import Scope
 from stores.platform.projection.projector import Projector
 from tests.fixtures.agents import agent, agent_token, answer, refusal
+from tests.fixtures.foreign_words import pydantics_words
 from tests.fixtures.learner import Learner
 from tests.fixtures.served import served
 from tests.fixtures.stack import Stack
@@ -334,6 +335,26 @@ async def test_a_public_name_is_an_own_name(stack: Stack) -> None:
     open_bind = stack.settings.model_copy(update={"api_host": "0.0.0.0"})
     assert seen_as("apprentice:8040", open_bind)
     assert not seen_as("", stack.settings)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "words"),
+    [
+        ('{"jsonrpc": ', -32700, "cannot be read as JSON"),
+        ('{"said": "hidden"}', -32600, '"jsonrpc": "2.0"'),
+        ('["hidden"]', -32600, '"jsonrpc": "2.0"'),
+    ],
+)
+async def test_what_is_no_message_of_the_protocol_is_refused_in_plain_words(
+    stack: Stack, address: str, body: str, code: int, words: str
+) -> None:
+    head = ACCEPT | {"authorization": f"Bearer {agent_token(stack)}", "content-type": "application/json"}
+    async with httpx.AsyncClient(base_url=address) as http:
+        response = await http.post("/mcp", content=body, headers=head)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, code)
+    assert words in response.json()["error"]["message"]
+    assert not pydantics_words(response.text)
+    assert "hidden" not in response.text
 
 
 async def test_a_body_that_is_too_large_is_refused_as_everywhere(stack: Stack, address: str) -> None:

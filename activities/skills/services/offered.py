@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
+from contracts.plain_problems import problem_sentence
 from contracts.skills.invocation_work import InvocationOrder
 from contracts.skills.manifest import SkillManifest
 from skills.runtime.broker import BrokerRefused
@@ -81,7 +82,6 @@ async def ask(offering: Offering, asker: Asker, method: str, arguments: Mapping[
     try:
         given = found.takes.model_validate(dict(arguments))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "arguments"
-        raise BrokerRefused("INVALID_INPUT", f"{method}: {where}: {first['msg']}") from None
+        wrong = problem_sentence(error, whole="arguments")
+        raise BrokerRefused("INVALID_INPUT", f"{method}: {wrong}") from None
     return await found.run(asker, given)

@@ -1,7 +1,7 @@
 /** A session as a card in a list. */
 
 import { h, time } from "../dom.js";
-import { MODES, STATES } from "../wording.js";
+import { MODES, waitsFor } from "../wording.js";
 import { statePill } from "./marks.js";
 
 /** What a session is called: its proposal's title, or how and when it began. */
@@ -12,7 +12,7 @@ export function sessionCard(session, { title, state = statePill(session.state), 
     "li",
     { class: "card session-card" },
     h("div", { class: "card-head" }, h("h3", {}, h("a", { href: `#/sessions/${session.learn_session_id}` }, titleOf(session, title))), state),
-    h("p", {}, STATES[session.state]?.waits),
+    h("p", {}, waitsFor(session)),
     h("p", { class: "meta" }, MODES[session.entry_mode], " · begun ", time(session.created_at)),
     footer,
   );

@@ -5,7 +5,7 @@ import { pill } from "../parts/marks.js";
 import { nothing } from "../parts/notices.js";
 import { Pages } from "../parts/pages.js";
 import { SearchBox } from "../parts/search.js";
-import { MODES, OUTCOMES } from "../wording.js";
+import { LIFTED, MODES, OUTCOMES } from "../wording.js";
 
 export function historyView(page) {
   const list = new Section();
@@ -31,7 +31,7 @@ function table(items) {
 }
 
 function row(item) {
-  const [outcome, tone] = OUTCOMES[item.outcome] ?? ["Unknown", "quiet"];
+  const [outcome, tone] = item.quarantine_lifted ? LIFTED : (OUTCOMES[item.outcome] ?? ["Unknown", "quiet"]);
   const name = item.title || "Not named";
   return h(
     "tr",

@@ -10,7 +10,7 @@ import { drafted, lint, meaning } from "../parts/draft.js";
 import { workflowGraph } from "../parts/workflow_graph.js";
 import { improvedSkill, parameterList, wordedBy } from "../parts/drafting.js";
 import { installSteps } from "../parts/install.js";
-import { phases, statePill } from "../parts/marks.js";
+import { phases, pill, statePill } from "../parts/marks.js";
 import { membershipList, Memberships } from "../parts/memberships.js";
 import { portability } from "../parts/portability.js";
 import { practiceRun } from "../parts/practice.js";
@@ -18,7 +18,7 @@ import { captured, receiptList } from "../parts/records.js";
 import { earlierDrafts } from "../parts/rounds.js";
 import { answeredQuestions, openQuestions } from "../parts/questions.js";
 import { SessionData } from "../session_data.js";
-import { MODES, NEXT_COMMAND, STATES } from "../wording.js";
+import { MODES, LIFTED, NEXT_COMMAND, STATES, waitsFor } from "../wording.js";
 
 /** The cards of the page, in order: what each needs of the data, when it is there, and what it shows. */
 const CARDS = [
@@ -146,7 +146,7 @@ export function sessionView(page, id) {
 }
 
 const ofHead = ({ session, detail, installing, links }) => ({
-  session: { ...brief(session), entry_mode: session.entry_mode, ability_id: session.ability_id, created_at: session.created_at },
+  session: { ...brief(session), entry_mode: session.entry_mode, ability_id: session.ability_id, created_at: session.created_at, quarantine_lifted: session.quarantine_lifted },
   detail: detail && { proposal: detail.proposal, unproved: detail.unproved, unproved_digest: detail.unproved_digest },
   installing,
   links,
@@ -156,19 +156,19 @@ function buildHead({ session, detail, installing, links }) {
   const shown = session.entry_mode !== "autonomous_agent_practice" || !["armed", "capturing"].includes(session.state);
   const command = shown && NEXT_COMMAND[session.state]?.(session.learn_session_id);
   const unproved = session.state === "ready_for_review" && detail?.unproved.length > 0;
-  const rested = unproved ? "Not all of it could be proved here. Waits for your decision." : STATES[session.state]?.waits;
+  const rested = unproved ? "Not all of it could be proved here. Waits for your decision." : waitsFor(session);
   const waits = installing ? "It is being installed; the steps are below." : rested;
   return h(
     "section",
     { class: "card", "aria-label": "Where it stands" },
     phases(session),
-    h("div", { class: "where-it-stands" }, statePill(session.state), h("p", {}, waits)),
+    h("div", { class: "where-it-stands" }, session.quarantine_lifted ? pill(...LIFTED) : statePill(session.state), h("p", {}, waits)),
     actions(session, { detail }),
     command && h("div", { class: "or-type" }, h("span", { class: "label" }, "In a terminal"), copyable(command)),
     facts([
       ["How", MODES[session.entry_mode] ?? session.entry_mode],
       ["Begun", time(session.created_at)],
-      ["Ability", session.ability_id && session.state === "approved" ? h("a", { href: `#/skills/${encodeURIComponent(session.ability_id)}` }, session.ability_id) : session.ability_id],
+      ["Ability", session.ability_id && (session.state === "approved" || session.quarantine_lifted) ? h("a", { href: `#/skills/${encodeURIComponent(session.ability_id)}` }, session.ability_id) : session.ability_id],
       ["Session", copyable(session.learn_session_id, "session id")],
       ["Temporal UI", links.length > 0 && h("span", { class: "links" }, links.map(([name, address]) => outside(address, name)))],
     ]),

@@ -35,6 +35,10 @@ class SessionActions(Contract):
 class LearnSessionView(SessionActions, LearnSession):
     """A session as clients read it, with what it takes now."""
 
+    quarantine_lifted: bool = Field(
+        default=False, description="Its ability is out of the quarantine that it ended with."
+    )
+
 
 class ProposalView(SessionActions, SkillBundleProposal):
     """A proposal as clients list it, with what it takes now."""

@@ -238,6 +238,15 @@ def _pairs(lines: Iterable[str]) -> frozenset[frozenset[str]]:
 
 
 _OF_STEM = _by_stem()
+_VERB_OF_STEM: Mapping[str, str] = {
+    stem(word): word for words in _FAMILIES.values() for word in words.split() if "_" not in word
+}
+_IRREGULAR_PARTICIPLES: Mapping[str, str] = {
+    "broken": "break", "brought": "bring", "built": "build", "cut": "cut", "done": "do", "drawn": "draw",
+    "found": "find", "kept": "keep", "made": "make", "paid": "pay", "put": "put", "read": "read", "rebuilt": "rebuild",
+    "redone": "redo", "rewritten": "rewrite", "run": "run", "sent": "send", "set": "set", "shown": "show",
+    "split": "split", "taken": "take", "told": "tell", "undone": "undo", "written": "write",
+}  # fmt: skip
 _START_STEMS = frozenset(map(stem, _OFTEN_NOUNS.split()))
 _NEAR_PAIRS = _pairs(_NEAR)
 _OPPOSITE_PAIRS = frozenset(map(frozenset, _OPPOSITES))
@@ -248,6 +257,14 @@ _NOUN_STEMS: Mapping[str, str] = {stem(noun): family for noun, family in _NOUNS.
 def families_of(verb: str) -> frozenset[str]:
     """The families of a verb; none for a word that is no known verb."""
     return _OF_STEM.get(verb if "_" in verb else stem(verb), frozenset[str]())
+
+
+@lru_cache(maxsize=8192)
+def verb_of_participle(word: str) -> str | None:
+    """The known verb whose past participle ``word`` is: "sorted" is of "sort", "written" of "write"; else None."""
+    if word in _IRREGULAR_PARTICIPLES:
+        return _IRREGULAR_PARTICIPLES[word]
+    return _VERB_OF_STEM.get(stem(word)) if word.endswith("ed") else None
 
 
 @lru_cache(maxsize=8192)

@@ -20,6 +20,7 @@ from contracts.learning.interpretation import (
     ProjectScope,
 )
 from contracts.learning.proposal import LearningDocumentDependency, SkillBundleProposal, SkillDraft
+from contracts.plain_problems import field_problems
 from domain.learning.redaction.redaction import redact
 
 MAX_LIST = 20
@@ -171,9 +172,8 @@ def _checkpoint(entry: object, position: int) -> dict[str, object]:
     try:
         return Checkpoint.model_validate(values, strict=True).model_dump(mode="json")
     except ValidationError as error:
-        first = error.errors()[0]
-        path = "/".join(str(part) for part in first["loc"])
-        raise _EditError(f"is wrong: {first['msg']}", f"/{position}/{path}") from error
+        first = field_problems(error, whole="")[0]
+        raise _EditError(first.problem, f"/{position}/{first.path.replace('.', '/')}") from error
 
 
 def _parameters(value: object) -> list[dict[str, object]]:

@@ -26,6 +26,7 @@ from contracts.mcp.policy import (
 )
 from contracts.mcp.receipts import MCPReceiptKind, MCPReceiptStatus
 from contracts.mcp.tools import MCPToolState
+from contracts.plain_problems import field_problems
 from contracts.platform.commands import CommitKey
 from contracts.platform.configuration import Configuration, ConfigurationIntent, ConfigurationTarget
 from domain.mcp.policy import effective_of
@@ -242,12 +243,11 @@ def wished(intent: ConfigurationIntent) -> MCPPolicyUpdateRequest:
     try:
         return MCPPolicyUpdateRequest.model_validate(intent.payload)
     except ValidationError as error:
-        # Without the values: a secret may be among them.
-        places = [".".join(("payload", *map(str, one["loc"]))) for one in error.errors(include_input=False)]
+        problems = field_problems(error, whole="payload", under=("payload",))
         raise Refusal(
             ErrorCode.VALIDATION_FAILED,
             "A connector policy's payload is {target, decision}, as POST /api/mcp/policy/update takes it.",
-            fields=[clipped(place, 160) for place in places[:20]],
+            fields=[one._asdict() for one in problems[:20]],
         ) from None
 
 

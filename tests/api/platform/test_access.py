@@ -104,7 +104,9 @@ async def test_token_and_scope_are_looked_at_before_body_and_path(world: World, 
         for path in paths:
             head = {"content-type": "application/json"}
             response = await world.alice.http.request(route.method, path, content=content, headers=head)
-            assert_refused(response, ErrorCode.UNAUTHENTICATED, route, how)
+            error = assert_refused(response, ErrorCode.UNAUTHENTICATED, route, how)
+            assert "admin_token of the data directory" in error["message"]
+            assert "starting `apprentice up` anew puts another there" in error["message"]
             if needed is not None:
                 head["authorization"] = f"Bearer {secret}"
                 response = await world.alice.http.request(route.method, path, content=content, headers=head)

@@ -13,6 +13,7 @@ from contracts.errors import ERROR_RULES, ErrorCode
 from tests.api.platform.wrong_bodies import wrong_bodies
 from tests.api.route_table import FILTERS, FREE_TEXT, KEYED, PAGED, WITH_BODY, good_body, with_path_id
 from tests.api.world import CANARY, ROUTES, Ids, Route, World, document, operation_of, schema_of
+from tests.fixtures.foreign_words import pydantics_words
 from tests.fixtures.learner import Learner
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +41,7 @@ def assert_refused(response: httpx.Response, code: ErrorCode, route: Route, how:
     assert error["message"]
     assert error["correlation_id"] == response.headers["x-correlation-id"]
     assert CANARY not in response.text, how
+    assert not pydantics_words(response.text), how
     documented = operation_of(route)["responses"][str(response.status_code)]
     assert code.value in documented["content"]["application/json"]["examples"], how
     return error

@@ -90,6 +90,11 @@ def test_an_ability_is_switched_off_quarantined_shared_and_put_away(person, taug
     shown = person.types("abilities", "show", ability_id).stdout
     assert "it went wrong" in shown
     assert "unquarantine" in shown
+    assert "1 quarantined or switched off; --all" in person.types("abilities", "lookup", "zzz qqq").stdout
+    looked_up = person.types("abilities", "lookup", "--all", "add up the mileage").stdout
+    back = f"apprentice abilities unquarantine {ability_id} --reason WHY"
+    assert f"{ability_id} is quarantined; {back} brings it back\n" in looked_up
+    assert person.gets("abilities", "lookup", "--all", "add up the mileage")["matches"] == []
     assert person.types("abilities", "unquarantine", ability_id).exit_code == ExitCode.REFUSED
     lifted = person.types("abilities", "unquarantine", ability_id, "--reason", "it was right")
     assert "out of quarantine" in lifted.stdout

@@ -80,6 +80,19 @@ def test_a_misspelt_application_is_refused_with_the_names_there_are(person, name
     assert person.gets("learn", "list")["sessions"] == []
 
 
+def test_an_application_that_nothing_here_records_is_refused_with_what_is_known_and_where_it_is_listed(
+    person,
+) -> None:
+    refused = person.types("learn", "create", "--only", "terminal", "--only", "figma")
+    assert refused.exit_code == ExitCode.USAGE
+    assert "no recorder reports “figma”. There are browser and terminal" in refused.stderr
+    assert "`apprentice record adapters`" in refused.stderr
+    assert person.gets("learn", "list")["sessions"] == []
+    listed = person.types("record", "adapters").stdout
+    assert "(--only terminal)" in listed
+    assert "(--only browser)" in listed
+
+
 @pytest.mark.parametrize("arguments", [["terminal"], ["wrap", "--", "true"]])
 def test_a_recorder_that_the_session_does_not_let_in_says_so_before_it_records(
     person, arguments: list[str]

@@ -52,12 +52,30 @@ def test_a_refusal_keeps_its_code_and_keys_for_a_program(capsys: pytest.CaptureF
 def test_whoever_names_a_wrong_token_is_told_that_the_machines_own_needs_no_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert "admin_token" in said(capsys, "Send a valid access token.", "UNAUTHENTICATED")
+    told = said(capsys, "Send a valid access token.", "UNAUTHENTICATED")
+    assert "in the file admin_token of its data directory" in told
 
 
 def test_what_is_possible_instead_is_named_as_it_is_typed(capsys: pytest.CaptureFixture[str]) -> None:
     told = said(capsys, "No.", "INVALID_LEARN_STATE_TRANSITION", allowed=["set-test-policy", "reject"])
     assert 'It takes now: `apprentice learn test-policy`, `apprentice learn reject --reason "WHY"`.\n' in told
+
+
+def test_a_problem_whose_place_the_sentence_names_is_still_told_with_its_place(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fields = [
+        {"path": "x", "problem": "is not known; known are turns"},
+        {"path": "turns", "problem": "is required"},
+    ]
+    told = said(capsys, "x: is not known; known are turns (1 more)", fields=fields)
+    assert "Look at: turns: is required.\n" in told
+
+
+def test_advice_that_the_sentence_has_already_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = "There is no such ability; list them with `apprentice abilities list`."
+    assert said(capsys, sentence, "ABILITY_NOT_FOUND").count("abilities list") == 1
+    assert "abilities list" in said(capsys, "There is no such ability.", "ABILITY_NOT_FOUND")
 
 
 def test_a_sentence_that_is_its_own_problem_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:

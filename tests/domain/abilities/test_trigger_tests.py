@@ -87,8 +87,8 @@ def test_fewer_than_three_cases_of_a_kind_fail_a_step_of_their_own(kind: str) ->
         (draft(files=()), "The draft has no such file."),
         (draft(content="{not json"), "It cannot be read, at the whole file"),
         (draft(content="{}"), "It cannot be read, at the whole file"),
-        (draft({**SAID, "positive": ["x" * 241]}), "It cannot be read, at 0/input"),
-        (draft({**SAID, "positive": [" "]}), "It cannot be read, at 0/input"),
+        (draft({**SAID, "positive": ["x" * 241]}), "It cannot be read, at 0.input: "),
+        (draft({**SAID, "positive": [" "]}), "It cannot be read, at 0.input: "),
         (
             draft(content='[{"input": "x", "should_trigger": false, "kind": "positive"}]'),
             "a positive case cannot have should_trigger false",

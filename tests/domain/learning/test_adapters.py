@@ -15,6 +15,7 @@ from domain.learning.adapters import (
     APPLICATIONS,
     DEPLOYED,
     alternatives_to,
+    is_unknown_word,
     refuse_misnamed,
     refuse_unavailable,
 )
@@ -86,6 +87,26 @@ def test_sites_windows_and_what_other_recorders_report_are_taken() -> None:
             "ableton",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "unknown"),
+    [
+        ("terminal", False),
+        (" Browser", False),
+        ("termnal", False),
+        ("figma", True),
+        ("Visual-Studio", True),
+        ("localhost", False),
+        ("shop.example", False),
+        ("localhost:8000", False),
+        ("https://shop.example", False),
+        ("org.example.terminal", False),
+        ("Report - Editor", False),
+    ],
+)
+def test_a_single_word_that_no_recorder_here_reports_is_unknown(name: str, unknown: bool) -> None:
+    assert is_unknown_word(name) is unknown
 
 
 @given(kind=KINDS, disabled=st.sets(KINDS))

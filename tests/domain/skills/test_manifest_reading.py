@@ -222,10 +222,10 @@ def test_what_is_wrong_with_the_front_matter_is_said(text: str, reason: str) -> 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"capabilities": None}, "capabilities: Field required"),
-        ({"timeout_ms": None}, "timeout_ms: Field required"),
-        ({"function_schema": None}, "function_schema: Field required"),
-        ({"function_schema": {}}, "function_schema.name: Field required"),
+        ({"capabilities": None}, "capabilities: is missing; add it"),
+        ({"timeout_ms": None}, "timeout_ms: is missing; add it"),
+        ({"function_schema": None}, "function_schema: is missing; add it"),
+        ({"function_schema": {}}, "function_schema.name: is missing; add it"),
         ({"capabilities": []}, "capabilities: "),
         ({"capabilities": ["write"]}, "capabilities[0]: "),
         ({"capabilities": ["read", "read"]}, "capabilities: says the same twice"),
