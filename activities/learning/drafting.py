@@ -16,6 +16,7 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SemanticWorkflowInterpretation, SkillParameter
 from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
 from contracts.learning.proposal import (
+    MAX_NOTE,
     NOT_CARRIED_OUT,
     BaseSkill,
     LintSeverity,
@@ -38,7 +39,7 @@ from domain.learning.comparison.demonstrations import (
     with_optional_steps,
     without_undone_effects,
 )
-from domain.learning.comparison.doubtful import doubtful_values, with_answers
+from domain.learning.comparison.doubtful import DoubtfulValue, doubtful_values, value_note, with_answers
 from domain.learning.comparison.given_inputs import input_note
 from domain.learning.comparison.made_up import made_up_inputs
 from domain.learning.comparison.parameter_edits import (
@@ -240,7 +241,7 @@ class Drafter:
         )
         return DraftSummary(
             proposal=_proposal(request, interpretation, draft, digest, traces).changed(
-                drafted_by=worded.drafted_by, drafter_note=self._note(request, worded)
+                drafted_by=worded.drafted_by, drafter_note=self._note(request, worded, taught)
             ),
             staged=staged,
             lint_passed=report.passed,
@@ -254,15 +255,18 @@ class Drafter:
             wording=request.wording,
         )
 
-    def _note(self, request: DraftRequest, worded: ChosenDraft) -> str:
+    def _note(self, request: DraftRequest, worded: ChosenDraft, taught: DeterministicDraft | None) -> str:
         """What is to be known of a draft: answers not followed, why it is not a model's, what is left unchecked."""
         session, run = request.session, None
         if session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE:
             run = self._practices.find(session.learn_session_id)
         unread = unread_note(run.success_conditions) if run is not None else ""
         evidence = self._evidence.of_session(session.learn_session_id)
-        unused = input_note(self._proposals.answers_to(request), evidence)
-        return clipped(" ".join(filter(None, (unused, worded.note, unread))), 240)
+        answers = self._proposals.answers_to(request)
+        unused = input_note(answers, evidence)
+        values = [one for one in taught.doubts if isinstance(one, DoubtfulValue)] if taught else []
+        unclear = value_note(answers, values, request.edits) if request.base is None else ""
+        return clipped(" ".join(filter(None, (unused, unclear, worded.note, unread))), MAX_NOTE)
 
     def deterministic(self, request: DraftRequest) -> DeterministicDraft:
         """What the rules alone make of the capture.
@@ -374,7 +378,7 @@ def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSum
     if not not_understood:
         return summary
     said = " ".join(f"“{clipped(one, 80)}”" for one in not_understood)
-    note = clipped(f"{NOT_CARRIED_OUT}{clipped(said, 200)} {summary.proposal.drafter_note}".strip(), 240)
+    note = clipped(f"{NOT_CARRIED_OUT}{clipped(said, 400)} {summary.proposal.drafter_note}".strip(), MAX_NOTE)
     return summary.changed(proposal=summary.proposal.changed(drafter_note=note))
 
 

@@ -17,6 +17,7 @@ from contracts.base import (
     Text160,
     Text240,
     Text400,
+    Text1000,
     Text2000,
     UtcTime,
     Uuid,
@@ -29,6 +30,10 @@ from contracts.learning.observation import MAX_FOLDERS, LessonFolder
 from contracts.learning.validation import OverallResult
 
 
+MAX_NOTE = 1000
+"""The longest note of a draft, in characters: all that answers and words of a revision left open."""
+
+
 class ProposalRound(Contract):
     """One draft, and what came of testing it."""
 
@@ -37,7 +42,7 @@ class ProposalRound(Contract):
     title: Text160
     content_hash: Sha256
     drafted_by: Text120
-    drafter_note: Text240 = ""
+    drafter_note: Text1000 = ""
     drafted_at: UtcTime
     tested: OverallResult | None = Field(default=None, description="The newest run's result, if any.")
 
@@ -185,7 +190,7 @@ class SkillBundleProposal(VersionedContract):
     primary_capability_id: Text160 | None = None
     support_pack_refs: tuple[Text240, ...] = ()
     drafted_by: Text120 = Field(default=DETERMINISTIC, description="Who worded it: the rules, or model:NAME.")
-    drafter_note: Text240 = Field(
+    drafter_note: Text1000 = Field(
         default="",
         description="Why a model that was asked did not word it, what of it a person has stated, or which words of "
         "the revision or of the answers were not carried out.",
