@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from uuid_utils import uuid7
 
-from activities.learning.lesson_replay import as_repeated, usable_evidence
+from activities.learning.captured_lesson import captured_lesson
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
-from contracts.learning.evidence import LessonEvidence
-from contracts.learning.interpretation import SemanticWorkflowInterpretation, SkillParameter
-from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
+from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import (
+    LEFT_OUT,
     MAX_NOTE,
     NOT_CARRIED_OUT,
     BaseSkill,
@@ -23,6 +22,7 @@ from contracts.learning.proposal import (
     ProposalState,
     SkillBundleProposal,
     SkillDraft,
+    left_out_commands,
     parameter_entries,
     with_edits,
 )
@@ -30,11 +30,8 @@ from contracts.learning.session import LearningEntryMode
 from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
-    captured_parts,
-    compared,
     further_demonstrations,
     shared_task,
-    shown_demonstrations,
     with_further_runs,
     with_optional_steps,
     without_undone_effects,
@@ -49,18 +46,19 @@ from domain.learning.comparison.parameter_edits import (
     respoken_answers,
     respoken_edits,
 )
-from domain.learning.comparison.parameters import parameterised, parameters_of
-from domain.learning.comparison.single_demonstration import folders_used, shown_parameters
+from domain.learning.comparison.parameters import parameterised
 from domain.learning.drafting.bundle import content_hash, workflow_graph
+from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
 from domain.learning.drafting.instructions import read_instructions
+from domain.learning.drafting.left_out import DraftedTexts, edits_after
 from domain.learning.drafting.revision import support_packs
-from domain.learning.interpretation.failed_work import failed_work, not_proved, nothing_shown
+from domain.learning.interpretation.failed_work import not_proved
 from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
 from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import questions_for, weakest_required
-from domain.learning.interpretation.steps import DemonstratedStep, all_events, within_capture
+from domain.learning.interpretation.steps import all_events
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
 from domain.learning.proof.wording import proven_files, proven_statements
 from domain.practice.conditions import unread_note
@@ -187,14 +185,56 @@ class Drafter:
         if not request.revision_instructions.strip() or request.revision < 2:
             return Instructed(request)
         interpretation, draft = self._proposals.drafted(request.proposal_id, request.revision - 1)
-        found = read_instructions(request.revision_instructions, interpretation, draft, request.edited_now)
-        edits = with_edits(request.edits, found.edits)
+        found = read_instructions(
+            request.revision_instructions,
+            interpretation,
+            draft,
+            request.edited_now,
+            self._commands(request, draft),
+        )
+        edits = self._without_what_went(request, with_edits(request.edits, found.edits))
         renamed = {
             str(e["name"]): str(e["new_name"]) for e in parameter_entries(found.edits) if "new_name" in e
         }
         left = " ".join(found.not_understood)
         spoken = respoken_edits(edits, renamed)
         return Instructed(request.changed(edits=spoken, revision_instructions=left), found.not_understood)
+
+    def _commands(self, request: DraftRequest, draft: SkillDraft) -> Commands:
+        """The commands of the draft that is shown, and why none of them can be left out, where none can."""
+        evidence = self._evidence.of_session(request.session.learn_session_id)
+        obstacle = ""
+        if request.base is not None:
+            obstacle = "an improvement takes its commands from a demonstration: show it without that command"
+        elif draft.further_demonstrations:
+            obstacle = (
+                "the task was shown several times: remove the command's events from each, or show it anew"
+            )
+        elif evidence is None or not evidence.kept or not draft.starting_state_id:
+            obstacle = (
+                "the lesson was not replayed, so nobody knows what depends on a command: show it without it"
+            )
+        uses = {use.event_id: use for use in evidence.uses} if evidence else {}
+        return Commands(draft.rehearsal, uses, obstacle)
+
+    def _without_what_went(self, request: DraftRequest, edits: dict[str, object]) -> dict[str, object]:
+        """The edits without those about what went with commands that are newly left out."""
+        if left_out_commands(edits) == left_out_commands(request.edits) or request.base is not None:
+            return edits
+        return edits_after(edits, self._drafted(request), self._drafted(request, left_out_commands(edits)))
+
+    def _drafted(self, request: DraftRequest, left_out: Sequence[str] | None = None) -> DraftedTexts:
+        """What the rules draft without a person's edits of it, but without the commands that are left out."""
+        ids = left_out_commands(request.edits) if left_out is None else left_out
+        plain = request.changed(edits={LEFT_OUT: list(ids)}, revision_instructions="")
+        captured = captured_lesson(plain, self._log, self._evidence)
+        found = self.deterministic(plain).interpretation
+        return DraftedTexts(
+            [line for _, line in captured.commands],
+            captured.parameters,
+            found.checkpoints,
+            found.success_conditions,
+        )
 
     def _improved(self, request: DraftRequest, pinned: BaseSkill) -> DraftSummary:
         """A delta on an installed skill; without a demonstration the edits alone are the change."""
@@ -275,24 +315,10 @@ class Drafter:
             Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured, ``REVISION_INVALID`` when an
                 edit is about a parameter that was not shown.
         """
-        session = request.session
-        events = self._log.all_of(session.learn_session_id)
-        boundaries = self._log.boundaries_of(session.learn_session_id)
-        evidence = usable_evidence(self._evidence.of_session(session.learn_session_id), events)
-        events = as_repeated(events, evidence)
-        demonstrations = shown_demonstrations(events, boundaries, evidence)
-        failed = () if evidence and evidence.kept else _failed(events, boundaries)
-        if not demonstrations or not session.active_trace_ids:
-            raise Refusal(
-                ErrorCode.INSUFFICIENT_TRACES,
-                nothing_shown(failed),
-                captured_events=len(events),
-                failed_events=[event.event_id for event in failed],
-            )
-        steps = demonstrations[0]
-        comparison = compared(demonstrations)
-        drafted = parameters_of(comparison) if comparison else _shown(steps, evidence, events, boundaries)
-        commands = [(e.event_id, e.terminal.command) for e in all_events(steps) if e.terminal]
+        session, captured = request.session, captured_lesson(request, self._log, self._evidence)
+        events, boundaries, evidence = captured.events, captured.boundaries, captured.evidence
+        demonstrations, comparison = captured.demonstrations, captured.comparison
+        steps, drafted, commands = demonstrations[0], captured.parameters, captured.commands
         answers = self._proposals.answers_to(request)
         # An improvement's parameters are the base's: their edits are put on where both come together.
         parameters, doubts, inputs, said = drafted, (), (), dict(request.edits)
@@ -333,7 +359,10 @@ class Drafter:
         if self._is_to_be_renamed(request, draft):
             named = {**edits, _NAME: other_slug(draft.slug, session.owner_user_id)}
             draft = draft_skill(interpretation, steps, session, edits=named, evidence=evidence)
-        unrehearsed = (*map(not_proved, failed), *with_further_runs(draft.unrehearsed, demonstrations))
+        unrehearsed = (
+            *map(not_proved, captured.failed),
+            *with_further_runs(draft.unrehearsed, demonstrations),
+        )
         draft = draft.changed(unrehearsed=unrehearsed)
         return DeterministicDraft(
             session=session,
@@ -365,14 +394,6 @@ class Drafter:
             return as_it_is(base, f"What {wording.model} proposed is no longer kept.")
 
 
-def _failed(
-    events: Sequence[ObservedActionEvent], boundaries: Sequence[WorkflowBoundary]
-) -> tuple[ObservedActionEvent, ...]:
-    """The commands whose work failed, where none of what was shown was done."""
-    parts = captured_parts(events, boundaries)
-    return failed_work([event for part in parts for event in within_capture(part.events, part.marks)])
-
-
 def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSummary:
     """Says what was not carried out, where no model was asked for it."""
     if not not_understood:
@@ -380,20 +401,6 @@ def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSum
     said = " ".join(f"“{clipped(one, 80)}”" for one in not_understood)
     note = clipped(f"{NOT_CARRIED_OUT}{clipped(said, 400)} {summary.proposal.drafter_note}".strip(), MAX_NOTE)
     return summary.changed(proposal=summary.proposal.changed(drafter_note=note))
-
-
-def _shown(
-    steps: Sequence[DemonstratedStep],
-    evidence: LessonEvidence | None,
-    events: Sequence[ObservedActionEvent],
-    boundaries: Sequence[WorkflowBoundary],
-) -> tuple[SkillParameter, ...]:
-    """The parameters of a single demonstration; none where it was not replayed, as its inputs are unknown then."""
-    if evidence is None:
-        return ()
-    commands = [(e.terminal.command, e.terminal.working_folder) for e in all_events(steps) if e.terminal]
-    goal = marked_goal(boundaries)
-    return shown_parameters(goal, commands, evidence.inputs, folders_used(evidence))
 
 
 def _proposal(

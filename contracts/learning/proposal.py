@@ -29,7 +29,6 @@ from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.observation import MAX_FOLDERS, LessonFolder
 from contracts.learning.validation import OverallResult
 
-
 MAX_NOTE = 1000
 """The longest note of a draft, in characters: all that answers and words of a revision left open."""
 
@@ -82,13 +81,24 @@ PARAMETERS = "parameters"
 """The edited field that holds changes of parameters, each of which names its parameter as it is called then."""
 
 
+LEFT_OUT = "left_out"
+"""The edited field that holds the ids of the commands that are left out of the method."""
+
+
+def left_out_commands(edits: Mapping[str, object]) -> tuple[str, ...]:
+    """The ids of the commands that checked edits leave out."""
+    return tuple(cast("Sequence[str]", edits.get(LEFT_OUT, ())))
+
+
 def with_edits(kept: Mapping[str, object], new: Mapping[str, object]) -> dict[str, object]:
     """All edits of a proposal after ``new``: a field set again is replaced, a parameter's edits add up.
 
     Both are checked edits. What is kept about a parameter goes by its drafted name; an empty list of parameters
-    takes all their edits back.
+    takes all their edits back. Commands that are left out add up too, and an empty list puts them back.
     """
     edits = {**kept, **new}
+    if new.get(LEFT_OUT):
+        edits[LEFT_OUT] = list(dict.fromkeys((*left_out_commands(kept), *left_out_commands(new))))
     if PARAMETERS not in new:
         return edits
     added = parameter_entries(new)

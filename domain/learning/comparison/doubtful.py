@@ -88,8 +88,11 @@ class DoubtfulValue:
         """That it is not known whether it is always so, what holds therefore, and how to say otherwise."""
         value, asked = clipped(self.value, 40), f"{clipped(self.value, 40)} is always the {self.noun}"
         if self.parameter is None:
-            return f"{asked}: it stays {value}. If it may change, revise: make {value} a parameter called NAME."
-        return f"{asked}: it stays the parameter {self.parameter}. If it is always {value}, revise: make {self.parameter} fixed."
+            return (
+                f"{asked}: it stays {value}. If it may change, revise: make {value} a parameter called NAME."
+            )
+        name = self.parameter
+        return f"{asked}: it stays the parameter {name}. If it is always {value}, revise: make {name} fixed."
 
 
 def doubtful_values(

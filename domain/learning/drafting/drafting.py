@@ -29,6 +29,7 @@ from domain.learning.conditions.stated_conditions import (
     also_tested,
     marked,
     stated_conditions,
+    untested_checkpoints,
 )
 from domain.learning.drafting.bundle import TOOL_BINDINGS, capability_manifest
 from domain.learning.drafting.method import example_file, method_facts, script_files
@@ -119,6 +120,9 @@ def draft_skill(
             use_conditions=interpretation.use_conditions,
             non_use_conditions=interpretation.non_use_conditions,
             checkpoints=interpretation.checkpoints,
+            untested_checkpoints=untested_checkpoints(
+                interpretation, stated.tested, tests_files=stated.tests_files
+            ),
             success_conditions=marked(interpretation.success_conditions, untested),
             also_tested=also_tested(
                 stated.tested, interpretation.success_conditions, interpretation.parameters
@@ -217,9 +221,9 @@ def _stated(
     """What is tested: what was proven, and where a person states the conditions, those of them that can be read."""
     proven = evidence.conditions if evidence else ()
     if not states_success(interpretation, edits):
-        return StatedConditions(proven)
+        return StatedConditions(proven, tests_files=can_be_tested)
     if not can_be_tested:
-        return StatedConditions((), interpretation.success_conditions)
+        return StatedConditions((), interpretation.success_conditions, tests_files=False)
     return stated_conditions(
         interpretation.success_conditions, proven, proven_statements(evidence), interpretation.parameters
     )

@@ -214,4 +214,6 @@ def test_nothing_is_told_any_more_once_a_revision_has_settled_the_value() -> Non
 def test_an_answer_about_a_value_that_is_in_no_command_any_more_is_told() -> None:
     answers, _, _ = asked_and_said("no, call it pixels", LITERAL)
 
-    assert value_note(answers, (), {}) == "“no, call it pixels” is about 800, which no command shows any more."
+    assert (
+        value_note(answers, (), {}) == "“no, call it pixels” is about 800, which no command shows any more."
+    )
