@@ -91,7 +91,7 @@ async def test_a_command_that_is_left_out_in_words_takes_what_rested_on_it_along
     twice = await alice.propose_act("revise", {"revision_instructions": "drop the wc"})
     assert "count.txt" not in str(twice["interpretation"]["checkpoints"])
     assert twice["proposal"]["title"] == "Top of the stock"
-    back = {"revision_instructions": "look again", "edited_fields": {"left_out": []}}
+    back: dict[str, Any] = {"revision_instructions": "look again", "edited_fields": {"left_out": []}}
     again = await alice.propose_act("revise", back)
     assert again["interpretation"]["checkpoints"] == before["interpretation"]["checkpoints"]
 

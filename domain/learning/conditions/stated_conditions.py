@@ -9,7 +9,7 @@ from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCond
 from contracts.learning.interpretation import SemanticWorkflowInterpretation, SkillParameter
 from domain.learning.checkpoints.checkpoint_lint import same_state
 from domain.learning.comparison.parameters import ParameterWording, placeholder
-from domain.learning.conditions.condition_reading import read_condition
+from domain.learning.conditions.condition_reading import THERE, read_condition
 from domain.learning.conditions.path_patterns import matching
 
 NOT_TESTED = "not tested: a person looks"
@@ -100,7 +100,9 @@ def untested_checkpoints(
         condition = read_condition(words, [*subjects, "git"])
         if condition is None:
             return False
-        known = {ConditionKind.EXISTS: there, ConditionKind.ABSENT: gone}.get(condition.kind, set())
+        known = {(ConditionKind.EXISTS, THERE): there, (ConditionKind.ABSENT, ""): gone}.get(
+            (condition.kind, condition.argument), set()
+        )
         return bool(matching(condition.path, known)) or any(_is_same(condition, one) for one in tested)
 
     return frozenset(
