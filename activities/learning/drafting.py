@@ -12,6 +12,7 @@ from activities.learning.captured_lesson import captured_lesson
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
+from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import (
     LEFT_OUT,
@@ -182,17 +183,21 @@ class Drafter:
         Raises:
             Refusal: ``REVISION_INVALID`` where an instruction is understood and cannot be carried out.
         """
-        if not request.revision_instructions.strip() or request.revision < 2:
+        says = bool(request.revision_instructions.strip()) or LEFT_OUT in request.edited_now
+        if not says or request.revision < 2:
             return Instructed(request)
         interpretation, draft = self._proposals.drafted(request.proposal_id, request.revision - 1)
+        evidence = self._evidence.of_session(request.session.learn_session_id)
+        commands = self._commands(request, draft, evidence)
         found = read_instructions(
             request.revision_instructions,
             interpretation,
             draft,
             request.edited_now,
-            self._commands(request, draft),
+            commands,
         )
-        edits = self._without_what_went(request, with_edits(request.edits, found.edits))
+        kept = evidence.kept if evidence and evidence.reproduced else ()
+        edits = self._without_what_went(request, with_edits(request.edits, found.edits), commands, kept)
         renamed = {
             str(e["name"]): str(e["new_name"]) for e in parameter_entries(found.edits) if "new_name" in e
         }
@@ -200,9 +205,10 @@ class Drafter:
         spoken = respoken_edits(edits, renamed)
         return Instructed(request.changed(edits=spoken, revision_instructions=left), found.not_understood)
 
-    def _commands(self, request: DraftRequest, draft: SkillDraft) -> Commands:
+    def _commands(
+        self, request: DraftRequest, draft: SkillDraft, evidence: LessonEvidence | None
+    ) -> Commands:
         """The commands of the draft that is shown, and why none of them can be left out, where none can."""
-        evidence = self._evidence.of_session(request.session.learn_session_id)
         obstacle = ""
         if request.base is not None:
             obstacle = "an improvement takes its commands from a demonstration: show it without that command"
@@ -210,23 +216,32 @@ class Drafter:
             obstacle = (
                 "the task was shown several times: remove the command's events from each, or show it anew"
             )
-        elif evidence is None or not evidence.kept or not draft.starting_state_id:
+        elif evidence is None or not evidence.kept:
             obstacle = (
                 "the lesson was not replayed, so nobody knows what depends on a command: show it without it"
             )
         uses = {use.event_id: use for use in evidence.uses} if evidence else {}
         return Commands(draft.rehearsal, uses, obstacle)
 
-    def _without_what_went(self, request: DraftRequest, edits: dict[str, object]) -> dict[str, object]:
-        """The edits without those about what went with commands that are newly left out."""
-        if left_out_commands(edits) == left_out_commands(request.edits) or request.base is not None:
-            return edits
-        return edits_after(edits, self._drafted(request), self._drafted(request, left_out_commands(edits)))
+    def _without_what_went(
+        self, request: DraftRequest, edits: dict[str, object], commands: Commands, kept: Sequence[str]
+    ) -> dict[str, object]:
+        """The edits without those about what went with commands that are newly left out.
 
-    def _drafted(self, request: DraftRequest, left_out: Sequence[str] | None = None) -> DraftedTexts:
+        Raises:
+            Refusal: ``REVISION_INVALID`` where one of these cannot be left out.
+        """
+        shown = {one.event_id for one in commands.shown}
+        before = [one for one in kept if one not in shown]
+        wanted = left_out_commands(edits)
+        commands.check([one for one in wanted if one not in before])
+        if set(wanted) == set(before) or request.base is not None:
+            return edits
+        return edits_after(edits, self._drafted(request, before), self._drafted(request, wanted))
+
+    def _drafted(self, request: DraftRequest, left_out: Sequence[str]) -> DraftedTexts:
         """What the rules draft without a person's edits of it, but without the commands that are left out."""
-        ids = left_out_commands(request.edits) if left_out is None else left_out
-        plain = request.changed(edits={LEFT_OUT: list(ids)}, revision_instructions="")
+        plain = request.changed(edits={LEFT_OUT: list(left_out)}, revision_instructions="")
         captured = captured_lesson(plain, self._log, self._evidence)
         found = self.deterministic(plain).interpretation
         return DraftedTexts(

@@ -75,6 +75,10 @@ async def test_a_command_that_is_left_out_in_words_takes_what_rested_on_it_along
     assert (status, error["code"]) == (422, "REVISION_INVALID")
     assert "“head -n 3 sorted.csv > top.csv” uses sorted.csv, which it makes" in error["message"]
 
+    unknown = {"revision_instructions": "", "edited_fields": {"left_out": [alice.proposal_id]}}
+    status, error = await alice.refused("POST", f"{path}/revise", unknown)
+    assert (status, error["code"]) == (422, "REVISION_INVALID")
+
     words = {"revision_instructions": "Call it Top of the stock. Do not delete the sorted list, drop the cp."}
     detail = await alice.propose_act("revise", words)
     assert detail["proposal"]["drafter_note"] == ""

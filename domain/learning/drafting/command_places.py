@@ -139,6 +139,8 @@ class Commands:
         if self.obstacle:
             raise refused(self.obstacle)
         gone = set(left_out)
+        if unknown := gone - {one.event_id for one in self.shown}:
+            raise refused(f"{min(unknown)} is no command of the draft")
         if gone.issuperset(one.event_id for one in self.shown):
             raise refused("a skill needs at least one command")
         for place, one in enumerate(self.shown):

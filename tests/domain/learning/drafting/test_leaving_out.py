@@ -158,6 +158,11 @@ def test_where_no_command_can_be_left_out_the_reason_is_given() -> None:
         read_instructions("drop the mv", SHOWN, DRAFT, commands=found)
 
 
+def test_what_is_no_command_of_the_draft_cannot_be_left_out() -> None:
+    with pytest.raises(Refusal, match="is no command of the draft"):
+        commands().check(["01890000-0000-7000-8000-000000000099"])
+
+
 def test_commands_that_later_revisions_leave_out_add_up_and_an_empty_list_puts_them_back() -> None:
     once = with_edits({}, {"left_out": ["a"]})
     assert with_edits(once, {"left_out": ["b"]}) == {"left_out": ["a", "b"]}
