@@ -9,7 +9,7 @@ from contracts.base import clipped
 from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import appends, name_set, parts_of, programs_in
-from domain.learning.commands.operations import SYNONYMS, gives_way, operation_of
+from domain.learning.commands.operations import RUN, SYNONYMS, gives_way, operation_of
 from domain.learning.comparison.made_up import made_folders
 from domain.learning.drafting.instruction_places import Places, refused, unquoted
 from domain.learning.interpretation.slicing import defines_for, parent_folders
@@ -74,12 +74,15 @@ _KINDS = {
     **dict.fromkeys(("tgz", "gz", "tar", "zip", "xz", "bz2", "7z"), "archive package"),
     **dict.fromkeys(("jpg", "jpeg", "png", "gif", "webp", "svg"), "photo picture image"),
     **dict.fromkeys(("csv", "tsv", "xlsx"), "table list"),
-    **dict.fromkeys(("txt", "md"), "text list note"),
+    **dict.fromkeys(("txt", "lst"), "text list"),
     **dict.fromkeys(("bak", "orig"), "copy backup"),
     **dict.fromkeys(("log",), "log"),
 }
 """What people call files, by their extensions."""
 
+_WITH_SUBCOMMANDS = name_set(
+    "git npm yarn pip docker podman cargo go apt kubectl make conda svn hg brew uv poetry"
+)
 _REPLACING = name_set("cp mv install tar tee ln rsync curl wget")
 """Programs that write a file anew, whatever was there."""
 
@@ -109,24 +112,19 @@ class Commands:
         if _WITH_NOUN.fullmatch(text):
             return self._with_noun(text)
         bare = _BARE.fullmatch(text)
-        words = _roots(bare.group(1)) if bare else []
         if bare and (several := self._each(bare.group(1))):
             return several
-        found = self._called(bare.group(1).lower()) if bare and " " not in bare.group(1) else []
-        if not found and words and _is_of_doing(bare.group(1) if bare else ""):
-            found = self._doing(words[0], " ".join(text.split()[1:]))
+        found = self._bare(bare.group(1)) if bare else []
         return self._one(text, found) if found else None
 
     def undone(self, verb: str, what: str) -> tuple[str, ...] | None:
-        """The command that does what is not to be done ("do not delete the list"); ``None`` where none does such work.
+        """The command that does what is not to be done ("do not delete the list"); ``None`` where none does.
 
         Raises:
-            Refusal: ``REVISION_INVALID`` where several do it, or none does it to what is named.
+            Refusal: ``REVISION_INVALID`` where several do it.
         """
         found = self._doing(verb, what)
-        if found:
-            return self._one(f"{verb} {what}", found)
-        return self._one(f"{verb} {what}", []) if self._doing(verb, "") else None
+        return self._one(f"{verb} {what}".strip(), found) if found else None
 
     def check(self, left_out: Sequence[str]) -> None:
         """Refuses to leave out commands whose result others use.
@@ -184,6 +182,17 @@ class Commands:
         )
         raise refused(f"“{clipped(said, 40)}” {how} of: {shown}")
 
+    def _bare(self, said: str) -> list[RehearsalCommand]:
+        """The commands that a program, a subcommand or a work names: "mv", "git commit", "sorting the names"."""
+        first, _, rest = said.partition(" ")
+        if not rest:
+            return self._called(first.lower()) or [
+                one for one in self.shown if {_root(first.lower())} <= _work(one.command)
+            ]
+        if found := [one for one in self.shown if one.command.startswith(f"{said} ") or one.command == said]:
+            return found
+        return self._doing(first, rest) if _is_of_doing(said) else []
+
     def _called(self, name: str) -> list[RehearsalCommand]:
         """The commands that call the program."""
         return [one for one in self.shown if name in programs_in(one.command)]
@@ -222,12 +231,10 @@ class Commands:
             )
         if verb in _ROOTS_MOVING:
             return is_move and set(wanted) <= makes | takes | every
-        if verb in _ROOTS_MAKING and verb not in _roots(one.command):
+        if verb in _ROOTS_MAKING and verb not in _work(one.command):
             return bool(makes) and not is_move and set(wanted) <= makes
-        operation = operation_of(one.command)
-        named = every | set(_roots(f"{operation.verb} {operation.key} {SYNONYMS.get(operation.verb, '')}"))
         worked_on = {root for path in (*written, *gone) for root in _roots(_spoken(path))}
-        return verb in named and set(wanted) <= named | worked_on
+        return verb in _work(one.command) and set(wanted) <= every | worked_on | _work(one.command)
 
     def _needed(self, one: RehearsalCommand, place: int, gone: set[str]) -> str:
         """Which command uses what this one makes or sets; empty where none does."""
@@ -246,6 +253,17 @@ class Commands:
                 return f"“{clipped(other.command, 60)}” uses {clipped(path, 60)}, which it makes"
             made -= {*used.written}
         return ""
+
+
+def _work(command: str) -> set[str]:
+    """What is said of the work of a command: its programs, their subcommands, and its operation."""
+    parts = parts_of(command)
+    said = [f"{part.program} {_ALSO.get(part.program, '')}" for part in parts]
+    said += [part.arguments[0] for part in parts if part.program in _WITH_SUBCOMMANDS and part.arguments]
+    operation = operation_of(command)
+    if operation is not RUN:
+        said.append(f"{operation.verb} {operation.key} {SYNONYMS.get(operation.verb, '')}")
+    return {root for one in said for root in _roots(one)}
 
 
 def _taken(command: RehearsalCommand, used: CommandUse) -> Iterator[str]:

@@ -43,7 +43,7 @@ _TO = r"\s*(?:\bto(?: be| say| read)?\b|\bwith\b|\binto\b|\bby\b|->|→|:)\s*:?\
 # Checkpoints
 
 
-@_rule(rf"{_REMOVE} (.+)")
+@_rule(rf"{_REMOVE} (.+)", r"(?:leave|take|cut) (.+) out")
 def _remove(revision: Revision, match: re.Match[str]) -> Revision | None:
     said = match.group(1)
     if _is_condition(said):

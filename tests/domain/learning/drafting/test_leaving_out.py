@@ -74,6 +74,7 @@ def left_out(said: str, of: Commands | None = None) -> list[int]:
         ("remove the command `rm list.txt`", 8),
         ("leave out rm list.txt", 8),
         ("skip the step that deletes the list", 8),
+        ("leave the rm out", 8),
         ("drop the chmod", 7),
         ("do not change the permissions", 7),
         ("leave out the command that sets the mode", 7),
@@ -123,7 +124,6 @@ def test_several_commands_are_left_out_together(said: str, numbers: list[int]) -
         ("drop the mv", "“tar -czf out.tgz out” uses out/final.md, which it makes"),
         ("remove command 12", "there is no number 12; there are 8: 1. mkdir -p out"),
         ("remove the scp command", "“the scp command” fits no command"),
-        ("do not delete the draft", "fits no command of: 1. mkdir -p out"),
         ("do not create anything", "fits several commands; say: remove command"),
         ("remove commands 1-8", "a skill needs at least one command"),
     ],
@@ -138,7 +138,20 @@ def test_what_others_use_or_what_fits_several_is_refused_with_the_reason(said: s
 
 
 @pytest.mark.parametrize(
-    "said", ["do not upload the photos", "drop the colours", "leave the upload out", "no ads"]
+    "said",
+    [
+        "do not upload the photos",
+        "drop the colours",
+        "leave the upload out",
+        "no ads",
+        "do not delete the draft",
+        "do not run anything",
+        "do not change the goal",
+        "delete names.txt",
+        "drop the names",
+        "don't overwrite results",
+        "do not ask before deleting",
+    ],
 )
 def test_words_about_work_that_no_command_does_are_left_over(said: str) -> None:
     assert read_instructions(said, SHOWN, DRAFT, commands=commands()).not_understood == (said,)
